@@ -175,7 +175,7 @@ describe("wave run", () => {
     expect(await probe("/readyz")).toEqual([
       503,
       expect.stringMatching(
-        /^api-server: .*cannot be reached: .*ECONNREFUSED.*\ncaches: not everything was listed yet\n$/,
+        /^api-server: .*cannot be reached: .*ECONNREFUSED.*\ncaches: the caches are not synced\n$/,
       ),
     ]);
     child.kill("SIGTERM");

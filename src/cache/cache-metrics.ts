@@ -3,12 +3,12 @@ import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import type { SyncedNamespaces } from "./namespaces/synced-namespaces.ts";
 import type { NamespaceLimits } from "./store/namespace-limits.ts";
 
-/** Shows what caches hold, what they have left out, which namespaces they cannot serve, and whether they are synced. */
+/** Sets the metrics of the caches: objects, left out objects, unsynced namespaces, and whether all caches are synced. */
 export function cacheMetrics(
   metrics: MetricsRegistry,
   kinds: () => readonly { readonly kind: string; readonly size: number }[],
-  allotments: NamespaceLimits,
-  served: SyncedNamespaces,
+  namespaceLimits: NamespaceLimits,
+  syncedNamespaces: SyncedNamespaces,
   isSynced: () => boolean,
 ): void {
   const objects = metrics.gauge(clusterMetrics.objects);
@@ -16,9 +16,9 @@ export function cacheMetrics(
     for (const { kind, size } of kinds()) objects.set(size, { kind });
   });
   const leftOut = metrics.gauge(clusterMetrics.leftOut);
-  leftOut.collect(() => leftOut.set(allotments.leftOut));
+  leftOut.collect(() => leftOut.set(namespaceLimits.leftOut));
   const unserved = metrics.gauge(clusterMetrics.unserved);
-  unserved.collect(() => unserved.set(served.failureCount));
+  unserved.collect(() => unserved.set(syncedNamespaces.failureCount));
   const synced = metrics.gauge(clusterMetrics.synced);
   synced.collect(() => synced.set(isSynced() ? 1 : 0));
 }

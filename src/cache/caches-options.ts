@@ -8,33 +8,33 @@ import type { Logger } from "../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import type { StoreChange } from "./store/store.ts";
 
-/** What caches are made from, besides their connection to the API server. */
+/** Options of the caches, without the connection to the API server. */
 export interface CachesOptions {
-  /** Undefined for all. */
+  /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
-  /** Which references into other namespaces count. "none": what such a namespace has is waited for by nobody elsewhere. Default: some. */
+  /** Policy for references into other namespaces. With "none", no workload waits for another namespace. Default: not "none". */
   readonly crossNamespace?: Policy["crossNamespace"] | undefined;
-  /** Whose annotations are understood; undefined: Wave's alone. */
+  /** Compatibility with annotations of other controllers. Undefined: only those of Wave. */
   readonly compatibility?: CompatibilitySettings | undefined;
-  /** Kinds of workload besides the built-in ones, wherever they are there. */
+  /** Kinds of workload in addition to the built-in ones. Each is used while the API server serves it. */
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
-  /** Whether what SecretProviderClasses fetch is known, and their volumes count. Default: no. */
+  /** Reports whether SecretProviderClasses are tracked. Default: false. */
   readonly providerClasses?: boolean | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
-  /** Told after the caches hold the change, and who reads what. */
+  /** Receives a change after the caches and the indexes hold it. */
   readonly onWorkloadChange: (change: StoreChange<Workload>) => void;
-  /** Told after the caches hold the change. */
+  /** Receives a change after the caches hold it. */
   readonly onConfigChange: (change: StoreChange<Config>) => void;
-  /** Told after the caches hold that a Namespace decides something else; and it may be that its workloads have not. */
+  /** Receives the name of a Namespace after its policy changed. The caches may not have its workloads yet. */
   readonly onNamespaceChange: (namespace: string) => void;
-  /** Told the key of a ConfigMap or Secret whose owners are others by now; undefined: nobody asks for owners. */
+  /** Receives the key of a ConfigMap or Secret after its owners changed. Undefined: owners are not tracked. */
   readonly onOwnersChange?: ((configKey: string) => void) | undefined;
-  /** Told when a kind was listed, again too: what came and went since its watch broke is no change. "" is all namespaces. */
+  /** Called after each list of a kind. An object that came and went while a watch was broken is no change. "": all namespaces. */
   readonly onListed?: (kind: string, namespace: string) => void;
-  /** One line for each watch that may be behind. */
+  /** Returns one line for each watch that may be stale. */
   readonly silentWatches?: () => readonly string[];
-  /** Numbers in [0, 1), for the delays between tries. Default Math.random. */
+  /** Returns numbers in [0, 1) for the delays between retries. Default Math.random. */
   readonly random?: () => number;
 }

@@ -1,3 +1,4 @@
+/** This folder keeps the state of the cluster in memory and reads it live. It knows the domain and the API, but no controller. */
 import type { WorkloadKind, WorkloadRow } from "../domain/model/workload.ts";
 import type { KubeObject } from "../kube/api/api-types.ts";
 import type { ApiClient } from "../kube/http/client.ts";
@@ -15,12 +16,12 @@ export type { CachesOptions } from "./caches-options.ts";
 export type { Caches } from "./cluster-cache.ts";
 export type { StoreChange } from "./store/store.ts";
 
-/** What {@link createCaches} needs. */
+/** Options of {@link createCaches}. */
 export interface ClusterCachesOptions extends Omit<CachesOptions, "late"> {
   readonly client: ApiClient;
 }
 
-/** {@link Caches} of what an API server has, by a list-watch for each kind and namespace. */
+/** Creates {@link Caches} of an API server, with a list-watch for each kind and namespace. */
 export function createCaches({ client, random = Math.random, ...options }: ClusterCachesOptions): Caches {
   const { clock, log, metrics } = options;
   const lastHeard = createWatchActivity(clock, metrics);

@@ -94,7 +94,7 @@ describe("a namespace that is beyond its budget", () => {
     const references = (i: number) => caches.workload(`Deployment/ns/w${i}`)?.references.length;
     expect(references(0)).toBe(990);
     expect(references(199)).toBe(0);
-    expect(caches.workload("Deployment/ns/w199")?.limitExceeded).toEqual({ budget: "namespace", count: 21 });
+    expect(caches.workload("Deployment/ns/w199")?.limitExceeded).toEqual({ limit: "namespace", count: 21 });
     expect([...caches.workloadsReading("ConfigMap/ns/m-199-0")]).toEqual([]);
     const kept = Array.from({ length: 200 }, (_, i) => references(i) ?? 0).reduce((sum, count) => sum + count);
     expect(kept).toBeGreaterThan(20_000);
@@ -105,7 +105,7 @@ describe("a namespace that is beyond its budget", () => {
     for (const name of ["one", "two", "three"]) {
       await fake.feed("configmaps").push({ type: "apply", object: configMap(name, wide) });
     }
-    expect(configChanges.at(-1)?.after).toMatchObject({ keys: [], limitExceeded: { budget: "namespace", count: 21 } });
+    expect(configChanges.at(-1)?.after).toMatchObject({ keys: [], limitExceeded: { limit: "namespace", count: 21 } });
     const elsewhere = configMap("wide", wide, { namespace: "other" });
     await fake.feed("configmaps").push({ type: "apply", object: elsewhere });
     expect(configChanges.at(-1)?.after?.keys).toHaveLength(4_900);
@@ -326,7 +326,7 @@ describe("the caches", () => {
     it("all others are decided about, but nothing in it nor what reads in it", async () => {
       const { fake, caches, metrics } = await startWithoutSecretsOfTwo();
       expect([caches.synced, caches.notes()]).toEqual([false, []]);
-      expect(caches.problem()).toBe("not everything was listed yet");
+      expect(caches.problem()).toBe("the caches are not synced");
       await fake.feed("secrets/two").push({ type: "initFailed", reason: "cannot watch secrets in two: allow it" });
       expect([caches.synced, caches.problem()]).toEqual([true, undefined]);
       expect(caches.notes()).toEqual(["cannot watch secrets in two: allow it"]);
@@ -367,7 +367,7 @@ describe("the caches", () => {
       await fake.feed("configmaps/one").push({ type: "initFailed", reason: "allow configmaps in one" });
       await fake.feed("secrets/two").push({ type: "initFailed", reason: "allow secrets in two" });
       expect(caches.synced).toBe(false);
-      expect(caches.problem()).toBe("not everything was listed yet; allow configmaps in one; allow secrets in two");
+      expect(caches.problem()).toBe("the caches are not synced; allow configmaps in one; allow secrets in two");
     });
   });
 
@@ -375,7 +375,7 @@ describe("the caches", () => {
     const { fake, caches } = start();
     for (const kind of kinds.slice(1)) await fake.feed(kind).list();
     await fake.feed("configmaps").push({ type: "initFailed", reason: "allow configmaps" });
-    expect([caches.synced, caches.problem()]).toEqual([false, "not everything was listed yet; allow configmaps"]);
+    expect([caches.synced, caches.problem()]).toEqual([false, "the caches are not synced; allow configmaps"]);
   });
 
   it("stop waiting to be synced when the signal is aborted", async () => {

@@ -19,56 +19,55 @@ import { SyncGate } from "./store/sync-gate.ts";
 import { ExtraKinds } from "./workloads/extra-kinds.ts";
 import { workloadCaches } from "./workloads/workload-caches.ts";
 
-/** What Wave knows of the cluster: every ConfigMap and Secret as digests, what SecretProviderClasses fetch, and the workloads that concern it. */
+/** The cached state of the cluster: digests of ConfigMaps and Secrets, SecretProviderClasses, and relevant workloads. */
 export interface Caches {
   /** Finds a ConfigMap or Secret. */
   readonly lookup: Lookup;
-  /** Up to which resourceVersion everything is known that happened to a kind in a namespace. */
+  /** Returns the resourceVersion up to which a kind in a namespace is synced. */
   readonly syncedUpTo: (kind: ConfigKind, namespace: string) => number;
   /**
-   * The workload of a key as {@link workloadKey} makes it; undefined where it does not exist, does not concern Wave, or
-   * where nothing may be decided about it: it or something that it reads is in a namespace that cannot be listed yet.
+   * Returns the workload of a {@link workloadKey}. Returns undefined if the workload does not exist or is not relevant, or if
+   * it, or an object that it reads, is in an unsynced namespace. Nothing may be decided about such a workload.
    */
   readonly workload: (key: string) => Workload | undefined;
-  /** Every workload that concerns Wave and may be decided about, in no order that means anything. */
+  /** Returns all relevant workloads of synced namespaces, in no particular order. */
   readonly workloads: () => IteratorObject<Workload>;
-  /** Those of one namespace. */
+  /** Returns the same for one namespace. */
   readonly workloadsIn: (namespace: string) => IteratorObject<Workload>;
-  /** The kinds of workload of which there are any to be held: the built-in ones, and what was found of those wanted besides. */
+  /** Returns the available kinds of workload: the built-in ones and the requested ones that the API server serves. */
   readonly kinds: () => readonly WorkloadRow[];
-  /** What a Namespace decides; undefined where none of this name is known. */
+  /** Returns the policy of a Namespace; undefined if the Namespace is unknown. */
   readonly namespace: (name: string) => NamespacePolicy | undefined;
-  /** The keys of the workloads that read an object, which need not exist; `configKey` makes its key. */
+  /** Returns the keys of the workloads that read an object. The object need not exist. See `configKey`. */
   readonly workloadsReading: (configKey: string) => Iterable<string>;
-  /** What regular expressions name. */
+  /** Returns the objects that regular expressions match. */
   readonly namesMatching: NamesMatching;
-  /** Who owns ConfigMaps and Secrets; undefined where nobody asked for it. */
+  /** Owners of ConfigMaps and Secrets; undefined if they are not tracked. */
   readonly owners: Pick<OwnerIndex, "of" | "keys" | "update"> | undefined;
   /**
-   * Whether every kind was listed once, in each namespace that can be listed. Before that, what is missing here may exist
-   * all the same: decide nothing.
+   * Reports whether every kind was listed once in each namespace that can be listed. Before that, decide nothing: an object that
+   * is missing here may exist.
    */
   readonly synced: boolean;
-  /** Why it is not synced, in one line; undefined where it is. */
+  /** Returns in one line why the caches are not synced; undefined if they are. */
   readonly problem: () => string | undefined;
-  /** What a person should know although it is synced: namespaces that cannot be listed, watches that are silent. */
+  /** Returns problems that do not prevent the sync: namespaces that cannot be listed and silent watches. */
   readonly notes: () => readonly string[];
-  /** Resolves when `synced` is true; rejects with the signal's reason when it is aborted before. */
+  /** Resolves when `synced` is true. Rejects with the reason of the signal if it is aborted first. */
   readonly whenSynced: (signal: AbortSignal) => Promise<void>;
-  /** Lists and watches until `signal` is aborted, then resolves; rejects when it cannot go on, which is a bug. */
+  /** Lists and watches until `signal` is aborted, then resolves. Rejects only for a bug. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * The caches of all kinds, empty until they run. Workloads that have not opted in are left out, except those of which a
- * person should be told something and those whose Pods are still kept from being scheduled, by whatever is left of the
- * scheduling gate.
+ * Creates the caches of all kinds, empty until they run. Workloads that have not opted in are left out, except those that a
+ * person must get a warning about, and those whose Pods a scheduling hold keeps pending.
  */
 export function cachesOver(source: CacheSource, options: CachesOptions): Caches {
   const { watch, list, readTemplate } = source;
   const { clock, log, metrics, random = Math.random } = options;
   const index = new ReferenceIndex();
-  const allotments = new NamespaceLimits();
+  const namespaceLimits = new NamespaceLimits();
   const namespaces = new NamespaceCache({
     namespaces: options.namespaces,
     compatibility: options.compatibility,
@@ -81,14 +80,14 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
   });
   const owners = options.onOwnersChange && new OwnerIndex(() => extra.rows(), options.onOwnersChange);
   const onConfigChange = notifyBeforeNext(patterns, options.onConfigChange);
-  const configs = configCaches({ ...options, onConfigChange, owners }, allotments);
+  const configs = configCaches({ ...options, onConfigChange, owners }, namespaceLimits);
   const configKinds = Object.values(configs).filter((kind) => kind !== undefined);
   const { compatibility, providerClasses } = options;
   const asking = { namespacePolicyOf: (name: string) => namespaces.get(name), compatibility, providerClasses };
   const { caches: workloads, cacheOf } = workloadCaches(
     { ...options, random, asking, readTemplate },
     { index, patterns },
-    allotments,
+    namespaceLimits,
   );
   const builtIn = [...workloads.values()];
   const lists = new NamespaceLists({
@@ -102,36 +101,36 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
   });
   const extra = new ExtraKinds({ ...options, random, source, caches: workloads, cacheOf });
   const kinds = [namespaces, ...configKinds, ...builtIn];
-  const schedulingHold = new SyncGate();
-  const served = new SyncedNamespaces(
+  const syncGate = new SyncGate();
+  const syncedNamespaces = new SyncedNamespaces(
     options.namespaces ?? [""],
     kinds.map(({ kind }) => kind),
   );
   cacheMetrics(
     metrics,
     () => [...kinds, ...extra.caches()],
-    allotments,
-    served,
-    () => schedulingHold.isOpen,
+    namespaceLimits,
+    syncedNamespaces,
+    () => syncGate.isOpen,
   );
 
   const allWorkloads = () => workloads.values().flatMap((kind) => kind.values());
 
-  const readsWhere = ({ namespace, references }: Workload, is: (namespace: string) => boolean) =>
+  const readsNamespace = ({ namespace, references }: Workload, is: (namespace: string) => boolean) =>
     is(namespace) || (options.crossNamespace !== "none" && references.some((reference) => is(reference.namespace)));
   const mayDecide = (workload: Workload) =>
-    served.allSynced || !readsWhere(workload, (each) => served.isUnsynced(each));
+    syncedNamespaces.allSynced || !readsNamespace(workload, (each) => syncedNamespaces.isUnsynced(each));
 
-  /** What nobody could decide about until now is told like something new. */
-  const announceServed = (namespace: string) => {
-    log.info("everything of a namespace is known now", { namespace });
+  /** Announces the workloads that depend on a namespace as new after it is synced: until now nothing was decided about them. */
+  const announceSynced = (namespace: string) => {
+    log.info("namespace synced", { namespace });
     for (const workload of allWorkloads()) {
-      if (!readsWhere(workload, (each) => each === namespace) || !mayDecide(workload)) continue;
+      if (!readsNamespace(workload, (each) => each === namespace) || !mayDecide(workload)) continue;
       options.onWorkloadChange({ key: workloadKey(workload), before: undefined, after: workload, initial: true });
     }
   };
 
-  /** Whether a workload has opted in is not known before its Namespace is. */
+  /** Waits for the Namespaces, because they affect whether a workload has opted in. */
   const afterNamespaces: Watch = async function* (what, signal) {
     await namespaces.whenListed(what.namespace ?? "", signal);
     yield* watch(what, signal);
@@ -139,21 +138,21 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
 
   async function run(signal: AbortSignal): Promise<void> {
     const from = clock.monotonic();
-    const openSchedulingHold = () => {
-      if (schedulingHold.isOpen || !served.isSettled) return;
+    const openSyncGate = () => {
+      if (syncGate.isOpen || !syncedNamespaces.isSettled) return;
       const counts = Object.fromEntries(kinds.map(({ kind, size }) => [kind, size]));
       log.info("caches synced", { ...counts, ms: Math.round(clock.monotonic() - from) });
-      schedulingHold.open();
+      syncGate.open();
     };
     const listenerOf = (kind: string): ListListener => ({
       listed: (namespace) => {
-        if (served.listed(namespace, kind) && schedulingHold.isOpen) announceServed(namespace);
-        openSchedulingHold();
+        if (syncedNamespaces.listed(namespace, kind) && syncGate.isOpen) announceSynced(namespace);
+        openSyncGate();
         options.onListed?.(kind, namespace);
       },
       failed: (namespace, why) => {
-        served.failed(namespace, kind, why);
-        openSchedulingHold();
+        syncedNamespaces.failed(namespace, kind, why);
+        openSyncGate();
       },
     });
     await runAll(signal, (each) => [
@@ -188,19 +187,19 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
     namesMatching: patterns.namesMatching,
     owners,
     get synced() {
-      return schedulingHold.isOpen;
+      return syncGate.isOpen;
     },
     problem: () => {
-      if (schedulingHold.isOpen) return undefined;
-      return ["not everything was listed yet", ...served.lines()].join("; ");
+      if (syncGate.isOpen) return undefined;
+      return ["the caches are not synced", ...syncedNamespaces.lines()].join("; ");
     },
     kinds: () => extra.rows(),
     notes: () => [
-      ...(schedulingHold.isOpen ? served.lines() : []),
+      ...(syncGate.isOpen ? syncedNamespaces.lines() : []),
       ...extra.notes(),
       ...(options.silentWatches?.() ?? []),
     ],
-    whenSynced: (signal) => schedulingHold.opened(signal),
+    whenSynced: (signal) => syncGate.opened(signal),
     run,
   };
 }

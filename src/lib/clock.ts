@@ -1,28 +1,28 @@
-/** Time as everything in Wave sees it, so that tests can move it by hand. */
+/** This folder has mechanisms without any knowledge of Kubernetes or Wave. Source of time for all code, so that tests can control it. */
 export interface Clock {
-  /** Milliseconds since the epoch by the wall clock: may jump, and goes on while a machine is suspended. */
+  /** Milliseconds since the epoch by the wall clock. It may jump, and continues while the machine is suspended. */
   readonly wall: () => number;
-  /** Milliseconds from some fixed point: never goes back. */
+  /** Milliseconds from a fixed point. It never goes back. */
   readonly monotonic: () => number;
-  /** Calls `callback` once, `ms` milliseconds from now; the returned function cancels that. */
+  /** Calls `callback` once in `ms` milliseconds. The returned function cancels the call. */
   readonly timer: (ms: number, callback: () => void) => () => void;
 }
 
-/** The longest time that setTimeout can count, in milliseconds: a longer one would fire at once. */
+/** Maximum delay of setTimeout, in milliseconds: a longer one would fire immediately. */
 export const longestTimerMs = 2 ** 31 - 1;
 
-/** The machine's own clocks and timers. */
+/** The clocks and timers of the machine. */
 export const systemClock: Clock = {
   wall: () => Date.now(),
   monotonic: () => performance.now(),
   timer: (ms, callback) => {
-    // A machine that is busy comes to set a timer when it is over already, and Node warns of times below 0.
+    // On a busy machine the time of a timer may already be over, and Node.js warns about negative delays.
     const timeout = setTimeout(callback, Math.max(0, ms));
     return () => clearTimeout(timeout);
   },
 };
 
-/** Resolves after `ms` milliseconds; rejects with the signal's reason as soon as `signal` is aborted. */
+/** Resolves after `ms` milliseconds. Rejects with the reason of `signal` as soon as that is aborted. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

@@ -1,6 +1,6 @@
 /**
- * Has V8 collect what was read before whenever that is many bytes. By itself it looks for it after many times as much, and on a busy machine
- * later still, because it does most of that beside this thread: docs/adr/0007-memory.md.
+ * Runs the garbage collection of V8 after a number of bytes was read. V8 itself collects after many times as much, and even later
+ * on a busy machine, because it does most of the work in other threads: docs/adr/0007-memory.md.
  */
 export class GarbageCollection {
   readonly #afterBytes: number;
@@ -8,13 +8,13 @@ export class GarbageCollection {
   /** Bytes since the last collection. */
   #read = 0;
 
-  /** Collects after so many bytes. Default of `collect`: V8's own, where it is exposed. */
+  /** Collects after `afterBytes`. Default of `collect`: the function of V8, if exposed. */
   constructor(afterBytes: number, collect: () => void = globalThis.gc ?? (() => {})) {
     this.#afterBytes = afterBytes;
     this.#collect = collect;
   }
 
-  /** To be called before `bytes` more are read or parsed. */
+  /** Call this before `bytes` more are read or parsed. */
   beforeReading(bytes: number): void {
     if (this.#read + bytes > this.#afterBytes) {
       this.#collect();

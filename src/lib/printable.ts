@@ -1,4 +1,4 @@
-/** A line that no terminal takes for a command, and that shows all that it holds: a pod spec may name an object by any characters. */
+/** Escapes control and invisible characters, so that a terminal cannot execute them: a pod spec may contain any characters. */
 export function printable(line: string): string {
   return line
     .toWellFormed()

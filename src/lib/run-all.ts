@@ -1,4 +1,4 @@
-/** Runs all until the signal ends them; when one fails, ends the others and fails with it. */
+/** Runs all until the signal is aborted. If one fails, stops the others and rejects with its error. */
 export async function runAll(
   signal: AbortSignal,
   start: (signal: AbortSignal) => readonly Promise<void>[],

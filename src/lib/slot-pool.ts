@@ -1,56 +1,56 @@
 /**
- * Lets so many through at once; the others wait in the order in which they came. Each place has memory of its own, which
- * whoever takes it next has again: a buffer for each would be garbage that nobody collects in time.
+ * Limits the number of concurrent operations; others wait in order of arrival. Each slot has memory that its next holder reuses: a
+ * new buffer for each operation would be garbage that V8 does not collect in time.
  */
 export class SlotPool {
-  readonly #room: number;
-  #made = 0;
+  readonly #size: number;
+  #created = 0;
   readonly #free: Slot[] = [];
-  readonly #waiting = new Set<(place: Slot) => void>();
+  readonly #waiting = new Set<(slot: Slot) => void>();
 
-  constructor(room: number) {
-    this.#room = room;
+  constructor(size: number) {
+    this.#size = size;
   }
 
-  /** Resolves with a place when it is its turn; that must be disposed of once. Rejects when given up. */
+  /** Resolves to a slot, which must be disposed of once. Rejects if the signal is aborted first. */
   async acquire(signal: AbortSignal): Promise<Slot> {
     signal.throwIfAborted();
     const free = this.#free.pop();
     if (free !== undefined) return free;
-    if (this.#made >= this.#room) return this.#wait(signal);
-    this.#made++;
-    const place: Slot = new Slot(() => this.#leave(place));
-    return place;
+    if (this.#created >= this.#size) return this.#wait(signal);
+    this.#created++;
+    const slot: Slot = new Slot(() => this.#release(slot));
+    return slot;
   }
 
   #wait(signal: AbortSignal): Promise<Slot> {
     const { promise, resolve, reject } = Promise.withResolvers<Slot>();
-    const giveUp = () => {
-      this.#waiting.delete(begin);
+    const cancel = () => {
+      this.#waiting.delete(grant);
       reject(signal.reason);
     };
-    const begin = (place: Slot) => {
-      signal.removeEventListener("abort", giveUp);
-      resolve(place);
+    const grant = (slot: Slot) => {
+      signal.removeEventListener("abort", cancel);
+      resolve(slot);
     };
-    signal.addEventListener("abort", giveUp, { once: true });
-    this.#waiting.add(begin);
+    signal.addEventListener("abort", cancel, { once: true });
+    this.#waiting.add(grant);
     return promise;
   }
 
-  #leave(place: Slot): void {
+  #release(slot: Slot): void {
     const [next] = this.#waiting;
     if (next === undefined) {
-      this.#free.push(place);
+      this.#free.push(slot);
       return;
     }
-    // It is handed over, so that nobody who comes now gets in between.
+    // Passed on directly, so that a new caller cannot take the slot first.
     this.#waiting.delete(next);
-    next(place);
+    next(slot);
   }
 }
 
-/** A place in a lane. */
+/** One of the slots. */
 class Slot implements Disposable {
   readonly #leave: () => void;
   #memory = Buffer.alloc(0);
@@ -59,13 +59,13 @@ class Slot implements Disposable {
     this.#leave = leave;
   }
 
-  /** So many bytes, of unknown content, until the place is left or this is asked again. */
+  /** Returns `length` bytes of unknown content, valid until the next call or until the slot is disposed of. */
   memory(length: number): Buffer {
     if (this.#memory.length < length) this.#memory = Buffer.allocUnsafeSlow(length);
     return this.#memory.subarray(0, length);
   }
 
-  /** Leaves it to the next. */
+  /** Passes the slot to the next caller. */
   [Symbol.dispose](): void {
     this.#leave();
   }

@@ -21,7 +21,7 @@ describe("parseBindAddress", () => {
 
 describe("listenError", () => {
   it.each([
-    { code: "EACCES", reason: "this user may not listen on that port" },
+    { code: "EACCES", reason: "this user does not have permission for the port" },
     { code: "EADDRNOTAVAIL", reason: "this machine does not have that address" },
     { code: "EMFILE", reason: "listen EMFILE: what Node says" },
   ])("names address, reason and flag for $code", ({ code, reason }) => {

@@ -1,14 +1,14 @@
 import { errorText } from "./logging/error-text.ts";
 
-/** Where a server listens. Without a host: on every address of the machine, IPv6 and IPv4. */
+/** Listen address of a server. Without a host: all IPv6 and IPv4 addresses of the machine. */
 export interface BindAddress {
   readonly host: string | undefined;
   readonly port: number;
 }
 
 /**
- * Reads an address in Go's form: `:8080`, `127.0.0.1:8080`, `localhost:8080`, `[::1]:8080`. Port 0 lets the kernel
- * choose. Returns undefined where it is none.
+ * Parses an address like Go: `:8080`, `127.0.0.1:8080`, `localhost:8080`, `[::1]:8080`. Port 0: the kernel chooses the port. Returns
+ * undefined for an invalid address.
  */
 export function parseBindAddress(text: string): BindAddress | undefined {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]/]*)):(\d{1,5})$/.exec(text);
@@ -18,8 +18,8 @@ export function parseBindAddress(text: string): BindAddress | undefined {
 }
 
 /**
- * The error of a server that could not listen, as one line that says where, why and which flag changes it. It tells all
- * that the original does, so that is not its cause and no message says everything twice.
+ * Returns the error of a server that cannot listen, as one line with the address, the reason and the flag. It has no cause, because
+ * it contains everything that the original error has.
  */
 export function listenError(address: string, flag: string, error: unknown): Error {
   return new Error(`cannot listen on ${address}: ${listenReason(error)} (${flag})`);
@@ -28,7 +28,7 @@ export function listenError(address: string, flag: string, error: unknown): Erro
 function listenReason(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "EADDRINUSE") return "the port is in use";
-  if (code === "EACCES") return "this user may not listen on that port";
+  if (code === "EACCES") return "this user does not have permission for the port";
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return "this machine does not have that address";
   return errorText(error);
 }

@@ -1,3 +1,4 @@
+/** This folder writes logs and metrics, and serves metrics and probes. It knows nothing of Kubernetes. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { listenError, parseBindAddress } from "./bind-address.ts";
@@ -6,18 +7,18 @@ import type { LabelsOf } from "./metrics/metric-row.ts";
 import type { Counter, MetricsRegistry } from "./metrics/metrics.ts";
 import { limitPipelining } from "./pipelining-limit.ts";
 
-/** A server that listens. */
+/** A listening server. */
 export interface HttpEndpoint {
-  /** The port listened on, also where the kernel chose it. */
+  /** The actual port, also if the kernel chose it. */
   readonly port: number;
-  /** Stops listening and ends every connection at once. */
+  /** Stops listening and closes every connection immediately. */
   close(): Promise<void>;
 }
 
-/** What has to be well, by name; each says undefined where it is, else why not, in one line. */
+/** Checks by name. Each returns undefined if it passes, otherwise the reason in one line. */
 export type Checks = Readonly<Record<string, () => string | undefined>>;
 
-interface Answer {
+interface HttpAnswer {
   readonly status: number;
   readonly type: string;
   readonly body: string;
@@ -27,8 +28,8 @@ const plainText = "text/plain; charset=utf-8";
 const prometheusText = "text/plain; version=0.0.4; charset=utf-8";
 
 /**
- * Serves the registry's metrics at `/metrics`. `address` is in Go's form (`:8080`, `127.0.0.1:8080`).
- * Rejects with one line that names the flag where it cannot listen there.
+ * Serves the registry's metrics at `/metrics`. `address` has the form `:8080` or `127.0.0.1:8080`. Rejects with one
+ * line that names the flag if it cannot listen there.
  */
 export function serveMetrics(options: {
   readonly address: string;
@@ -41,10 +42,9 @@ export function serveMetrics(options: {
 }
 
 /**
- * Serves `/healthz` and `/readyz`: 200 and `ok`, or 503 and the reasons. `/readyz` adds `notes`, which change nothing
- * about being ready, one a line. With `?verbose` each check is listed, in the
- * API server's form (https://kubernetes.io/docs/reference/using-api/health-checks/).
- * Rejects with one line that names the flag where it cannot listen there.
+ * Serves `/healthz` and `/readyz`: 200 and `ok`, or 503 and the reasons. `/readyz` adds one line for each of `notes`, which do
+ * not affect readiness. `?verbose` lists each check in the format of the API server (https://kubernetes.io/docs/reference/using-api/health-checks/).
+ * Rejects with one line that names the flag if it cannot listen there.
  */
 export function serveProbes(options: {
   readonly address: string;
@@ -61,7 +61,7 @@ export function serveProbes(options: {
   });
 }
 
-function probe(name: string, checks: Checks, verbose: boolean, notes: readonly string[] = []): Answer {
+function probe(name: string, checks: Checks, verbose: boolean, notes: readonly string[] = []): HttpAnswer {
   const results = Object.entries(checks).map(([check, run]) => ({ check, problem: run() }));
   const failed = results.filter((result) => result.problem !== undefined);
   const status = failed.length === 0 ? 200 : 503;
@@ -77,7 +77,7 @@ function probe(name: string, checks: Checks, verbose: boolean, notes: readonly s
   return { status, type: plainText, body: `${[...lines, ...notes].join("\n")}\n` };
 }
 
-/** A request here is some hundred bytes without a body: whoever needs longer, or more, is nobody's probe. */
+/** A probe or scrape has some hundred bytes and no body. */
 const limits = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
@@ -85,15 +85,15 @@ const limits = {
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 8 * 1024,
 };
-/** Prometheus and the kubelet need one each. */
-const mostConnections = 50;
+/** Maximum number of connections. Prometheus and the kubelet need one each. */
+const maxConnections = 50;
 
-/** Lets nobody keep others out by connections that they leave open: the oldest one makes room for a new one. */
+/** Closes the oldest connection for a new one if there are too many, so that idle connections cannot block other clients. */
 function closeOldest(server: Server, onClosed: () => void): void {
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
     const [oldest] = sockets;
-    if (oldest !== undefined && sockets.size >= mostConnections) {
+    if (oldest !== undefined && sockets.size >= maxConnections) {
       sockets.delete(oldest);
       oldest.destroy();
       onClosed();
@@ -103,16 +103,16 @@ function closeOldest(server: Server, onClosed: () => void): void {
   });
 }
 
-/** Counts connections that one of Wave's servers closed for want of room, by `server`. */
+/** Returns the counter of connections that a server of Wave closed because there were too many. */
 export function droppedConnections(
   registry: MetricsRegistry,
 ): Counter<LabelsOf<typeof processMetrics.droppedConnections>> {
   return registry.counter(processMetrics.droppedConnections);
 }
 
-type Route = (path: string, query: URLSearchParams) => Answer | undefined;
+type Route = (path: string, query: URLSearchParams) => HttpAnswer | undefined;
 
-interface Served {
+interface EndpointOptions {
   readonly name: "metrics" | "probes";
   /** The flag that chose the address. */
   readonly flag: string;
@@ -120,10 +120,11 @@ interface Served {
   readonly registry: MetricsRegistry;
 }
 
-async function serve({ name, flag, address, registry }: Served, route: Route): Promise<HttpEndpoint> {
+async function serve({ name, flag, address, registry }: EndpointOptions, route: Route): Promise<HttpEndpoint> {
   const where = parseBindAddress(address);
-  if (where === undefined) throw new Error(`${address} is not an address such as :8080 or 127.0.0.1:8080 (${flag})`);
-  // Not by an import statement: that reads every export of node:http, of which WebSocket loads undici: 13 MiB resident.
+  if (where === undefined)
+    throw new Error(`${flag}: ${address} is not an address; use for example :8080 or 127.0.0.1:8080`);
+  // Not an import statement, which reads every export of node:http. The export WebSocket loads undici: 13 MiB of memory.
   const { createServer } = process.getBuiltinModule("node:http");
   const server = createServer(
     limits,
@@ -155,10 +156,10 @@ function answer(request: IncomingMessage, response: ServerResponse, route: Route
   response.end(body);
 }
 
-function answerTo(request: IncomingMessage, route: Route): Answer {
+function answerTo(request: IncomingMessage, route: Route): HttpAnswer {
   const method = request.method ?? "";
   if (method !== "GET" && method !== "HEAD")
-    return { status: 405, type: plainText, body: `${method} is not allowed here\n` };
+    return { status: 405, type: plainText, body: `method ${method} not allowed\n` };
   const [path = "", query] = (request.url ?? "").split("?", 2);
   return route(path, new URLSearchParams(query)) ?? { status: 404, type: plainText, body: "not found\n" };
 }

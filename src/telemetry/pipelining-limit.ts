@@ -1,25 +1,25 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** A client may have the whole answer, and ask again, a moment before this process hears that the answer has left. */
-const most = 2;
+/** Two, because a client may send its next request just before this process learns that the response was sent. */
+const maxConcurrent = 2;
 
 /**
- * Listens to two requests of a connection at a time. Whoever sends more before the answers have left (pipelining,
- * RFC 9112, 9.3.2) has their connection ended: neither the API server nor Prometheus nor the kubelet do, and in each 64 KiB
- * that arrive there is room for a thousand requests, the answers to which would all be in memory at once.
+ * Accepts two concurrent requests on a connection. Closes the connection of a client that sends more (pipelining, RFC 9112, 9.3.2).
+ * The API server, Prometheus and the kubelet do not use pipelining. 64 KiB can contain a thousand requests, and all their
+ * responses would be in memory together.
  */
 export function limitPipelining(listener: RequestListener): RequestListener {
-  const underWay = new WeakMap<Socket, number>();
+  const running = new WeakMap<Socket, number>();
   return (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
-    const before = underWay.get(socket) ?? 0;
-    if (before === most) {
+    const before = running.get(socket) ?? 0;
+    if (before === maxConcurrent) {
       socket.destroy();
       return;
     }
-    underWay.set(socket, before + 1);
-    response.once("finish", () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1));
+    running.set(socket, before + 1);
+    response.once("finish", () => running.set(socket, (running.get(socket) ?? 1) - 1));
     listener(request, response);
   };
 }

@@ -2,12 +2,12 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { processMetrics } from "./catalogue/process.ts";
 import type { MetricsRegistry } from "./metrics/metrics.ts";
 
-/** How often the delay of the event loop is looked at, in native code, without waking JavaScript. */
+/** Interval of the measurement of the event loop delay, in native code, without waking JavaScript. */
 const resolutionMs = 20;
 
 /**
- * Adds what every process tells, under the names that Prometheus' own clients use, and `wave_build_info`.
- * All of it is read when the metrics are rendered.
+ * Adds the process metrics, with the names of the official Prometheus clients, and `wave_build_info`. Reads all values when the
+ * metrics are rendered.
  */
 export function addProcessMetrics(registry: MetricsRegistry, version: string): void {
   registry.gauge(processMetrics.build).set(1, { version });
@@ -37,7 +37,7 @@ export function addProcessMetrics(registry: MetricsRegistry, version: string): v
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   delays.enable();
   delay.collect(() => {
-    // It counts the time from one look to the next, in nanoseconds; before the second look there is none.
+    // The histogram has the time between two measurements, in nanoseconds. Before the second measurement it is empty.
     delay.set(Math.max(0, delays.count === 0 ? 0 : delays.max / 1e9 - resolutionMs / 1e3));
     delays.reset();
   });

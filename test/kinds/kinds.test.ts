@@ -167,7 +167,7 @@ describeOnOwnControlPlane("kinds of workload besides the built-in ones", (cluste
     await namespace.edit("ConfigMap", "late", { a: "2" });
     await nextHash(cluster, laterKind, ns, "late", first);
     await undefine(cluster, laterKind);
-    const gone = async () => (wave.log().includes("a kind of workload is there no longer") ? true : undefined);
+    const gone = async () => (wave.log().includes("a kind of workload is no longer available") ? true : undefined);
     await until("it to be let go of", gone, 180_000);
     expect(await wave.readyz()).not.toContain(laterKind.plural);
     const lines = wave.log().split("\n");

@@ -14,32 +14,32 @@ import type { StoreChange } from "../store/store.ts";
 import { ProviderClassCache } from "./provider-class-cache.ts";
 
 interface Options {
-  /** Undefined for all. */
+  /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
   readonly compatibility?: CompatibilitySettings | undefined;
-  /** Whether what SecretProviderClasses fetch is known. */
+  /** Reports whether SecretProviderClasses are tracked. */
   readonly providerClasses?: boolean | undefined;
   readonly log: Logger;
   readonly clock: Clock;
   readonly onConfigChange: (change: StoreChange<Config>) => void;
-  /** Is told who owns each object; undefined where nobody asks. */
+  /** Receives the owners of each object; undefined if owners are not tracked. */
   readonly owners: OwnerIndex | undefined;
 }
 
 type ConfigCache = KindCache<KubeObject & ConfigObject, Config>;
 
-/** Helm keeps every release as a Secret, up to 1 MiB each; no Pod reads them, so they never leave the server. */
+/** Excludes Helm releases: Secrets of up to 1 MiB each that no Pod reads. The server does not send them. */
 const withoutHelmReleases = "type!=helm.sh/release.v1";
 
-/** A cache of each kind. */
+/** One cache for each kind. */
 interface ConfigCaches extends Readonly<Record<StoredKind, ConfigCache>> {
-  /** Undefined where it is off. */
+  /** Undefined if SecretProviderClasses are not tracked. */
   readonly SecretProviderClass: ProviderClassCache | undefined;
 }
 
 /**
- * The caches of ConfigMaps and Secrets, which hold digests, and of what SecretProviderClasses fetch. An object whose data is
- * as it was costs its SHA-256 alone.
+ * Creates the caches of ConfigMaps and Secrets, which hold digests, and of SecretProviderClasses. An update without a data
+ * change only costs the SHA-256.
  */
 export function configCaches(options: Options, namespaceLimits: NamespaceLimits): ConfigCaches {
   const { namespaces, compatibility, log, onConfigChange, owners } = options;

@@ -10,7 +10,7 @@ import type { StoreChange } from "../store/store.ts";
 import { ProviderClasses } from "./provider-classes.ts";
 
 interface Options {
-  /** Undefined for all. */
+  /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
   readonly log: Logger;
   readonly clock: Clock;
@@ -18,8 +18,8 @@ interface Options {
 }
 
 /**
- * What SecretProviderClasses fetch, from the objects that the driver writes of each Pod. Where the API has no such objects,
- * because the driver is not installed, there are none, until it is.
+ * The content of SecretProviderClasses, from the status object that the driver writes for each Pod. Empty while the driver is not
+ * installed.
  */
 export class ProviderClassCache {
   readonly #statuses: KindCache<KubeObject & PodStatusObject, PodStatus>;
@@ -47,22 +47,22 @@ export class ProviderClassCache {
     });
   }
 
-  /** The kind that is watched, for messages. */
+  /** The watched kind, for messages. */
   get kind(): string {
     return this.#statuses.kind;
   }
 
-  /** How many Pods tell of their classes. */
+  /** Number of Pod status objects. */
   get size(): number {
     return this.#statuses.size;
   }
 
-  /** What Pods tell of a class; undefined where none of them mounts it. */
+  /** Returns a class; undefined if no Pod mounts it. */
   get(namespace: string, name: string): Config | undefined {
     return this.#classes.get(namespace, name);
   }
 
-  /** The classes that Pods of a namespace tell of. */
+  /** Returns the classes that Pods of a namespace mount. */
   valuesIn(namespace: string): Iterable<Config> {
     return this.#classes.valuesIn(namespace);
   }

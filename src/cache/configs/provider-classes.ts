@@ -4,53 +4,53 @@ import { classConfig } from "../../domain/config/recorded-classes.ts";
 import { configKey } from "../../domain/references/references.ts";
 import type { StoreChange } from "../store/store.ts";
 
-/** What all Pods that mount one class tell of it. */
-interface Mounted {
+/** A class that at least one Pod mounts. */
+interface MountedClass {
   readonly config: Config;
-  /** What is preferred to everything else that was told of it: so it does not go with the Pod that told it. */
+  /** The status that outranks all others. It stays when its Pod goes. */
   readonly best: PodStatus;
-  /** How many Pods mount it. */
+  /** Number of Pods that mount the class. */
   readonly pods: number;
 }
 
 /**
- * What SecretProviderClasses fetch, as their Pods tell it one after another: of each class one value, which is that of the
- * latest rotation, whatever the order in which Pods are heard of and how many of them. So five Pods that report one rotation
- * are one change, and Pods that come and go are none. Nothing is left of a class that no Pod mounts any more.
+ * The content of SecretProviderClasses, from the status objects of their Pods. Each class has one value, that of the latest
+ * rotation, for any order and number of Pods. So five Pods that report one rotation are one change, and Pods that come and go
+ * are no change. A class that no Pod mounts is removed.
  */
 export class ProviderClasses {
   /** By namespace and name. */
-  readonly #classes = new Map<string, Map<string, Mounted>>();
+  readonly #classes = new Map<string, Map<string, MountedClass>>();
   readonly #onChange: (change: StoreChange<Config>) => void;
 
-  /** `onChange` is told of each difference after it is held. */
+  /** `onChange` receives each difference after it is stored. */
   constructor(onChange: (change: StoreChange<Config>) => void) {
     this.#onChange = onChange;
   }
 
-  /** What is known of a class; undefined where no Pod mounts it. */
+  /** Returns a class; undefined if no Pod mounts it. */
   get(namespace: string, name: string): Config | undefined {
     return this.#classes.get(namespace)?.get(name)?.config;
   }
 
-  /** Every class in a namespace of which something is known. */
+  /** Returns the classes in a namespace. */
   valuesIn(namespace: string): Iterable<Config> {
     const classes = this.#classes.get(namespace);
     return classes === undefined ? [] : classes.values().map(({ config }) => config);
   }
 
-  /** How many classes are known. */
+  /** Number of classes. */
   get size(): number {
     return this.#classes.values().reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** To be told of each difference of what one Pod tells, in any order. Costs the same however many there are. */
+  /** Applies a change of the status of one Pod, in any order. The cost does not depend on the number of Pods. */
   update({ before, after, initial }: Pick<StoreChange<PodStatus>, "before" | "after" | "initial">): void {
-    if (after !== undefined && after.className !== "") this.#told(after, before, initial);
-    if (before !== undefined && before.className !== after?.className) this.#gone(before, initial);
+    if (after !== undefined && after.className !== "") this.#mounted(after, before, initial);
+    if (before !== undefined && before.className !== after?.className) this.#unmounted(before, initial);
   }
 
-  #told(status: PodStatus, before: PodStatus | undefined, initial: boolean): void {
+  #mounted(status: PodStatus, before: PodStatus | undefined, initial: boolean): void {
     const { namespace, className: name } = status;
     const known = this.#classes.get(namespace)?.get(name);
     const pods = (known?.pods ?? 0) + (before?.className === name ? 0 : 1);
@@ -61,15 +61,15 @@ export class ProviderClasses {
     this.#hold(namespace, name, { config, best, pods }, initial);
   }
 
-  #gone({ namespace, className: name }: PodStatus, initial: boolean): void {
+  #unmounted({ namespace, className: name }: PodStatus, initial: boolean): void {
     const known = this.#classes.get(namespace)?.get(name);
     if (known === undefined) return;
     const pods = known.pods - 1;
     this.#hold(namespace, name, pods === 0 ? undefined : { ...known, pods }, initial);
   }
 
-  #hold(namespace: string, name: string, after: Mounted | undefined, initial: boolean): void {
-    const classes = this.#classes.get(namespace) ?? new Map<string, Mounted>();
+  #hold(namespace: string, name: string, after: MountedClass | undefined, initial: boolean): void {
+    const classes = this.#classes.get(namespace) ?? new Map<string, MountedClass>();
     const before = classes.get(name)?.config;
     if (after === undefined) classes.delete(name);
     else classes.set(name, after);

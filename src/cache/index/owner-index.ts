@@ -2,62 +2,62 @@ import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import { namespaceOf } from "../../domain/model/workload.ts";
 import { noOwners, type Owners, ownersOf } from "../../domain/owner-references/owners.ts";
 import { configKey, type StoredKind } from "../../domain/references/references.ts";
-import { equalJson } from "../../domain/syntax/same-json.ts";
+import { equalJson } from "../../domain/syntax/equal-json.ts";
 import { sharedString } from "../../domain/syntax/shared-string.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 
-/** Of more owners of one object no more than these are kept: whoever made so many is no Wave of today's. */
-const mostKept = 200;
+/** Maximum number of owners that are kept for one object. No current version of Wave creates more. */
+const maxOwners = 200;
 
 /**
- * How much is kept for one namespace, in bytes of text: references may name workloads that were never there, and only a quota
- * limits how many. It is enough for some 80,000 references.
+ * Maximum text that is kept for one namespace, in bytes: enough for about 80,000 references. References may name workloads that
+ * never existed, and only a quota limits their number.
  */
-const mostOfNamespace = 8 * 2 ** 20;
-/** What a text takes besides its characters. */
-const costOfText = 16;
+const maxBytesOfNamespace = 8 * 2 ** 20;
+/** Memory of a string without its characters, in bytes. */
+const stringOverhead = 16;
 
 /**
- * Who owns ConfigMaps and Secrets, of those alone that have owners which concern Wave. Beside the caches of digests, so
- * that a change of owners is no change of configuration.
+ * The owners of ConfigMaps and Secrets, only for objects whose owners are relevant for Wave. Separate from the caches of digests,
+ * so that a change of owners is no change of configuration.
  */
 export class OwnerIndex {
-  /** Undefined where there are more than is kept of its namespace. */
+  /** Undefined if the namespace exceeds its maximum. */
   readonly #owners = new Map<string, Owners | undefined>();
-  /** Bytes, by namespace. */
+  /** Bytes by namespace. */
   readonly #kept = new Map<string, number>();
   readonly #kinds: () => readonly WorkloadRow[];
   readonly #onChange: (configKey: string) => void;
 
-  /** Knows owners of these kinds. `onChange` is told the key of an object that has other owners by now. */
+  /** Tracks owners of these kinds. `onChange` receives the key of an object after its owners changed. */
   constructor(kinds: () => readonly WorkloadRow[], onChange: (configKey: string) => void) {
     this.#kinds = kinds;
     this.#onChange = onChange;
   }
 
-  /** Who owns an object; undefined where only the API server knows, because there are too many in its namespace. */
+  /** Returns the owners of an object; undefined if they are not kept because the namespace has too many: read them live. */
   of(key: string): Owners | undefined {
     return this.#owners.has(key) ? this.#owners.get(key) : noOwners;
   }
 
-  /** The keys of all objects that have owners. */
+  /** Returns the keys of all objects that have owners. */
   keys(): Iterable<string> {
     return this.#owners.keys();
   }
 
-  /** Takes in an object as it is now. */
+  /** Updates the owners of an object. */
   update(kind: StoredKind, { metadata }: Pick<KubeObject, "metadata">): void {
     const { namespace = "", name, ownerReferences } = metadata;
     const key = configKey({ kind, namespace, name });
     const before = this.of(key);
     const all = ownersOf(ownerReferences, namespace, this.#kinds());
-    const owners = all.workloads.length > mostKept ? { ...all, workloads: all.workloads.slice(0, mostKept) } : all;
+    const owners = all.workloads.length > maxOwners ? { ...all, workloads: all.workloads.slice(0, maxOwners) } : all;
     if (before !== undefined && equalJson(before, owners)) return;
     this.#keep(key, namespace, owners);
     this.#onChange(key);
   }
 
-  /** Forgets an object that is gone. */
+  /** Removes an object that is gone. */
   forget(key: string): void {
     this.#count(namespaceOf(key), -bytesOf(this.#owners.get(key)));
     this.#owners.delete(key);
@@ -66,7 +66,7 @@ export class OwnerIndex {
   #keep(key: string, namespace: string, owners: Owners): void {
     this.forget(key);
     if (owners === noOwners) return;
-    const fits = (this.#kept.get(namespace) ?? 0) + bytesOf(owners) <= mostOfNamespace;
+    const fits = (this.#kept.get(namespace) ?? 0) + bytesOf(owners) <= maxBytesOfNamespace;
     this.#owners.set(sharedString(key), fits ? owners : undefined);
     if (fits) this.#count(namespace, bytesOf(owners));
   }
@@ -79,5 +79,5 @@ export class OwnerIndex {
 }
 
 function bytesOf(owners: Owners | undefined): number {
-  return owners?.workloads.reduce((sum, text) => sum + text.length + costOfText, 0) ?? 0;
+  return owners?.workloads.reduce((sum, text) => sum + text.length + stringOverhead, 0) ?? 0;
 }

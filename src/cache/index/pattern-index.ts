@@ -5,102 +5,102 @@ import { limits } from "../../domain/references/limits.ts";
 import { type ConfigKind, type ConfigName, parseConfigKey } from "../../domain/references/references.ts";
 import type { StoreChange } from "../store/store.ts";
 
-interface Entry {
+interface PatternEntry {
   readonly kind: ConfigKind;
   readonly size: number;
   readonly matches: (name: string, effort?: Effort) => boolean;
-  /** Those of the names in its namespace that it matches; undefined where to find them took too much. */
+  /** The matching names in its namespace; undefined if matching took too much effort. */
   readonly names: Set<string> | undefined;
-  /** The keys of the workloads that have it. */
+  /** The keys of the workloads with this expression. */
   readonly readers: Set<string>;
 }
 
-/** How much matching all names of a namespace may take, for all new expressions of one workload: a tenth of a second. */
-const mostEffort = 5_000_000;
+/** Maximum effort to match all names of a namespace for all new expressions of one workload: a tenth of a second. */
+const maxEffort = 5_000_000;
 
 /**
- * Which workloads name objects by regular expressions, and what these match. An edit of an object asks each of the different
- * expressions of its namespace once whether it is among what it matches; only an object that comes or goes is matched, by those
- * of its namespace, of which there is a budget. So ten thousand workloads cost an edit what one does.
+ * Maps the regular expressions of workloads to the objects that they match. For an edit of an object, each distinct expression of
+ * its namespace is looked up once. An object is matched only when it is created or deleted. A namespace has a limit of
+ * expressions. So an edit costs the same for ten thousand workloads as for one.
  */
 export class PatternIndex {
-  /** By namespace, and there by kind and source. */
-  readonly #entries = new Map<string, Map<string, Entry>>();
-  /** Of each workload that has any. */
+  /** By namespace, then by kind and source. */
+  readonly #entries = new Map<string, Map<string, PatternEntry>>();
+  /** By key of the workload, for workloads with expressions. */
   readonly #workloads = new Map<string, { readonly namespace: string; readonly ids: ReadonlySet<string> }>();
   readonly #names: (kind: ConfigKind, namespace: string) => Iterable<string>;
 
-  /** `names` tells what exists of a kind in a namespace. */
+  /** `names` returns the names of the existing objects of a kind in a namespace. */
   constructor(names: (kind: ConfigKind, namespace: string) => Iterable<string>) {
     this.#names = names;
   }
 
-  /** Replaces the expressions of a workload. What is beyond the budget of its namespace is not taken in. */
+  /** Replaces the expressions of a workload. Ignores expressions that exceed the limit of the namespace. */
   set(workloadKey: string, namespace: string, patterns: readonly PatternReference[]): void {
     const before = this.#workloads.get(workloadKey);
     if (before === undefined && patterns.length === 0) return;
     const ids = new Set(patterns.map(idOf));
-    for (const id of before?.ids ?? []) if (!ids.has(id)) this.#leave(namespace, id, workloadKey);
+    for (const id of before?.ids ?? []) if (!ids.has(id)) this.#removeReader(namespace, id, workloadKey);
     const effort: Effort = { spent: 0 };
     for (const pattern of patterns) {
-      const entry = this.#entries.get(namespace)?.get(idOf(pattern)) ?? this.#made(namespace, pattern, effort);
+      const entry = this.#entries.get(namespace)?.get(idOf(pattern)) ?? this.#createEntry(namespace, pattern, effort);
       if (entry === undefined) continue;
       entry.readers.add(workloadKey);
-      const ofNamespace = this.#entries.get(namespace) ?? new Map<string, Entry>();
+      const ofNamespace = this.#entries.get(namespace) ?? new Map<string, PatternEntry>();
       this.#entries.set(namespace, ofNamespace.set(idOf(pattern), entry));
     }
     if (ids.size === 0) this.#workloads.delete(workloadKey);
     else this.#workloads.set(workloadKey, { namespace, ids });
   }
 
-  /** To be told of each object that is new. */
+  /** Adds a new object. */
   added({ kind, namespace, name }: ConfigName): void {
     for (const entry of this.#of(namespace)) if (entry.kind === kind && entry.matches(name)) entry.names?.add(name);
   }
 
-  /** To be told of each object that is gone. */
+  /** Removes an object that is gone. */
   removed({ kind, namespace, name }: ConfigName): void {
     for (const entry of this.#of(namespace)) if (entry.kind === kind) entry.names?.delete(name);
   }
 
-  /** See {@link NamesMatching}. What no workload in the caches has is matched for the occasion. */
+  /** See {@link NamesMatching}. Matches expressions of unknown workloads without storing the result. */
   readonly namesMatching: NamesMatching = (namespace, patterns) => {
     const known = this.#entries.get(namespace);
     const effort: Effort = { spent: 0 };
     const all: Iterable<string>[] = [];
     for (const pattern of patterns) {
-      const names = (known?.get(idOf(pattern)) ?? this.#made(namespace, pattern, effort))?.names;
+      const names = (known?.get(idOf(pattern)) ?? this.#createEntry(namespace, pattern, effort))?.names;
       if (names === undefined) return undefined;
       all.push(names);
     }
     return all;
   };
 
-  /** The keys of the workloads that have an expression which matches the object of a key; what is gone is matched anew. */
-  *workloadsOf(configKey: string, isThere: boolean): Iterable<string> {
+  /** Returns the keys of the workloads with an expression that matches an object. Matches again an object that is gone. */
+  *workloadsOf(configKey: string, exists: boolean): Iterable<string> {
     const { kind, namespace, name } = parseConfigKey(configKey);
     for (const entry of this.#of(namespace)) {
-      if (entry.kind === kind && (isThere ? entry.names?.has(name) : entry.matches(name))) yield* entry.readers;
+      if (entry.kind === kind && (exists ? entry.names?.has(name) : entry.matches(name))) yield* entry.readers;
     }
   }
 
-  /** Whether no workload has any. */
+  /** Reports whether no workload has expressions. */
   get isEmpty(): boolean {
     return this.#workloads.size === 0;
   }
 
-  /** How many workloads have expressions, and how many expressions are kept: nothing is left of what is gone. */
+  /** Number of workloads with expressions, and of expressions. Nothing remains of removed ones. */
   get size(): { readonly workloads: number; readonly expressions: number } {
     const expressions = this.#entries.values().reduce((sum, ofNamespace) => sum + ofNamespace.size, 0);
     return { workloads: this.#workloads.size, expressions };
   }
 
-  #of(namespace: string): Iterable<Entry> {
+  #of(namespace: string): Iterable<PatternEntry> {
     return this.#entries.get(namespace)?.values() ?? [];
   }
 
-  /** What is known of a pattern that is new in its namespace; undefined where there is no room for it. */
-  #made(namespace: string, { kind, source }: PatternReference, effort: Effort): Entry | undefined {
+  /** Returns the entry of an expression that is new in its namespace; undefined if the limit is reached. */
+  #createEntry(namespace: string, { kind, source }: PatternReference, effort: Effort): PatternEntry | undefined {
     const pattern = readNamePattern(source);
     if (pattern.state === "invalid") return undefined;
     const { size, matches } = pattern;
@@ -110,12 +110,12 @@ export class PatternIndex {
     const names = new Set<string>();
     for (const name of this.#names(kind, namespace)) {
       if (matches(name, effort)) names.add(name);
-      if (effort.spent > mostEffort) return { kind, size, matches, names: undefined, readers: new Set() };
+      if (effort.spent > maxEffort) return { kind, size, matches, names: undefined, readers: new Set() };
     }
     return { kind, size, matches, names, readers: new Set() };
   }
 
-  #leave(namespace: string, id: string, workloadKey: string): void {
+  #removeReader(namespace: string, id: string, workloadKey: string): void {
     const ofNamespace = this.#entries.get(namespace);
     const entry = ofNamespace?.get(id);
     entry?.readers.delete(workloadKey);
@@ -124,7 +124,7 @@ export class PatternIndex {
   }
 }
 
-/** Has an index told of objects that come and go before anybody else is. */
+/** Returns a listener that updates the index with created and deleted objects before it calls `next`. */
 export function notifyBeforeNext(
   patterns: PatternIndex,
   next: (change: StoreChange<Config>) => void,

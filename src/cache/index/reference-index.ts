@@ -1,6 +1,6 @@
 import { sharedString } from "../../domain/syntax/shared-string.ts";
 
-/** Readers of a config object: one in most cases, and then without the cost of a Set. */
+/** Readers of a config object. A single reader, which is the usual case, is stored without a Set. */
 type Readers = Reader | Set<Reader>;
 
 interface Reader {
@@ -14,14 +14,14 @@ interface Read {
 }
 
 /**
- * Which workloads read which ConfigMaps and Secrets, both ways, whether these exist or not. Keys are strings of which
- * each is held once, in one piece.
+ * Maps workloads to the ConfigMaps and Secrets that they read, and back, whether these exist or not. Each key is stored once, as
+ * a flat string.
  */
 export class ReferenceIndex {
   readonly #workloads = new Map<string, Reader>();
   readonly #configs = new Map<string, Read>();
 
-  /** Replaces what a workload reads. Costs what it read and reads; setting the same keys again changes nothing. */
+  /** Replaces the objects that a workload reads. The cost is proportional to the old and new keys. Same keys: no change. */
   set(workloadKey: string, configKeys: readonly string[]): void {
     const reader = this.#workloads.get(workloadKey) ?? { workload: sharedString(workloadKey), configs: [] };
     const keys = new Set(configKeys);
@@ -32,19 +32,19 @@ export class ReferenceIndex {
     else this.#workloads.set(reader.workload, reader);
   }
 
-  /** Forgets a workload. Costs what it read. */
+  /** Removes a workload. The cost is proportional to its keys. */
   delete(workloadKey: string): void {
     this.set(workloadKey, []);
   }
 
-  /** The keys of the workloads that read an object. Do not change the index while you walk over them. */
+  /** Returns the keys of the workloads that read an object. Do not change the index while you iterate over them. */
   workloadsOf(configKey: string): Iterable<string> {
     const readers = this.#configs.get(configKey)?.readers;
     if (readers === undefined) return [];
     return readers instanceof Set ? readers.values().map(({ workload }) => workload) : [readers.workload];
   }
 
-  /** How many workloads read something, and how many objects are read: nothing is left of what was removed. */
+  /** Number of workloads and of objects. Nothing remains of removed ones. */
   get size(): { readonly workloads: number; readonly configs: number } {
     return { workloads: this.#workloads.size, configs: this.#configs.size };
   }

@@ -9,65 +9,65 @@ import { runReflector } from "../store/reflector.ts";
 import { Store, type StoreChange } from "../store/store.ts";
 import { SyncGate } from "../store/sync-gate.ts";
 
-/** One watch: of the Namespace of a name, or of all where the name is "". */
-interface Watched {
+/** One watch: of one Namespace, or of all if the name is "". */
+interface NamespaceWatch {
   readonly store: Store<NamespacePolicy>;
   readonly listed: SyncGate;
 }
 
 /**
- * What each Namespace decides for the workloads in it. Where Wave is limited to some, each is watched by its name: then no
- * permission is needed for any other.
+ * The policy of each Namespace for its workloads. If Wave is limited to some namespaces, each is watched by name: Wave then needs
+ * no permission for others.
  */
 export class NamespaceCache {
   readonly kind = resources.namespaces.kind;
   readonly #log: Logger;
   readonly #compatibility: CompatibilitySettings | undefined;
-  /** By name; under "" the one for all. */
-  readonly #watched: ReadonlyMap<string, Watched>;
+  /** By name. The key "" is the watch of all. */
+  readonly #watched: ReadonlyMap<string, NamespaceWatch>;
 
   constructor(options: {
-    /** Undefined for all. */
+    /** Undefined: all. */
     readonly namespaces: readonly string[] | undefined;
     readonly compatibility?: CompatibilitySettings | undefined;
     readonly log: Logger;
-    /** Told after it holds what a Namespace decides. */
+    /** Receives the name of a Namespace after its policy changed. */
     readonly onChange: (name: string) => void;
-    /** Told besides where it opted in or out after it was first listed. */
+    /** Also receives the name if the Namespace opted in or out after the first list. */
     readonly onOptInChange: (name: string) => void;
   }) {
     const { namespaces = [""], log, onChange, onOptInChange } = options;
     this.#log = log;
     this.#compatibility = options.compatibility;
-    const watched = (): Watched => {
+    const watched = (): NamespaceWatch => {
       const listed = new SyncGate();
-      const tell = ({ key, before, after }: StoreChange<NamespacePolicy>) => {
+      const announce = ({ key, before, after }: StoreChange<NamespacePolicy>) => {
         const name = key.slice(key.lastIndexOf("/") + 1);
-        const opts = (before?.optsIn ?? false) !== (after?.optsIn ?? false);
-        if (opts && listed.isOpen) onOptInChange(name);
+        const optInChanged = (before?.optsIn ?? false) !== (after?.optsIn ?? false);
+        if (optInChanged && listed.isOpen) onOptInChange(name);
         onChange(name);
       };
-      return { store: new Store({ kind: this.kind, same: sameNamespacePolicy, onChange: tell }), listed };
+      return { store: new Store({ kind: this.kind, same: sameNamespacePolicy, onChange: announce }), listed };
     };
     this.#watched = new Map(namespaces.map((name) => [name, watched()]));
   }
 
-  /** How many Namespaces have something that is kept. */
+  /** Number of Namespaces with a policy. */
   get size(): number {
     return this.#watched.values().reduce((sum, { store }) => sum + store.size, 0);
   }
 
-  /** What a Namespace decides; undefined where none of this name is known. */
+  /** Returns the policy of a Namespace; undefined if the Namespace is unknown. */
   get(name: string): NamespacePolicy | undefined {
     return (this.#watched.get("") ?? this.#watched.get(name))?.store.get("", name);
   }
 
-  /** Resolves when it is known what a Namespace decides, or with "" what all do; rejects when the signal is aborted before. */
+  /** Resolves when the policy of a Namespace ("" for all) is known. Rejects if the signal is aborted first. */
   async whenListed(namespace: string, signal: AbortSignal): Promise<void> {
     await this.#watched.get(namespace)?.listed.opened(signal);
   }
 
-  /** The runs of its reflectors, each of which ends with the signal. */
+  /** Starts the reflectors. Each promise resolves when the signal is aborted. */
   run(watch: Watch, signal: AbortSignal, { listed, failed }: ListListener): Promise<void>[] {
     return Array.from(this.#watched, ([name, watched]) => {
       const selector = name === "" ? {} : { fieldSelector: `metadata.name=${name}` };
@@ -81,7 +81,7 @@ export class NamespaceCache {
           watched.listed.open();
           listed(name);
         },
-        onFailed: (why) => failed(name, why),
+        onFailed: (reason) => failed(name, reason),
       });
     });
   }

@@ -4,22 +4,22 @@ import { Workers } from "../../runtime/workers.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 
-/** What lists what there is of one kind in a namespace; false: it cannot just now, ask again. */
+/** Lists one kind in a namespace. Resolves to false if that is not possible now: request it again. */
 type List = (namespace: string, signal: AbortSignal) => Promise<boolean>;
 
-/** How many namespaces are listed at once. */
+/** Maximum number of namespaces that are listed concurrently. */
 const atOnce = 4;
-/** A namespace is listed at most so often, and at most a tenth of the time. */
+/** Minimum pause between two lists of a namespace, in milliseconds and as a multiple of the duration of the last list. */
 const pauseMs = 10_000;
 const pauseFactor = 9;
-/** Where it cannot be listed just now. */
+/** Delay before a namespace that cannot be listed now is listed again. */
 const laterMs = 1_000;
 const backoff = { baseMs: 500, retryMaxMs: 30_000 };
 
 /**
- * Lists the workloads of a namespace again, beside the watches, when it is another question whether they have opted in: of
- * those that had not, nothing is held. Whoever may edit a Namespace does not make Wave list any other by that, nor their
- * own all the time.
+ * Lists the workloads of a namespace again, while the watches continue, after the Namespace opted in or out: the caches do not hold
+ * workloads that had not opted in. A user who may edit a Namespace cannot make Wave list other namespaces by that, nor this one
+ * all the time.
  */
 export class NamespaceLists {
   readonly #lists: () => Iterable<List>;
@@ -28,11 +28,11 @@ export class NamespaceLists {
   readonly #workers: Workers;
   /** When the lists end. Set by `run`. */
   #signal: AbortSignal | undefined;
-  /** Until when each is left alone that was listed lately. */
+  /** End of the pause of each recently listed namespace. */
   readonly #restsUntil = new Map<string, number>();
 
   constructor(options: {
-    /** Asked each time: kinds come and go. */
+    /** Called for each list, because kinds come and go. */
     readonly lists: () => Iterable<List>;
     readonly clock: Clock;
     readonly log: Logger;
@@ -51,12 +51,12 @@ export class NamespaceLists {
     });
   }
 
-  /** Asks for a namespace to be listed: at once, or when it has rested. */
+  /** Requests a list of a namespace, immediately or after its pause. */
   request(namespace: string): void {
     this.#workers.add(namespace, { delayMs: this.#restMs(namespace) });
   }
 
-  /** Lists what is asked for until the signal. */
+  /** Lists requested namespaces until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal;
     await this.#workers.run(signal);

@@ -221,7 +221,7 @@ describe("the opt-in of a Namespace", () => {
     for (const each of ["configmaps", "secrets", ...workloadKinds]) {
       await fake.feed(`${each}/shop`).list(...(each === "deployments" ? [workload("web")] : []));
     }
-    const why = 'cannot watch namespaces: allow this user "list" and "watch" on namespaces of the name absent';
+    const why = "cannot watch namespaces: forbidden. Grant list and watch on namespaces with name absent.";
     await fake.feed("namespaces/absent").push({ type: "initFailed", reason: why });
     expect(caches.synced).toBe(true);
     expect(caches.notes()).toEqual([why]);

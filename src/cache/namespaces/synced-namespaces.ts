@@ -1,69 +1,69 @@
-/** A namespace that is not served yet: the kinds that were not listed, each with why, where a list failed. */
-type Unlisted = Map<string, string | undefined>;
+/** The kinds that are not listed yet in a namespace, with the reason if a list failed. */
+type UnlistedKinds = Map<string, string | undefined>;
 
-const mostLines = 10;
+const maxLines = 10;
 
 /**
- * Of which namespaces everything is known. One that cannot be listed (it may not exist, or nobody granted it to Wave) is
- * not served: nothing is decided about its workloads, nor about those that read configuration in it, because what is
- * missing there may exist all the same. It is tried again for ever, and meanwhile all others work.
+ * Tracks which namespaces are synced. A namespace that cannot be listed (it may not exist, or Wave lacks the permission) is
+ * unsynced. Wave decides nothing about its workloads, nor about workloads that read configuration in it, because an object that
+ * is missing here may exist. Lists are retried forever, and all other namespaces work meanwhile.
  */
 export class SyncedNamespaces {
-  /** By namespace; "" stands for all, where all are watched at once. */
-  readonly #unserved: Map<string, Unlisted>;
+  /** By namespace. The key "" means all, if one watch has all. */
+  readonly #unsynced: Map<string, UnlistedKinds>;
   readonly #count: number;
 
   constructor(namespaces: readonly string[], kinds: readonly string[]) {
-    this.#unserved = new Map(namespaces.map((name) => [name, new Map(kinds.map((kind) => [kind, undefined]))]));
-    this.#count = this.#unserved.size;
+    this.#unsynced = new Map(namespaces.map((name) => [name, new Map(kinds.map((kind) => [kind, undefined]))]));
+    this.#count = this.#unsynced.size;
   }
 
-  /** A kind was listed there. Returns whether that was the last one, so that the namespace is served from now on. */
+  /** Records that a kind was listed. Returns true if it was the last one, so that the namespace is synced from now on. */
   listed(namespace: string, kind: string): boolean {
-    const unlisted = this.#unserved.get(namespace);
+    const unlisted = this.#unsynced.get(namespace);
     if (unlisted === undefined) return false;
     unlisted.delete(kind);
-    return unlisted.size === 0 && this.#unserved.delete(namespace);
+    return unlisted.size === 0 && this.#unsynced.delete(namespace);
   }
 
-  /** A kind cannot be listed there at the moment. Without effect where it was listed before. */
-  failed(namespace: string, kind: string, why: string): void {
-    const unlisted = this.#unserved.get(namespace);
-    if (unlisted?.has(kind)) unlisted.set(kind, why);
+  /** Records that a kind cannot be listed now. No effect if the kind was listed before. */
+  failed(namespace: string, kind: string, reason: string): void {
+    const unlisted = this.#unsynced.get(namespace);
+    if (unlisted?.has(kind)) unlisted.set(kind, reason);
   }
 
-  /** Whether nothing may be decided about what is in a namespace. Not so for one that is not watched at all. */
+  /** Reports whether a namespace is watched and not synced. */
   isUnsynced(namespace: string): boolean {
-    return this.#unserved.has(namespace);
+    return this.#unsynced.has(namespace);
   }
 
-  /** Whether no namespace waits at all. */
+  /** Reports whether all watched namespaces are synced. */
   get allSynced(): boolean {
-    return this.#unserved.size === 0;
+    return this.#unsynced.size === 0;
   }
 
-  /** Whether it is known of each namespace whether it can be served, and at least one is. */
+  /** Reports whether each namespace is synced or has a failed list, and at least one is synced. */
   get isSettled(): boolean {
-    if (this.#unserved.size === this.#count) return false;
-    return this.#unserved.values().every((kinds) => kinds.values().some((why) => why !== undefined));
+    if (this.#unsynced.size === this.#count) return false;
+    return this.#unsynced.values().every((kinds) => kinds.values().some((reason) => reason !== undefined));
   }
 
-  /** How many cannot be served. */
+  /** Number of namespaces with a failed list. */
   get failureCount(): number {
     return [...this.#reasons()].length;
   }
 
-  /** One line for each namespace that cannot be served, at most 10 and how many more there are. */
+  /** Returns one line for each namespace with a failed list: at most 10, and the number of others. */
   lines(): readonly string[] {
     const all = [...this.#reasons()];
-    if (all.length <= mostLines) return all;
-    return [...all.slice(0, mostLines), `and ${all.length - mostLines} more namespaces`];
+    if (all.length <= maxLines) return all;
+    return [...all.slice(0, maxLines), `and ${all.length - maxLines} more namespaces`];
   }
 
   *#reasons(): Iterable<string> {
-    for (const kinds of this.#unserved.values()) {
-      const why = kinds.values().find((each) => each !== undefined);
-      if (why !== undefined) yield why;
+    for (const kinds of this.#unsynced.values()) {
+      const reason = kinds.values().find((each) => each !== undefined);
+      if (reason !== undefined) yield reason;
     }
   }
 }

@@ -94,30 +94,17 @@ function bytesOfConfig({ name, keys, digests, sharedWith = "" }: Config): number
 }
 
 function bytesOfWorkload(workload: Workload): number {
-  const {
-    name,
-    references,
-    annotationReads,
-    recordedConfig,
-    recordedClasses,
-    schedulerToRestore,
-    policy,
-    peer,
-    templateSource,
-  } = workload;
+  const { name, references, annotationReads, peer, templateSource } = workload;
+  // The annotations that were read share their texts with the other fields of the workload.
   const texts = [
     name,
     ...Object.values(annotationReads.values),
-    recordedConfig,
-    recordedClasses,
-    schedulerToRestore,
-    ...Object.values(policy),
     ...peerTexts(peer),
     ...(templateSource === undefined
       ? []
       : [templateSource.apiVersion, templateSource.kind, templateSource.name, templateSource.observed]),
   ];
-  const own = texts.reduce<number>((sum, text) => sum + (text?.length ?? 0), cost.workload);
+  const own = texts.reduce<number>((sum, text) => sum + text.length, cost.workload);
   return references.reduce((sum, { name: named, keys }) => {
     return sum + cost.reference + 2 * named.length + (keys === "all" ? 0 : bytesOfTexts(keys));
   }, own);
@@ -127,7 +114,7 @@ function bytesOfWorkload(workload: Workload): number {
 function peerTexts(peer: Workload["peer"]): readonly string[] {
   if (peer === undefined) return [];
   const expressions = peer.patterns.flatMap(({ source, path }) => [source, source, path]);
-  return [peer.precondition ?? "", ...expressions, ...Object.values(peer.excluded).flat()];
+  return [...expressions, ...Object.values(peer.excluded).flat()];
 }
 
 function bytesOfTexts(texts: readonly string[]): number {

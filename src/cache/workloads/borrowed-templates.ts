@@ -20,7 +20,7 @@ import type { Completer } from "../store/reflector.ts";
 
 type O = KubeObject & WorkloadObject;
 
-/** Which object is meant. */
+/** Name of an object. */
 interface Name {
   readonly namespace: string;
   readonly name: string;
@@ -32,7 +32,7 @@ interface Wanted {
   events: number;
 }
 
-/** What {@link LentTemplates} works with. */
+/** Options of {@link BorrowedTemplates}. */
 export interface BorrowedTemplatesOptions {
   readonly read: ReadTemplate;
   readonly asking: DirectiveContext;
@@ -41,30 +41,30 @@ export interface BorrowedTemplatesOptions {
   readonly random: () => number;
 }
 
-/** How many are read at once, and of one namespace: a tenant's that take long leave some for the others. */
+/** Maximum number of concurrent reads, in total and for one namespace: slow reads of a tenant leave some for the others. */
 const atOnce = 8;
 const mostOfNamespace = 2;
-/** So one that its owner keeps changing is read four times a second. */
+/** Delay of a read: a template that keeps changing is read four times a second. */
 const delayMs = 250;
 const baseMs = 500;
 const maxMs = 30_000;
 
 /**
- * Lets a cache hold workloads together with the pod templates that they borrow. The template of a workload that asks
- * for rolls is read when the workload comes, and again when its controller says that the template has changed. Until it
- * is read the cache holds what it held.
+ * Completes workloads with the pod template of their template source, for a cache. The template of a workload that has opted in
+ * is read when the workload arrives, and again when its controller reports another template. Until then the cache keeps the
+ * held value.
  *
- * The watch does not wait for these reads. Only the name of a workload waits for one, because many large objects may.
+ * The watch does not wait for these reads. Only the name of a workload is queued, because many large objects may wait.
  */
 export class BorrowedTemplates implements Completer<O, Workload> {
   readonly #row: WorkloadRow;
   readonly #options: BorrowedTemplatesOptions;
   readonly #workers: Workers;
-  /** Where whole objects go, and when the reads end. Set by `run`. */
+  /** Receiver of completed objects, and the end of the reads. Set by `run`. */
   #target: { readonly put: (whole: O) => void; readonly signal: AbortSignal } | undefined;
-  /** Those that are to be read. A read of one that was forgotten meanwhile is void. */
+  /** Workloads whose template must be read. The result of a read is discarded if its workload was removed meanwhile. */
   readonly #wanted = new Map<string, Wanted>();
-  /** Namespaces in which the last read failed: how often in a row, and until when none is tried. */
+  /** Namespaces whose last read failed: the number of failures in a row, and the end of the pause. */
   readonly #failing = new Map<string, { readonly failures: number; readonly until: number }>();
 
   constructor(row: WorkloadRow, options: BorrowedTemplatesOptions) {
@@ -113,7 +113,7 @@ export class BorrowedTemplates implements Completer<O, Workload> {
 
   #isToBeRead(object: O, held: Workload | undefined, asking: DirectiveContext): boolean {
     if (this.#row.workloadRef?.templateSourceOf(object) === undefined) return false;
-    // Nobody decides by what it reads any more, and its finalizer goes whether that can be read or not.
+    // What a deleted workload reads is irrelevant, and its finalizer is removed in any case.
     if (isDeleting(object.metadata)) return false;
     if (held !== undefined && matchesObject(held, object, asking)) return false;
     return toWorkloadIfValid(this.#row, object, asking)?.optIn.state === "in";

@@ -117,7 +117,7 @@ describe("a kind of workload that is wanted", () => {
     await clock.advance(10 * minute);
     expect(caches.kinds()).toHaveLength(builtInKinds.length + 1);
     expect(lines.filter((line) => line.startsWith("warn"))).toEqual([
-      "warn: cannot tell whether a kind of workload is there; trying again",
+      "warn: cannot check for a kind of workload, will retry",
     ]);
     expect(served.asked).toBeLessThan(30);
   });

@@ -9,25 +9,25 @@ import type { Logger } from "../../telemetry/logging/log.ts";
 import type { CacheSource, ListNamespace, Watch } from "../store/kind-cache.ts";
 import type { WorkloadCache } from "./workload-caches.ts";
 
-/** How often it is asked whether a kind is there. A CustomResourceDefinition is no news that anybody waits for. */
-const lookEveryMs = 30_000;
-const retries = { baseMs: 1_000, maxMs: lookEveryMs };
-/** So often in a row it must be missing until it counts as gone: replicas of an API server learn of a kind one after the other. */
+/** Interval of checks whether the API server serves a kind. A new CustomResourceDefinition is not urgent. */
+const checkEveryMs = 30_000;
+const retries = { baseMs: 1_000, maxMs: checkEveryMs };
+/** Number of checks in a row without the kind until it is gone: replicas of an API server learn of a kind one after the other. */
 const missesUntilGone = 2;
 
-/** A kind that is there. */
+/** A kind that the API server serves. */
 interface Present {
   readonly row: WorkloadRow;
   readonly cache: WorkloadCache;
-  /** Why it could not be listed, by namespace, "" for all. */
+  /** Failed lists by namespace, "" for all. */
   readonly problems: Map<string, string>;
 }
 
-/** What {@link ExtraKinds} works with. */
+/** Options of {@link ExtraKinds}. */
 export interface ExtraKindsOptions {
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
   readonly source: CacheSource;
-  /** Those of all kinds; what is found here comes and goes in it. */
+  /** The caches of all kinds. Caches of extra kinds are added and removed. */
   readonly caches: Map<WorkloadKind, WorkloadCache>;
   readonly cacheOf: (row: WorkloadRow) => WorkloadCache;
   readonly onListed?: (kind: string, namespace: string) => void;
@@ -37,9 +37,8 @@ export interface ExtraKindsOptions {
 }
 
 /**
- * Kinds of workload whose API need not be there: each is held from when it is found, and while it is there. Nothing else
- * waits for them. They are looked for in what the API server says that it serves, which needs no permission; to watch
- * CustomResourceDefinitions would need one in the whole cluster.
+ * Kinds of workload whose API is optional. Each is cached while the API server serves it. Nothing else waits for them. They are
+ * found by discovery, which needs no permission. A watch of CustomResourceDefinitions would need a cluster-wide permission.
  */
 export class ExtraKinds {
   readonly #options: ExtraKindsOptions;
@@ -49,23 +48,23 @@ export class ExtraKinds {
     this.#options = options;
   }
 
-  /** Those of all kinds of workload that are there, the built-in ones too. */
+  /** Returns the rows of all available kinds, including the built-in ones. */
   rows(): readonly WorkloadRow[] {
     if (this.#present.size === 0) return builtInKinds;
     return [...builtInKinds, ...this.#present.values().map(({ row }) => row)];
   }
 
-  /** Of those that are there. */
+  /** Returns the caches of the available extra kinds. */
   caches(): readonly WorkloadCache[] {
     return [...this.#present.values().map(({ cache }) => cache)];
   }
 
-  /** One line for each that is there and cannot be listed. */
+  /** Returns one line for each available kind that cannot be listed. */
   notes(): readonly string[] {
     return [...this.#present.values().flatMap(({ problems }) => problems.values())];
   }
 
-  /** See {@link KindCache.relist}; what cannot be listed at all is, from the beginning, as soon as it can. */
+  /** See {@link KindCache.relist}. Skips a kind that could never be listed: its first list is complete as soon as it works. */
   async relist(namespace: string, list: ListNamespace, signal: AbortSignal): Promise<boolean> {
     for (const { cache, problems } of this.#present.values()) {
       const isUnlisted = problems.size > 0 && !cache.isListed(namespace);
@@ -74,7 +73,7 @@ export class ExtraKinds {
     return true;
   }
 
-  /** Looks for each and holds it while it is there, until the signal. Rejects only for a bug. */
+  /** Checks for each kind and caches it while it is available, until the signal is aborted. Rejects only for a bug. */
   async run(watch: Watch, signal: AbortSignal): Promise<void> {
     const { find } = this.#options.source;
     const wanted = this.#options.workloadKinds ?? [];
@@ -99,35 +98,35 @@ export class ExtraKinds {
       await running?.end();
       running = undefined;
     };
-    for (let looks = 0; !signal.aborted; looks++) {
-      let waitMs = lookEveryMs;
+    for (let checks = 0; !signal.aborted; checks++) {
+      let waitMs = checkEveryMs;
       try {
         const row = await find(signal);
-        if (failures > 0) log.info("it can be told again whether a kind of workload is there", { kind: id });
+        if (failures > 0) log.info("the check for a kind of workload works again", { kind: id });
         [failures, misses] = [0, row === undefined ? misses + 1 : 0];
         const before = running?.row;
         const isAnother = row !== undefined && (row.apiVersion !== before?.apiVersion || row.kind !== before.kind);
         if (isAnother || (running !== undefined && misses === missesUntilGone)) await end();
         if (row !== undefined && running === undefined) running = begin(row);
-        else if (row === undefined && looks === 0)
-          log.info("a kind of workload is not there; looking again every 30 s", { kind: id });
+        else if (row === undefined && checks === 0)
+          log.info("a kind of workload is not available, checking again every 30 s", { kind: id });
       } catch (error) {
         if (signal.aborted) break;
         if (!isApiFailure(error)) throw error;
         const level = failures === 0 ? "warn" : "debug";
-        log[level]("cannot tell whether a kind of workload is there; trying again", {
+        log[level]("cannot check for a kind of workload, will retry", {
           kind: id,
           error: errorText(error),
         });
         waitMs = Math.max(retryAfterMs(error), backoffMs(failures++, { ...retries, random }));
       }
-      // Rejects only when the signal is aborted, which the loop sees for itself.
+      // Rejects only if the signal is aborted, which the loop checks itself.
       await sleep(clock, waitMs, signal).catch(() => {});
     }
     await running?.ended;
   }
 
-  /** Holds a kind from now on; `broken` is told of a bug. */
+  /** Starts to cache a kind. `broken` receives a bug. */
   #begin(row: WorkloadRow, watch: Watch, signal: AbortSignal, broken: (error: unknown) => void): Running {
     const { caches, cacheOf, log, onListed } = this.#options;
     const over = new AbortController();
@@ -135,14 +134,14 @@ export class ExtraKinds {
     const cache = cacheOf(row);
     caches.set(row.id, cache);
     this.#present.set(row.id, { row, cache, problems });
-    log.info("found a kind of workload", { kind: row.id, apiVersion: row.apiVersion });
+    log.info("a kind of workload is available", { kind: row.id, apiVersion: row.apiVersion });
     const until = AbortSignal.any([signal, over.signal]);
     const runs = cache.run(watch, until, {
       listed: (namespace) => {
         problems.delete(namespace);
         onListed?.(row.id, namespace);
       },
-      failed: (namespace, why) => problems.set(namespace, why),
+      failed: (namespace, reason) => problems.set(namespace, reason),
     });
     const ended = Promise.all(
       runs.map((run) =>
@@ -157,7 +156,7 @@ export class ExtraKinds {
       end: async () => {
         over.abort(new Error(`${row.id} are no longer served`));
         await ended;
-        log.info("a kind of workload is there no longer", { kind: row.id, apiVersion: row.apiVersion });
+        log.info("a kind of workload is no longer available", { kind: row.id, apiVersion: row.apiVersion });
         this.#present.delete(row.id);
         cache.clear();
         caches.delete(row.id);

@@ -5,21 +5,21 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import { findResource } from "../../kube/reads/discovery.ts";
 import { findStatusFields } from "../../kube/reads/status-fields.ts";
 
-/** How often a definition is asked for that the API server does not tell: it publishes one a second after it serves the kind. */
-const mostTries = 3;
+/** Maximum number of requests for a schema: the API server publishes it one second after it serves the kind. */
+const maxTries = 3;
 
-/** What {@link findKind} may know. */
+/** Options of {@link findKind}. */
 export interface FindKindOptions {
-  /** The row that was found before. */
+  /** The row of the previous call. */
   readonly before?: WorkloadRow | undefined;
-  /** Waits until a definition may have been published; where it is not given nobody waits for that. */
+  /** Waits until a schema may be published. Undefined: do not wait. */
   readonly pause?: () => Promise<void>;
   readonly signal?: AbortSignal;
 }
 
 /**
- * The row of a kind as the API server serves it; undefined where it serves none in namespaces. Of one that was found before
- * it is not asked again what its status may have, which may be a megabyte. Throws what requests throw.
+ * Returns the row of a kind; undefined if the API server does not serve it as a namespaced kind. Does not request the schema again
+ * for a kind that was found before: it may have a megabyte. Throws what requests throw.
  */
 export async function findKind(
   client: Pick<ApiClient, "request">,
@@ -31,7 +31,7 @@ export async function findKind(
   if (before?.apiVersion === found.apiVersion && before.kind === found.kind) return before;
   if (knownKinds[wanted.id] !== undefined) return requestedKindRow(wanted, found);
   let statusFields = await findStatusFields(client, found, signal);
-  for (let tries = 1; statusFields === undefined && pause !== undefined && tries < mostTries; tries++) {
+  for (let tries = 1; statusFields === undefined && pause !== undefined && tries < maxTries; tries++) {
     await pause();
     statusFields = await findStatusFields(client, found, signal);
   }

@@ -8,10 +8,10 @@ import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 
 type Limits = { readonly timeoutMs?: number; readonly signal?: AbortSignal };
 
-/** The object whose pod template another one borrows, as it is stored now. */
+/** The stored object whose pod template a workload uses. */
 export type StoredTemplateSource = KubeObject & WorkloadObject;
 
-/** Undefined where there is none, or none is borrowed. Throws what {@link ApiClient.request} throws, besides 404. */
+/** Reads the template source of a workload; undefined if there is none. Throws what {@link ApiClient.request} throws, except 404. */
 export async function readTemplateSource(
   client: Pick<ApiClient, "request">,
   { workloadRef }: Pick<WorkloadRow, "workloadRef">,
@@ -25,7 +25,7 @@ export async function readTemplateSource(
   return getIfExists<StoredTemplateSource>(client, { path, ...limits });
 }
 
-/** An object with the pod template of `lender`; the object as it is where there is no lender. */
+/** Returns an object with the pod template of `templateSource`; the unchanged object if there is none. */
 export function withTemplateOf<O extends WorkloadObject>(
   { workloadRef }: Pick<WorkloadRow, "workloadRef">,
   object: O,
@@ -36,8 +36,8 @@ export function withTemplateOf<O extends WorkloadObject>(
 }
 
 /**
- * An object with the pod template that its Pods have: where that is another object's, it is read as it is stored now. The object as it
- * is where there is no such other object. Throws what {@link ApiClient.request} throws, besides 404.
+ * Returns an object with the pod template of its template source, which is read as it is stored now. Returns the object unchanged
+ * if it has no template source. Throws what {@link ApiClient.request} throws, except 404.
  */
 export async function withBorrowedTemplate<O extends WorkloadObject>(
   client: Pick<ApiClient, "request">,
@@ -49,8 +49,8 @@ export async function withBorrowedTemplate<O extends WorkloadObject>(
 }
 
 /**
- * The same of the object of a name, as it is stored now; undefined where there is none. Throws what {@link ApiClient.request} throws,
- * besides 404.
+ * Reads an object and completes it like {@link withBorrowedTemplate}; undefined if it does not exist. Throws what
+ * {@link ApiClient.request} throws, except 404.
  */
 export async function readWithBorrowedTemplate(
   client: Pick<ApiClient, "request">,

@@ -1,7 +1,7 @@
 import type { Workload } from "../../domain/model/workload.ts";
 import { resourcePath } from "../../kube/api/resources.ts";
 
-/** Where the API server keeps a workload. */
+/** Returns the API path of a workload. */
 export function workloadPath({ row, namespace, name }: Pick<Workload, "row" | "namespace" | "name">): string {
   return resourcePath(row, { namespace, name });
 }

@@ -76,11 +76,7 @@ describe("a mistake in a kubeconfig is told in one line with its file and place,
       { user: { "client-key-data": "sekret" } },
       "users[dev].user.client-key-data is not PEM in base64",
     ],
-    [
-      "a file that is no PEM",
-      { user: { "client-key": "config" } },
-      "users[dev].user.client-key is not a PEM file",
-    ],
+    ["a file that is no PEM", { user: { "client-key": "config" } }, "users[dev].user.client-key is not a PEM file"],
     [
       "a certificate without a key",
       { user: { "client-certificate-data": data } },

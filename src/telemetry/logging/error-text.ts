@@ -1,6 +1,6 @@
 /**
- * An error as one line for a person: its message, then those of its causes that say something new, joined by colons.
- * The errors inside an AggregateError (as of a connection tried at several addresses) count as its cause.
+ * Returns an error as one line: its message and the messages of its causes, joined by colons, without repetitions. The first error
+ * in an AggregateError (such as a connection to several addresses) is its cause.
  */
 export function errorText(error: unknown): string {
   const messages: string[] = [];

@@ -1,17 +1,17 @@
 import type { Clock } from "../../lib/clock.ts";
 
 const windowMs = 60_000;
-/** Lines of one message about one namespace in a minute. */
-const mostLines = 100;
-/** Different messages that are counted apart; what goes beyond shares one count. */
-const mostKinds = 1_000;
+/** Maximum number of lines per minute with the same message and namespace. */
+const maxLines = 100;
+/** Maximum number of different messages that are counted separately. All others share one count. */
+const maxKinds = 1_000;
 
-/** Characters of a field or a message that are written; a stack trace is the run-time's own. */
-const longest = { field: 500, message: 1_000, stack: 4_000 };
+/** Maximum number of characters of a field, a message and a stack trace. */
+const maxLength = { field: 500, message: 1_000, stack: 4_000 };
 
 type Fields = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Lines that were left out. */
+/** The number of suppressed lines of one message. */
 export interface SuppressedLines<Level extends string> {
   readonly level: Level;
   readonly message: string;
@@ -28,35 +28,35 @@ interface Kind<Level extends string> {
 }
 
 /**
- * Keeps those who can make Wave say the same again and again (by malformed objects, say, or by broken connections) from
- * filling the log: of one message about one namespace 100 lines a minute are written, and then how many more there were.
+ * Limits repeated log lines, which a user could cause with malformed objects or broken connections. Writes at most 100 lines per
+ * minute with the same message and namespace, and then the number of suppressed lines.
  */
 export class LogRateLimit<Level extends string> {
   readonly #clock: Pick<Clock, "wall">;
-  /** In the order in which their minutes began. */
+  /** In the order of their first lines. */
   readonly #kinds = new Map<string, Kind<Level>>();
 
   constructor(clock: Pick<Clock, "wall">) {
     this.#clock = clock;
   }
 
-  /** Whether a line is to be written. It is counted either way. */
+  /** Reports whether to write a line. Counts the line in any case. */
   admits(level: Level, message: string, { namespace }: Fields): boolean {
     const known = `${level} ${namespace ?? ""} ${message}`;
-    const key = this.#kinds.has(known) || this.#kinds.size < mostKinds ? known : "";
+    const key = this.#kinds.has(known) || this.#kinds.size < maxKinds ? known : "";
     const kind = this.#kinds.get(key) ?? this.#begin(key, level, message, namespace);
     kind.lines++;
-    return kind.lines <= mostLines;
+    return kind.lines <= maxLines;
   }
 
-  /** What was left out in the minutes that are over. Each is told once. */
-  *over(): Iterable<SuppressedLines<Level>> {
+  /** Yields the suppressed lines of the minutes that are over, once each. */
+  *suppressed(): Iterable<SuppressedLines<Level>> {
     const now = this.#clock.wall();
     for (const [key, { since, lines, ...kind }] of this.#kinds) {
-      // A clock that was set back ends the minute, too.
+      // A clock that was set back also ends the minute.
       if (now - since < windowMs && now >= since) return;
       this.#kinds.delete(key);
-      if (lines > mostLines) yield { ...kind, count: lines - mostLines };
+      if (lines > maxLines) yield { ...kind, count: lines - maxLines };
     }
   }
 
@@ -69,16 +69,16 @@ export class LogRateLimit<Level extends string> {
   }
 }
 
-/** A message without its end where it is very long, and how much that is. */
+/** Truncates a very long message and adds the number of removed characters. */
 export function cutMessage(message: string): string {
-  return cut(message, longest.message);
+  return cut(message, maxLength.message);
 }
 
-/** Fields without the ends of those that are very long, and how much that is. */
+/** Truncates very long fields and adds the number of removed characters. */
 export function cutFields(fields: Fields): Fields {
   const entries = Object.entries(fields).map(([key, value]) => {
     if (typeof value !== "string") return [key, value];
-    return [key, cut(value, key === "stack" ? longest.stack : longest.field)];
+    return [key, cut(value, key === "stack" ? maxLength.stack : maxLength.field)];
   });
   return Object.fromEntries(entries);
 }

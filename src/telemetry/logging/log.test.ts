@@ -114,7 +114,7 @@ describe("a logger that is told the same again and again", () => {
     log.info("something else");
     log.warn("ignored", { namespace: "loud" });
     expect(texts(lines)).toMatchObject([
-      { level: "warn", msg: "and 150 more like it within a minute: ignored", namespace: "loud" },
+      { level: "warn", msg: "suppressed 150 more lines within a minute: ignored", namespace: "loud" },
       { level: "info", msg: "something else" },
       { level: "warn", msg: "ignored", namespace: "loud" },
     ]);
@@ -128,7 +128,7 @@ describe("a logger that is told the same again and again", () => {
     expect(lines).toHaveLength(1_100);
     await clock.advance(60_000);
     log.info("later");
-    expect(JSON.parse(lines[1_100] ?? "").msg).toBe("and 3900 more like it within a minute: messages of many kinds");
+    expect(JSON.parse(lines[1_100] ?? "").msg).toBe("suppressed 3900 more lines within a minute: messages of many kinds");
   });
 
   it("writes all of it for who wants to see everything", () => {

@@ -1,30 +1,29 @@
 /**
- * The values of one label: all of them, as a list or each with what it means; or a text that says what they are, where
- * only a run knows them.
+ * The values of one label: a list, or a description for each value; or a description of values that are known only at runtime.
  */
 export type LabelValues = readonly string[] | Readonly<Record<string, string>> | string;
 
-/** One metric, as the code declares it, /metrics shows it and docs/metrics.md lists it. */
+/** The declaration of a metric, for the code, `/metrics` and docs/metrics.md. */
 export interface MetricRow {
   readonly name: string;
   readonly type: "counter" | "gauge" | "histogram";
-  /** One line, without a full stop where it is not a sentence of its own. */
+  /** One line of full sentences. */
   readonly help: string;
   readonly labels: Readonly<Record<string, LabelValues>>;
-  /** Of a histogram: upper bounds, ascending; the one of infinity is added. */
+  /** Upper bounds of a histogram, ascending, without infinity. */
   readonly buckets?: readonly number[];
-  /** The flag without which it is not there; absent: it always is. */
+  /** The flag that enables the metric. Undefined: always enabled. */
   readonly only?: string;
 }
 
 type NoLabels = Readonly<Record<never, string>>;
 
-/** What a row's labels may be: exactly those that it names, each with one of its values. */
+/** The labels of a row, each with one of its values. */
 export type LabelsOf<R extends MetricRow> = {
   readonly [Label in keyof R["labels"]]: ValueOf<R["labels"][Label]>;
 };
 
-/** The labels of a row whose values only a run knows. */
+/** The labels of a row whose values are known only at runtime. */
 export type RuntimeLabelValues<R extends MetricRow> = {
   readonly [Label in keyof R["labels"] as R["labels"][Label] extends string ? Label : never]?: readonly string[];
 };
@@ -41,7 +40,7 @@ interface Described<Labels extends Readonly<Record<string, LabelValues>>> {
   readonly only?: string;
 }
 
-/** A number that only grows, from 0 at the start of the process. Its name ends in `_total`. */
+/** Declares a counter: a number that only grows, from 0 at the start of the process. Its name ends in `_total`. */
 export function counter<
   const Name extends string,
   const Labels extends Readonly<Record<string, LabelValues>> = NoLabels,
@@ -49,7 +48,7 @@ export function counter<
   return { name, type: "counter" as const, ...row, labels: row.labels ?? ({} as Labels) };
 }
 
-/** A number that goes up and down. */
+/** Declares a gauge: a number that goes up and down. */
 export function gauge<const Name extends string, const Labels extends Readonly<Record<string, LabelValues>> = NoLabels>(
   name: Name,
   row: Described<Labels>,
@@ -57,7 +56,7 @@ export function gauge<const Name extends string, const Labels extends Readonly<R
   return { name, type: "gauge" as const, ...row, labels: row.labels ?? ({} as Labels) };
 }
 
-/** How many observations were at most each of the buckets' bounds, their number and their sum. */
+/** Declares a histogram: cumulative counts of observations by upper bound, their number and their sum. */
 export function histogram<
   const Name extends string,
   const Labels extends Readonly<Record<string, LabelValues>> = NoLabels,
@@ -65,7 +64,7 @@ export function histogram<
   return { name, type: "histogram" as const, ...row, labels: row.labels ?? ({} as Labels) };
 }
 
-/** The values of a label that are known beforehand; undefined where only a run knows them. */
+/** Returns the values of a label that are known in advance; undefined if they are known only at runtime. */
 export function knownValues(values: LabelValues): readonly string[] | undefined {
   if (typeof values === "string") return undefined;
   return Array.isArray(values) ? values : Object.keys(values);

@@ -5,20 +5,20 @@ export type { Labels } from "./series.ts";
 
 /** A number that only grows, from 0 at the start of the process. */
 export interface Counter<L = Labels> {
-  /** Adds `by`, 1 unless given. Throws a RangeError for less than 0. */
+  /** Adds `by`, default 1. Throws a RangeError for a negative number. */
   inc(labels?: L, by?: number): void;
-  /** Calls `refresh` before each rendering: for what is counted elsewhere. */
+  /** Calls `refresh` before each rendering, for a count that is kept elsewhere. */
   collect(refresh: () => void): void;
 }
 
 /** A number that goes up and down. */
 export interface Gauge<L = Labels> {
   set(value: number, labels?: L): void;
-  /** Calls `refresh` before each rendering: for what is cheaper to ask for than to keep. */
+  /** Calls `refresh` before each rendering, for a value that is computed on demand. */
   collect(refresh: () => void): void;
 }
 
-/** How many observations were at most each of the buckets' bounds, their number and their sum. */
+/** Cumulative counts of observations by upper bound, their number and their sum. */
 export interface Histogram<L = Labels> {
   observe(value: number, labels?: L): void;
 }
@@ -33,17 +33,16 @@ interface Registered<T> {
 /**
  * The metrics of one process in Prometheus' text format 0.0.4
  * (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format). Each is declared by its row of the
- * {@link catalogue}; all series whose labels' values are known are there from then on, at 0, so that the first time
- * something happens is a change that `rate` and `increase` see. `ofRun` has the values that only a run knows, as far as
- * they are known beforehand.
+ * {@link catalogue}. All series with known label values exist from then on, at 0, so that `rate` and `increase` include the first
+ * occurrence. `ofRun` has values that are known only at runtime, if they are known in advance.
  *
- * Asking for a name twice returns the same metric; asking for it with another row throws, as do names that Prometheus does
- * not allow and labels that were not declared: those are bugs.
+ * The same name returns the same metric. Another row with the same name throws, as do invalid Prometheus names and undeclared
+ * labels: these are bugs.
  */
 export class MetricsRegistry {
   readonly #metrics = new Map<string, Registered<unknown>>();
 
-  /** A metric that only grows: `inc` throws a RangeError for less than nothing. */
+  /** Registers a counter. `inc` throws a RangeError for a negative number. */
   counter<R extends MetricRow & { readonly type: "counter" }>(
     row: R,
     ofRun: RuntimeLabelValues<R> = {},
@@ -58,7 +57,7 @@ export class MetricsRegistry {
     });
   }
 
-  /** A metric that is set. */
+  /** Registers a gauge. */
   gauge<R extends MetricRow & { readonly type: "gauge" }>(
     row: R,
     ofRun: RuntimeLabelValues<R> = {},
@@ -70,7 +69,7 @@ export class MetricsRegistry {
     });
   }
 
-  /** A metric of observed values, counted in the buckets of its row. */
+  /** Registers a histogram. */
   histogram<R extends MetricRow & { readonly type: "histogram" }>(
     row: R,
     ofRun: RuntimeLabelValues<R> = {},
@@ -81,7 +80,7 @@ export class MetricsRegistry {
     });
   }
 
-  /** Every metric with its present values, in the order of their names. */
+  /** Renders all metrics with their current values, sorted by name. */
   render(): string {
     for (const { refresh } of this.#metrics.values()) for (const ask of refresh) ask();
     const lines: string[] = [];
@@ -117,7 +116,7 @@ function register<T>(
   return { row, refresh, ...make(refresh) };
 }
 
-/** The labels of all series that are known beforehand: none where a label is not. */
+/** Returns the labels of all series that are known in advance; none if the values of a label are unknown. */
 function combinations(row: MetricRow, ofRun: Readonly<Record<string, readonly string[] | undefined>>): Labels[] {
   return Object.entries(row.labels).reduce<Labels[]>(
     (before, [label, values]) => {

@@ -1,16 +1,16 @@
 import type { MetricRow } from "./metric-row.ts";
 
-/** A metric's labels of one time series. Exactly the names that the metric was declared with. */
+/** The labels of one time series, with exactly the declared names. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** The series of a metric. A label's value that the row does not have is a bug: they throw. */
+/** The series of a metric. Throws for a label value that the row does not have: that is a bug. */
 export interface Series {
-  /** Makes one, as yet without anything in it, if there is none. */
+  /** Creates an empty series unless it exists. */
   begin(labels: Labels): void;
   lines(): Iterable<string>;
 }
 
-/** The series of a counter or gauge, by their labels as they are rendered. */
+/** The series of a counter or gauge, by rendered labels. */
 export class NumberSeries implements Series {
   readonly #row: MetricRow;
   readonly #values = new Map<string, number>();
@@ -19,7 +19,7 @@ export class NumberSeries implements Series {
     this.#row = row;
   }
 
-  /** See {@link Series.begin}: a number begins at 0. */
+  /** See {@link Series.begin}. The initial number is 0. */
   begin(labels: Labels): void {
     this.add(labels, 0);
   }
@@ -29,7 +29,7 @@ export class NumberSeries implements Series {
     this.#values.set(renderLabels(this.#row, labels), value);
   }
 
-  /** Adds to it; what is not there yet is 0. */
+  /** Adds to the number of the series with these labels, 0 if new. */
   add(labels: Labels, by: number): void {
     const key = renderLabels(this.#row, labels);
     this.#values.set(key, (this.#values.get(key) ?? 0) + by);
@@ -41,7 +41,7 @@ export class NumberSeries implements Series {
   }
 }
 
-/** The series of a histogram: counts per bucket, not yet cumulated, the last one for what is above every bound. */
+/** The series of a histogram: non-cumulative counts by bucket. The last bucket is for values above every bound. */
 export class BucketSeries implements Series {
   readonly #row: MetricRow;
   readonly #bounds: readonly number[];
@@ -55,12 +55,12 @@ export class BucketSeries implements Series {
     this.#bounds = bounds;
   }
 
-  /** See {@link Series.begin}: nothing was observed yet. */
+  /** See {@link Series.begin}. There are no observations. */
   begin(labels: Labels): void {
     this.#series(labels);
   }
 
-  /** Counts a value in the lowest bucket that holds it. */
+  /** Counts a value in the lowest matching bucket. */
   observe(labels: Labels, value: number): void {
     const series = this.#series(labels);
     const found = this.#bounds.findIndex((bound) => value <= bound);
@@ -105,7 +105,7 @@ function renderLabels({ name, labels: declared }: MetricRow, labels: Labels): st
       typeof values === "string" || (Array.isArray(values) ? values.includes(value) : Object.hasOwn(values, value));
     if (!isKnown) throw new Error(`metric ${name} has no ${label} "${value}"`);
   }
-  // A label without a value is none (https://prometheus.io/docs/concepts/data_model/#metric-names-and-labels).
+  // A label with an empty value is the same as no label (https://prometheus.io/docs/concepts/data_model/#metric-names-and-labels).
   const given = names.filter((label) => labels[label] !== "");
   return given.map((label) => `${label}="${escapeLabel(labels[label] ?? "")}"`).join(",");
 }
@@ -115,7 +115,7 @@ function renderNumber(value: number): string {
   return value === -Infinity ? "-Inf" : String(value);
 }
 
-/** A text for people as it stands in a line of the format. */
+/** Escapes a help text for the exposition format. */
 export function escapeHelp(text: string): string {
   return text.replace(/\\/g, "\\\\").replace(/\n/g, "\\n");
 }

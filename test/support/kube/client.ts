@@ -4,7 +4,7 @@ import { type ApiClientOptions, createApiClient } from "../../../src/kube/http/c
 import { systemClock } from "../../../src/lib/clock.ts";
 import { MetricsRegistry } from "../../../src/telemetry/metrics/metrics.ts";
 
-/** A client of a test's server. Only tests import it. */
+/** Creates a client of a test server. For tests only. */
 export function clientOf(
   server: string,
   options: {
@@ -28,7 +28,7 @@ export function clientOf(
   return { client, metrics };
 }
 
-/** The lines of one metric that are not 0, such as `{verb="get",code="200"} 1`. */
+/** Returns the series of one metric that are not 0, such as `{verb="get",code="200"} 1`. */
 export function seriesOf(metrics: MetricsRegistry, name: string): string[] {
   const lines = metrics.render().split("\n");
   return lines

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A folder with these files (name → content) that lives as long as the test. Scripts are executable. Only tests import it. */
+/** Creates a folder with these files (name → content) and removes it after the test. Scripts are executable. For tests only. */
 export async function temporaryFiles(files: Readonly<Record<string, string>> = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "wave-kube-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -14,14 +14,14 @@ export async function temporaryFiles(files: Readonly<Record<string, string>> = {
   return folder;
 }
 
-/** What a test says about a kubeconfig's only cluster, user and context, all named "dev". */
+/** Fields of the only cluster, user and context of a kubeconfig, all named "dev". */
 export interface KubeconfigParts {
   readonly cluster?: object;
   readonly user?: object;
   readonly context?: object;
 }
 
-/** A kubeconfig in JSON, which is YAML. */
+/** Returns a kubeconfig in JSON, which is YAML. */
 export function kubeconfigOf({ cluster, user, context }: KubeconfigParts = {}): string {
   return JSON.stringify({
     apiVersion: "v1",

@@ -9,22 +9,22 @@ import type { Logger } from "../../../src/telemetry/logging/log.ts";
 import { clientOf } from "./client.ts";
 import { serveHttp } from "./server.ts";
 
-/** A server whose answers to a list-watch a test writes down. Only tests import this file. */
+/** A server with scripted responses to a list-watch. For tests only. */
 
 /** A Secret of the namespace "a" as a list or watch has it. */
 export const secret = (name: string, resourceVersion: string) => ({
   metadata: { name, namespace: "a", resourceVersion },
 });
-/** A line of a watch. */
+/** Returns a line of a watch. */
 export const event = (type: string, object: object | null) => `${JSON.stringify({ type, object })}\n`;
-/** The line of a Secret that is new. */
+/** Returns the line of a new Secret. */
 export const added = (name: string, resourceVersion: string) => event("ADDED", secret(name, resourceVersion));
-/** The line that tells how far the watch has come. */
+/** Returns a line with the position of the watch. */
 export const bookmark = (resourceVersion: string) => event("BOOKMARK", { metadata: { resourceVersion } });
-/** The line that ends the initial list. */
+/** Returns the line that ends the initial list. */
 export const endOfList = (resourceVersion: string) =>
   event("BOOKMARK", { metadata: { resourceVersion, annotations: { "k8s.io/initial-events-end": "true" } } });
-/** What the server says where it fails. */
+/** Returns the Status of an error response. */
 export const failure = (code: number, reason: string) => ({
   kind: "Status",
   status: "Failure",
@@ -33,7 +33,7 @@ export const failure = (code: number, reason: string) => ({
   message: "no",
 });
 
-/** What the server does with one request. */
+/** Response of the server to one request. */
 export type Answer = (response: ServerResponse) => void;
 /** A stream that the server ends. */
 export const ends =
@@ -61,16 +61,19 @@ export const refuses =
 export const page = (items: readonly (object | null)[], metadata: object): Answer =>
   ends(JSON.stringify({ metadata, items }));
 
-/** The last object of each script: when it is told, the test has seen everything. */
+/** The last object of each script. The test ends when it arrives. */
 export const last = "last";
-/** Waits a hundredth of what it is asked to. */
+/** Divides all delays by 100. */
 const hurriedClock: Clock = { ...systemClock, timer: (ms, callback) => systemClock.timer(ms / 100, callback) };
 
-/** What a list-watch asks a server that gives these answers one after the other, what it tells, and what it logs. */
+/** Runs a list-watch against a server with these responses, and returns requests, events and log lines. */
 export const follow = (...answers: Answer[]) => followWith({}, ...answers);
 
 /** As {@link follow}, with options of the list-watch. */
-export async function followWith(options: Pick<ListWatchOptions, "shouldRelist" | "mayBeAbsent">, ...answers: Answer[]) {
+export async function followWith(
+  options: Pick<ListWatchOptions, "shouldRelist" | "mayBeAbsent">,
+  ...answers: Answer[]
+) {
   const asked: Record<string, string>[] = [];
   const server = await serveHttp((request, response) => {
     asked.push(Object.fromEntries(new URL(request.url ?? "", "http://server").searchParams));
@@ -110,7 +113,7 @@ function textOf(each: ReflectorEvent<KubeObject>): string {
   return "object" in each ? `${each.type} ${each.object.metadata.name}` : each.type;
 }
 
-/** The query of a watch that resumes, as far as tests look. */
+/** Returns the checked query of a watch that resumes. */
 export const watching = (resourceVersion: string) => ({ watch: "true", allowWatchBookmarks: "true", resourceVersion });
-/** The query of a watch that begins with a list. */
+/** The query of a watch that starts with a list. */
 export const listing = { watch: "true", sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" };

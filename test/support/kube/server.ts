@@ -12,14 +12,14 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Certificates of an authority for a test: a server's for 127.0.0.1 and wave.test, and a client's. All in PEM. */
+/** Test certificates in PEM: an authority, a server for 127.0.0.1 and wave.test, and clients. */
 export interface TestCertificates {
   readonly ca: string;
   readonly server: { readonly cert: string; readonly key: string };
   readonly client: (user: string) => { readonly cert: string; readonly key: string };
 }
 
-/** Makes them by openssl. */
+/** Creates the certificates with openssl. */
 export function makeCertificates(): TestCertificates {
   const folder = mkdtempSync(join(tmpdir(), "wave-test-certificates-"));
   const openssl = (...args: string[]) => execFileSync("openssl", args, { cwd: folder, stdio: "pipe" });
@@ -41,13 +41,13 @@ export function makeCertificates(): TestCertificates {
     server,
     client: (user) => {
       const found = clients.get(user);
-      if (found === undefined) throw new Error(`there is no certificate of ${user}`);
+      if (found === undefined) throw new Error(`no certificate for user ${user}`);
       return found;
     },
   };
 }
 
-/** A server that listens on a port of 127.0.0.1, with its connections so that a test can break them. */
+/** A server on a port of 127.0.0.1, with its connections so that a test can break them. */
 export interface Listening<S> {
   readonly server: S;
   readonly port: number;
