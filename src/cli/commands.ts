@@ -1,3 +1,4 @@
+// The table of all commands. It imports a command only when it runs.
 import type { Command } from "./command/command.ts";
 import { exitCodes } from "./command/exit-codes.ts";
 import { version } from "./command/version.ts";

@@ -1,4 +1,4 @@
-// `wave approve KIND/NAME...`.
+// `wave approve KIND/NAME...`: writes the approved hash. src/cli/annotation has the mechanism.
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { annotate, removeCommand } from "../annotation/annotate.ts";
 import { type AnnotationContext, annotationCommand } from "../annotation/annotation-command.ts";

@@ -1,9 +1,9 @@
+// The flags of all commands: their types, the sets that several commands share, and their parser. This folder knows no command.
 import { isDnsLabel, isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
 import { formatDuration, parseDuration } from "../../domain/syntax/duration.ts";
 import { longestTimerMs } from "../../lib/clock.ts";
 import { parseBindAddress } from "../../telemetry/bind-address.ts";
 
-// The flags of all commands: their types, the sets that several commands share, and their parser. This folder knows no command.
 /** One row of a table of flags. `--help`, the parser and the environment variables are made from the table. */
 export interface Flag<V> {
   /** The heading in `--help-all` and on docs/flags.md. */

@@ -1,4 +1,4 @@
-// `wave hold KIND/NAME...`.
+// `wave hold KIND/NAME...`: writes one annotation. src/cli/annotation has the mechanism.
 import { annotate } from "../annotation/annotate.ts";
 import { annotationCommand } from "../annotation/annotation-command.ts";
 import { nextStep } from "../annotation/next-step.ts";

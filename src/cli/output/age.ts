@@ -1,6 +1,6 @@
+// How commands write: tables, colors, wrapping, ages, JSON and YAML. This folder knows no command and no cluster.
 const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000];
 
-// How commands write: tables, colors, wrapping, ages, JSON and YAML. This folder knows no command and no cluster.
 /** Returns an age in milliseconds as `kubectl get` writes it: `95s`, `5m30s`, `30h`, `3d4h`, `400d`. */
 export function age(ms: number): string {
   if (ms < 2 * minute) return `${Math.max(0, Math.floor(ms / second))}s`;

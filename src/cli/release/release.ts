@@ -1,4 +1,4 @@
-// `wave release KIND/NAME...`.
+// `wave release KIND/NAME...`: removes the annotation of a hold. src/cli/annotation has the mechanism.
 import { annotate } from "../annotation/annotate.ts";
 import { type AnnotationContext, annotationCommand } from "../annotation/annotation-command.ts";
 import { nextStep } from "../annotation/next-step.ts";

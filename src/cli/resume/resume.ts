@@ -1,4 +1,4 @@
-// `wave resume KIND/NAME...`.
+// `wave resume KIND/NAME...`: writes the time until which failures are ignored. src/cli/annotation has the mechanism.
 import { configKey } from "../../domain/references/references.ts";
 import { formatCount, formatList } from "../../domain/syntax/wording.ts";
 import { annotate, removeCommand, serverTime } from "../annotation/annotate.ts";

@@ -1,4 +1,4 @@
-// `wave run`: turns arguments into settings and starts the manager. Only this folder imports src/manager.
+// `wave run`: turns arguments into settings and starts the manager. This folder decides nothing about workloads.
 import { constants } from "node:os";
 import { ClusterConfigError } from "../../kube/api/errors.ts";
 import { systemClock } from "../../lib/clock.ts";
