@@ -102,7 +102,7 @@ describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster)
       expect(await settledRevisions(cluster, ns, "Deployment", "web")).toBe(count + 1);
       const told = (await waveEvents(cluster, ns, "web")).filter(({ reason }) => reason === "ConfigChanged");
       expect(told.map(({ message, count: times }) => [message, times])).toEqual([
-        ['rolled out because SecretProviderClass "vault" was rotated', 1],
+        ['Rollout started: SecretProviderClass "vault" was rotated.', 1],
       ]);
     });
 

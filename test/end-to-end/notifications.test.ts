@@ -51,13 +51,13 @@ describeOnControlPlane("Wave with --notify", (cluster) => {
     const envFrom = [{ secretRef: { name: "db" } }];
     await namespace.create(workload("api", { containers: [{ ...container, envFrom }] }));
     const wave = await start();
-    await message('Deployment notifications/api: keeps the Pods that it has until there is Secret \\"db\\"');
+    await message('Deployment notifications/api: Waiting for Secret \\"db\\". Running Pods are not changed.');
     await namespace.secret("db", { password: "v4lue-1" });
     const first = await newHash(cluster, ns, "Deployment", "api");
     await message("added the hash");
     await namespace.edit("Secret", "db", { password: "v4lue-2" });
     await newHash(cluster, ns, "Deployment", "api", first);
-    await message('rolled out because Secret \\"db\\" changed (key \\"password\\")');
+    await message('Rollout started: Secret \\"db\\" changed (key \\"password\\").');
     await until("three to be counted", async () =>
       (await wave.metrics()).includes('wave_notifications_total{receiver="slack",result="sent"} 3\n')
         ? true

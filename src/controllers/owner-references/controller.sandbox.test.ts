@@ -338,7 +338,7 @@ it.each([403, 422])(
     expect(told()[0]).toMatchObject({
       regarding: { kind: "Deployment", name: "web" },
       type: "Warning",
-      message: expect.stringMatching(/^its deletion waits for Wave, .*: patch it: /),
+      message: expect.stringMatching(/^Deletion blocked: cannot remove finalizer: patch it: .* Wave retries\.$/),
     });
     expect(await cluster.get("Deployment", "web")).toBeDefined();
 
@@ -353,7 +353,7 @@ it.each([403, 422])(
 
 it("takes nothing but the finalizer off where the Namespace is being deleted: Wave's roles may be gone in a moment", async () => {
   let ends = false;
-  const namespacePolicyOf = () => ({ ...emptyNamespacePolicy, ...(ends && { ends: true as const }) });
+  const namespacePolicyOf = () => ({ ...emptyNamespacePolicy, ...(ends && { deleting: true as const }) });
   const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true } as const;
   const { configMaps, create, start, owners, finalizers, showAll, cluster, looks } = await scene({
     policy: { ...policy, ownership: "keep", namespacePolicyOf },

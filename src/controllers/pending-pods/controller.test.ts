@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { eventually } from "../../../test/support/eventually.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { builtInKinds, kinds } from "../../domain/model/built-in-kinds.ts";
 import { toWorkload, type Workload } from "../../domain/model/workload.ts";
@@ -332,7 +333,7 @@ describe("Pods of hostile neighbours", () => {
     await end();
   });
 
-  it("though there are 10,000 of them, each with an owner of its own, do not keep others waiting for their end", async () => {
+  it("do not delay other namespaces, even 10,000 of them, each with its own owner", async () => {
     const forged = Array.from({ length: 10_000 }, (_, n) =>
       owned("evil", `p-${n}`, { kind: "StatefulSet", name: `forged-${n}` }),
     ).map((pod) => ({
@@ -340,11 +341,14 @@ describe("Pods of hostile neighbours", () => {
     }));
     const pods = [...forged, owned("shop", "db-0", { kind: "StatefulSet", name: "db" })] as ReturnType<typeof owned>[];
     const { deleted, asked, clock, end } = manyNamespaces(pods);
-    await clock.advance(0);
-    expect(deleted).toEqual(["/api/v1/namespaces/shop/pods/db-0"]);
     const requests = (start: string) => asked.filter((request) => request.startsWith(start)).length;
-    // Each page of everything, each page of the one namespace, each owner: once.
-    expect(requests("GET /api/v1/pods")).toBe(501);
+    // Each page of all namespaces, each page of the one namespace, each owner: once.
+    await eventually(async () => {
+      await clock.advance(0);
+      expect(deleted).toEqual(["/api/v1/namespaces/shop/pods/db-0"]);
+      expect(requests("GET /api/v1/pods")).toBe(501);
+      expect(requests("GET /apis/apps/v1/namespaces/evil")).toBe(10_000);
+    });
     expect(requests("GET /api/v1/namespaces/evil/pods")).toBe(500);
     expect(requests("GET /apis/apps/v1/namespaces/evil")).toBe(10_000);
     await clock.advance(600_000);

@@ -140,7 +140,7 @@ describe("the controller", () => {
     expect(patches()).toEqual([200, 200]);
     expect(await hashOf("web")).not.toBe(before);
     expect(cluster.events.slice(1)).toMatchObject([
-      { type: "Normal", reason: "ConfigChanged", message: 'rolled out because ConfigMap "web" changed (key "a")' },
+      { type: "Normal", reason: "ConfigChanged", message: 'Rollout started: ConfigMap "web" changed (key "a").' },
     ]);
   });
 
@@ -261,7 +261,7 @@ describe("the controller", () => {
         regarding: { name: "web" },
       });
 
-      const refusals = () => cluster.logged.filter(({ message }) => message.startsWith("cannot patch"));
+      const refusals = () => cluster.logged.filter(({ message }) => message.startsWith("write refused"));
       const tries = () => patches().length - 4;
       await cluster.clock.advance(200);
       await patched(5);
@@ -376,8 +376,8 @@ describe("the controller", () => {
     await cluster.show("Secret", "db");
     await settled();
     expect(cluster.events.map(({ type, reason, message }) => `${type} ${reason}: ${message}`)).toEqual([
-      'Warning ConfigMissing: keeps the Pods that it has until there is ConfigMap "web" and Secret "db"',
-      'Warning ConfigMissing: keeps the Pods that it has until there is ConfigMap "web"',
+      'Warning ConfigMissing: Waiting for ConfigMap "web" and Secret "db". Running Pods are not changed.',
+      'Warning ConfigMissing: Waiting for ConfigMap "web". Running Pods are not changed.',
     ]);
     expect(patches()).toEqual([]);
     await cluster.create("ConfigMap", { metadata: { name: "web" } });
@@ -429,7 +429,7 @@ describe("the controller", () => {
     await patched(1);
     expect(cluster.events).toMatchObject([
       { type: "Warning", reason: "SchedulingDisabled", message: expect.stringContaining('ConfigMap "web"') },
-      { type: "Normal", reason: "SchedulingEnabled", message: expect.stringContaining('waited for ConfigMap "web"') },
+      { type: "Normal", reason: "SchedulingEnabled", message: expect.stringContaining('Waited for ConfigMap "web"') },
     ]);
     expect(await cluster.get("Deployment", "web")).toMatchObject({
       spec: { template: { spec: { schedulerName: "mine" } } },

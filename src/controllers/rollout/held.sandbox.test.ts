@@ -62,7 +62,7 @@ it("what a person holds is told at once and once, counted, and rolled once when 
     await pass(60_000);
   }
   expect(reasons()).toEqual(["RolloutHeld"]);
-  expect(cluster.events[0]?.message).toMatch(/^is not rolled yet: /);
+  expect(cluster.events[0]?.message).toMatch(/^Rollout held by annotation /);
   expect(held("hold")).toBe(true);
   await annotate({ hold: null });
   await eventually(() => expect(rolls()).toBe(1));

@@ -66,7 +66,7 @@ describe("a hash that Wave in Go recorded", () => {
     expect(patches()).toBe(1);
     expect(await hash()).toMatch(/^v2:/);
     expect(replica.events).toMatchObject([
-      { reason: "ConfigChanged", message: 'rolled out because ConfigMap "web" changed (key "a")' },
+      { reason: "ConfigChanged", message: 'Rollout started: ConfigMap "web" changed (key "a").' },
     ]);
     await replica.hear(deployments);
     expect(patches()).toBe(0);

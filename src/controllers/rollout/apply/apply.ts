@@ -1,3 +1,4 @@
+// Writes of a plan: one patch, an action before it, or a new Job. This folder knows plans and the API, but no records.
 import type { Caches } from "../../../cache/caches.ts";
 import { changesTemplate } from "../../../domain/model/kind-row.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
@@ -11,7 +12,7 @@ import { preApply } from "./pre-apply.ts";
 import { recreateJob } from "./recreate-job.ts";
 import { type WriteResult, writeWorkload } from "./workload-writer.ts";
 
-/** What {@link applyPlan} works with. */
+/** What {@link applyPlan} needs. */
 export interface ApplyOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly policy: Policy;
@@ -21,8 +22,8 @@ export interface ApplyOptions {
 }
 
 /**
- * Carries out a plan, of which `patch` is what is written to the workload itself, in the way that makes new Pods of its kind.
- * `stopped`: the term was aborted. Rejects only for a bug.
+ * Applies a plan in the way that creates new Pods for its kind. `patch` is the write to the workload itself. "stopped": the
+ * leadership was lost. Rejects only for a bug.
  */
 export async function applyPlan(
   workload: Workload,

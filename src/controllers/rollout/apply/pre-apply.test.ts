@@ -51,7 +51,7 @@ describe("a run of a CronJob", () => {
     expect(made[0]?.path).toBe("/apis/batch/v1/namespaces/default/jobs");
     expect(made[0]?.body).toMatchObject({
       metadata: {
-        name: expect.stringMatching(/^b{40}-batch-[0-9a-f]{10}$/),
+        name: expect.stringMatching(/^b{40}-wave-[0-9a-f]{10}$/),
         labels: { of: "web" },
         annotations: { "cronjob.kubernetes.io/instantiate": "manual" },
         ownerReferences: [{ apiVersion: "batch/v1", kind: "CronJob", name, controller: true }],

@@ -12,21 +12,21 @@ import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { isAlreadyExists } from "../../../kube/api/errors.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";
+import { refusedTexts } from "../report/event-texts.ts";
 import { rollTemplateSource } from "./roll-template-source.ts";
 import { passesTests, type WriteResult } from "./workload-writer.ts";
 import { writeFailure } from "./write-failure.ts";
 
 type Stored = KubeObject & WorkloadObject;
 type Failure = Exclude<WriteResult, { readonly type: "written" }>;
-/** It was done; with what is to be written to the workload by now. */
+/** The action is done. `patch` is what must be written to the workload now. */
 type Acted = { readonly type: "acted"; readonly patch: JsonPatch };
 type Client = Pick<ApiClient, "request">;
 type Limits = { readonly signal: AbortSignal; readonly mayBeSent: () => boolean };
 
 /**
- * Does what makes new Pods, where writing the hash to the workload itself makes none. Returns undefined where that was
- * done, else why not. It comes before `patch` records the hash: after a crash in between the roll is still due, and
- * doing it again changes nothing.
+ * Creates new Pods for a workload whose own hash creates none. Returns "acted", or why not. It runs before `patch` records
+ * the hash: after a crash between the two the rollout is still due, and doing it again changes nothing.
  */
 export async function preApply(
   client: Client,
@@ -46,7 +46,7 @@ export async function preApply(
     const newest = toWorkload(workload.row, object, policy);
     if (!passesTests(patch, object)) return { type: "stale", newest };
     const unread = missingTemplateWarning(newest);
-    // It may come back, of which nobody hears.
+    // The template source may come back without an event.
     if (unread !== undefined) return { type: "refused", message: unread.message };
     if (!equalJson(newest.references, workload.references)) return { type: "stale", newest };
     if (templateSource === undefined) {
@@ -55,7 +55,7 @@ export async function preApply(
     }
     return await rollTemplateSource(
       client,
-      { borrower: newest, templateSource, hash, patch, policy, lookup },
+      { workload: newest, templateSource, hash, patch, policy, lookup },
       leadership,
     );
   } catch (error) {
@@ -66,7 +66,7 @@ export async function preApply(
       case "unavailable":
         return { ...failure, uncertain: false };
       case "stale":
-        return { type: "unavailable", message: "what makes its Pods kept changing", retryAfterMs: 0, uncertain: false };
+        return { type: "unavailable", message: refusedTexts.templateSourceChanging, retryAfterMs: 0, uncertain: false };
       case "staleOrRefused":
         return { type: "refused", message: failure.message };
       default:
@@ -75,7 +75,7 @@ export async function preApply(
   }
 }
 
-/** Runs a CronJob beside its schedule. */
+/** Runs a CronJob once, in addition to its schedule. */
 async function runOnce(
   client: Client,
   object: Stored & CronJobObject,

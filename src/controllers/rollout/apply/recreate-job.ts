@@ -9,18 +9,19 @@ import type { ApiClient } from "../../../kube/http/client.ts";
 import { type Clock, sleep } from "../../../lib/clock.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { refusedTexts } from "../report/event-texts.ts";
 import { passesTests, type WriteResult } from "./workload-writer.ts";
 import { writeFailure } from "./write-failure.ts";
 
 type Job = KubeObject & WorkloadObject & JobObject;
 
-/** How often the server is asked to make a Job again that is deleted, a second apart. */
+/** How many times a deleted Job is created again, one second apart. */
 const tries = 30;
 
 /**
- * Carries out a patch that a Job refuses, by deleting it and making it again with the same name. Nothing is deleted that the API
- * server would not make: it is asked first, by a dry run. What is deleted is made again whatever becomes of the term; only
- * a process that is killed between these two requests leaves nothing.
+ * Applies a patch that a Job does not accept: deletes the Job and creates it again with the same name. A dry run first
+ * checks that the API server would create the Job. A deleted Job is created again even if the leadership is lost; only a
+ * process that is killed between these two requests leaves no Job.
  */
 export async function recreateJob(
   client: Pick<ApiClient, "request">,
@@ -37,12 +38,12 @@ export async function recreateJob(
     const object = await client.request<Job>({ method: "GET", path, signal });
     if (!passesTests(patch, object)) return { type: "stale", newest: toWorkload(before.row, object, asking) };
     const { uid, resourceVersion, finalizers = [] } = object.metadata;
-    if (finalizers.length > 0) return refused("it has finalizers, so that another one cannot take its place");
+    if (finalizers.length > 0) return refused(refusedTexts.jobWithFinalizers);
     body = jobReplacement(object, patch);
     try {
       await client.request({ ...create, query: { dryRun: "All" }, body, signal, mayBeSent });
     } catch (error) {
-      // That there is one already is asked last.
+      // The Job exists at this moment, so this error is expected.
       if (!isAlreadyExists(error)) throw error;
     }
     const options = { propagationPolicy: "Background", preconditions: { uid, resourceVersion } };
@@ -59,9 +60,9 @@ export async function recreateJob(
       const after = await client.request<Job>({ ...create, body });
       return { type: "written", after: toWorkload(before.row, after, asking) };
     } catch (error) {
-      // Somebody else, or a request of which no answer came.
+      // Another client created the Job, or an earlier request whose response was lost.
       if (isAlreadyExists(error)) return { type: "gone" };
-      if (attempt === tries) return refused(`it was deleted, and cannot be made again: ${errorText(error)}`);
+      if (attempt === tries) return refused(refusedTexts.jobNotRecreated(errorText(error)));
       await sleep(clock, 1_000);
     }
   }

@@ -10,45 +10,47 @@ import { isConflict, isNotFound } from "../../../kube/api/errors.ts";
 import { resourcePath } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";
+import { refusedTexts } from "../report/event-texts.ts";
 import { type WriteResult, writeWorkload } from "./workload-writer.ts";
 
 type Failure = Exclude<WriteResult, { readonly type: "written" }>;
 type Client = Pick<ApiClient, "request">;
-type InTerm = Pick<Leadership, "abort" | "valid">;
+type WhileLeading = Pick<Leadership, "abort" | "valid">;
 
-/** What is to be rolled by the pod template of another object. */
+/** A rollout of a workload through the pod template of another object. */
 export interface TemplateSourceRollout {
-  readonly borrower: Workload;
-  /** As it was read, and as the hash was planned from. */
+  readonly workload: Workload;
+  /** The template source as it was read, from which the hash was planned. */
   readonly templateSource: StoredTemplateSource;
   readonly hash: string;
-  /** What records the hash, with the tests that the borrower is as it was planned. */
+  /** Records the hash, and tests that the workload is as it was planned. */
   readonly patch: JsonPatch;
   readonly policy: Policy;
   readonly lookup: Lookup;
 }
 
-/** The hash is in the lender's pod template; and what records it on the borrower by now. */
+/** The hash is in the pod template of the source. `patch` records it on the workload. */
 type Rolled = { readonly type: "acted"; readonly patch: JsonPatch };
 
 /**
- * Writes the hash into the pod template that a workload borrows, of which its controller then makes its Pods. Nothing is written where the lender changed since it was read. Throws what {@link ApiClient.request} throws.
+ * Writes the hash into the pod template of a workloadRef, from which the controller of the workload creates its Pods.
+ * Nothing is written if the template source changed since it was read. Rejects with the errors of {@link ApiClient.request}.
  */
 export async function rollTemplateSource(
   client: Client,
-  { borrower, templateSource, hash, patch, policy, lookup }: TemplateSourceRollout,
-  leadership: InTerm,
+  { workload, templateSource, hash, patch, policy, lookup }: TemplateSourceRollout,
+  leadership: WhileLeading,
 ): Promise<Failure | Rolled> {
-  const { namespace } = borrower;
+  const { namespace } = workload;
   const { name, uid, resourceVersion } = templateSource.metadata;
   const annotation = workloadRefAnnotation(
     toWorkload(kinds.Deployment, templateSource, policy),
-    borrower,
+    workload,
     lookup,
     policy,
   );
   if (inTemplate(templateSource, annotation) === hash) return { type: "acted", patch };
-  const failure = await noteThatRolled(client, borrower, patch, leadership, policy);
+  const failure = await recordRollInProgress(client, workload, patch, leadership, policy);
   if (failure !== undefined) return failure;
   const path = resourcePath(kinds.Deployment, { namespace, name });
   const template = { metadata: { annotations: { [annotation]: hash } } };
@@ -66,29 +68,28 @@ export async function rollTemplateSource(
       body,
       ...limits,
     });
-    if (inTemplate(after, annotation) === hash) return { type: "acted", patch: afterNote(patch, borrower) };
-    const message = `something took the annotation ${annotation} off the pod template of Deployment "${name}" as it was written: keep webhooks from that`;
-    return { type: "refused", message };
+    if (inTemplate(after, annotation) === hash) return { type: "acted", patch: afterRecord(patch, workload) };
+    return { type: "refused", message: refusedTexts.annotationRemovedOnWrite(annotation, name) };
   } catch (error) {
-    if (isNotFound(error) || isConflict(error)) return { type: "stale", newest: borrower };
+    if (isNotFound(error) || isConflict(error)) return { type: "stale", newest: workload };
     throw error;
   }
 }
 
-/** Records {@link rollInProgress} where it is not recorded yet. */
-async function noteThatRolled(
+/** Records {@link rollInProgress} if it is not recorded yet. */
+async function recordRollInProgress(
   client: Client,
-  borrower: Workload,
+  workload: Workload,
   patch: JsonPatch,
-  leadership: InTerm,
+  leadership: WhileLeading,
   policy: Policy,
 ): Promise<Failure | undefined> {
-  if (borrower.recordedHash === rollInProgress) return undefined;
-  const path = hashPath(borrower);
+  if (workload.recordedHash === rollInProgress) return undefined;
+  const path = hashPath(workload);
   const tests = patch.filter(({ op }) => op === "test");
   const noted = await writeWorkload(
     client,
-    borrower,
+    workload,
     [...tests, { op: "add", path, value: rollInProgress }],
     leadership,
     policy,
@@ -97,9 +98,9 @@ async function noteThatRolled(
   return noted.type === "unavailable" ? { ...noted, uncertain: false } : noted;
 }
 
-/** The same patch where {@link rollInProgress} is recorded. */
-function afterNote(patch: JsonPatch, borrower: Workload): JsonPatch {
-  const isHash = (path: string) => path === hashPath(borrower);
+/** Returns the patch for a workload on which {@link rollInProgress} is recorded. */
+function afterRecord(patch: JsonPatch, workload: Workload): JsonPatch {
+  const isHash = (path: string) => path === hashPath(workload);
   return patch.map((each) => (each.op === "test" && isHash(each.path) ? { ...each, value: rollInProgress } : each));
 }
 

@@ -12,17 +12,16 @@ import type { Leadership } from "../../../runtime/leadership.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import { type WriteFailure, writeFailure } from "./write-failure.ts";
 
-/** What came of an attempt to write. */
+/** The result of a write. */
 export type WriteResult =
   | { readonly type: "written"; readonly after: Workload }
-  /** The workload differs from what the patch was made for. */
+  /** The workload differs from the one that the patch was made for. */
   | { readonly type: "stale"; readonly newest: Workload }
   | Exclude<WriteFailure, { readonly type: "stale" | "staleOrRefused" }>;
 
 /**
- * Patches a workload, which was read as `before`. Where it changed meanwhile it is read again; so a failed `test` of the
- * patch is told from a refusal. It is not sent once the term is over. Rejects with the reason for which the term was
- * aborted, and with what is a bug.
+ * Patches a workload that was read as `before`. If it changed meanwhile, it is read again, which distinguishes a failed
+ * `test` of the patch from a refusal. Not sent when the leadership is over. Rejects with the reason of `abort`, and for a bug.
  */
 export async function writeWorkload(
   client: Pick<ApiClient, "request">,
@@ -65,7 +64,7 @@ export async function writeWorkload(
   }
 }
 
-/** `refusal` is why the write was refused, if it was: where every `test` of the patch passes on what is read. */
+/** Reads the workload after a failed write. `refusal` is the cause if all `test`s of the patch pass on the read workload. */
 async function readAgain(
   client: Pick<ApiClient, "request">,
   before: Workload,
@@ -92,15 +91,15 @@ async function readAgain(
       case "refused":
         return { type: "refused", message: refusal ?? failure.message };
       default:
-        // No answer to a read: it cannot be told what the write was.
+        // Without an answer to the read, the cause of the failed write is unknown.
         return { type: "refused", message: refusal ?? errorText(error) };
     }
   }
 }
 
 /**
- * Whether every `test` of a patch passes on `object`: then it was not a test that failed. What is absent passes a test for
- * null, and nothing passes one in what is absent itself, as on the API server.
+ * Reports whether every `test` of a patch passes on `object`: then the failure was no failed test. As on the API server, an
+ * absent field passes a test for null, and a field of an absent object passes no test.
  */
 export function passesTests(patch: JsonPatch, object: unknown): boolean {
   return patch.every((operation) => {

@@ -20,7 +20,7 @@ describe("a write that failed", () => {
     expect(writeFailure(refused, web)).toEqual({
       type: "refused",
       message:
-        'Wave lacks a permission: give its service account the verb "patch" on statefulsets.apps in namespace "shop"',
+        'Cannot write the hash: forbidden. Grant patch on statefulsets.apps in namespace "shop" to the service account of Wave.',
     });
   });
 
@@ -29,7 +29,7 @@ describe("a write that failed", () => {
     expect(writeFailure(refused, web)).toEqual({
       type: "refused",
       message:
-        'the API server refused to record the hash of its configuration: admission webhook "guard" denied the request: not on a Friday',
+        'Cannot write the hash: the API server refused the write: admission webhook "guard" denied the request: not on a Friday',
     });
   });
 
@@ -42,7 +42,7 @@ describe("a write that failed", () => {
     expect(failure).toEqual({
       type: "staleOrRefused",
       message:
-        "the API server refused to record the hash of its configuration: spec.template.spec.containers[0].env[0].value (FieldValueInvalid)",
+        "Cannot write the hash: the API server refused the write: spec.template.spec.containers[0].env[0].value (FieldValueInvalid)",
     });
   });
 

@@ -2,29 +2,30 @@ import { resourceName } from "../../../domain/model/kind-row.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import { apiFailureOf, retryAfterMs as retryAfterMsOf } from "../../../kube/api/api-failure.ts";
 import type { ApiError } from "../../../kube/api/errors.ts";
+import { refusedTexts } from "../report/event-texts.ts";
 
-/** Why a PATCH of a workload did not succeed, by what is to be done about it. */
+/** Why a PATCH of a workload failed, by how to continue. */
 export type WriteFailure =
   /** The workload does not exist any more. */
   | { readonly type: "gone" }
   /**
-   * The object kept changing during the request, if only in its status: the API server gave up.
+   * The object kept changing during the request, perhaps only in its status: the API server gave up.
    * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/endpoints/handlers/patch.go
    * (MaxRetryWhenPatchConflicts).
    */
   | { readonly type: "stale" }
   /**
    * Either a `test` of the patch failed because the workload is newer than the plan, or the patched workload was
-   * refused: the API server answers 422 Invalid to both. Reading it again tells.
+   * refused: the API server answers 422 Invalid to both. Reading the workload again shows which.
    */
   | { readonly type: "staleOrRefused"; readonly message: string }
-  /** This workload may not be written by Wave, or not as it would be. `message` is for its owner. */
+  /** The write is refused. `message` is for the owner of the workload. */
   | { readonly type: "refused"; readonly message: string }
-  /** No answer to be had now, which says nothing about the workload. It may have been written where `uncertain`. */
+  /** The API server gave no answer, which says nothing about the workload. If `uncertain`, the write may have arrived. */
   | {
       readonly type: "unavailable";
       readonly message: string;
-      /** Before that it is of no use to try again; at most a minute. */
+      /** The Retry-After in milliseconds, at most a minute. */
       readonly retryAfterMs: number;
       readonly uncertain: boolean;
     };
@@ -32,7 +33,7 @@ export type WriteFailure =
 /** A longer Retry-After is ignored, in milliseconds: it comes from a proxy, and would stop Wave for hours. */
 const maxRetryAfterMs = 60_000;
 
-/** Tells what a failed request to write `workload` means. Throws `error` itself where it comes from no server: a bug. */
+/** Returns what a failed write of `workload` means. Throws `error` itself if it is no failed request: that is a bug. */
 export function writeFailure(error: unknown, workload: Workload): WriteFailure {
   const failure = apiFailureOf(error);
   switch (failure?.type) {
@@ -64,9 +65,9 @@ export function writeFailure(error: unknown, workload: Workload): WriteFailure {
 function refusal(error: ApiError, { row, namespace }: Workload): string {
   const { status, serverMessage, reason } = error;
   if (status === 403 && /\bcannot patch resource\b/.test(serverMessage)) {
-    return `Wave lacks a permission: give its service account the verb "patch" on ${resourceName(row)} in namespace "${namespace}"`;
+    return refusedTexts.forbiddenToWrite(resourceName(row), namespace);
   }
-  return `the API server refused to record the hash of its configuration: ${refusedFields(error) ?? oneLine(serverMessage || reason || String(status))}`;
+  return refusedTexts.refusedWrite(refusedFields(error) ?? oneLine(serverMessage || reason || String(status)));
 }
 
 /**

@@ -11,25 +11,26 @@ import { type ConfigName, configKey, parseStoredKey } from "../../../domain/refe
 import { isForbidden } from "../../../kube/api/errors.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { type WriteFailure, writeFailure } from "../apply/write-failure.ts";
+import { refusedTexts } from "../report/event-texts.ts";
 
-/** Reads what is stored at this moment, for workloads of which the caches may be behind. Throws what requests throw. */
+/** Reads from the API server, for workloads whose caches may be behind. Rejects with the errors of requests. */
 export interface LiveReads {
-  /** Finds what a workload references. Of another namespace only what the caches know to be shared with it is read. */
+  /** Reads the references of a workload. In another namespace, only objects that are shared with it by the caches. */
   readonly lookup: (workload: Workload) => Promise<Lookup>;
-  /** Whether all of these exist. */
+  /** Reports whether all of these objects exist. */
   readonly exist: (objects: readonly ConfigName[]) => Promise<boolean>;
-  /** The workload as it is now, undefined where it is gone. */
+  /** Returns the workload as it is now; undefined if it is gone. */
   readonly workload: (before: Workload) => Promise<Workload | undefined>;
-  /** The workload and what it reads, with the hash that another controller would record; undefined where it is gone. */
+  /** Returns the workload, its configuration, and the hash that another controller would record; undefined if it is gone. */
   readonly legacy: (before: Workload) => Promise<LegacyRead | undefined>;
 }
 
-/** Of one object, in milliseconds. */
+/** The time limit of one read, in milliseconds. */
 const timeoutMs = 10_000;
 /** Maximum number of concurrent reads for one workload. */
 const concurrency = 4;
 
-/** Each object is read once for all who ask for it at the same time. `signal` ends all reads. */
+/** Returns the live reads. Concurrent reads of one object share one request. `signal` ends all reads. */
 export function createLiveReads(options: {
   readonly client: Pick<ApiClient, "request">;
   readonly policy: Policy;
@@ -54,18 +55,17 @@ export function createLiveReads(options: {
   };
 }
 
-/** What it means that a workload's configuration could not be read: nothing was written. Throws `error` where it is a bug. */
+/** Returns what a failed read of the configuration means: nothing was written. Throws `error` itself if it is a bug. */
 export function readFailure(
   error: unknown,
   workload: Workload,
 ): Extract<WriteFailure, { readonly type: "refused" | "unavailable" }> {
-  const cannot = "cannot confirm what its Pods see";
   if (isForbidden(error)) {
-    const message = `${cannot}: Wave lacks a permission: give its service account the verb "get" on configmaps, secrets and ${resourceName(workload.row)} in namespace "${workload.namespace}"`;
-    return { type: "refused", message };
+    const { row, namespace } = workload;
+    return { type: "refused", message: refusedTexts.forbiddenToRead(resourceName(row), namespace) };
   }
   const failure = writeFailure(error, workload);
   const { message } = error instanceof Error ? error : { message: failure.type };
   const retryAfterMs = failure.type === "unavailable" ? failure.retryAfterMs : 0;
-  return { type: "unavailable", message: `${cannot}: ${message}`, retryAfterMs, uncertain: false };
+  return { type: "unavailable", message: refusedTexts.unconfirmed(message), retryAfterMs, uncertain: false };
 }

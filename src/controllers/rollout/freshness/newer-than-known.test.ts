@@ -325,7 +325,7 @@ describe("a Secret that the lists leave out", () => {
     await leader.list(isRelease);
     await leader.lead();
     expect(asked("GET").filter((request) => request.startsWith("GET secrets"))).toEqual([]);
-    expect(leader.events.map(({ message }) => message).join()).toContain(`until there is Secret "../x"`);
+    expect(leader.events.map(({ message }) => message).join()).toContain(`Waiting for Secret "../x"`);
   });
 
   it("is not read all the time where the lists and what is stored disagree for ever", async () => {

@@ -3,32 +3,32 @@ import type { EventRecorder } from "../../../kube/events/event-recorder.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { FairQueue } from "../../../runtime/fair-queue.ts";
 
-/** An API server takes an Event in the time of two thirds of a PATCH: while workloads wait, one at a time is enough. */
+/** An Event costs the API server two thirds of a PATCH: while workloads wait, one Event at a time is enough. */
 const sendersBesideWrites = 1;
 const sendersAlone = 4;
-/** When nothing else is done any more: as many as an API server on two cores gains by. */
+/** When no more writes follow: more senders do not make an API server on two cores faster. */
 const sendersAtTheEnd = 32;
 
-/** How many Events may wait: of 1 KiB each, if somebody makes them as long as they get, this is 4 MiB. */
+/** The most waiting Events: 4 MiB, if each has the longest message of 1 KiB. */
 const mostWaiting = 4_096;
 
-/** Why an Event was not sent: there were too many, or a newer one of the same object and reason says something else. */
+/** Why an Event was not sent: too many were waiting, or a newer Event of the same object and reason has another message. */
 export type EventDropReason = "full" | "newer";
 
-/** What an {@link EventOutbox} works with. */
+/** What an {@link EventOutbox} needs. */
 export interface EventOutboxOptions {
   readonly recorder: EventRecorder;
-  /** Asked before each Event is sent; those that may not be sent any more are forgotten. */
+  /** Checked before each Event is sent. If false, all waiting Events are dropped. */
   readonly mayWrite: () => boolean;
-  /** Whether there are workloads still to be written: these go first. */
+  /** Reports whether workloads wait to be written. They go first. */
   readonly writesWait: () => boolean;
   readonly onDropped: (because: EventDropReason) => void;
 }
 
 /**
- * Events on their way to the API server, beside the writes that they tell of: a change that rolls a thousand workloads
- * is not to wait for a thousand Events. Of each object and reason one waits, the newest, which counts for those
- * before it; turns go round the namespaces. When there are too many, the namespace that has most loses one.
+ * Sends Events in parallel with writes: a change that rolls a thousand workloads does not wait for a thousand Events. For
+ * each object and reason only the newest Event waits, with the count of the earlier ones. Namespaces take turns. If too
+ * many Events wait, the namespace with the most loses one.
  */
 export class EventOutbox {
   readonly #options: EventOutboxOptions;
@@ -42,26 +42,26 @@ export class EventOutbox {
     this.#options = options;
   }
 
-  /** How many Events wait to be sent. */
+  /** The number of waiting Events. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Accepts an Event. The write that it tells of has succeeded. */
+  /** Accepts an Event. Its write has already succeeded. */
   post(posted: ObjectEvent): void {
     const key = keyOf(posted);
     const before = this.#waiting.get(key);
-    // Before it waits: people name objects by as many characters as they like.
+    // Cut before it waits: names of objects may be long.
     const event = withNewsOf(before?.event, { ...posted, message: truncateUtf8(posted.message, maxMessageBytes) });
     if (before !== undefined && before.event.message !== event.message) this.#options.onDropped("newer");
     this.#waiting.set(key, { event, times: (before?.times ?? 0) + 1 });
-    // The same one twice at once could not be counted: it is sent after the one that is under way.
+    // The same Event twice at once could not be counted: this one is sent after the running one.
     if (!this.#sending.has(key)) this.#queue.add(key, "high");
     if (this.#waiting.size > mostWaiting) this.#dropOne();
     this.#begin();
   }
 
-  /** Resolves once every Event accepted so far has been sent or dropped, as fast as may be: nothing else is to be written. */
+  /** Resolves when every accepted Event has been sent or dropped. Uses all senders, because no more writes follow. */
   drained(): Promise<void> {
     this.#atTheEnd = true;
     this.#begin();
@@ -69,7 +69,7 @@ export class EventOutbox {
     return new Promise((resolve) => this.#onDrained.push(resolve));
   }
 
-  /** Sends what waits and then forgets the rest, after `ms` milliseconds or where `abort` is aborted before. */
+  /** Sends the waiting Events, and drops the rest after `ms` milliseconds or when `abort` is aborted. */
   async closeWithin(ms: number, clock: Clock, abort: AbortSignal): Promise<void> {
     const { promise: over, resolve } = Promise.withResolvers<void>();
     const cancel = clock.timer(ms, resolve);
@@ -91,12 +91,12 @@ export class EventOutbox {
     return this.#options.writesWait() ? sendersBesideWrites : sendersAlone;
   }
 
-  /** As many at once as there may be now. */
+  /** Starts as many senders as are allowed now. */
   #begin(): void {
     while (this.#sending.size < this.#senders && this.#queue.size > 0) void this.#send();
   }
 
-  /** Sends one Event and sees to the next. */
+  /** Sends one Event and starts the next. */
   async #send(): Promise<void> {
     if (!this.#options.mayWrite()) return this.close();
     const key = this.#queue.take() ?? "";
@@ -112,21 +112,21 @@ export class EventOutbox {
     for (const resolve of this.#onDrained.splice(0)) resolve();
   }
 
-  /** Forgets what waits. */
+  /** Drops all waiting Events. */
   close(): void {
     this.#waiting.clear();
     this.#queue.clear();
   }
 }
 
-/** An Event stands for the one before it that was not sent: where that is news, so is this. */
+/** An Event replaces an earlier one that was not sent: if the earlier Event is news, the new one is news, too. */
 function withNewsOf(before: ObjectEvent | undefined, event: ObjectEvent): ObjectEvent {
   if (before === undefined || event.repeats === undefined || before.repeats === "told") return event;
   const { repeats, ...news } = event;
   return before.repeats === undefined ? news : { ...news, repeats: before.repeats };
 }
 
-/** By uid: what was told of an object is no news of one that was made anew under its name. */
+/** The key has the uid: an object that was recreated under the same name has its own Events. */
 function keyOf({ regarding: { namespace, kind, name, uid }, reason }: ObjectEvent): string {
   return `${namespace}/${kind}/${name}/${uid}/${reason}`;
 }

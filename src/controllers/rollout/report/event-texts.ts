@@ -97,9 +97,21 @@ export function haltedChangeEvent(halted: {
   return { type: "Warning", reason: "RolloutHalted", message };
 }
 
-/** The messages of refused writes. */
+/** The messages of refused writes and reads. They become the text of the Event `RolloutFailed`. */
 export const refusedTexts = {
   /** The API server returned the workload without the hash. */
   hashRemovedOnWrite: (resource: string, field: string) =>
     `Hash removed on write. Allow ${field} in the schema of ${resource}, or fix the webhook that removes the hash.`,
+  /** The API server returned a template source without the hash. */
+  annotationRemovedOnWrite: (annotation: string, deployment: string) =>
+    `Annotation ${annotation} removed from the pod template of Deployment ${quoted(deployment)} on write. Fix the webhook that removes the annotation.`,
+  forbiddenToWrite: (resource: string, namespace: string) =>
+    `Cannot write the hash: forbidden. Grant patch on ${resource} in namespace ${quoted(namespace)} to the service account of Wave.`,
+  forbiddenToRead: (resource: string, namespace: string) =>
+    `Cannot read configuration: forbidden. Grant get on configmaps, secrets and ${resource} in namespace ${quoted(namespace)} to the service account of Wave.`,
+  refusedWrite: (cause: string) => `Cannot write the hash: the API server refused the write: ${cause}`,
+  unconfirmed: (cause: string) => `Cannot read configuration: ${cause}`,
+  jobWithFinalizers: "Job not replaced: it has finalizers. Remove the finalizers, or replace the Job yourself.",
+  jobNotRecreated: (cause: string) => `Job deleted, but not created again: ${cause}. Create the Job yourself.`,
+  templateSourceChanging: "Template source kept changing during the write. Wave retries.",
 };

@@ -8,30 +8,30 @@ import type { MetricsRegistry } from "../../../telemetry/metrics/metrics.ts";
 import type { WorkloadState } from "../record/workload-state.ts";
 import type { EventDropReason } from "./event-outbox.ts";
 
-/** What came of a run, as `wave_outcomes_total` and the log call it. */
+/** The outcome of a run in `wave_outcomes_total` and in the log. */
 export type CountedOutcome = LabelsOf<typeof workloadMetrics.outcomes>["outcome"];
 
 const outcomes = workloadMetrics.outcomes.labels.outcome;
 const workloadStates = keysOf(workloadMetrics.workloads.labels.state);
 const holdReasons: readonly HoldReason[] = keysOf(workloadMetrics.held.labels.reason);
 
-/** What the gauges show. */
+/** The values of the gauges. */
 export interface RolloutGauges {
-  /** Keys that a worker could take now. */
+  /** Keys that a worker could run now. */
   readonly depth: number;
   /** Keys that wait for their time. */
   readonly delayed: number;
-  /** Workloads that have something to write and wait for their turn. */
+  /** Workloads that wait for a write permit. */
   readonly waitingForPermit: number;
   readonly waitingEvents: number;
-  /** Entries of views that are remembered. */
+  /** The entries of the remembered views. */
   readonly viewEntries: number;
-  /** Changes of objects that are rolled no further because workloads failed, each counted for each namespace. */
+  /** Halted changes, each one per namespace. */
   readonly haltedChanges: number;
-  /** What each workload is that was planned. */
+  /** Every workload with a record. */
   readonly workloads: Iterable<{
     readonly state: WorkloadState | undefined;
-    /** Since when it is not in order, on the monotonic clock; undefined where it is. */
+    /** Since when the workload is unhealthy, in monotonic milliseconds; undefined if it is healthy. */
     readonly unhealthySince: number | undefined;
     readonly hold: { readonly reason: HoldReason; readonly since: number } | undefined;
   }>;
@@ -39,19 +39,19 @@ export interface RolloutGauges {
 
 /** The controller's metrics. */
 export interface RolloutMetrics {
-  /** One run of the reconciler ended. A plan that asks for nothing is not counted. */
+  /** Counts a run. A plan that needs nothing is not counted. */
   readonly count: (workload: Pick<Workload, "kind">, outcome: CountedOutcome | RolloutPlan["outcome"]) => void;
-  /** A change that was seen `ms` milliseconds ago was written. */
+  /** Observes the write of a change that was seen `ms` milliseconds ago. */
   readonly observeDuration: (kind: WorkloadKind, ms: number) => void;
-  /** An Event was not sent. */
+  /** Counts an Event that was not sent. */
   readonly countDroppedEvent: (because: EventDropReason) => void;
-  /** There was no room to remember what a workload sees. */
+  /** Counts a view for which there was no room. */
   readonly countDroppedView: () => void;
 }
 
 /**
- * Declares the controller's metrics. At each scrape it is asked for `kinds`, because one may be found at any time, and what
- * to `observe`, undefined while this process does not lead.
+ * Declares the metrics of the controller. Each scrape reads `kinds`, because a kind may be found at any time, and `observe`,
+ * which returns undefined while this process does not lead.
  */
 export function rolloutMetrics(
   registry: MetricsRegistry,
@@ -93,7 +93,7 @@ export function rolloutMetrics(
   };
 }
 
-/** How many workloads are what, and for how long. */
+/** Returns a function that sets the gauges of workloads by state and hold. */
 function workloadGauges(registry: MetricsRegistry, clock: Pick<Clock, "monotonic">) {
   const workloads = registry.gauge(workloadMetrics.workloads);
   const longest = registry.gauge(workloadMetrics.longest);
@@ -118,7 +118,7 @@ function workloadGauges(registry: MetricsRegistry, clock: Pick<Clock, "monotonic
   };
 }
 
-/** How many there are of each, and since when the first of them. */
+/** The number of workloads by key, and the earliest time of each key. */
 class Tally<Key> {
   readonly #now: number;
   readonly #counts = new Map<Key, { count: number; since: number }>();
