@@ -79,7 +79,7 @@ afterEach(() => {
   for (const controller of started.splice(0)) controller.abort();
 });
 
-describe("a namespace that is beyond its budget", () => {
+describe("a namespace that exceeds its limit", () => {
   const named = (i: number) => Array.from({ length: 990 }, (_, j) => `m-${i}-${j}`);
   const extra = (i: number) => ({ ...optIn, "wave.pusher.com/extra-configmaps": named(i).join(",") });
   const greedy = (i: number, more: object = {}) => {
@@ -87,7 +87,7 @@ describe("a namespace that is beyond its budget", () => {
     return { metadata: { ...metadata, ...more }, spec };
   };
 
-  it("has the rest of its workloads kept by their names alone, and others theirs in full", async () => {
+  it("keeps the rest of its workloads by name only, and those of other namespaces completely", async () => {
     const { fake, caches, metrics, configChanges } = start();
     for (const each of ["configmaps", "secrets", "statefulsets", "daemonsets"]) await fake.feed(each).list();
     await fake.feed("deployments").list(...Array.from({ length: 200 }, (_, i) => greedy(i)));
@@ -111,7 +111,7 @@ describe("a namespace that is beyond its budget", () => {
     expect(configChanges.at(-1)?.after?.keys).toHaveLength(4_900);
   });
 
-  it("has them again when there is room, at their next event or list", async () => {
+  it("caches them completely when there is room, at their next event or list", async () => {
     const { fake, caches, metrics } = start();
     for (const each of ["configmaps", "secrets", "statefulsets", "daemonsets"]) await fake.feed(each).list();
     await fake.feed("deployments").list(...Array.from({ length: 40 }, (_, i) => greedy(i)));
@@ -159,7 +159,7 @@ describe("the caches", () => {
     expect(caches.lookup("ConfigMap", "ns", "absent")).toBeUndefined();
   });
 
-  it("announce a change of digests, and none for labels", async () => {
+  it("announce a change of digests, but not of labels", async () => {
     const { fake, configChanges } = start();
     const feed = fake.feed("configmaps");
     await feed.list(configMap("c", { key: "1" }));
@@ -177,7 +177,7 @@ describe("the caches", () => {
     ]);
   });
 
-  it("keep the time of the last change of digests, and announce a change of what an object asks for", async () => {
+  it("keep the time of the last change of digests, and announce a change of the directives of an object", async () => {
     const { fake, caches, configChanges } = start();
     const feed = fake.feed("configmaps");
     const at = (time: number, data: Readonly<Record<string, string>>, more: object = {}) => {
@@ -345,7 +345,7 @@ describe("the caches", () => {
       expect(workloadChanges.map(({ key }) => key)).toEqual(["Deployment/two/hidden"]);
     });
 
-    it("it is told like something new when it can be listed", async () => {
+    it("it is announced as new when it can be listed", async () => {
       const { fake, caches, metrics, workloadChanges } = await startWithoutSecretsOfTwo();
       await fake.feed("secrets/two").push({ type: "initFailed", reason: "no" });
       workloadChanges.length = 0;
@@ -361,7 +361,7 @@ describe("the caches", () => {
       expect(caches.workload("Deployment/two/hidden")?.name).toBe("hidden");
     });
 
-    it("nothing is decided while none at all can be listed, and what to allow is named", async () => {
+    it("nothing is decided while no namespace can be listed, and the missing permission is named", async () => {
       const { fake, caches } = start(["one", "two"]);
       for (const kind of kinds.slice(1)) await fake.feed(`${kind}/one`).list();
       await fake.feed("configmaps/one").push({ type: "initFailed", reason: "allow configmaps in one" });
@@ -432,7 +432,7 @@ describe("the caches", () => {
     expect(JSON.stringify(lines)).not.toContain("hunter2");
   });
 
-  it("end cleanly when they are told to", async () => {
+  it("end cleanly when the signal is aborted", async () => {
     const { fake, running, controller } = start();
     await fake.feed("secrets").list();
     controller.abort();
@@ -493,14 +493,14 @@ describe("what SecretProviderClasses fetch", () => {
     },
   };
 
-  it("is not asked for where it is off", async () => {
+  it("is not watched if it is disabled", async () => {
     const { fake, caches } = start();
     await Promise.all(kinds.map((kind) => fake.feed(kind).list()));
     expect(caches.synced).toBe(true);
     expect(fake.watched.map(({ resource }) => resource.plural)).not.toContain("secretproviderclasspodstatuses");
   });
 
-  it("is waited for where it is on, may be absent, and is told of once however many Pods report it", async () => {
+  it("is synced if it is enabled, may be absent, and is announced once for any number of Pods", async () => {
     const { fake, caches, configChanges } = start(undefined, { providerClasses: true });
     const statuses = fake.feed("secretproviderclasspodstatuses");
     await fake.feed("deployments").list(mounting);

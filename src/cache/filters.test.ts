@@ -10,7 +10,7 @@ import { cachesOver } from "./cluster-cache.ts";
 
 const reload = { reload: "yes" };
 
-it("labels of Namespaces and objects are kept as whether flags select them, and a change of that is told", async () => {
+it("stores whether flags select the labels of Namespaces and objects, and reports a change of that", async () => {
   const fake = new FakeWatch({ listsNamespaces: false });
   const told: string[] = [];
   const selector = readLabelSelector("reload=yes");

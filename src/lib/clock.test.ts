@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { systemClock } from "./clock.ts";
 
-it("has a timer that is over already end at once, of which Node says nothing in the log", async () => {
+it("fires a timer with a past time immediately, without a warning of Node.js", async () => {
   const warnings: string[] = [];
   const note = ({ name }: Error) => void warnings.push(name);
   process.on("warning", note);

@@ -43,7 +43,7 @@ describe("a lane", () => {
     );
   });
 
-  it("has memory at each place, which the next one there has again, as much as anybody asked for", async () => {
+  it("has memory for each slot, which the next holder reuses, as much as was requested", async () => {
     const { signal } = new AbortController();
     const lane = new SlotPool(1);
     const first = await lane.acquire(signal);

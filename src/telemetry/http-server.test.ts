@@ -49,7 +49,7 @@ describe("the metrics endpoint", () => {
     expect(response.status).toBe(status);
   });
 
-  it("says in one line which port is in use and which flag chose it", async () => {
+  it("names in one line the port in use and the flag that set it", async () => {
     const { port } = new URL(await metrics());
     await expect(serveMetrics({ address: `127.0.0.1:${port}`, registry: new MetricsRegistry() })).rejects.toThrow(
       `cannot listen on 127.0.0.1:${port}: the port is in use (--metrics-bind-address)`,
@@ -60,14 +60,14 @@ describe("the metrics endpoint", () => {
     );
   });
 
-  it("listens on every address where none is given", async () => {
+  it("listens on all addresses if no host is set", async () => {
     const endpoint = await serveMetrics({ address: ":0", registry: new MetricsRegistry() });
     open.push(endpoint);
     const response = await fetch(`http://127.0.0.1:${endpoint.port}/metrics`);
     expect(response.status).toBe(200);
   });
 
-  it("closes at once, also with a connection that says nothing", async () => {
+  it("closes immediately, also with an idle connection", async () => {
     const endpoint = await serveMetrics({ address: "127.0.0.1:0", registry: new MetricsRegistry() });
     const socket = connect(endpoint.port, "127.0.0.1");
     await new Promise((resolve) => socket.once("connect", resolve));
@@ -85,7 +85,7 @@ describe("strangers with connections that they leave open", () => {
     return { socket, closed: new Promise((resolve) => socket.once("close", resolve)) };
   };
 
-  it("keep nobody out, and the oldest of them are closed", async () => {
+  it("do not block other clients, and the oldest are closed", async () => {
     const registry = new MetricsRegistry();
     const url = await probes({}, {}, registry);
     const idle = await Promise.all(Array.from({ length: 400 }, () => connectTo(url)));
@@ -128,7 +128,7 @@ describe("the probes", () => {
     expect(await (await fetch(`${url}/readyz`)).text()).toBe("webhook: does not serve\n");
   });
 
-  it("list each check when asked to be verbose", async () => {
+  it("list each check with ?verbose", async () => {
     const url = await probes({ caches: () => undefined, webhook: () => "does not serve" }, { leader: () => undefined });
     const ready = await fetch(`${url}/readyz?verbose`);
     expect([ready.status, await ready.text()]).toEqual([

@@ -103,7 +103,7 @@ describe("what is known of classes", () => {
   });
 });
 
-it("a rotation that a hundred Pods report is one change, and a hundred new Pods with it are none", () => {
+it("one change for a rotation that a hundred Pods report, and no change for a hundred new Pods", () => {
   const { changes, tell } = started();
   const pods = Array.from({ length: 100 }, (_, index) => `p${index}`);
   const mounted = pods.map((pod) => toPodStatus(podStatus({ pod, versions: { a: "1" }, at: 1 })));

@@ -22,14 +22,14 @@ describe("who owns an object", () => {
     );
   });
 
-  it("is known, and told of where it changes", () => {
+  it("is known, and a change is reported", () => {
     for (const owners of [[deployment("web")], [deployment("web")], []]) see("a", owners);
     expect(changed).toEqual([keyOf("a"), keyOf("a")]);
     expect(index.of(keyOf("a"))).toBe(noOwners);
     expect([...index.keys()]).toEqual([]);
   });
 
-  it("is no text of somebody else: a uid may be a MiB long", () => {
+  it("ignores owners that are not relevant: a uid may have one MiB", () => {
     see("a", [deployment("web", "x".repeat(65))]);
     expect(index.of(keyOf("a"))).toBe(noOwners);
   });

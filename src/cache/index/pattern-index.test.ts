@@ -19,7 +19,7 @@ function indexOver(...existing: readonly string[]) {
 }
 
 describe("PatternIndex", () => {
-  it("tells who names an object by an expression, whether it was there, came or went", () => {
+  it("returns the workloads whose expression matches an object that exists, is created or is deleted", () => {
     const { index, readers, names, added, removed } = indexOver("app-1");
     index.set("Deployment/shop/a", "shop", [pattern("app-.*"), pattern("x")]);
     index.set("Deployment/shop/b", "shop", [pattern("app-.*")]);
@@ -35,7 +35,7 @@ describe("PatternIndex", () => {
     expect([...index.workloadsOf("Secret/shop/app-1", true)]).toEqual([]);
   });
 
-  it("keeps nothing of what is gone, and takes no note of what is only asked for", () => {
+  it("keeps nothing of removed objects, and does not store lookups", () => {
     const { index, names, readers } = indexOver("app-1");
     expect(names("a.*")).toEqual(["app-1"]);
     index.set("w", "shop", [pattern("a.*"), pattern("b.*")]);

@@ -47,7 +47,7 @@ describe("shared reads", () => {
     expect({ begun: begun(), most: most() }).toEqual({ begun: 3, most: 3 });
   });
 
-  it("fail for those who share the read that failed and for nobody else", async () => {
+  it("fail for the callers that share the failed read and for no others", async () => {
     const { read, endOldest } = manualReads();
     const shared = sharedReads(read);
     const results = Promise.allSettled([shared("a"), shared("a"), shared("a")]);
@@ -56,7 +56,7 @@ describe("shared reads", () => {
     expect((await results).map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
   });
 
-  it("never answer by a read that began before it was asked for, nor read one object twice at once", async () => {
+  it("never return a read that began before the call, and never read one object twice concurrently", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom("ask", "end"), { maxLength: 60 }), async (steps) => {
         const { read, endOldest, begun, most } = manualReads();

@@ -90,7 +90,7 @@ describe("the opt-in of a Namespace", () => {
     expect(fake.listed).toEqual([]);
   });
 
-  it("has the workloads of that namespace listed when it comes, and let go when it goes", async () => {
+  it("lists the workloads of the namespace when it is added, and drops them when it is removed", async () => {
     const scene = start();
     const { fake, names, say, changes, namespaceChanges, clock } = scene;
     const refusing = workload("refusing", { annotations: { [optIn]: "false" } });
@@ -109,7 +109,7 @@ describe("the opt-in of a Namespace", () => {
     expect(fake.listed).toHaveLength(6);
   });
 
-  it("counts for what the watch tells from then on", async () => {
+  it("affects later events of the watch", async () => {
     const scene = start();
     const { fake, names, say } = scene;
     await listed(scene, []);
@@ -121,7 +121,7 @@ describe("the opt-in of a Namespace", () => {
     expect(names()).toEqual([]);
   });
 
-  it("lists nothing for anything else that a Namespace says, and tells of it", async () => {
+  it("lists nothing for other changes of a Namespace, and reports them", async () => {
     const scene = start();
     const { fake, caches, say, namespaceChanges } = scene;
     await listed(scene, [workload("web")], [namespace("shop", { [optIn]: "true" })]);
@@ -135,7 +135,7 @@ describe("the opt-in of a Namespace", () => {
     expect(fake.listed).toEqual([]);
   });
 
-  it("takes nothing from a list that the watch has told of meanwhile", async () => {
+  it("takes no object from a list that the watch has sent meanwhile", async () => {
     const scene = start();
     const { fake, caches, names, say } = scene;
     await listed(scene, [workload("moved"), workload("gone"), workload("web")]);
@@ -151,7 +151,7 @@ describe("the opt-in of a Namespace", () => {
     expect(caches.workload("Deployment/shop/moved")?.references[0]?.name).toBe("d");
   });
 
-  it("takes nothing from a list during which the watch lists all anew", async () => {
+  it("takes nothing from a list during which the watch lists everything again", async () => {
     const scene = start();
     const { fake, names, say } = scene;
     await listed(scene, [workload("gone")]);
@@ -178,7 +178,7 @@ describe("the opt-in of a Namespace", () => {
     expect(names()).toEqual(["web"]);
   });
 
-  it("that goes to and fro has its namespace listed every ten seconds at most, and no other waits for that", async () => {
+  it("lists the namespace at most every ten seconds if it keeps changing, and no other namespace waits", async () => {
     const scene = start();
     const { fake, say, names, clock } = scene;
     await listed(scene, [], [namespace("shop"), namespace("other")]);
@@ -197,7 +197,7 @@ describe("the opt-in of a Namespace", () => {
     expect(fake.listed).toHaveLength(3 * workloadKinds.length);
   });
 
-  it("is tried again where the namespace cannot be listed, which is said once", async () => {
+  it("is retried if the namespace cannot be listed, which is logged once", async () => {
     const scene = start();
     const { fake, say, names, warned, clock } = scene;
     await listed(scene, []);

@@ -66,7 +66,7 @@ describe("runReflector", () => {
     expect([store.size, changed]).toEqual([0, ["Secret/ns/a", "Secret/ns/a"]]);
   });
 
-  it("logs a malformed object by name, keeps its last good value and goes on", async () => {
+  it("logs a malformed object by name, keeps its last good value and continues", async () => {
     const store = newStore();
     const { log, lines } = recordingLogger();
     const events = stream(
@@ -83,7 +83,7 @@ describe("runReflector", () => {
     expect(lines).toEqual([line("b"), line("a"), line("a")]);
   });
 
-  it("tells no message of the run-time, which may quote a value", async () => {
+  it("logs no message of the runtime, which may contain a value", async () => {
     const { log, lines } = recordingLogger();
     const events = stream(...list(thing("a", ["hunter2"])));
     await runReflector({ kind: "Secret", events, store: newStore(), transform, log });

@@ -23,7 +23,7 @@ describe("SharedLists", () => {
     }
   });
 
-  it("gives what is equal to what it got, also after it has started anew", () => {
+  it("returns an equal list, also after the table was cleared", () => {
     const shared = new SharedLists();
     const key = fc.stringMatching(/^[a-z.]{0,3}$/);
     fc.assert(

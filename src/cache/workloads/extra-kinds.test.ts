@@ -74,7 +74,7 @@ describe("a kind of workload that is wanted", () => {
     expect(caches.synced).toBe(true);
     expect(caches.kinds()).toEqual(builtInKinds);
     await clock.advance(10 * minute);
-    expect(lines.filter((line) => line.includes("is not there"))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("is not available"))).toHaveLength(1);
 
     served.now = "v1";
     await clock.advance(minute);
@@ -109,7 +109,7 @@ describe("a kind of workload that is wanted", () => {
     expect(caches.workload(`${id}/ns/a`)).toBeDefined();
   });
 
-  it("stays while the API server cannot say whether it is there, which is told once", async () => {
+  it("stays while the API server does not respond to the check, which is logged once", async () => {
     const { fake, clock, lines, served, caches } = start("v1");
     await clock.advance(0);
     await fake.feed("widgets").list(widget("a"));
@@ -122,7 +122,7 @@ describe("a kind of workload that is wanted", () => {
     expect(served.asked).toBeLessThan(30);
   });
 
-  it("is not asked for sooner than the API server wants", async () => {
+  it("is not requested earlier than the API server allows", async () => {
     const failure = {
       request: "get",
       status: 429,
@@ -147,7 +147,7 @@ describe("a kind of workload that is wanted", () => {
     expect(caches.workload(`${id}/ns/a`)?.row.apiVersion).toBe("example.com/v1");
   });
 
-  it("holds up nobody where it cannot be listed, and says so", async () => {
+  it("blocks no other kind if it cannot be listed, and reports this", async () => {
     const { fake, clock, caches } = start("v1", ["ns"]);
     await clock.advance(0);
     await fake.feed("widgets/ns").push({ type: "initFailed", reason: "cannot watch widgets in ns: allow it" });

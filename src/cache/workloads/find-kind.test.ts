@@ -43,14 +43,14 @@ describe("a kind of which nothing is known but its definition", () => {
     expect(await progressOf(api, { ...complete, replicas: 4 })).toBe("progressing");
   });
 
-  it("is complete without the numbers that its definition does not have, or where that has none", async () => {
+  it("is complete without the status fields that its schema lacks", async () => {
     const few = serving(["observedGeneration", "readyReplicas"]);
     expect(await progressOf(few, { observedGeneration: 3, readyReplicas: 3 })).toBe("complete");
     expect(await progressOf(few, { observedGeneration: 3 })).toBe("progressing");
     expect(await progressOf(serving(undefined), {})).toBe("complete");
   });
 
-  it("is asked for again for a while where its definition is not published yet, and taken as it is after that", async () => {
+  it("is requested again for a while if its schema is not published yet, and used without it after that", async () => {
     let pauses = 0;
     const pause = async () => {
       pauses++;
@@ -60,7 +60,7 @@ describe("a kind of which nothing is known but its definition", () => {
     expect(await progressOf(serving(counts, 4), {}, pause)).toBe("complete");
   });
 
-  it("is asked for once, however often it is looked whether it is there", async () => {
+  it("requests the schema once for any number of checks", async () => {
     const { client, asked } = serving(counts);
     const before = await findKind(client, wanted);
     expect(await findKind(client, wanted, { before })).toBe(before);

@@ -38,7 +38,7 @@ describe("the cluster", () => {
     expect(await hostOf({})).toBe("home");
   });
 
-  it("is that of ~/.kube/config in a Pod too where a context is asked for, which a service account does not have", async () => {
+  it("is that of ~/.kube/config also in a Pod if a context is set, because a ServiceAccount has none", async () => {
     const { options } = await everything();
     expect((await loadClusterConfig({ ...options, env: podEnv, context: "dev" })).server.host).toBe("home");
   });
@@ -48,7 +48,7 @@ describe("the cluster", () => {
     expect((await loadClusterConfig(options)).source).toBe(`context dev of ${join(folder, ".kube", "config")}`);
   });
 
-  it("is not searched for elsewhere where the files that were named do not exist", async () => {
+  it("is not searched elsewhere if the named files do not exist", async () => {
     const { folder, options } = await everything();
     const [a, b] = [join(folder, "a"), join(folder, "b")];
     expect(await messageOf({ ...options, kubeconfigFlag: a })).toBe(`--kubeconfig: file ${a} not found`);
@@ -57,7 +57,7 @@ describe("the cluster", () => {
     );
   });
 
-  it("is told to be missing with every place looked at and the flag to give", async () => {
+  it("is reported as missing with all searched places and the flag to set", async () => {
     const home = await temporaryFiles();
     expect(await messageOf({ env: {}, homeDir: home })).toBe(
       `no cluster configured: $KUBECONFIG is not set, Wave does not run in a Pod, and ${home}/.kube/config does not exist; set --kubeconfig FILE`,

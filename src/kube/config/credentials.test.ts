@@ -37,7 +37,7 @@ describe("the token of a file", () => {
     expect(await credentials.renew(await credentials.current())).toBeUndefined();
   });
 
-  it("is the same credential for as long as the file says the same", async () => {
+  it("is the same credential while the file is unchanged", async () => {
     const { path, clock, credentials } = await tokenFile("one");
     const first = await credentials.current();
     await writeFile(path, "one\n\n");
@@ -65,7 +65,7 @@ describe("the token of a file", () => {
     expect((await credentials.current()).headers).toEqual(bearer("from the file"));
   });
 
-  it("is told to be missing with the file's name, and is found when the file comes", async () => {
+  it("is reported as missing with the name of the file, and found when the file appears", async () => {
     const { path, credentials } = await tokenFile("");
     await expect(credentials.current()).rejects.toThrow(new ClusterConfigError(`token file ${path} is empty`));
     await rm(path);

@@ -81,7 +81,7 @@ describe("a credential plugin", () => {
     });
   });
 
-  it("is told its arguments, its variables beside the environment, and the cluster where it asks for it", async () => {
+  it("gets its arguments, its variables in addition to the environment, and the cluster if it requests that", async () => {
     const cluster = { server: "https://10.0.0.1:6443" };
     const { credentials, read } = await pluginPrinting(answer({ token: "t" }), {
       plugin: { args: ["get-token", "a b"], env: { GREETING: "hello" }, cluster },
@@ -95,7 +95,7 @@ describe("a credential plugin", () => {
     });
   });
 
-  it("speaks v1beta1 where the kubeconfig says so", async () => {
+  it("uses v1beta1 if the kubeconfig sets it", async () => {
     const apiVersion = "client.authentication.k8s.io/v1beta1";
     const { credentials, read } = await pluginPrinting(answer({ token: "t" }, apiVersion), { plugin: { apiVersion } });
     expect((await credentials.current()).headers).toEqual(bearer("t"));
@@ -163,7 +163,7 @@ describe("a credential plugin", () => {
     expect((await credentials.current()).headers).toEqual(bearer("t"));
   });
 
-  it("that asks a person fails at once where nobody is there, and is told whom it has", async () => {
+  it("that prompts fails immediately without a terminal, and learns whether there is one", async () => {
     expect(await failureOf("", { plugin: { interactiveMode: "Always" } })).toBe(
       "it requires a terminal (interactiveMode: Always), and standard input is not a terminal",
     );
@@ -178,7 +178,7 @@ describe("a credential plugin", () => {
     }
   });
 
-  it("that takes too long is ended, and what it has started holds nobody up", async () => {
+  it("that takes too long is killed, and its child processes block nothing", async () => {
     const script = '#!/bin/sh\necho $$ >"$(dirname "$0")/pid"\nsleep 20\n';
     const pipes = () => process.getActiveResourcesInfo().filter((name) => name === "PipeWrap").length;
     const before = pipes();
@@ -206,12 +206,12 @@ describe("a plugin that has ended", () => {
 });
 
 describe("a plugin's failure", () => {
-  it("says what the plugin said", async () => {
+  it("has the standard error of the plugin", async () => {
     const script = "#!/bin/sh\necho 'log in first:' >&2\necho '  cloud login' >&2\nexit 3\n";
     expect(await failureOf("", { script })).toBe("exit code 3: log in first: cloud login");
   });
 
-  it("says how to install the plugin", async () => {
+  it("has the install hint", async () => {
     const plugin = { command: "no-such-plugin", installHint: "Install it:\n  brew install no-such-plugin\n" };
     expect(await failureOf("", { plugin })).toBe("command not found; Install it: brew install no-such-plugin");
   });
@@ -232,7 +232,7 @@ describe("a plugin's failure", () => {
       "expirationTimestamp in the output is not an RFC 3339 time",
     ],
     ["without end", "sekret".repeat(200_000), "output exceeds 1 MiB"],
-  ])("says what is wrong with an answer, and not the answer: %s", async (_, printed, expected) => {
+  ])("names the problem of the output without its content: %s", async (_, printed, expected) => {
     expect(await failureOf(printed)).toBe(expected);
   });
 });

@@ -19,7 +19,7 @@ async function mistake(config: string, context?: string): Promise<string> {
 const v1 = "client.authentication.k8s.io/v1";
 const data = Buffer.from("-----BEGIN X-----\n").toString("base64");
 
-describe("a mistake in a kubeconfig is told in one line with its file and place, and never with a credential:", () => {
+describe("a mistake in a kubeconfig is one line with its file and path, and never with a credential:", () => {
   it.each<[string, string, string]>([
     ["not YAML", "users:\n- name: a\n  user: {token: sekret\n", "kubeconfig FILE is not valid YAML (line 4)"],
     ["an alias of nothing", "users: *sekret\n", "kubeconfig FILE is not valid YAML: an alias has no anchor"],

@@ -51,7 +51,7 @@ users:
     expect((await config.credentials.current()).headers).toEqual({ authorization: "Bearer abc" });
   });
 
-  it("has a context for each cluster, and one can be asked for", async () => {
+  it("has a context for each cluster, and a flag selects one", async () => {
     const context = (name: string) => ({ name, context: { cluster: name } });
     const cluster = (name: string) => ({ name, cluster: { server: `https://${name}/base` } });
     const config = JSON.stringify({ contexts: [context("a"), context("b")], clusters: [cluster("a"), cluster("b")] });
@@ -65,7 +65,7 @@ users:
     expect((await config.credentials.current()).headers).toEqual({});
   });
 
-  it("says whom to trust: an authority, anybody, or a server of another name", async () => {
+  it("configures trust: an authority, any certificate, or another server name", async () => {
     const trust = async (cluster: object) => (await loadParts({ cluster })).tls;
     expect(await trust({})).toEqual({ insecure: false });
     expect(await trust({ "insecure-skip-tls-verify": true })).toEqual({ insecure: true });
@@ -76,7 +76,7 @@ users:
     });
   });
 
-  it("has files relative to itself, and data that goes before them", async () => {
+  it("has files relative to itself, and data takes precedence", async () => {
     const user = { "client-certificate": "pki/a.crt", "client-key": "pki/a.key" };
     const cluster = { "certificate-authority": "missing", "certificate-authority-data": base64(cert) };
     const folder = await temporaryFiles({ config: kubeconfigOf({ user, cluster }) });
@@ -110,7 +110,7 @@ describe("several kubeconfigs", () => {
     expect((await config.credentials.current()).headers).toEqual({ authorization: "Bearer of two" });
   });
 
-  it("are nothing where none of them exists", async () => {
+  it("are undefined if no file exists", async () => {
     const options = { context: undefined, env: {}, interactive: false, clock: new FakeClock() };
     expect(await loadKubeconfig(["/nonexistent/a", "/nonexistent/b"], options)).toBeUndefined();
   });
@@ -125,7 +125,7 @@ describe("a user", () => {
     expect((await (await load(folder)).credentials.current()).headers).toEqual({ authorization: "Bearer file" });
   });
 
-  it("may be somebody else: impersonation goes with its own credential", async () => {
+  it("may be impersonated with its own credential", async () => {
     const user = {
       ...{ token: "t", as: "jane", "as-uid": "7", "as-groups": ["dev", "ops"] },
       "as-user-extra": { "example.org/Scopes (x)": ["view", "edit"] },
@@ -139,7 +139,7 @@ describe("a user", () => {
     });
   });
 
-  it("may have a plugin beside the kubeconfig, which is told of the cluster where it asks", async () => {
+  it("may have a plugin next to the kubeconfig, which gets the cluster if it requests that", async () => {
     const exec = {
       ...{ apiVersion: "client.authentication.k8s.io/v1", command: "./plugin", args: ["x"], env: null },
       ...{ interactiveMode: "Never", provideClusterInfo: true },

@@ -48,7 +48,7 @@ const regarding = { apiVersion: "apps/v1", kind: "Deployment", namespace: "defau
 const changed: ObjectEvent = { regarding, type: "Normal", reason: "ConfigChanged", message: "ConfigMap web changed" };
 
 describe("an Event", () => {
-  it("says what happened to whom, when, and who tells it", async () => {
+  it("has the object, the reason, the time and the reporter", async () => {
     const { client, recorder } = await start();
     await recorder.record(changed);
     expect(await storedEvents(client)).toMatchObject([
@@ -81,7 +81,7 @@ describe("an Event", () => {
     expect(verbs).toEqual(["create", "patch", "patch", "list"]);
   });
 
-  it("is handed on with what became of it: the first that says so, counted on one that is there, or not written", async () => {
+  it("is passed on with its result: first, counted on an existing Event, or failed", async () => {
     const handedOn: [string, EventResult][] = [];
     const { sandbox, client, recorder, another } = await start(({ message }, how) => handedOn.push([message, how]));
     await recorder.record(changed);
@@ -103,7 +103,7 @@ describe("an Event", () => {
     ]);
   });
 
-  it("that tells of several times at once counts them all", async () => {
+  it("counts all occurrences that are recorded together", async () => {
     const { client, recorder, another } = await start();
     await recorder.record(changed, 3);
     await recorder.record(changed, 2);
@@ -124,7 +124,7 @@ describe("an Event", () => {
     expect((await storedEvents(client)).map(({ count }) => count)).toEqual([1, 1, 1, 1, 1]);
   });
 
-  it("is found again after a restart, and counted on instead of being made anew", async () => {
+  it("is found after a restart, and its count is raised", async () => {
     const { sandbox, client, clock, recorder, another } = await start();
     await recorder.record(changed);
     await recorder.record(changed);
@@ -139,7 +139,7 @@ describe("an Event", () => {
     expect(verbs).toEqual(["create", "patch", "create", "patch", "patch", "patch", "list"]);
   });
 
-  it("whose first one has expired on the server is written anew", async () => {
+  it("is written again if the first one has expired on the server", async () => {
     const { client, recorder } = await start();
     await recorder.record(changed);
     const [first] = await storedEvents(client);
@@ -237,7 +237,7 @@ describe("the message of an Event", () => {
     );
   });
 
-  it("whatever it is made of, is a beginning of what was said", async () => {
+  it("is always a prefix of the text", async () => {
     const { client, recorder } = await start();
     const character = fc.constantFrom("a", "é", "€", "🌊");
     const message = fc.string({ unit: character, minLength: 300, maxLength: 1100 });

@@ -70,7 +70,7 @@ describe("a request to the API server", () => {
     ]);
   });
 
-  it("goes below the path of a server that has one", async () => {
+  it("uses the base path of a server that has one", async () => {
     const { client } = await clientOfServer((request, response) => json(response, 200, request.url), {
       root: "/k8s/clusters/a/",
     });
@@ -96,7 +96,7 @@ describe("a request to the API server", () => {
 });
 
 describe("a failure that the API server answers", () => {
-  it("says what was asked, the status, the reason and the server's words", async () => {
+  it("has the request, the status, the reason and the message of the server", async () => {
     const { client } = await clientOfServer((_, response) =>
       json(response, 403, { kind: "Status", reason: "Forbidden", message: "no, not you", details: { name: "web" } }),
     );

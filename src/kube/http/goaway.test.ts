@@ -40,8 +40,8 @@ async function watchAfterGoaway() {
   return { server, sessions, client, clock, next, open };
 }
 
-describe("a watch on a connection that the server has said to end", () => {
-  it("goes on for half a minute, then breaks, because no ping would find a peer that is gone", async () => {
+describe("a watch on a connection whose end the server has announced", () => {
+  it("continues for half a minute, then breaks, because no ping would detect a lost peer", async () => {
     const { clock, next, sessions, open } = await watchAfterGoaway();
     let broken = false;
     next.catch(() => {

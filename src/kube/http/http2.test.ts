@@ -52,7 +52,7 @@ const get = (path = "/") => ({ method: "GET", path }) as const;
 const paths = (count: number) => Array.from({ length: count }, (_, index) => `/${index}`);
 
 describe("the connection to an API server with HTTP/2", () => {
-  it("has all of an answer that came at once, also for whoever begins to read when it has ended", async () => {
+  it("has the whole response that arrived immediately, also for a reader that starts after its end", async () => {
     const length = 100_000;
     let closed: Promise<unknown> | undefined;
     const server = await http2Server((stream) => {
@@ -89,7 +89,7 @@ describe("the connection to an API server with HTTP/2", () => {
     expect(server.sessions.length).toBeLessThan(10);
   });
 
-  it("is dead when pings find nobody: requests and watches end within seconds and the next ones connect again", async () => {
+  it("is closed when pings have no response: requests and watches end within seconds and the next ones connect again", async () => {
     const server = await http2Server((stream, path, headers) => {
       if (path === "/now") return ok(stream, path, headers);
       stream.respond({ ":status": 200 });
@@ -111,7 +111,7 @@ describe("the connection to an API server with HTTP/2", () => {
     expect(await client.request(get("/now"))).toBe("/now");
   });
 
-  it("lives as long as pings are answered, however little else is said", async () => {
+  it("stays open while pings have responses, without any other data", async () => {
     const server = await http2Server((stream, path, headers) => {
       if (path === "/watch") stream.respond({ ":status": 200 });
       else ok(stream, path, headers);
@@ -133,7 +133,7 @@ describe("the connection to an API server with HTTP/2", () => {
     expect(server.sessions).toHaveLength(1);
   });
 
-  it("loses nothing when the server asks again and again to use another one", async () => {
+  it("loses nothing when the server repeatedly requests another connection", async () => {
     let served = 0;
     const server = await http2Server((stream, path, headers) => {
       served += 1;
@@ -205,7 +205,7 @@ describe("the connection to an API server with HTTP/2", () => {
     expect(asked).toBe(1);
   });
 
-  it("has room for 1 MB of a watch that nobody reads at the moment, and short requests still get through", async () => {
+  it("has room for 1 MB of a watch that is not read now, and short requests still work", async () => {
     const written = Promise.withResolvers<void>();
     const server = await http2Server((stream, path, headers) => {
       if (path !== "/watch") return ok(stream, path, headers);
@@ -229,7 +229,7 @@ describe("the connection to an API server with HTTP/2", () => {
   });
 });
 
-describe("the server's certificate", () => {
+describe("the certificate of the server", () => {
   it("is checked against the authority and the name that the kubeconfig gives", async () => {
     const { port } = await http2Server(ok);
     const other = makeCertificates().ca;
@@ -244,7 +244,7 @@ describe("the server's certificate", () => {
     );
   });
 
-  it("is not waited for where nobody answers", async () => {
+  it("has a time limit if there is no response", async () => {
     const server = await http2Server(ok);
     const proxy = await proxyTo(server.port);
     onTestFinished(proxy.close);
@@ -253,7 +253,7 @@ describe("the server's certificate", () => {
     await expect(failure).rejects.toThrow("get /a: no response within 0.2 s");
   });
 
-  it("is not asked where nobody listens", async () => {
+  it("gets no request if no server listens", async () => {
     const server = await http2Server(ok);
     await server.close();
     await expect(clientFor(server.port).request(get("/a"))).rejects.toThrow(/^get \/a: .*ECONNREFUSED/);
@@ -286,7 +286,7 @@ describe("the client's certificate", () => {
 });
 
 describe("a server without HTTP/2", () => {
-  it("is asked by HTTP/1.1 over connections that are kept", async () => {
+  it("gets HTTP/1.1 requests over keep-alive connections", async () => {
     const https = createHttpsServer(certificates.server, (request, response) =>
       response.end(JSON.stringify(request.httpVersion)),
     );
@@ -298,7 +298,7 @@ describe("a server without HTTP/2", () => {
     expect(server.sockets.size).toBeLessThanOrEqual(2);
   });
 
-  it("is asked again where it has just closed a kept connection", async () => {
+  it("gets a request again if it has just closed a keep-alive connection", async () => {
     const https = createHttpsServer({ ...certificates.server, keepAliveTimeout: 1 }, (_, response) =>
       response.end("1"),
     );

@@ -57,7 +57,7 @@ describe("lines", () => {
     expect(found).toEqual(["one", "two"]);
   });
 
-  it("may not be longer than any object", async () => {
+  it("must not exceed the maximum object size", async () => {
     const chunk = Buffer.alloc(1024 * 1024, "x");
     await expect(linesOf(Array<Buffer>(13).fill(chunk))).rejects.toThrow("the object exceeds 12 MiB");
   });

@@ -51,7 +51,7 @@ describe("the items of a list", () => {
     );
   });
 
-  it("are none where there is no list of them", async () => {
+  it("are empty if there is no list", async () => {
     expect(await itemsOf([Buffer.from('{"items":null,"metadata":{"items":[1]}}')])).toEqual({
       items: [],
       rest: { items: null, metadata: { items: [1] } },
@@ -71,7 +71,7 @@ describe("the items of a list", () => {
     expect(given).toHaveLength(2);
   });
 
-  it("may not be longer than any object", async () => {
+  it("must not exceed the maximum object size", async () => {
     const chunk = Buffer.alloc(1024 * 1024, "x");
     await expect(itemsOf([Buffer.from('{"items":["'), ...Array<Buffer>(12).fill(chunk)])).rejects.toThrow(
       "the object exceeds",

@@ -20,7 +20,7 @@ function start() {
   return { reachability, clock, lines, shown };
 }
 
-it("says that the server does not answer more than once in 25 s, however many ask it, and once that it answers again", async () => {
+it("reports an unresponsive server more than once in 25 s, for any number of requests, and once that it responds again", async () => {
   const { reachability, clock, lines, shown } = start();
   reachability.responded();
   for (let watch = 0; watch < 8; watch++) reachability.failed(refused);
@@ -35,7 +35,7 @@ it("says that the server does not answer more than once in 25 s, however many as
   expect(lines.slice(3)).toEqual(["INFO  the API server responds again server=https://api:6443 afterSeconds=25"]);
 });
 
-it("says nothing of a connection that broke and was made again", async () => {
+it("does not report a connection that broke and was restored", async () => {
   const { reachability, clock, lines, shown } = start();
   for (let time = 0; time < 5; time++) {
     reachability.responded();
@@ -72,7 +72,7 @@ it("takes nothing of what a caller gave up for silence", async () => {
   expect(shown()).toBe(1);
 });
 
-it("says nothing more once it is closed", async () => {
+it("reports nothing after it is closed", async () => {
   const { reachability, clock, lines } = start();
   reachability.responded();
   reachability.failed(refused);

@@ -95,7 +95,7 @@ describe("a list-watch waits longer and longer", () => {
 });
 
 describe("a watch that lived for a second", () => {
-  it("is resumed at once however it ends, and however often, although it never told anything", async () => {
+  it("is resumed immediately after each end, also if it never had an event", async () => {
     const open: ServerResponse[] = [];
     const pauses: number[] = [];
     let requests = 0;
@@ -139,18 +139,18 @@ describe("a watch that lived for a second", () => {
 });
 
 describe("a list-watch that a server refuses waits", () => {
-  it("as long as the server asks, also where its own delay would be shorter", async () => {
+  it("waits as long as the server requests, also if the own delay is shorter", async () => {
     const { pauses, restarts } = await pausesBetween(3, status(429, { "retry-after": "7" }));
     expect(pauses).toEqual(["request", 7_000, "request", 7_000, "request"]);
     expect(restarts).toEqual(['{resource="secrets",reason="refused"} 2']);
   });
 
-  it("as long as its own delay where the server asks for less", async () => {
+  it("waits for the own delay if the server requests less", async () => {
     const { pauses } = await pausesBetween(4, status(503, { "retry-after": "1" }));
     expect(pauses).toEqual(["request", 1_000, "request", 1_600, "request", 3_200, "request"]);
   });
 
-  it("5 minutes where the server asks for a month, which no timer could hold", async () => {
+  it("waits 5 minutes if the server requests a month, which no timer supports", async () => {
     const { pauses } = await pausesBetween(2, status(429, { "retry-after": "2592000" }));
     expect(pauses).toEqual(["request", 300_000, "request"]);
   });

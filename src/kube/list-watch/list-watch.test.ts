@@ -24,7 +24,7 @@ import { resources } from "../api/resources.ts";
 import { listWatch } from "./list-watch.ts";
 
 describe("a list-watch", () => {
-  it("tells what exists, that this was all, and then each change", async () => {
+  it("yields what exists, the end of the list, and then each change", async () => {
     const { asked, told } = await follow(
       goesOn(
         added("x", "1"),
@@ -52,7 +52,7 @@ describe("a list-watch", () => {
     expect(asked[1]).not.toHaveProperty("sendInitialEvents");
   });
 
-  it("lists again where it is asked to when the server ends a watch", async () => {
+  it("lists again if requested when the server ends a watch", async () => {
     const wanted = [true, false];
     const { asked, told } = await followWith(
       { shouldRelist: () => wanted.shift() ?? false },
@@ -64,7 +64,7 @@ describe("a list-watch", () => {
     expect(asked).toMatchObject([listing, listing, watching("7")]);
   });
 
-  it("tells once that there is nothing where the API may lack the resource, and what there is when it has it", async () => {
+  it("yields one empty list while the API lacks an optional resource, and the objects when it has the resource", async () => {
     const { told, logged } = await followWith(
       { mayBeAbsent: true },
       refuses(404, "NotFound"),
@@ -87,7 +87,7 @@ describe("a list-watch", () => {
     expect(told).toEqual(["init", "initFailed", "init", `initApply ${last}`]);
   });
 
-  it("begins a list anew that broke before its end, whatever the objects in it", async () => {
+  it("starts a list again that broke before its end, whatever the objects in it", async () => {
     const { asked, told, logged } = await follow(
       breaks(added("x", "1")),
       ends(added("x", "1")),
@@ -124,7 +124,7 @@ describe("a list-watch", () => {
     expect(logged[0]).toContain("watch secrets: 500 InternalError: no");
   });
 
-  it("goes on while it is refused, and says once what must be allowed", async () => {
+  it("retries while it is forbidden, and logs once which permission is missing", async () => {
     const { told, logged } = await follow(
       refuses(403, "Forbidden"),
       refuses(403, "Forbidden"),
@@ -148,7 +148,7 @@ describe("a list-watch", () => {
     await closed;
   });
 
-  it("asks nothing where its signal was aborted before", async () => {
+  it("sends no request if its signal was aborted before", async () => {
     const { client, metrics } = clientOf("http://127.0.0.1:9");
     const signal = AbortSignal.abort();
     const clock = systemClock;
@@ -177,7 +177,7 @@ describe("a list-watch of a server that sends no lists as streams", () => {
     expect(asked[5]).not.toHaveProperty("continue");
   });
 
-  it("begins the pages anew where the server gives up their moment in between", async () => {
+  it("starts the pages again if the server no longer has their moment", async () => {
     const { asked, told } = await follow(
       refuses(400, "BadRequest"),
       page([secret("x", "1")], { resourceVersion: "5", continue: "old" }),

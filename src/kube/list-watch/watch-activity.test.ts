@@ -5,7 +5,7 @@ import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { createWatchActivity } from "./watch-activity.ts";
 
 describe("what was last heard of watches", () => {
-  it("is told of each resource's most silent one, and by name where it is silent for longer than bookmarks are apart", async () => {
+  it("reports the longest silence of each resource, and names each watch without data for longer than two bookmarks", async () => {
     const clock = new FakeClock();
     const metrics = new MetricsRegistry();
     const { start, silentWatches } = createWatchActivity(clock, metrics);

@@ -26,7 +26,7 @@ describe("a line of a watch that is no event", () => {
     '{"object":{"data":{"password":"hunter2"}}}\n',
   ];
 
-  it("is skipped: what comes after it is told, and nothing is asked again", async () => {
+  it("is skipped: later events arrive, and nothing is requested again", async () => {
     const { asked, told } = await follow(goesOn(...broken, endOfList("5"), ...broken, added(last, "6")));
     expect(told).toEqual(["init", "initDone", `apply ${last}`]);
     expect(asked).toHaveLength(1);
@@ -49,7 +49,7 @@ describe("a line of a watch that is no event", () => {
 });
 
 describe("events that come in pieces", () => {
-  it("are told whole, also where a character is cut", async () => {
+  it("arrive complete, also if a chunk ends in the middle of a character", async () => {
     const bytes = Buffer.from(endOfList("5") + added("größe€", "6") + added(last, "7"));
     const { told } = await follow(async (response) => {
       for (const byte of bytes) if (!response.write(Buffer.of(byte))) await once(response, "drain");

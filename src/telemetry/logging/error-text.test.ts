@@ -13,7 +13,7 @@ describe("errorText", () => {
     expect(errorText(new Error("list failed: boom", { cause: new Error("boom") }))).toBe("list failed: boom");
   });
 
-  it("tells the first of several errors, and the code of one without a message", () => {
+  it("has the first of several errors, and the code of an error without a message", () => {
     const refused = Object.assign(new Error(""), { code: "ECONNREFUSED" });
     expect(errorText(new AggregateError([refused, new Error("other")]))).toBe("ECONNREFUSED");
   });

@@ -75,7 +75,7 @@ describe("a text logger", () => {
     );
   });
 
-  it("colours the level only when it is told to", () => {
+  it("colors the level only if enabled", () => {
     const lines: string[] = [];
     loggerInto(lines, { format: "text", color: true }).warn("x");
     loggerInto(lines, { format: "text" }).warn("x");
@@ -98,7 +98,7 @@ describe("a logger's level", () => {
   );
 });
 
-describe("a logger that is told the same again and again", () => {
+describe("a logger with repeated messages", () => {
   const texts = (lines: readonly string[]) => lines.map((line) => JSON.parse(line));
 
   it("writes 100 lines a minute of one message about one namespace, and then how many more there were", async () => {
@@ -120,7 +120,7 @@ describe("a logger that is told the same again and again", () => {
     ]);
   });
 
-  it("counts together what are too many kinds of messages to be told apart", async () => {
+  it("counts messages together if there are too many different ones", async () => {
     const clock = new FakeClock();
     const lines: string[] = [];
     const log = loggerInto(lines, { clock });
@@ -128,7 +128,9 @@ describe("a logger that is told the same again and again", () => {
     expect(lines).toHaveLength(1_100);
     await clock.advance(60_000);
     log.info("later");
-    expect(JSON.parse(lines[1_100] ?? "").msg).toBe("suppressed 3900 more lines within a minute: messages of many kinds");
+    expect(JSON.parse(lines[1_100] ?? "").msg).toBe(
+      "suppressed 3900 more lines within a minute: messages of many kinds",
+    );
   });
 
   it("writes all of it for who wants to see everything", () => {
@@ -138,7 +140,7 @@ describe("a logger that is told the same again and again", () => {
     expect(lines).toHaveLength(250);
   });
 
-  it("cuts what is very long and says how much that was", () => {
+  it("truncates long texts and adds the number of removed characters", () => {
     const lines: string[] = [];
     loggerInto(lines).warn("m".repeat(2_000), { name: "x".repeat(600), stack: "s".repeat(3_000), n: 1 });
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({

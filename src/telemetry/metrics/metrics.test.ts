@@ -95,7 +95,7 @@ describe("the registry", () => {
     );
   });
 
-  it("asks for what is collected once at each rendering", () => {
+  it("refreshes collected values once for each rendering", () => {
     const registry = new MetricsRegistry();
     const depth = registry.gauge(gauge("depth", { help: "D" }));
     let asked = 0;
@@ -108,7 +108,7 @@ describe("the registry", () => {
     expect(asked).toBe(2);
   });
 
-  it("gives the same metric to everybody who asks for its row", () => {
+  it("returns the same metric for the same row", () => {
     const registry = new MetricsRegistry();
     registry.counter(rollouts).inc({ kind: "a", outcome: "failed" });
     registry.counter(rollouts).inc({ kind: "a", outcome: "failed" });
