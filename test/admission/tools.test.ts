@@ -65,7 +65,7 @@ describeOnControlPlane("with webhooks, people's tools", (cluster) => {
     const output = await kubectl(["create", "-f", "-"], workload("warned", reads("not-there"), { annotations }));
     const warnings = output.split("\n").filter((line) => line.startsWith("Warning: "));
     expect(warnings.join("\n")).toMatch(
-      /wave\.pusher\.com\/extra-configmap" is not known; did you mean wave\.pusher\.com\/extra-configmaps\?/,
+      /wave\.pusher\.com\/extra-configmap" is unknown. Did you mean wave\.pusher\.com\/extra-configmaps\?/,
     );
     expect(warnings.join("\n")).toMatch(/ConfigMap "not-there"/);
     expect(warnings.join("\n")).toMatch(/"default\/somebody-elses": not counted/);

@@ -20,8 +20,8 @@ const policy: Policy = {
   firstSight: "roll",
 };
 
-/** What asks in a dialect for whole objects of these names. */
-const asking: Readonly<
+/** Annotations of each compatibility that request whole objects with these names. */
+const requesting: Readonly<
   Record<Compatibility, (configMaps: string, secrets: string) => Readonly<Record<string, string>>>
 > = {
   wave: (configMaps, secrets) => ({
@@ -39,7 +39,7 @@ const asking: Readonly<
   }),
 };
 
-/** One workload of a dialect, and what was decided about it. */
+/** One workload with annotations of one compatibility, and the decisions about it. */
 class Rolled {
   readonly kind: (typeof kinds)[number];
   #object: WorkloadObject;
@@ -49,7 +49,7 @@ class Rolled {
     this.#object = peerObject({ kind, annotations });
   }
 
-  /** The decision, carried out where something is to be written. */
+  /** Plans the workload, and applies the plan if it writes something. */
   plan(configs: readonly Config[]): Pick<DuePlan, "outcome" | "reason"> & { readonly hash: string | undefined } {
     const workload = toWorkload(rows[this.kind], this.#object, policy);
     const plan = planRollout(workload, lookupOf(...configs), policy);
@@ -75,7 +75,7 @@ it("compatibilities that request the same references decide the same", () => {
       fc.array(state, { minLength: 1 }),
       (kind, maps, secrets, states) => {
         const [wave, ...others] = (["wave", "sap", "stakater"] as const).map(
-          (compatibility) => new Rolled(kind, asking[compatibility](maps.join(","), secrets.join(","))),
+          (compatibility) => new Rolled(kind, requesting[compatibility](maps.join(","), secrets.join(","))),
         );
         for (const each of states) {
           const configs = names.flatMap((name) => [

@@ -84,7 +84,7 @@ function requestForKind(
   const invalid: string[] = [];
   let isOverLimit = false;
   for (const entry of splitList(annotations[row.reload])) {
-    // A name with dots is a plain name: nobody means another character by the dot.
+    // A name with dots is a plain name, because its author does not mean any other character by a dot.
     if (isDnsSubdomain(entry)) {
       if (!excluded.has(entry)) named.push(wholeObject(row.kind, source.namespace, entry, origin));
     } else if (entry.length > limits.characters || patternCount + patterns.length >= limits.patterns) {

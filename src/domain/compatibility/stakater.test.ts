@@ -30,7 +30,7 @@ const readsBoth: WorkloadFixture["pod"] = {
   containers: [{ name: "web", envFrom: [{ configMapRef: { name: "web" } }, { secretRef: { name: "db" } }] }],
 };
 
-/** Those that count for a workload, as `name` or `name if marked`. */
+/** Returns the tracked objects of a workload, as `name` or `name if marked`. */
 function counted(wanted: WorkloadFixture, policy: Policy = allCompatibilities): readonly string[] {
   const { references } = peerWorkload(wanted, policy);
   return references.map(({ name, requiresMark }) => (requiresMark ? `${name} if marked` : name));
@@ -50,7 +50,7 @@ describe("Stakater annotations of SecretProviderClasses", () => {
   const csi = { driver: "secrets-store.csi.k8s.io", volumeAttributes: { secretProviderClass: "vault" } };
   const mounting = { ...readsBoth, volumes: [{ name: "vault", csi }] };
   const classesOn: Policy = { ...allCompatibilities, providerClasses: true };
-  const asked = (annotations: Readonly<Record<string, string>>, policy = classesOn) =>
+  const classes = (annotations: Readonly<Record<string, string>>, policy = classesOn) =>
     counted({ annotations, pod: mounting }, policy);
 
   it.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
@@ -75,7 +75,7 @@ describe("Stakater annotations of SecretProviderClasses", () => {
       ["web if marked", "db if marked"],
     ],
   ])("apply if the flag is on: %s", (_, annotations, names) => {
-    expect(asked(annotations)).toEqual(names);
+    expect(classes(annotations)).toEqual(names);
   });
 
   it("match them by expressions", () => {
@@ -91,7 +91,7 @@ describe("Stakater annotations of SecretProviderClasses", () => {
       expect(peerWorkload({ annotations, pod: mounting }).optIn).toEqual({ state: "out" });
       expect(peerWorkload({ annotations, pod: mounting }, classesOn).optIn.state).toBe("in");
     }
-    expect(asked({ "reloader.stakater.com/auto": "true" }, allCompatibilities)).toEqual(["web", "db"]);
+    expect(classes({ "reloader.stakater.com/auto": "true" }, allCompatibilities)).toEqual(["web", "db"]);
   });
 });
 
@@ -170,8 +170,8 @@ describe("Stakater annotations", () => {
       Array(3).fill("current"),
     );
     expect(marked("ignore", "true").directive).toBe("ignore");
-    expect(marked("ignore", "true", defaultPolicy)).not.toHaveProperty("asks", "ignore");
-    expect(marked("match", "true", defaultPolicy)).not.toHaveProperty("matches");
+    expect(marked("ignore", "true", defaultPolicy).directive).toBeUndefined();
+    expect(marked("match", "true", defaultPolicy).isMarked).toBeUndefined();
   });
 
   it("set an interval, and the longer one applies", () => {

@@ -20,5 +20,5 @@ export type Progress =
   | {
       readonly state: "failed";
       /** The word in the status that reports the failure; undefined: `ProgressDeadlineExceeded`. */
-      readonly says?: string;
+      readonly statusWord?: string;
     };

@@ -69,8 +69,8 @@ class World {
 
   /** Whether what is recorded was not made from what is there now. */
   get changed(): boolean {
-    const [recorded, noted] = this.#object.metadata?.annotations?.[recordedConfigAnnotation]?.split(" ") ?? [];
-    return this.#madeFrom.get((recorded === this.#hash && noted) || this.#hash) !== this.#value;
+    const [recorded, recordedNow] = this.#object.metadata?.annotations?.[recordedConfigAnnotation]?.split(" ") ?? [];
+    return this.#madeFrom.get((recorded === this.#hash && recordedNow) || this.#hash) !== this.#value;
   }
 
   edit(value: number): void {
@@ -166,7 +166,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 it.each(["Deployment", "StatefulSet"] as const)(
-  "a key that comes, goes, changes and is lost makes no new Pods of a %s, and every real change makes them once",
+  "a key that is added, removed, changed or lost replaces no Pods of a %s, and every real change replaces them once",
   (kind) => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
@@ -195,7 +195,7 @@ it.each(["Deployment", "StatefulSet"] as const)(
               world.undo(each.back, each.webhooks);
               const { changed } = world;
               const written = world.settle();
-              // What comes back under a lost key cannot be told to be of before, and its Pods are new anyway.
+              // A hash with a lost key cannot be verified as an earlier one, and its Pods are new anyway.
               expect(changed && !each.webhooks ? [0, 1] : [0]).toContain(written);
               break;
             }

@@ -95,17 +95,17 @@ describe("a write to a workload without annotations", () => {
   it("adds annotations if it records something", () => {
     const plan = planned(object, optingIn);
     if (plan.outcome !== "firstHash") throw new Error(plan.reason);
-    const noted = applied(
+    const written = applied(
       object,
       patchFor(workload, { ...plan, outcome: "recorded", cause: "key", newPods: plan.view }),
     );
-    expect(Object.keys(noted.metadata?.annotations ?? {})).toEqual(["wave.pusher.com/recorded-config"]);
+    expect(Object.keys(written.metadata?.annotations ?? {})).toEqual(["wave.pusher.com/recorded-config"]);
   });
 
   it.each<[string, WorkloadFixture]>([
     ["has opted out", saying("false")],
     ["has annotations of others", ofOthers],
-    ["counts rolls", { pod, metadata: { annotations: { [streak]: "2" } } }],
+    ["has a number of consecutive rollouts", { pod, metadata: { annotations: { [streak]: "2" } } }],
   ])("fails if it %s meanwhile", (_, now) => {
     const patch = patchFor(workload, planned(object, optingIn));
     expect(() => applied(workloadObject(now), patch)).toThrow();

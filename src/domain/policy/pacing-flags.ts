@@ -15,7 +15,7 @@ export interface PacingFlags {
   readonly soakMs: number;
   /** Number of failures in later batches that halts the rest. In the canary, one failure is enough. 0: never halt. */
   readonly haltAfterFailures: number;
-  /** How long a rollout may take before it counts as failed, in milliseconds. */
+  /** How long a rollout may take until Wave treats it as failed, in milliseconds. */
   readonly rolloutTimeoutMs: number;
   /** Whether Wave writes nothing at all. */
   readonly observe: boolean;

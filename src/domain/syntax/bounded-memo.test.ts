@@ -2,16 +2,16 @@ import { expect, it } from "vitest";
 import { boundedMemo } from "./bounded-memo.ts";
 
 it("computes once for each of the last texts, even if the result is undefined, and drops the least recently used entry", () => {
-  const asked: string[] = [];
+  const computed: string[] = [];
   const answer = boundedMemo(2, (text) => {
-    asked.push(text);
+    computed.push(text);
     return text === "none" ? undefined : text.length;
   });
   expect([answer("a"), answer("none"), answer("a"), answer("none")]).toEqual([1, undefined, 1, undefined]);
-  expect(asked).toEqual(["a", "none"]);
+  expect(computed).toEqual(["a", "none"]);
   answer("b");
   answer("none");
-  expect(asked).toEqual(["a", "none", "b"]);
+  expect(computed).toEqual(["a", "none", "b"]);
   answer("a");
-  expect(asked).toEqual(["a", "none", "b", "a"]);
+  expect(computed).toEqual(["a", "none", "b", "a"]);
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { equalJson } from "./equal-json.ts";
 
-/** A value in a property of a property of …, which counts how often anybody looks at it. */
+/** Returns a deeply nested value that counts how often it is read. */
 function deep(levels: number, seen: () => void): unknown {
   const innermost = {
     get value() {

@@ -85,7 +85,7 @@ describe("a Rollout with the restart strategy", () => {
 });
 
 describe("a Rollout whose template is that of a Deployment", () => {
-  const borrower = (annotations: Readonly<Record<string, string>> = {}, more: object = {}): WorkloadObject => {
+  const withWorkloadRef = (annotations: Readonly<Record<string, string>> = {}, more: object = {}): WorkloadObject => {
     const workloadRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web", ...more };
     return { ...workloadObject({ annotations }), spec: { workloadRef } } as unknown as WorkloadObject;
   };
@@ -94,15 +94,15 @@ describe("a Rollout whose template is that of a Deployment", () => {
     templateAnnotations: { [configHash]: "v2:of the Deployment" },
   });
   const read = (object: WorkloadObject, generation = 7) => {
-    if (row.workloadRef === undefined) throw new Error("Rollouts borrow");
+    if (row.workloadRef === undefined) throw new Error("Rollouts have workloadRef");
     return row.workloadRef.withTemplate(object, spec?.template, generation);
   };
 
   it("is not rolled while its template source is unknown, with a reason", () => {
     for (const [object, why] of [
-      [borrower(), "does not exist in this namespace"],
-      [borrower({}, { kind: "ReplicaSet" }), "Wave reads only the pod templates of Deployments"],
-      [borrower({}, { name: "../../secrets/x" }), "Wave reads only the pod templates of Deployments"],
+      [withWorkloadRef(), "does not exist in this namespace"],
+      [withWorkloadRef({}, { kind: "ReplicaSet" }), "Wave reads only the pod templates of Deployments"],
+      [withWorkloadRef({}, { name: "../../secrets/x" }), "Wave reads only the pod templates of Deployments"],
     ] as const) {
       const recorded = { ...toWorkload(row, object, allCompatibilities), recordedHash: "v2:before" };
       const { plan, adds } = written(recorded, "1");
@@ -114,15 +114,18 @@ describe("a Rollout whose template is that of a Deployment", () => {
 
   it("is not treated as read, whatever its owner writes into it", () => {
     const forged = { generation: 7 };
-    const own = { ...borrower({}, forged), spec: { ...borrower({}, forged).spec, template: spec?.template } };
+    const own = {
+      ...withWorkloadRef({}, forged),
+      spec: { ...withWorkloadRef({}, forged).spec, template: spec?.template },
+    };
     const workload = toWorkload(row, own as WorkloadObject, allCompatibilities);
     expect(written(workload, "1").plan.reason).toContain("does not exist in this namespace");
   });
 
   it.each([null, 1, true, "", "Deployment", [], {}, [["apps/v1"]], { kind: { a: 1 }, name: null }, { name: ["web"] }])(
-    "has no template of which anything is read where it borrows that of %j",
+    "has an empty template if its workloadRef is %j",
     (workloadRef) => {
-      const object = { ...borrower(), spec: { workloadRef, template: null } } as unknown as WorkloadObject;
+      const object = { ...withWorkloadRef(), spec: { workloadRef, template: null } } as unknown as WorkloadObject;
       const make = () => written(toWorkload(row, object, allCompatibilities), "1");
       if (workloadRef === null) expect(make).toThrow("spec.template.spec is missing");
       else expect(make()).toMatchObject({ adds: [], plan: { outcome: "ignore" } });
@@ -133,16 +136,16 @@ describe("a Rollout whose template is that of a Deployment", () => {
     const long = "x".repeat(1_000_000);
     const annotations = { "rollout.argoproj.io/workload-generation": long };
     const status = { currentPodHash: long };
-    const object = { ...borrower(annotations, { apiVersion: long, kind: long, name: long }), status };
+    const object = { ...withWorkloadRef(annotations, { apiVersion: long, kind: long, name: long }), status };
     const { templateSource } = toWorkload(row, object as unknown as WorkloadObject, allCompatibilities);
     expect(JSON.stringify(templateSource).length).toBeLessThan(2_000);
   });
 
   it("has its hash in its own annotation, and does not change the hash in the template", () => {
-    const { plan, adds } = written(toWorkload(row, read(borrower()), allCompatibilities), "1");
+    const { plan, adds } = written(toWorkload(row, read(withWorkloadRef()), allCompatibilities), "1");
     expect(adds.map(({ path }) => path)).toEqual([`/metadata/annotations/${configHash.replace("/", "~1")}`]);
     const hash = "hash" in plan ? plan.hash : "";
-    const recorded = toWorkload(row, read(borrower({ [configHash]: hash })), allCompatibilities);
+    const recorded = toWorkload(row, read(withWorkloadRef({ [configHash]: hash })), allCompatibilities);
     expect(recorded.strategy.name).toBe("templateSource");
     expect(written(recorded, "1").plan.outcome).toBe("current");
     const rolled = written(recorded, "2");
@@ -150,21 +153,21 @@ describe("a Rollout whose template is that of a Deployment", () => {
   });
 
   it("is still due after a crash in between, even if the edit was reverted", () => {
-    const workload = toWorkload(row, read(borrower({ [configHash]: rollInProgress })), allCompatibilities);
+    const workload = toWorkload(row, read(withWorkloadRef({ [configHash]: rollInProgress })), allCompatibilities);
     for (const value of ["1", "2"]) expect(written(workload, value).plan.outcome).toBe("roll");
   });
 
   it("is restarted if its annotation requests it", () => {
     const workload = toWorkload(
       row,
-      read(borrower({ [strategy]: "restart", [configHash]: `v2:${"0".repeat(64)}` })),
+      read(withWorkloadRef({ [strategy]: "restart", [configHash]: `v2:${"0".repeat(64)}` })),
       allCompatibilities,
     );
     expect(written(workload, "2").adds.map(({ path }) => path)).toContain("/spec/restartAt");
   });
 
   it("is parsed again when its controller has observed another template, but not for its status", () => {
-    const known = (generation: string) => borrower({ "rollout.argoproj.io/workload-generation": generation });
+    const known = (generation: string) => withWorkloadRef({ "rollout.argoproj.io/workload-generation": generation });
     const workload = toWorkload(row, read(known("7")), allCompatibilities);
     expect(
       matchesObject(
@@ -178,11 +181,17 @@ describe("a Rollout whose template is that of a Deployment", () => {
   });
 
   it("is progressing until its controller has observed the template that was read", () => {
-    const told = (workloadObservedGeneration: string) => {
+    const progressAfter = (workloadObservedGeneration: string) => {
       const status = { observedGeneration: "3", phase: "Healthy", workloadObservedGeneration };
-      return withProgressOf(toWorkload(row, read(borrower())), { ...borrower(), status } as unknown as WorkloadObject)
-        .progress.state;
+      return withProgressOf(toWorkload(row, read(withWorkloadRef())), {
+        ...withWorkloadRef(),
+        status,
+      } as unknown as WorkloadObject).progress.state;
     };
-    expect([told("6"), told("7"), told("8")]).toEqual(["progressing", "complete", "complete"]);
+    expect([progressAfter("6"), progressAfter("7"), progressAfter("8")]).toEqual([
+      "progressing",
+      "complete",
+      "complete",
+    ]);
   });
 });

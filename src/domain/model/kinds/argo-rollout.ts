@@ -77,7 +77,7 @@ function progressOfRollout({ metadata, spec, status }: WorkloadObject, templateS
     isObserved(templateSource.generation, statusFields.workloadObservedGeneration);
   const isObservedNow = isObserved(metadata?.generation, observedGeneration) && hasTemplate;
   if (isObservedNow && isRestarted) {
-    if (phase === "Degraded") return { state: "failed", says: phase };
+    if (phase === "Degraded") return { state: "failed", statusWord: phase };
     if (phase === "Healthy")
       return specFields.replicas === 0 ? { state: "idle" } : { state: "complete", since: undefined };
   }

@@ -22,7 +22,7 @@ export const job: KnownKind = {
     const { status } = object as { readonly status?: JobStatus };
     const hasCondition = (wanted: string) =>
       status?.conditions?.some(({ type, status }) => type === wanted && status === "True");
-    if (hasCondition("Failed")) return { state: "failed", says: "Failed" };
+    if (hasCondition("Failed")) return { state: "failed", statusWord: "Failed" };
     if (hasCondition("Complete")) return { state: "complete", since: undefined };
     return { state: "progressing", step: 0, available: 0 };
   },

@@ -4,7 +4,7 @@ import type { WorkloadObject } from "../workload.ts";
 import { anyKind } from "./any-kind.ts";
 import { knownKinds } from "./known-kinds.ts";
 
-/** How far an object of a kind is whose spec asks for three Pods. */
+/** Returns the progress of an object of a kind with three desired Pods. */
 function progress(id: string, spec: object, status: object | undefined) {
   const object = { metadata: { generation: 3 }, spec: { replicas: 3, ...spec }, status };
   return (knownKinds[id] ?? anyKind).progress(object as unknown as WorkloadObject);
@@ -19,7 +19,7 @@ describe("the progress of a Rollout", () => {
 
   it("follows its phase", () => {
     expect(of({ phase: "Healthy" })).toEqual(complete);
-    expect(of({ phase: "Degraded" })).toEqual({ state: "failed", says: "Degraded" });
+    expect(of({ phase: "Degraded" })).toEqual({ state: "failed", statusWord: "Degraded" });
     expect(of({ phase: "Progressing" }).state).toBe("progressing");
   });
 
