@@ -72,9 +72,9 @@ function assessRollout(facts: StateFacts): AssessedState {
   const word = kubernetesWord(kubernetes);
   const count = podCount === undefined ? "" : `${describePodCount(podCount)}.`;
   if (progress.state === "failed") {
-    const { says = "deadline" } = progress;
-    const why = says === "deadline" ? "Progress deadline exceeded" : `The status reports ${says}`;
-    return { state: "failed", because: word ?? says, message: sentences(why, count), since };
+    const { statusWord = "deadline" } = progress;
+    const why = statusWord === "deadline" ? "Progress deadline exceeded" : `The status reports ${statusWord}`;
+    return { state: "failed", because: word ?? statusWord, message: sentences(why, count), since };
   }
   if (progress.state === "progressing") {
     if (since === undefined || progress.selfTimed || now - since < flags.rolloutTimeoutMs)
