@@ -118,7 +118,7 @@ describe("a write", () => {
     expect(await write(forbidden)).toMatchObject({
       type: "refused",
       message: expect.stringContaining(
-        'give its service account the verb "patch" on deployments.apps in namespace "default"',
+        'Grant patch on deployments.apps in namespace "default" to the service account of Wave',
       ),
     });
   });
