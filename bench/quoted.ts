@@ -41,7 +41,7 @@ const quotes: readonly Quote[] = [
   {
     page: "docs/comparison.md",
     sentence:
-      "one edit; an edit for 500 Deployments; memory | # ms; # s; # MiB | # ms; # s; # MiB | not measured | # ms; # s; # MiB",
+      "one edit, an edit for 500 Deployments, memory | # ms, # s, # MiB | # ms, # s, # MiB | not measured | # ms, # s, # MiB",
     figures: () =>
       ["Wave", "Wave in Go (`WAVE_IN_GO`: ./cmd/manager)", "Reloader (`RELOADER`: .)"].flatMap((name) => {
         const [, oneEdit = "", fanOut, resident = ""] = row("peers", name);
