@@ -109,7 +109,7 @@ describe("wave", () => {
     const { code, err } = await wave(["run", `--notify=${file}`, `--kubeconfig=${kubeconfig}`]);
     expect(code).toBe(2);
     expect(err).toMatch(
-      /^error: --notify: \S+notify\.yaml: receivers\[0\]\.outcomes holds "rolls"; there is "\*", roll, .*\n$/,
+      /^error: --notify: \S+notify\.yaml: receivers\[0\]\.outcomes.*"rolls".*\n$/,
     );
     expect(err).not.toContain("s3cr3t");
   });
