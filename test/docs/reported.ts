@@ -37,7 +37,7 @@ export function eventTexts(): readonly { readonly reason: string; readonly text:
   }));
 }
 
-/** What the log is told by `warn` or `error`, where that is one text: what is different each time is `…`. */
+/** Returns the constant messages of log lines with level `warn` or `error`. A part that varies is `…`. */
 export function logLines(): readonly string[] {
   return [...said.matchAll(/\blog\.(?:warn|error)\(\s*(?:"([^"]+)"|`([^`]+)`)/g)]
     .map(([, plain, template]) => plain ?? template?.replace(/\$\{[^}]*\}+/g, "…") ?? "")

@@ -23,7 +23,7 @@ interface Ran {
 }
 
 /**
- * The desk of somebody who follows a page from its beginning: a folder in which the repository lies and files are made, a
+ * The workplace of a reader who follows a page from its beginning: a folder with links to the repository and the files of the page, a
  * kubeconfig, and on PATH wave, kubectl and helm.
  */
 export class Scene {
@@ -122,7 +122,7 @@ export class Scene {
     }
   }
 
-  /** Each line starts a Wave, which has to come up, and to end well when it is told to. */
+  /** Starts a Wave for each line. Each must become ready, and must end with exit code 0 after SIGTERM. */
   async #starts({ text, at }: Fence): Promise<void> {
     for (const line of text.trim().replaceAll("\\\n", "").split("\n")) {
       const child = spawn("bash", ["--norc", "-c", `exec ${line}`], { cwd: this.#folder, env: this.#env });
