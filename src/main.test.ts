@@ -108,9 +108,7 @@ describe("wave", () => {
     writeFileSync(file, "receivers: [{name: a, type: slack, url: https://a.example/s3cr3t, outcomes: [rolls]}]");
     const { code, err } = await wave(["run", `--notify=${file}`, `--kubeconfig=${kubeconfig}`]);
     expect(code).toBe(2);
-    expect(err).toMatch(
-      /^error: --notify: \S+notify\.yaml: receivers\[0\]\.outcomes.*"rolls".*\n$/,
-    );
+    expect(err).toMatch(/^error: --notify: \S+notify\.yaml: receivers\[0\]\.outcomes.*"rolls".*\n$/);
     expect(err).not.toContain("s3cr3t");
   });
 
@@ -174,9 +172,7 @@ describe("wave run", () => {
     expect(await probe("/healthz")).toEqual([200, "ok"]);
     expect(await probe("/readyz")).toEqual([
       503,
-      expect.stringMatching(
-        /^api-server: .*cannot be reached: .*ECONNREFUSED.*\ncaches: the caches are not synced\n$/,
-      ),
+      expect.stringMatching(/^api-server: .*cannot be reached: .*ECONNREFUSED.*\ncaches: the caches are not synced\n$/),
     ]);
     child.kill("SIGTERM");
     const { code, out, err } = await ended;

@@ -1,10 +1,10 @@
-import type { Clock } from "../time/clock.ts";
 import { sameJson } from "../objects/json.ts";
 import type { ApiObject } from "../objects/object.ts";
 import type { SandboxResource } from "../objects/resources.ts";
 import { StatusError } from "../objects/status-error.ts";
 import { type Registry, update, type WriteOptions } from "../registry/registry.ts";
 import type { StorageEvent } from "../registry/storage.ts";
+import type { Clock } from "../time/clock.ts";
 import type { OwnerIndex } from "./owner-index.ts";
 
 /** What controllers work on: the registry, and who owns what. */

@@ -1,5 +1,5 @@
-import { type Clock, sleep } from "../time/clock.ts";
 import { StatusError } from "../objects/status-error.ts";
+import { type Clock, sleep } from "../time/clock.ts";
 import type { FaultAction } from "./faults.ts";
 import type { HttpRequest, HttpResponse } from "./http-messages.ts";
 

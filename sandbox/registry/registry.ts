@@ -1,4 +1,3 @@
-import type { Clock } from "../time/clock.ts";
 import { type Decoded, decode } from "../objects/decode.ts";
 import { withDefaults } from "../objects/defaults.ts";
 import { isList, type Json, type JsonObject, objectOf, sameJson, stringOf, without } from "../objects/json.ts";
@@ -15,6 +14,7 @@ import {
 } from "../objects/status-error.ts";
 import { mistakesInChange, mistakesOf } from "../objects/validation.ts";
 import { type FieldManager, recordUpdate, withManagedFields } from "../patches/managed-fields.ts";
+import type { Clock } from "../time/clock.ts";
 import type { Storage } from "./storage.ts";
 import { isNoOp, replacement, withGeneration, withStatusOf } from "./update-strategy.ts";
 import type { WebhookCaller } from "./webhooks.ts";

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { type Clock, systemClock } from "../time/clock.ts";
 import { startControllers } from "../controllers/controllers.ts";
 import type { ApiObject } from "../objects/object.ts";
 import { resources } from "../objects/resources.ts";
 import { create, type Registry } from "../registry/registry.ts";
 import { Storage } from "../registry/storage.ts";
 import type { WebhookCaller } from "../registry/webhooks.ts";
+import { type Clock, systemClock } from "../time/clock.ts";
 
 /** Options of an API server, for any transport of its requests. */
 export interface ApiServerOptions {

@@ -1,9 +1,9 @@
-import type { Clock } from "../time/clock.ts";
 import type { JsonObject } from "../objects/json.ts";
 import type { ApiObject } from "../objects/object.ts";
 import { apiVersionOf } from "../objects/resources.ts";
 import { expired, invalidKind } from "../objects/status-error.ts";
 import { type Storage, type StorageEvent, withResourceVersion } from "../registry/storage.ts";
+import type { Clock } from "../time/clock.ts";
 import { parseResourceVersion, type Scope, selectorOf } from "./list.ts";
 import { isTrue } from "./request-info.ts";
 

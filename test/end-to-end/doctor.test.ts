@@ -124,7 +124,10 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
 
   it("finds missing permissions of Wave if a role is deleted", async () => {
     await cluster.kubectl(["delete", "clusterrole", "wave"]);
-    const finding = await found("permissions", /^ServiceAccount wave lacks permission to list, watch and get secrets\.$/);
+    const finding = await found(
+      "permissions",
+      /^ServiceAccount wave lacks permission to list, watch and get secrets\.$/,
+    );
     await follow(finding);
     await lead();
     await healthy();
@@ -226,10 +229,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
       metadata: { name: "second", labels },
       spec,
     });
-    const second = await found(
-      "wave",
-      /^Two Waves roll the same workloads\./,
-    );
+    const second = await found("wave", /^Two Waves roll the same workloads\./);
     expect(second.fix).toMatch(/^kubectl scale -n /);
     await cluster.api("DELETE", `/apis/apps/v1/namespaces/${ns}/deployments/second`);
     const other = workload(

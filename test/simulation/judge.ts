@@ -1,14 +1,14 @@
+import { judgeBatches } from "./judge-batches.ts";
 import { judgeEnd } from "./judge-end.ts";
 import { judgeEvents } from "./judge-events.ts";
 import { judgeHeld } from "./judge-held.ts";
 import { judgeHolds } from "./judge-holds.ts";
+import { judgeTerms } from "./judge-leadership.ts";
 import { judgePace } from "./judge-pace.ts";
 import { judgePlaces } from "./judge-places.ts";
 import { judgeReviews } from "./judge-reviews.ts";
 import { judgeSettling } from "./judge-settling.ts";
-import { judgeTerms } from "./judge-leadership.ts";
 import { judgeWaiting } from "./judge-waiting.ts";
-import { judgeBatches } from "./judge-batches.ts";
 import { judgeWrites } from "./judge-writes.ts";
 import type { Recording } from "./record.ts";
 

@@ -9,8 +9,8 @@ import {
   widgetKind,
   workloadKinds,
 } from "./world-objects.ts";
-import type { Present, Scene } from "./world-scene.ts";
 import { undo } from "./world-rollback.ts";
+import type { Present, Scene } from "./world-scene.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 const hash = "wave.pusher.com/config-hash";

@@ -1,4 +1,4 @@
-import type { ListNamespace, CacheSource, Watch, WatchTarget } from "../../src/cache/store/kind-cache.ts";
+import type { CacheSource, ListNamespace, Watch, WatchTarget } from "../../src/cache/store/kind-cache.ts";
 import type { KubeObject } from "../../src/kube/api/api-types.ts";
 import type { ReflectorEvent } from "../../src/kube/list-watch/watch-context.ts";
 

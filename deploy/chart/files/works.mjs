@@ -20,7 +20,8 @@ async function aReplicaLeads() {
   if (!holderIdentity) throw new Error("the Lease has no holder");
   // Clocks of nodes may differ by seconds. A stopped Wave has not renewed for longer.
   const seconds = (Date.now() - Date.parse(renewTime)) / 1000;
-  if (seconds > 4 * leaseDurationSeconds) throw new Error(`${holderIdentity} has not renewed the Lease for ${seconds} s`);
+  if (seconds > 4 * leaseDurationSeconds)
+    throw new Error(`${holderIdentity} has not renewed the Lease for ${seconds} s`);
   // The replica that created the Lease leads after the lease duration: docs/adr/0006-leader-election.md.
   const held = (Date.parse(renewTime) - Date.parse(acquireTime)) / 1000;
   if (leaseTransitions === 0 && held < leaseDurationSeconds) {

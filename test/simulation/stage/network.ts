@@ -61,7 +61,7 @@ export class Network {
     const { process, random } = this.#options;
     this.#partitioned = true;
     process.clock.timer(random.between(3_000, 6_000), () => {
-      if (this.#partitioned) this.break("the API server has not answered a ping for 3 s");
+      if (this.#partitioned) this.break("the API server has not responded to a ping for 3 s");
     });
   }
 
@@ -93,7 +93,7 @@ export class Network {
     const refused = cluster.down && (weather.isCalm || random.chance(0.7));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const connected = () => {
-      if (!this.passes) return reject(new Error(refused ? "connect ECONNREFUSED" : "no answer within 10 s"));
+      if (!this.passes) return reject(new Error(refused ? "connect ECONNREFUSED" : "no response within 10 s"));
       this.#connected = true;
       resolve();
     };

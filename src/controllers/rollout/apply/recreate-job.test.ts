@@ -73,6 +73,9 @@ describe("a Job that is made again", () => {
     const { asked, result } = await again([exists, undefined, broken, failure(503, "ServiceUnavailable"), broken]);
     expect([asked.length, result?.type]).toEqual([6, "written"]);
     const never = await again([exists, undefined, ...Array.from({ length: 30 }, () => failure(403, "Forbidden"))]);
-    expect(never.result).toMatchObject({ type: "refused", message: expect.stringContaining("Job deleted, but not created again") });
+    expect(never.result).toMatchObject({
+      type: "refused",
+      message: expect.stringContaining("Job deleted, but not created again"),
+    });
   });
 });
