@@ -9,7 +9,7 @@ import { resourcePath, resources } from "../api/resources.ts";
 import { type Credential, type Credentials, fixedCredentials } from "../config/credentials.ts";
 import type { ApiClient } from "./client.ts";
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /** A client of a server that answers every request so. */
 async function clientOfServer(

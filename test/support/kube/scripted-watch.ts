@@ -34,7 +34,7 @@ export const failure = (code: number, reason: string) => ({
 });
 
 /** Response of the server to one request. */
-export type Answer = (response: ServerResponse) => void;
+export type Answer = (response: ServerResponse) => void | Promise<void>;
 /** A stream that the server ends. */
 export const ends =
   (...lines: string[]): Answer =>
