@@ -12,12 +12,12 @@ import { stranger } from "./stranger.ts";
 const dryRun = "?dryRun=All";
 const noPods = { spec: { replicas: 0 } };
 
-describeOnControlPlane("admission, which a tenant can ask and everybody in the cluster can reach,", (cluster) => {
+describeOnControlPlane("the admission webhook, which every client in the cluster can reach,", (cluster) => {
   void cluster;
   const siege = besieged({ webhooks: true });
   let made = 0;
 
-  /** A workload of the victim's gets its hash at its creation, as on any day. */
+  /** Creates a workload of the victim and expects its hash at the creation, as on any day. */
   async function isAdmitted(): Promise<void> {
     const { namespace } = siege().victim;
     const name = `created-${made++}`;
@@ -25,10 +25,10 @@ describeOnControlPlane("admission, which a tenant can ask and everybody in the c
     expect(await recordedHash(siege().cluster, "victim", "Deployment", name)).toMatch(/^v2/);
   }
 
-  /** What Wave read since `from`, by the API server's own record. */
+  /** Returns what Wave read since `from`, according to the audit log of the API server. */
   async function readsSince(from: Date): Promise<readonly string[]> {
     const { cluster: admin } = siege();
-    // What is asked after everything else is in the record last.
+    // This request is sent after all others, so it is the last in the log.
     const mark = `mark-${made++}`;
     await admin.api("GET", `/api/v1/namespaces/${mark}/configmaps/${mark}`).catch(() => {});
     const since = await until("the audit log to be written", async () => {
@@ -42,7 +42,7 @@ describeOnControlPlane("admission, which a tenant can ask and everybody in the c
       .map(({ objectRef }) => `${objectRef?.namespace}/${objectRef?.name}`);
   }
 
-  it("answers nobody who does not know its path, and takes no memory for them", async () => {
+  it("rejects clients that do not know its path, and uses no memory for them", async () => {
     const nobody = stranger(siege().webhookPort);
     onTestFinished(nobody.close);
     const object = workload("spy", reads("app"));
@@ -62,7 +62,7 @@ describeOnControlPlane("admission, which a tenant can ask and everybody in the c
     expectPeace(outcome);
   });
 
-  it("goes on while strangers hold 400 connections, and requests that they never finish", async () => {
+  it("keeps working while strangers hold 400 connections with unfinished requests", async () => {
     const nobody = stranger(siege().webhookPort);
     onTestFinished(nobody.close);
     const head =
@@ -76,7 +76,7 @@ describeOnControlPlane("admission, which a tenant can ask and everybody in the c
     expectPeace(outcome);
   });
 
-  it("reads nothing that was not granted, and no more than 64 objects for one review", async () => {
+  it("reads only granted objects, and at most 64 objects for one review", async () => {
     const { tenant, cluster: admin } = siege();
     const elsewhere = await makeNamespace(admin, "elsewhere");
     await elsewhere.secret("s-0", { key: "secret" });
@@ -122,12 +122,12 @@ describeOnControlPlane("admission, which a tenant can ask and everybody in the c
     });
     expect(await answers()).toBeGreaterThan(before);
     expect(outcome.resident, "MiB resident").toBeLessThan(115);
-    // How soon the victim is served is up to the API server here, which has 60 such objects to read and to write again.
+    // The API server decides when the victim is served: it must also read and write 60 such objects.
     expect(outcome.edits).toBeGreaterThan(0);
     expect(outcome.changesOfLeader, "changes of leader").toBe(0);
   });
 
-  it("takes little memory by reviews for which 40 ConfigMaps of 1 MB are read", async () => {
+  it("uses little memory for reviews that read 40 ConfigMaps of 1 MB", async () => {
     const { tenant } = siege();
     const names = Array.from({ length: 40 }, (_, index) => `large-${index}`);
     for (const name of names) await tenant.namespace.configMap(name, { a: "x".repeat(1_000_000) });
@@ -140,7 +140,7 @@ describeOnControlPlane("admission, which a tenant can ask and everybody in the c
     expectPeace(outcome);
   });
 
-  it("is not held up by an annotation that the API server will refuse afterwards for its length", async () => {
+  it("is not delayed by an annotation that the API server rejects afterwards for its length", async () => {
     const { tenant } = siege();
     const outcome = await during(siege(), async () => {
       for (let i = 0; i < 5; i++) {
@@ -154,7 +154,7 @@ describeOnControlPlane("admission, which a tenant can ask and everybody in the c
     expectPeace(outcome);
   });
 
-  it("lets every held Pod go, also where the owners of others are made up", async () => {
+  it("admits every pending Pod, even if the owners of other Pods are invented", async () => {
     const { tenant, victim, cluster: admin } = siege();
     const held = { schedulerName: "wave.pusher.com/invalid", containers: [container] };
     for (const kind of ["constructor", "__proto__", "StatefulSet"]) {

@@ -7,10 +7,10 @@ import { startWave, type WaveProcess } from "../control-plane/wave-process.ts";
 import { container, makeNamespace, type Namespace, workload } from "../end-to-end/objects.ts";
 import { newHash } from "../end-to-end/state.ts";
 
-/** What the chart gives is 128 MiB. */
+/** The memory limit of the chart is 128 MiB. */
 const limitMiB = 115;
 
-/** The most that was ever resident. */
+/** The maximum resident memory. */
 function peakMiB({ process: { pid } }: WaveProcess): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 }
@@ -49,7 +49,7 @@ describe.skipIf(missingControlPlane() !== undefined).each(servers)(
       await plane?.stop();
     });
 
-    /** Wave follows an edit of somebody else, and was never larger than it may be. */
+    /** Expects that Wave follows an edit of another client, and that its memory never exceeded the limit. */
     const unharmed = async () => {
       const before = await newHash(cluster, "victim", "Deployment", "app");
       await victim.edit("ConfigMap", "app", { a: String(Math.random()) });
@@ -62,25 +62,25 @@ describe.skipIf(missingControlPlane() !== undefined).each(servers)(
         data,
       });
 
-    it("takes no more memory by 100 of 900 kB that are listed and edited", async () => {
+    it("uses no more memory for 100 objects of 900 kB that are listed and edited", async () => {
       for (let index = 0; index < 100; index++) {
         await tenant.edit("ConfigMap", `large-${index}`, { a: `${index}`.repeat(300_000) });
       }
       await unharmed();
     });
 
-    it("takes no more memory by edits of 40,000 keys with their managed fields, nor of 100,000 without", async () => {
+    it("uses no more memory for edits of 40,000 keys with their managed fields, or of 100,000 keys without", async () => {
       for (let edit = 0; edit < 12; edit++) await replace(keys(40_000, edit));
       for (let edit = 0; edit < 12; edit++) await replace(keys(80_000, edit), [{}]);
       await unharmed();
     });
 
-    it("takes no more memory by values that JSON makes six times as long", async () => {
+    it("uses no more memory for values that JSON makes six times as long", async () => {
       for (let edit = 0; edit < 12; edit++) await replace({ a: "\u0001".repeat(450_000 + edit) });
       await unharmed();
     });
 
-    it("takes no more memory by 400 connections to metrics and probes that say nothing", async () => {
+    it("uses no more memory for 400 silent connections to metrics and probes", async () => {
       const idle = Object.values(wave.ports).flatMap((port) =>
         Array.from({ length: 200 }, () => connectTcp(port, "127.0.0.1").on("error", () => {})),
       );

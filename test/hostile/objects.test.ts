@@ -8,7 +8,7 @@ import { besieged, during, expectPeace } from "./siege.ts";
 
 const noPods = { spec: { replicas: 0 } };
 
-/** How often Wave has told something of a workload: a repeat is counted on the Event that said it first. */
+/** Returns how often Wave reported something about a workload. A repetition increases the count of the first Event. */
 async function timesTold(cluster: Cluster, namespace: string, name: string): Promise<number> {
   return (await waveEvents(cluster, namespace, name)).reduce((sum, { count = 1 }) => sum + count, 0);
 }
@@ -16,7 +16,7 @@ async function timesTold(cluster: Cluster, namespace: string, name: string): Pro
 describeOnControlPlane("a tenant who makes the largest objects that the API server takes", () => {
   const siege = besieged();
 
-  it("stops nobody by a Deployment with 5,000 variables that changes again and again", async () => {
+  it("delays no other workload by a Deployment with 5,000 variables that changes again and again", async () => {
     const { namespace } = siege().tenant;
     await namespace.secret("many", { key0: "0" });
     const env = Array.from({ length: 5_000 }, (_, i) => ({
@@ -33,7 +33,7 @@ describeOnControlPlane("a tenant who makes the largest objects that the API serv
     expectPeace(outcome);
   });
 
-  it("stops nobody, and takes no memory for good, by edits of a ConfigMap of 40,000 keys that 20 workloads read", async () => {
+  it("delays no other workload, and keeps no memory, after edits of a ConfigMap of 40,000 keys that 20 workloads read", async () => {
     const { namespace } = siege().tenant;
     const keys = (edit: number) =>
       Object.fromEntries(Array.from({ length: 40_000 }, (_, i) => [`key-${edit}-${i}`, ""]));
@@ -42,7 +42,7 @@ describeOnControlPlane("a tenant who makes the largest objects that the API serv
     for (let i = 0; i < 20; i++) await namespace.create(workload(`reader-${i}`, { containers }, noPods));
     const outcome = await during(siege(), async () => {
       for (let i = 1; i <= 24; i++) {
-        // All at once: a merge patch would keep the old keys beside the new ones.
+        // All at once: a merge patch would keep the old keys next to the new ones.
         const path = "/api/v1/namespaces/tenant/configmaps/keys";
         await siege().tenant.cluster.api("PUT", path, { metadata: { name: "keys" }, data: keys(i) });
       }
@@ -50,7 +50,7 @@ describeOnControlPlane("a tenant who makes the largest objects that the API serv
     expectPeace(outcome);
   });
 
-  it("makes one Event by an annotation of 244 KiB of bad names, and delays nobody else's", async () => {
+  it("writes one Event for an annotation of 244 KiB of invalid names, and delays no other Event", async () => {
     const { cluster, tenant } = siege();
     const names = Array.from({ length: 40_000 }, (_, i) => `B_${i}`).join(",");
     const annotations = { "wave.pusher.com/extra-configmaps": names.slice(0, 244 * 1024) };
@@ -77,7 +77,7 @@ describeOnControlPlane("a tenant who makes the largest objects that the API serv
 describeOnControlPlane("a tenant who makes many small objects", () => {
   const siege = besieged();
 
-  it("takes a bounded part of the memory with 500 small workloads that name 1,000 objects each", async () => {
+  it("uses bounded memory for 500 small workloads that name 1,000 objects each", async () => {
     const { namespace } = siege().tenant;
     const names = (i: number) => Array.from({ length: 990 }, (_, j) => (i * 990 + j).toString(36)).join(",");
     const greedy = (i: number) => ({ ...noPods, annotations: { "wave.pusher.com/extra-configmaps": names(i) } });

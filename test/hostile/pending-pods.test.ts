@@ -4,7 +4,7 @@ import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { makeNamespace, workload } from "../end-to-end/objects.ts";
 import { newHash } from "../end-to-end/state.ts";
 
-/** Whom the Pods say that they belong to: what an object has by nature, what is no name, and what does not exist. */
+/** The owners that the Pods name: names of built-in JavaScript properties, an invalid name, and objects that do not exist. */
 const owners = [
   { kind: "constructor", name: "x" },
   { kind: "__proto__", name: "x" },
@@ -13,7 +13,7 @@ const owners = [
 ];
 
 describeOnControlPlane("a tenant whose Pods pretend to be held by a scheduling hold", (cluster) => {
-  it("does not keep the Pods of others held after their scheduling hold was opened", async () => {
+  it("admits the Pods of other workloads after their scheduling hold was removed", async () => {
     const [evil, quiet] = ["hostile-pods", "hostile-held"];
     await makeNamespace(cluster, evil);
     const scene = await startScene(cluster, quiet, { webhooks: true, args: [`--namespaces=${evil},${quiet}`] });

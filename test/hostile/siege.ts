@@ -8,11 +8,11 @@ import { waitedMs } from "../support/processor-time.ts";
 import { makeTenant, type Tenant } from "./tenant.ts";
 import { makeVictim, type Seen, type Victim } from "./victim.ts";
 
-/** A cluster with a Wave as it is installed by default, a team that needs it, and a team that attacks it. */
+/** A cluster with Wave as installed by default, a team that needs Wave, and a team that attacks it. */
 export interface Siege {
   readonly cluster: Cluster;
   readonly wave: WaveProcess;
-  /** Where Wave serves admission on 127.0.0.1, if it does. */
+  /** The port of 127.0.0.1 on which Wave serves admission, if enabled. */
   readonly webhookPort: number;
   readonly victim: Victim;
   readonly tenant: Tenant;
@@ -20,19 +20,19 @@ export interface Siege {
 
 const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 
-/** What came of an attack. */
+/** The result of an attack. */
 export interface Outcome extends Seen {
-  /** The most that was resident meanwhile, in MiB. */
+  /** The maximum resident memory during the attack, in MiB. */
   readonly resident: number;
-  /** The slowest answer of /readyz, in milliseconds, without what the machine made Wave and the test wait. */
+  /** The slowest answer of /readyz in milliseconds, without the time that Wave and the test waited for a processor. */
   readonly slowestProbeMs: number;
-  /** How often another process began to lead. */
+  /** The number of times that another process became the leader. */
   readonly changesOfLeader: number;
 }
 
 /**
- * Starts all of it before the tests of a file, on a control plane of its own, and ends it after them. Wave serves all
- * namespaces with the flags that the chart gives it and no others; a webhook is reached by a URL, for want of Services.
+ * Starts everything before the tests of a file, on a separate control plane, and ends it after them. Wave serves all
+ * namespaces with exactly the flags of the chart. The webhook has a URL, because Services do not exist here.
  */
 export function besieged({ webhooks = false } = {}): () => Siege {
   let plane: ControlPlane | undefined;
@@ -40,7 +40,7 @@ export function besieged({ webhooks = false } = {}): () => Siege {
   beforeAll(async () => {
     plane = await startControlPlane();
     const cluster = connect(plane);
-    // As the chart has it; whoever must create it leads after 15 s only.
+    // As in the chart: a process that must create the Lease leads only after 15 s.
     await cluster.api("POST", leases, { metadata: { name: "wave" } });
     const webhookPort = await freePort();
     const address = `127.0.0.1:${webhookPort}`;
@@ -68,7 +68,7 @@ export function besieged({ webhooks = false } = {}): () => Siege {
   };
 }
 
-/** Attacks while the victim edits, for as long as `attack` takes, and tells what came of it. */
+/** Attacks while the victim edits, for the duration of `attack`, and returns the result. */
 export async function during(siege: Siege, attack: () => Promise<unknown>): Promise<Outcome> {
   const { wave, victim, cluster } = siege;
   const before = await leaseTransitions(cluster);
@@ -90,8 +90,8 @@ export async function during(siege: Siege, attack: () => Promise<unknown>): Prom
 }
 
 /**
- * The victim was served as on any day: bounds are far above that (some 20 ms) because a busy machine, also under the API
- * server, is none of the tenant's doing, and far below what a neighbour must not be able to do.
+ * Expects that the victim was served as on any day. The bounds are far above normal (some 20 ms), because a busy machine,
+ * also under the API server, is not caused by the tenant. They are far below what an attack must not reach.
  */
 export function expectPeace(outcome: Outcome): void {
   expect(outcome.edits).toBeGreaterThan(0);
@@ -106,14 +106,14 @@ async function leaseTransitions(cluster: Cluster): Promise<number> {
   return spec?.leaseTransitions ?? 0;
 }
 
-/** From now on; the kernel keeps count. */
+/** Resets the maximum, which the kernel records. */
 function peakResident({ process: { pid } }: WaveProcess): () => number {
-  // "5" makes the peak the present value: https://docs.kernel.org/filesystems/proc.html
+  // "5" resets the maximum to the present value: https://docs.kernel.org/filesystems/proc.html
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
   return () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 }
 
-/** How long Wave and this test have waited for a processor. */
+/** Returns how long Wave and this test have waited for a processor. */
 function machineMs({ process: { pid = 0 } }: WaveProcess): number {
   return waitedMs(pid) + waitedMs("thread-self");
 }

@@ -2,16 +2,16 @@ import { request } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type TLSSocket } from "node:tls";
 
-/** Somebody who reaches Wave's admission port and is nobody there. */
+/** A client that reaches the admission port of Wave and has no permissions. */
 export interface Stranger {
-  /** Posts a body to a path and resolves with the status of the answer; 0 where the connection was cut instead. */
+  /** Posts a body to a path and resolves with the status of the answer; 0 if the connection was cut. */
   readonly post: (path: string, body: string) => Promise<number>;
-  /** A connection on which these bytes were sent and no more will be. Resolves when they have left, or nobody takes them. */
+  /** Opens a connection, sends these bytes and never sends more. Resolves when the bytes are sent, or the peer stops reading. */
   readonly linger: (bytes?: string) => Promise<void>;
   readonly close: () => void;
 }
 
-/** Connects to 127.0.0.1 at this port, whoever answers. */
+/** Connects to 127.0.0.1 at this port, whatever process answers. */
 export function stranger(port: number): Stranger {
   const sockets = new Set<TLSSocket>();
   return {
@@ -40,7 +40,7 @@ export function stranger(port: number): Stranger {
       socket.on("error", () => {}); // Wave may cut it
       await new Promise((resolve) => socket.once("secureConnect", resolve).once("close", resolve));
       if (socket.destroyed || bytes === "") return;
-      // Until all of it has left, or nobody takes it.
+      // Until all of it is sent, or the peer stops reading.
       await Promise.race([new Promise((resolve) => socket.write(bytes, resolve)), sleep(2_000)]);
     },
     close: () => {

@@ -6,14 +6,14 @@ import { parse } from "yaml";
 import { type Cluster, connect } from "../control-plane/cluster.ts";
 import { makeNamespace, type Namespace, namespaceAs } from "../end-to-end/objects.ts";
 
-/** Somebody who may do in one namespace what teams may do in theirs, and nothing elsewhere. */
+/** A user with the usual permissions of a team in one namespace, and none elsewhere. */
 export interface Tenant {
-  /** The cluster as the tenant may see it. */
+  /** The cluster as the tenant sees it. */
   readonly cluster: Cluster;
   readonly namespace: Namespace;
 }
 
-/** Makes a namespace for a tenant with Kubernetes' own role `edit` in it, and no word about anything else. */
+/** Creates a namespace for a tenant with the Kubernetes role `edit` in it, and without any other permission. */
 export async function makeTenant(cluster: Cluster, name: string): Promise<Tenant> {
   await makeNamespace(cluster, name);
   const inIt = (...args: string[]) => cluster.kubectl(["-n", name, ...args]);

@@ -12,7 +12,7 @@ const flapping = Array.from({ length: 100 }, (_, i) => `flapping-${i}`);
 describeOnControlPlane("a tenant whose ConfigMap flips 20 times a second under 100 Deployments", () => {
   const siege = besieged();
 
-  it("keeps nobody waiting, and leaves nothing to wait for when it stops", async () => {
+  it("keeps no workload waiting for a write permit, and leaves no waiting write when it stops", async () => {
     const { tenant, cluster, victim } = siege();
     await tenant.namespace.configMap("flips", { a: "0" });
     for (const name of flapping)
@@ -25,7 +25,7 @@ describeOnControlPlane("a tenant whose ConfigMap flips 20 times a second under 1
     expectPeace(outcome);
     expect(outcome.edits).toBeGreaterThan(10);
 
-    // What was written back frees everybody at once: no turn is kept for those that need none any more.
+    // The last edit restores the first value and frees all waiting workloads at once: no permit stays reserved without need.
     const settled = await until(
       "all of them to be settled",
       async () => {

@@ -7,20 +7,20 @@ import { newHash, recordedHash } from "../end-to-end/state.ts";
 /** What a team saw of Wave while it edited its ConfigMap every second. */
 export interface Seen {
   readonly edits: number;
-  /** From the slowest edit to its new hash, in milliseconds, without what the machine made Wave and the test wait. */
+  /** The maximum time from an edit to its new hash in milliseconds, without the time that Wave and the test waited for a processor. */
   readonly slowestMs: number;
 }
 
-/** A team that shares the cluster with whoever attacks, and nothing else. */
+/** A team that shares only the cluster with the attacker. */
 export interface Victim {
   readonly namespace: Namespace;
-  /** Edits every second from now on; `stop` resolves when the last edit is rolled, and rejects where one is not. */
+  /** Edits every second from now on. `stop` resolves when the last edit is rolled, and rejects if any edit is not. */
   readonly edit: () => { readonly stop: () => Promise<Seen> };
 }
 
 /**
- * Makes the team's namespace, with a Deployment that reads a ConfigMap and already has its hash. `waited` says how long the machine has
- * made Wave and the test wait.
+ * Creates the namespace of the team, with a Deployment that reads a ConfigMap and already has its hash. `waited` returns how long Wave and
+ * the test have waited for a processor.
  */
 export async function makeVictim(cluster: Cluster, name: string, waited: () => number): Promise<Victim> {
   const namespace = await makeNamespace(cluster, name);
@@ -50,7 +50,7 @@ export async function makeVictim(cluster: Cluster, name: string, waited: () => n
         return { edits: times.length, slowestMs: Math.max(...times) };
       };
       const running = run();
-      running.catch(() => {}); // told by `stop`
+      running.catch(() => {}); // `stop` reports the error
       return {
         stop: () => {
           stopped = true;

@@ -9,8 +9,8 @@ const ns = "kinds-waves";
 const names = ["a", "b", "c", "d", "e", "f"];
 const rollout = playedKinds.find(({ plural }) => plural === "rollouts") as PlayedKind;
 
-describeOnOwnControlPlane("waves of a kind besides the built-in ones", (cluster) => {
-  it("go on as its statuses say, and a bad edit hits the first and no other", async () => {
+describeOnOwnControlPlane("batches of a kind that is not built in", (cluster) => {
+  it("roll in the order of their statuses, and a bad edit reaches only the canary", async () => {
     const namespace = await makeNamespace(cluster, ns);
     await define(cluster, rollout);
     await namespace.configMap("shared", { state: "1" });
@@ -30,7 +30,7 @@ describeOnOwnControlPlane("waves of a kind besides the built-in ones", (cluster)
       ["--kubeconfig", cluster.kubeconfig, ...flags, `--max-concurrent-rollouts=${atOnce}`],
       { paced: true },
     );
-    /** Who has another hash than they all had, as soon as so many have, and the others are held. */
+    /** Waits until this many workloads have a new hash and the others are held, and returns their names. */
     const reached = (before: string | undefined, count: number) =>
       until(`${count} of ${names.length} to be rolled`, async () => {
         const held = `wave_held_workloads{reason="batch"} ${names.length - count}`;
@@ -39,13 +39,13 @@ describeOnOwnControlPlane("waves of a kind besides the built-in ones", (cluster)
         return rolled.length === count ? rolled : undefined;
       });
     let asked = 0;
-    /** Waits until Wave has rolled another for a change that it saw later: what it saw before, it has thought about. */
+    /** Waits until Wave has rolled another workload for a later change: by then it has handled all earlier changes. */
     const thought = async () => {
       const before = await hashOf(cluster, rollout, ns, "witness");
       await namespace.edit("ConfigMap", "witness", { asked: `${++asked}` });
       await nextHash(cluster, rollout, ns, "witness", before);
     };
-    /** Plays a good change, one wave after the other: nobody else goes before those that went are complete. */
+    /** Makes a good change and completes one batch after the other. Expects that no batch starts before the previous batch is complete. */
     const goesRound = async (before: string | undefined, first: number) => {
       const done = new Set<string>();
       for (let count = first; ; count = Math.min(names.length, count + atOnce)) {

@@ -19,7 +19,7 @@ const beingRolled = `v2:${"0".repeat(64)}`;
 const configHash = "wave.pusher.com/config-hash";
 const run = promisify(execFile);
 
-/** The test plays the controller of Argo Rollouts: it notes which generation of the Deployment it has rolled out. */
+/** Plays the controller of Argo Rollouts: records which generation of the Deployment was rolled out. */
 describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cluster) => {
   const rollouts = playedKinds.find(({ plural }) => plural === "rollouts") as PlayedKind;
   const deployments = `/apis/apps/v1/namespaces/${ns}/deployments`;
@@ -48,7 +48,7 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
   const deployment = (name: string) => cluster.api<WithTemplate>("GET", `${deployments}/${name}`);
   const inTemplate = async (name: string) => (await deployment(name)).spec.template.metadata.annotations?.[configHash];
 
-  /** A Deployment without Pods. */
+  /** Creates a Deployment without Pods. */
   const makeDeployment = (name: string) =>
     cluster.api("POST", deployments, {
       metadata: { name },
@@ -62,7 +62,7 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
       },
     });
 
-  /** Makes one, and a Rollout that borrows its template. */
+  /** Creates a Deployment and a Rollout whose template source is this Deployment. */
   async function make(name: string, annotations: Readonly<Record<string, string>> = {}): Promise<void> {
     await makeDeployment(name);
     const workloadRef = { apiVersion: "apps/v1", kind: "Deployment", name };
@@ -72,7 +72,7 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
     await cluster.api("POST", pathOf(rollouts, ns), { apiVersion, kind, metadata, spec });
   }
 
-  /** Says that the Pods are of the template as it is now. */
+  /** Reports that the Pods have the current template. */
   async function rollOut(name: string): Promise<void> {
     const generation = `${(await deployment(name)).metadata.generation}`;
     const path = pathOf(rollouts, ns, name);
@@ -97,7 +97,7 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
       return hash === before || hash === beingRolled ? undefined : hash;
     });
 
-  it("rolls by the Deployment's template when what that reads is edited, once, and its first hash rolls nothing", async () => {
+  it("rolls once when an object that the Deployment's template reads is edited, and not for its first hash", async () => {
     await namespace.configMap("web", { a: "1" });
     await make("web");
     const first = await next("web");
@@ -114,14 +114,14 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
     });
     expect(events).toHaveLength(1);
     expect(events[0]?.involvedObject).toMatchObject({ kind: "Rollout", name: "web" });
-    // Until Argo Rollouts has seen the template, the rollout is under way.
+    // The rollout is under way until Argo Rollouts has seen the template.
     expect(await command("list")).toMatch(/rollouts.argoproj.io\/web +rolling/);
     await rollOut("web");
     expect(await command("wait", "rollouts.argoproj.io/web", "--timeout=120s")).toContain("web");
     expect(await command("explain", "rollouts.argoproj.io/web")).toMatch(/ConfigMap web +present/);
   });
 
-  it("reads what the Deployment's template reads by now", async () => {
+  it("reads what the Deployment's template currently reads", async () => {
     const before = await recorded("web");
     await namespace.configMap("more", { b: "1" });
     const envFrom = [{ configMapRef: { name: "web" } }, { configMapRef: { name: "more" } }];
@@ -136,7 +136,7 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
     await rollOut("web");
   });
 
-  it("is restarted where its annotation asks for it, with nothing written to the Deployment", async () => {
+  it("restarts when its annotation requests it, and writes nothing to the Deployment", async () => {
     await namespace.configMap("restarted", { a: "1" });
     await make("restarted", { "reloader.stakater.com/rollout-strategy": "restart" });
     const first = await next("restarted");
@@ -147,7 +147,7 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
     expect((await deployment("restarted")).metadata.generation).toBe(1);
   });
 
-  it("says which Deployment is not there, and rolls once it is", async () => {
+  it("reports a missing Deployment, and rolls once when the Deployment exists", async () => {
     await namespace.configMap("late", { a: "1" });
     await make("late");
     const first = await next("late");
@@ -168,7 +168,7 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
     expect(await inTemplate("late")).toBe(second);
   });
 
-  it("is told by wave diff what the manifests make of the Deployment, which is there or not", async () => {
+  it("appears in wave diff with the template that the manifests give the Deployment, whether the Deployment exists or not", async () => {
     await namespace.configMap("planned", { a: "1" });
     await make("planned");
     await next("planned");
@@ -217,7 +217,7 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
     expect(await diff([borrower("new"), named("new")])).toEqual([[rollouts.flag, "new", "new"]]);
   });
 
-  it("is left out of lists, which say so, where the Deployment may not be read, and others are not", async () => {
+  it("is omitted from lists, which report it, if the Deployment cannot be read; other workloads are listed", async () => {
     const rule = { apiGroups: ["argoproj.io"], resources: ["rollouts"], verbs: ["get", "list"] };
     const folder = await mkdtemp(join(tmpdir(), "wave-reader-"));
     try {
@@ -233,7 +233,7 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
     }
   });
 
-  it("needs no permission that the chart does not give", () => {
+  it("needs only permissions that the chart grants", () => {
     expect(account.forbidden()).toEqual([]);
   });
 });

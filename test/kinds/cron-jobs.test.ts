@@ -12,8 +12,8 @@ interface CronJob extends AnyObject {
   };
 }
 
-describeOnControlPlane("a CronJob that is to be rolled", (cluster) => {
-  it("is run once for each change beside its schedule", async () => {
+describeOnControlPlane("a CronJob that opted in", (cluster) => {
+  it("runs once for each change, in addition to its schedule", async () => {
     const ns = "kinds-cron-jobs";
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("report", { a: "1" });

@@ -10,8 +10,8 @@ interface Job extends AnyObject {
   readonly spec: { readonly template: { readonly metadata?: { readonly annotations?: Record<string, string> } } };
 }
 
-describeOnControlPlane("a Job that is to be rolled", (cluster) => {
-  it("is made again for each change with the same name, not for its first hash, and not where another object makes it", async () => {
+describeOnControlPlane("a Job that opted in", (cluster) => {
+  it("is recreated with the same name for each change, but not for its first hash and not if another object creates it", async () => {
     const ns = "kinds-jobs";
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("migrate", { a: "1" });

@@ -25,7 +25,7 @@ import {
 const ns = "kinds";
 const run = promisify(execFile);
 
-describeOnOwnControlPlane("kinds of workload besides the built-in ones", (cluster) => {
+describeOnOwnControlPlane("workload kinds that are not built in", (cluster) => {
   let namespace: Namespace;
   let wave: WaveProcess;
 
@@ -43,7 +43,7 @@ describeOnOwnControlPlane("kinds of workload besides the built-in ones", (cluste
   describe.for(playedKinds)("$id", (kind) => {
     const name = kind.plural;
 
-    it("is rolled when the ConfigMap that its Pods read is edited, once, and says so", async () => {
+    it("is rolled once when the ConfigMap that its Pods read is edited, and reports it", async () => {
       await namespace.configMap(name, { a: "1", b: "1" });
       await make(cluster, kind, ns, name);
       const first = await nextHash(cluster, kind, ns, name);
@@ -64,7 +64,7 @@ describeOnOwnControlPlane("kinds of workload besides the built-in ones", (cluste
       await expect.poll(counted).toContain(`wave_outcomes_total{kind="${kind.id}",outcome="roll"} 2`);
     });
 
-    it("is there for commands that look, and that hold", async () => {
+    it("is visible to commands that read, and to commands that hold", async () => {
       const options = { env: { ...process.env, KUBECONFIG: cluster.kubeconfig } };
       const command = async (...args: string[]) =>
         (await run(wavePath, [...args, "-n", ns, `--workload-kinds=${kind.flag}`], options)).stdout;
@@ -100,7 +100,7 @@ describeOnOwnControlPlane("kinds of workload besides the built-in ones", (cluste
     });
   });
 
-  it("begin with the right hash, and wait for what they require, where webhooks are on", async () => {
+  it("starts with the correct hash, and waits for required configuration, when webhooks are on", async () => {
     const scene = "kinds-admitted";
     const args = [`--workload-kinds=${playedKinds.map(({ flag }) => flag).join(",")}`];
     const { wave: admitting, namespace: admitted } = await startScene(cluster, scene, { webhooks: true, args });
@@ -128,7 +128,7 @@ describeOnOwnControlPlane("kinds of workload besides the built-in ones", (cluste
     }
   });
 
-  it("are restarted, with no change of their template, where a Rollout's annotation asks for it", async () => {
+  it("are restarted without a template change if the annotation of a Rollout requests it", async () => {
     const rollouts = playedKinds.find(({ plural }) => plural === "rollouts") as (typeof playedKinds)[number];
     const elsewhere = "kinds-restarts";
     const restarting = await makeNamespace(cluster, elsewhere);
@@ -159,7 +159,7 @@ describeOnOwnControlPlane("kinds of workload besides the built-in ones", (cluste
     expect(account.forbidden()).toEqual([]);
   });
 
-  it("are found when they are defined, and let go of when they are no longer", async () => {
+  it("are tracked when they are defined, and no longer tracked when they are removed", async () => {
     await define(cluster, laterKind);
     await make(cluster, laterKind, ns, "late", { reads: "late" });
     await namespace.configMap("late", { a: "1" });
@@ -174,7 +174,7 @@ describeOnOwnControlPlane("kinds of workload besides the built-in ones", (cluste
     expect(lines.filter((line) => /warn|error/i.test(line) && line.includes(laterKind.plural)).length).toBeLessThan(4);
   });
 
-  it("that are not there are told of once, and hold up nobody", async () => {
+  it("are reported once if they do not exist, and do not delay other kinds", async () => {
     const lines = wave.log().split("\n");
     expect(lines.filter((line) => line.includes("a kind of workload is not there"))).toHaveLength(1);
     expect(await wave.readyz()).not.toContain(laterKind.id);

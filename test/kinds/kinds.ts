@@ -4,21 +4,21 @@ import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { container, optIn } from "../end-to-end/objects.ts";
 
-/** A kind that a test adds to the cluster, and what its controller, whom the test plays, says of an object. */
+/** A kind that a test adds to the cluster, with the status that its controller (played by the test) reports. */
 export interface PlayedKind {
-  /** As `--workload-kinds` names it. */
+  /** Its name in `--workload-kinds`. */
   readonly flag: string;
-  /** As metrics name it. */
+  /** Its name in metrics. */
   readonly id: string;
   readonly apiVersion: string;
   readonly kind: string;
   readonly plural: string;
   /** The file of its definition. */
   readonly file: string;
-  /** The field of the spec that is its pod template. */
+  /** The field of the spec that contains its pod template. */
   readonly template: "template" | "podTemplate";
   readonly spec: Readonly<Record<string, unknown>>;
-  /** Its status while its one Pod is replaced, and when it is available. */
+  /** Its status while its only Pod is replaced, and when the Pod is available. */
   readonly status: (generation: number, available: 0 | 1) => Readonly<Record<string, unknown>>;
 }
 
@@ -74,7 +74,7 @@ export const playedKinds: readonly PlayedKind[] = [
     file: "widgets.yaml",
     template: "podTemplate",
     spec: { replicas },
-    // As many controllers in Go do it: what is 0 is left out.
+    // As many controllers in Go do: a field with the value 0 is omitted.
     status: (observedGeneration, available) => ({
       observedGeneration,
       ...(available === 1 && { updatedReplicas: 1, readyReplicas: 1 }),
@@ -82,7 +82,7 @@ export const playedKinds: readonly PlayedKind[] = [
   },
 ];
 
-/** One that is defined only later. */
+/** A kind that is defined only later. */
 export const laterKind: PlayedKind = {
   flag: "gadgets.example.com",
   id: "gadgets.example.com",
@@ -99,7 +99,7 @@ function counted(observedGeneration: number, available: 0 | 1) {
   return { observedGeneration, replicas, updatedReplicas: 1, readyReplicas: available, availableReplicas: available };
 }
 
-/** Where the API server keeps the objects of a kind in a namespace, or one of them. */
+/** Returns the path of the objects of a kind in a namespace, or of one object. */
 export function pathOf({ apiVersion, plural }: PlayedKind, namespace: string, name?: string): string {
   return `/apis/${apiVersion}/namespaces/${namespace}/${plural}${name === undefined ? "" : `/${name}`}`;
 }
@@ -110,13 +110,13 @@ export async function define(cluster: Cluster, { file, apiVersion, plural }: Pla
   await until(`${plural} to be served`, () => cluster.list(`/apis/${apiVersion}/${plural}`));
 }
 
-/** Takes a kind out of the cluster again, with all of its objects. */
+/** Removes a kind and all of its objects from the cluster. */
 export async function undefine(cluster: Cluster, { apiVersion, plural }: PlayedKind): Promise<void> {
   const name = `${plural}.${apiVersion.slice(0, apiVersion.indexOf("/"))}`;
   await cluster.kubectl(["delete", "crd", name, "--ignore-not-found"]);
 }
 
-/** Makes an opted-in object that reads a ConfigMap. */
+/** Creates an opted-in object that reads a ConfigMap. */
 export async function make(
   cluster: Cluster,
   kind: PlayedKind,
@@ -146,13 +146,13 @@ interface Stored extends AnyObject {
   >;
 }
 
-/** The pod spec in the template of an object. */
+/** Returns the pod spec in the template of an object. */
 export async function podSpecOf(cluster: Cluster, kind: PlayedKind, namespace: string, name: string) {
   const { spec } = await cluster.api<Stored>("GET", pathOf(kind, namespace, name));
   return spec[kind.template]?.spec;
 }
 
-/** The hash in the pod template of an object; undefined where there is none. */
+/** Returns the hash in the pod template of an object; undefined if it has no hash. */
 export async function hashOf(cluster: Cluster, kind: PlayedKind, namespace: string, name: string) {
   const { spec } = await cluster.api<Stored>("GET", pathOf(kind, namespace, name));
   return spec[kind.template]?.metadata?.annotations?.["wave.pusher.com/config-hash"];
@@ -166,7 +166,7 @@ export function nextHash(cluster: Cluster, kind: PlayedKind, namespace: string, 
   });
 }
 
-/** Says, as its controller would, that its Pod was replaced, or with 0 that it is being replaced. */
+/** Reports, as its controller would, that its Pod was replaced, or with 0 that its Pod is being replaced. */
 export async function play(cluster: Cluster, kind: PlayedKind, ns: string, name: string, available: 0 | 1) {
   const path = pathOf(kind, ns, name);
   const { metadata } = await cluster.api("GET", path);
@@ -174,7 +174,7 @@ export async function play(cluster: Cluster, kind: PlayedKind, ns: string, name:
   await cluster.api("PATCH", `${path}/status`, { status }, "application/merge-patch+json");
 }
 
-/** How often an object was patched by anybody but for its status. */
+/** Returns how often any client patched an object; patches of the status are excluded. */
 export async function writesOf(cluster: Cluster, kind: PlayedKind, ns: string, name: string): Promise<number> {
   const { metadata } = await cluster.api("GET", pathOf(kind, ns, name));
   return (metadata.generation ?? 0) - 1;

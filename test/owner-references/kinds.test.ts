@@ -9,7 +9,7 @@ import { finalizer, ownedIn } from "./owned.ts";
 const ns = "owned-widgets";
 
 describeOnControlPlane("a kind of --workload-kinds", (cluster) => {
-  it("owns what it references like any other, with the chart's permissions, and is deleted like any other", async () => {
+  it("owns what it references, with the permissions of the chart, and is deleted like any other workload", async () => {
     const widgets = playedKinds.find(({ kind }) => kind === "Widget");
     if (widgets === undefined) throw new Error("there are no widgets");
     const namespace = await makeNamespace(cluster, ns);

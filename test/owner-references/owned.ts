@@ -2,7 +2,7 @@ import type { Cluster } from "../control-plane/cluster.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { type WorkloadKind, workloadPath } from "../end-to-end/objects.ts";
 
-/** An owner as tests compare them: `Deployment/web`. */
+/** The form of an owner that tests compare: `Deployment/web`. */
 interface Owner {
   readonly apiVersion: string;
   readonly kind: string;
@@ -21,10 +21,10 @@ interface Owned {
   };
 }
 
-/** What Wave in Go put on workloads. */
+/** The annotations and finalizers that Wave in Go wrote on workloads. */
 export const finalizer = "wave.pusher.com/finalizer";
 
-/** What tests ask and do about owners in one namespace. */
+/** Functions of a test about owners in one namespace. */
 export function ownedIn(cluster: Cluster, namespace: string) {
   const core = (resource: string) => `/api/v1/namespaces/${namespace}/${resource}`;
   const get = (path: string) =>
@@ -34,16 +34,16 @@ export function ownedIn(cluster: Cluster, namespace: string) {
     });
 
   const owned = {
-    /** The owners of `configmaps/a`; undefined where it does not exist. */
+    /** Returns the owners of `configmaps/a`; undefined if the object does not exist. */
     async owners(resource: string): Promise<readonly Owner[] | undefined> {
       const object = await get(core(resource));
       return object && (object.metadata.ownerReferences ?? []);
     },
-    /** The same as `Deployment/web`, sorted. */
+    /** Returns the owners of an object as a sorted list such as `Deployment/web`. */
     async owned(resource: string): Promise<readonly string[] | undefined> {
       return (await owned.owners(resource))?.map(({ kind, name }) => `${kind}/${name}`).sort();
     },
-    /** Waits until the owners of an object are these. */
+    /** Waits until an object has exactly these owners. */
     untilOwned(resource: string, ...owners: readonly string[]): Promise<boolean> {
       const wanted = [...owners].sort().join();
       return until(`${resource} to be owned by ${wanted || "nobody"}`, async () => {
@@ -71,8 +71,8 @@ export function ownedIn(cluster: Cluster, namespace: string) {
       await cluster.api("DELETE", `${workloadPath(namespace, kind, name)}?propagationPolicy=${propagationPolicy}`);
     },
     /**
-     * A ConfigMap that belongs to a workload and that nobody else speaks for: when it is gone the garbage collector has
-     * been at what belongs to that workload.
+     * Creates a ConfigMap whose only owner is a workload. When it is gone, the garbage collector has processed the objects
+     * that belong to the workload.
      */
     async witness(kind: WorkloadKind, name: string): Promise<() => Promise<boolean>> {
       const uid = (await owned.workload(kind, name))?.metadata.uid;
@@ -84,10 +84,10 @@ export function ownedIn(cluster: Cluster, namespace: string) {
           (await get(core(`configmaps/${metadata.name}`))) === undefined ? true : undefined,
         );
     },
-    /** Puts owner references on an object, as somebody else than Wave. */
+    /** Puts owner references on an object, as another client than Wave. */
     own: (resource: string, ownerReferences: readonly unknown[]) =>
       cluster.api("PATCH", core(resource), { metadata: { ownerReferences } }, "application/merge-patch+json"),
-    /** Puts finalizers on a workload, as somebody else than Wave. */
+    /** Puts finalizers on a workload, as another client than Wave. */
     finalize: (kind: WorkloadKind, name: string, finalizers: readonly string[]) =>
       cluster.api(
         "PATCH",

@@ -24,7 +24,7 @@ describeOnControlPlane("Wave with --owner-references", (cluster) => {
   };
   const keep = (ns: string) => start(ns, "--owner-references");
 
-  describe("keeps them as the pod templates are", () => {
+  describe("follows the pod templates", () => {
     const ns = "owned-kept";
     const { untilOwned, untilFinalizers, owners, own, workload: get } = ownedIn(cluster, ns);
     let namespace: Namespace;
@@ -34,7 +34,7 @@ describeOnControlPlane("Wave with --owner-references", (cluster) => {
       await namespace.secret("login", { password: "pass" });
     });
 
-    it("on what each kind references, and on nothing else; and no longer where a reference or the opt-in goes", async () => {
+    it("sets them only on what each kind references, and removes them with the reference or the opt-in", async () => {
       const podSpec = {
         containers: [{ ...container, envFrom: [...envFrom("settings"), { secretRef: { name: "login" } }] }],
       };
@@ -69,7 +69,7 @@ describeOnControlPlane("Wave with --owner-references", (cluster) => {
       expect(wave.log()).not.toContain("pass");
     });
 
-    it("on what is made later, and not on what something controls", async () => {
+    it("sets them on an object that is created later, and not on a controlled object", async () => {
       const late = workload("late", reads("made-later", "controlled"));
       await namespace.configMap("controlled", { a: "1" });
       const controller = { apiVersion: "v1", kind: "ConfigMap", name: "other", controller: true };
@@ -96,7 +96,7 @@ describeOnControlPlane("Wave with --owner-references", (cluster) => {
         for (const name of ["up", "down"]) await namespace.create(workload(name, reads(name, "both")));
       });
 
-      it("leaves all configuration where it is, whether Wave runs or comes back later", async () => {
+      it("leaves all configuration in place, whether Wave runs or comes back later", async () => {
         const first = await keep(ns);
         for (const name of ["up", "down"]) {
           await untilOwned(`configmaps/${name}`, `Deployment/${name}`, `Namespace/${ns}`);
@@ -113,7 +113,7 @@ describeOnControlPlane("Wave with --owner-references", (cluster) => {
         expect(await first.stop()).toBe(0);
         const collectedLater = propagation === "Orphan" ? undefined : await witness("Deployment", "down");
         await remove("Deployment", "down", propagation);
-        // In the foreground what belongs to it is deleted at once, finalizer or not.
+        // A foreground deletion deletes its dependents at once, with or without a finalizer.
         if (propagation === "Foreground") await collectedLater?.();
         expect(await owned("configmaps/down")).toBeDefined();
         await keep(ns);
@@ -124,11 +124,11 @@ describeOnControlPlane("Wave with --owner-references", (cluster) => {
     });
   }
 
-  describe("after it was killed", () => {
+  describe("after Wave was killed", () => {
     const ns = "owned-killed";
     const { untilOwned, untilFinalizers, untilGone, owned, delete: remove } = ownedIn(cluster, ns);
 
-    it("goes on where it was, with adding and with removing", async () => {
+    it("continues with adding and with removing", async () => {
       const namespace = await makeNamespace(cluster, ns);
       const names = Array.from({ length: 40 }, (_, index) => `part-${index}`);
       for (const name of names) await namespace.configMap(name, { a: "1" });
@@ -160,7 +160,7 @@ describeOnControlPlane("Wave with --owner-references", (cluster) => {
     });
   });
 
-  it("off again: --migrate-legacy leaves nothing behind and restarts nobody", async () => {
+  it("leaves nothing behind and restarts nothing when --migrate-legacy turns the feature off", async () => {
     const ns = "owned-off";
     const { untilOwned, untilFinalizers } = ownedIn(cluster, ns);
     const namespace = await makeNamespace(cluster, ns);

@@ -2,22 +2,22 @@ import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { container, type Namespace, optIn, workload } from "../end-to-end/objects.ts";
 
-/** Deployments of one Pod each that read one ConfigMap when they start, and end at once where its `state` is `bad`. */
+/** Deployments of one Pod each that read one ConfigMap at their start, and exit at once if its `state` is `bad`. */
 export interface Applications {
-  /** How many carry each hash; "none" where there is none. */
+  /** The number of Deployments with each hash; "none" is the number without a hash. */
   readonly hashes: () => Promise<ReadonlyMap<string, number>>;
   /** The Deployments as they are now. */
   readonly list: () => Promise<readonly ApplicationDeployment[]>;
-  /** Resolves when all carry one hash, other than `before`, and answers it. */
+  /** Resolves with the hash when all have the same hash and this hash is not `before`. */
   readonly onlyHash: (before?: string) => Promise<string>;
   /** Resolves when no rollout is under way. */
   readonly complete: () => Promise<void>;
-  /** As `complete`, and when what was written before this call holds nobody any more: a first hash does for a while. */
+  /** Resolves as `complete`, and when no earlier write holds any of them. A first hash holds the others for a while. */
   readonly free: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** A Deployment, as far as tests look into it. */
+/** The fields of a Deployment that tests read. */
 export interface ApplicationDeployment extends AnyObject {
   readonly spec: { readonly template: { readonly metadata: { readonly annotations?: Record<string, string> } } };
   readonly status: {
@@ -28,26 +28,26 @@ export interface ApplicationDeployment extends AnyObject {
   };
 }
 
-/** The hash in the pod template of a Deployment. */
+/** Returns the hash in the pod template of a Deployment. */
 export function hashOf({ spec }: ApplicationDeployment): string {
   return spec.template.metadata.annotations?.["wave.pusher.com/config-hash"] ?? "none";
 }
 
-/** Whether its one Pod is new and available, and alone. */
+/** Reports whether its only Pod is new and available. */
 export function isComplete({ metadata, status }: ApplicationDeployment): boolean {
   const { observedGeneration = 0, updatedReplicas, replicas, availableReplicas } = status;
   if (observedGeneration < (metadata.generation ?? 0)) return false;
   return updatedReplicas === 1 && replicas === 1 && availableReplicas === 1;
 }
 
-/** A little more than the least interval between two rolls: docs/pacing.md. */
+/** A little more than the minimum interval between two rollouts: docs/pacing.md. */
 const intervalMs = 11_000;
 
 const taint = { key: "test/applications", effect: "NoSchedule" };
 
 /**
- * Makes a ConfigMap `shared` that is good, `count` Deployments `app-…` that read it, and a node for their Pods whose kubelet
- * is this process: kwok's Pods read nothing, so that no edit could break them.
+ * Creates a ConfigMap `shared` with good values, `count` Deployments `app-…` that read it, and a node for their Pods. This
+ * process is the kubelet of the node, because the Pods of kwok read nothing and no edit could break them.
  */
 export async function makeApplications(
   cluster: Cluster,
@@ -127,7 +127,7 @@ interface Pod extends AnyObject {
   readonly status: { readonly phase?: string };
 }
 
-/** Starts Pods as a kubelet does: with the configuration of that moment. One that crashes is tried again. */
+/** Starts Pods as a kubelet does, with the configuration of that moment. Retries a Pod that crashes. */
 function runKubelet(cluster: Cluster, namespace: string, node: string): () => Promise<void> {
   const ready = new Set<string>();
   let stopped = false;

@@ -8,8 +8,8 @@ import { deploymentWrites, timesEach } from "./written.ts";
 
 const many = 200;
 
-describeOnControlPlane("waves", (cluster) => {
-  it(`a bad edit hits one of ${many}, and a good one then reaches all`, async () => {
+describeOnControlPlane("batches", (cluster) => {
+  it(`roll one of ${many} after a bad edit, and all after a good edit`, async () => {
     const ns = "waves-bad-edit";
     const namespace = await makeNamespace(cluster, ns);
     const applications = await makeApplications(cluster, namespace, many);
@@ -31,7 +31,7 @@ describeOnControlPlane("waves", (cluster) => {
         150_000,
       );
       const told = halted.filter(({ involvedObject }) => involvedObject.kind === "ConfigMap");
-      // Who is first follows from names only where the first hash holds none of them any more.
+      // The order follows from names only after the first hash no longer holds any of the Deployments.
       const hit = (await applications.list())
         .filter((each) => hashOf(each) !== first)
         .map(({ metadata }) => metadata.name);
@@ -46,7 +46,7 @@ describeOnControlPlane("waves", (cluster) => {
       const last = await applications.onlyHash(first);
       await applications.complete();
       expect(last).not.toBe(first);
-      // The first hash, the bad edit for one, and the good one: each Deployment was written once for it.
+      // The first hash, the bad edit for one, and the good edit: each of these wrote each Deployment once.
       const counts = timesEach(await deploymentWrites(cluster, ns));
       expect(counts.toSorted()).toEqual([...Array(many - 1).fill(2), 3]);
     } finally {
@@ -55,7 +55,7 @@ describeOnControlPlane("waves", (cluster) => {
     }
   });
 
-  it("a leader that is killed in the middle loses no step, and nobody rolls twice", async () => {
+  it("lose no step and roll nothing twice when the leader is killed in the middle", async () => {
     const ns = "waves-killed-leader";
     const count = 40;
     const atOnce = 4;
@@ -89,7 +89,7 @@ describeOnControlPlane("waves", (cluster) => {
     }
   });
 
-  it("who wants to go first does, and who will not wait does not", async () => {
+  it("roll a workload with a higher priority before the others, and do not hold a workload without batches", async () => {
     const ns = "waves-priority";
     const namespace = await makeNamespace(cluster, ns);
     const applications = await makeApplications(cluster, namespace, 6);
@@ -102,7 +102,7 @@ describeOnControlPlane("waves", (cluster) => {
     const wave = await startWave(args, { paced: true });
     try {
       await applications.onlyHash();
-      // Else who was written first would go first, whatever it wants.
+      // Otherwise the Deployment that was written first would be first, whatever its annotation says.
       await applications.free();
       await namespace.edit("ConfigMap", "shared", { edit: "1" });
       const rolled = async () => (await deploymentWrites(cluster, ns)).slice(6);

@@ -8,8 +8,8 @@ import { deploymentWrites } from "./written.ts";
 const template = (ns: string, name: string) => workloadPath(ns, "Deployment", name);
 const reads = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "app" } }] }] };
 
-describeOnControlPlane("what changes again and again", (cluster) => {
-  it("100 edits in 5 s are one or two rollouts, the last of them with the last edit", async () => {
+describeOnControlPlane("configuration or a hash that changes again and again", (cluster) => {
+  it("causes at most twice for 100 edits in 5 s, and the last rollout contains the last edit", async () => {
     const ns = "flapping";
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("app", { edit: "0" });
@@ -32,13 +32,13 @@ describeOnControlPlane("what changes again and again", (cluster) => {
       );
       const rollouts = (await deploymentWrites(cluster, ns)).length - before;
       expect(rollouts).toBeGreaterThanOrEqual(1);
-      // A machine that needs longer for the edits gives time for more: one in ten seconds.
+      // A slow machine needs longer for the edits and allows more rollouts: one in ten seconds.
       expect(rollouts).toBeLessThanOrEqual(2 + Math.floor(tookMs / 10_000));
     } finally {
       await wave.stop();
     }
 
-    /** The hash is that of a twin which was made when all was over. */
+    /** Expects the hash of a twin that was created after all edits. */
     async function isCurrent(): Promise<boolean> {
       const twin = await recordedHash(cluster, ns, "Deployment", "twin").catch(async () => {
         await namespace.create(workload("twin", reads));
@@ -48,11 +48,11 @@ describeOnControlPlane("what changes again and again", (cluster) => {
     }
   });
 
-  it("an owner that strips the hash is told of by name, and not fought", async () => {
+  it("names an owner that strips the hash, and stops writing the hash again", async () => {
     const ns = "stripping";
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("app", { edit: "0" });
-    // Who only takes something away leaves no trace in managedFields; whoever made the workload does.
+    // A client that only removes fields leaves no trace in managedFields; the client that created the workload does.
     const owned = `${workloadPath(ns, "Deployment")}?fieldManager=stubborn-owner`;
     await cluster.api("POST", owned, workload("app", reads));
     const wave = await startWave(["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns}`], { paced: true });

@@ -16,12 +16,12 @@ import { everythingAsked } from "./written.ts";
 const prefix = "wave.pusher.com/";
 const ns = "holds";
 
-describeOnControlPlane("what people hold", (cluster) => {
+describeOnControlPlane("a workload that people hold", (cluster) => {
   let namespace: Namespace;
   let wave: WaveProcess;
   beforeAll(async () => {
     namespace = await makeNamespace(cluster, ns);
-    // At once, so that nothing but people holds.
+    // No waiting, so that only people hold a rollout.
     wave = await startWave(["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns},observed`]);
   });
   afterAll(async () => {
@@ -34,7 +34,7 @@ describeOnControlPlane("what people hold", (cluster) => {
   };
   const hash = (kind: WorkloadKind, name: string) => recordedHash(cluster, ns, kind, name);
 
-  /** A workload with its first hash, and the ConfigMap that it reads. */
+  /** Creates a workload with its first hash, and the ConfigMap that it reads. */
   const make = async (kind: WorkloadKind, name: string) => {
     await namespace.configMap(name, { edit: "0" });
     const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name } }] }] };
@@ -52,7 +52,7 @@ describeOnControlPlane("what people hold", (cluster) => {
     const path = workloadPath(ns, kind, name);
     const edit = (to: string) => namespace.edit("ConfigMap", name, { edit: to });
 
-    it("is rolled once, when its own hold is removed, and is told to be held before", async () => {
+    it("is rolled once when its own hold is removed, and is reported as held before", async () => {
       const first = await make(kind, name);
       await say(path, { hold: "true" });
       await edit("1");
@@ -63,7 +63,7 @@ describeOnControlPlane("what people hold", (cluster) => {
       await newHash(cluster, ns, kind, name, first);
     });
 
-    it("is rolled when the hold of its Namespace is removed, or lifted for it alone", async () => {
+    it("is rolled when the hold of its Namespace is removed, or overridden for this workload", async () => {
       const before = await hash(kind, name);
       await say(`/api/v1/namespaces/${ns}`, { hold: "true" });
       await edit("3");
@@ -75,7 +75,7 @@ describeOnControlPlane("what people hold", (cluster) => {
       await say(`/api/v1/namespaces/${ns}`, { hold: null });
     });
 
-    it("is not rolled for a ConfigMap that asks for none", async () => {
+    it("is not rolled for a ConfigMap that requests no rollouts", async () => {
       const before = await hash(kind, name);
       await say(`/api/v1/namespaces/${ns}/configmaps/${name}`, { hold: "true" });
       await edit("4");
@@ -85,7 +85,7 @@ describeOnControlPlane("what people hold", (cluster) => {
       await newHash(cluster, ns, kind, name, before);
     });
 
-    it("is rolled when the hash is approved that it is to get, and for no other", async () => {
+    it("is rolled when its next hash is approved, and not when another hash is approved", async () => {
       const before = await hash(kind, name);
       await say(path, { mode: "approve" });
       await edit("5");
@@ -121,7 +121,7 @@ describeOnControlPlane("what people hold", (cluster) => {
     });
   });
 
-  it("a Namespace opts its workloads in and out", async () => {
+  it("opts the workloads of a Namespace in and out by the annotation of the Namespace", async () => {
     const name = "by-namespace";
     await namespace.configMap(name, { edit: "0" });
     const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name } }] }] };
@@ -134,7 +134,7 @@ describeOnControlPlane("what people hold", (cluster) => {
     await say(`/api/v1/namespaces/${ns}`, { "update-on-config-change": null });
   });
 
-  it("nothing is written where a Namespace asks to be told alone", async () => {
+  it("writes nothing in a Namespace that is only observed", async () => {
     const observed = await makeNamespace(cluster, "observed");
     await observed.merge("/api/v1/namespaces/observed", {
       metadata: { annotations: { [`${prefix}mode`]: "observe" } },
@@ -153,7 +153,7 @@ describeOnControlPlane("what people hold", (cluster) => {
     expect(await writes("observed")).toEqual([]);
   });
 
-  it("nothing is written by a Wave that observes", async () => {
+  it("writes nothing if Wave only observes", async () => {
     await wave.stop();
     const count = (await writes(ns)).length;
     const before = await Promise.all(kindNames.map((kind) => hash(kind, `app-${kind.toLowerCase()}`)));
@@ -164,7 +164,7 @@ describeOnControlPlane("what people hold", (cluster) => {
     expect(await writes(ns)).toHaveLength(count);
   });
 
-  /** What Wave has written of workloads in a namespace. */
+  /** Returns the writes of workloads by Wave in a namespace. */
   async function writes(of: string) {
     return (await everythingAsked(cluster)).filter(
       ({ userAgent, objectRef, verb }) =>

@@ -18,7 +18,7 @@ const prefix = "wave.pusher.com/";
 const shop = "who-may-shop";
 const guest = "who-may-guest";
 
-/** What protects a workload, as its owners say it, and what they are told when it does. */
+/** The annotations that protect a workload, and the expected report to its owners. */
 const protections = [
   { annotations: { hold: "true" }, told: /hold/ },
   { annotations: { mode: "approve" }, told: /approv/ },
@@ -26,7 +26,7 @@ const protections = [
   { annotations: { window: "Mon 00:00-00:01 Pacific/Kiritimati; Tue 00:00-00:01 Pacific/Kiritimati" }, told: /window/ },
 ] as const;
 
-/** All that would lift them, were it written on the workload or its Namespace. */
+/** All annotations that would end the protection if they were on the workload or its Namespace. */
 const lifting = {
   hold: "false",
   mode: "roll",
@@ -43,7 +43,7 @@ const prefixed = (annotations: Record<string, string>) => ({
   },
 });
 
-describeOnControlPlane("who can change what", (cluster) => {
+describeOnControlPlane("permission to edit configuration or workloads", (cluster) => {
   let namespace: Namespace;
   let configEditor: Cluster;
   let tenant: Tenant;
@@ -69,7 +69,7 @@ describeOnControlPlane("who can change what", (cluster) => {
   const refused = (who: Cluster, path: string) =>
     expect(who.api("PATCH", path, prefixed(lifting), "application/merge-patch+json")).rejects.toThrow(/: 403 /);
 
-  it("who may edit ConfigMaps and Secrets can say nothing on a workload or a Namespace", async () => {
+  it("for ConfigMaps and Secrets does not allow annotations of a workload or a Namespace", async () => {
     await namespace.create(workload("app", { containers: [container] }));
     await refused(configEditor, workloadPath(shop, "Deployment", "app"));
     await refused(configEditor, `${workloadPath(shop, "Deployment", "app")}/status`);
@@ -79,7 +79,7 @@ describeOnControlPlane("who can change what", (cluster) => {
   describe.for(protections.map((row, index) => ({ ...row, name: `protected-${index}` })))(
     "a workload with $annotations",
     ({ annotations, told, name }) => {
-      it("is not rolled for whoever may edit what it reads, whatever that says", async () => {
+      it("is not rolled by an editor of its configuration, whatever annotations the configuration has", async () => {
         await namespace.configMap(name, { edit: "0" });
         const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name } }] }] };
         await namespace.create(workload(name, podSpec));
@@ -99,13 +99,13 @@ describeOnControlPlane("who can change what", (cluster) => {
     },
   );
 
-  it("who may edit all in a namespace cannot change what its Namespace says", async () => {
+  it("for everything inside a namespace does not allow annotations of the Namespace", async () => {
     await refused(tenant.cluster, `/api/v1/namespaces/${guest}`);
     await refused(tenant.cluster, `/api/v1/namespaces/${shop}`);
     await refused(tenant.cluster, workloadPath(shop, "Deployment", "app"));
   });
 
-  it("a tenant whose Pods fail halts nobody elsewhere who reads the same", async () => {
+  it("of a tenant whose Pods fail does not halt workloads of other namespaces that read the same object", async () => {
     await namespace.configMap(
       "shared",
       { edit: "0" },

@@ -7,7 +7,7 @@ import { newHash, recordedHash } from "../end-to-end/state.ts";
 const prefix = "wave.pusher.com/";
 const ns = "left-out";
 
-describeOnControlPlane("what does not count", (cluster) => {
+describeOnControlPlane("configuration that is not tracked", (cluster) => {
   let namespace: Namespace;
   let wave: WaveProcess;
   beforeAll(async () => {
@@ -29,14 +29,16 @@ describeOnControlPlane("what does not count", (cluster) => {
       const { metadata } = await cluster.api("GET", path);
       return metadata.annotations?.[`${prefix}recorded-config`];
     };
-    /** Says something and waits until Wave has noted what counts since. */
+    /** Applies an annotation and waits until Wave has recorded the tracked configuration. */
     const noted = async (of: string, annotation: string, text: string | null) => {
       const before = await recordedConfig();
       await say(of, annotation, text);
-      await until("another baseline", async () => ((await recordedConfig()) !== before ? true : undefined));
+      await until("another recorded configuration", async () =>
+        (await recordedConfig()) !== before ? true : undefined,
+      );
     };
 
-    it("rolls nobody, nor does what counts no longer, or again", async () => {
+    it("rolls nothing when configuration becomes untracked, changes while untracked, or is tracked again", async () => {
       for (const each of [name, `${name}-other`]) await namespace.configMap(each, { [each]: "0" });
       const envFrom = [name, `${name}-other`].map((each) => ({ configMapRef: { name: each } }));
       await namespace.create(workload(name, { containers: [{ ...container, envFrom }] }, { kind }));
@@ -52,7 +54,7 @@ describeOnControlPlane("what does not count", (cluster) => {
       await namespace.edit("ConfigMap", name, { [name]: "1" });
       await namespace.edit("ConfigMap", `${name}-other`, { [`${name}-other`]: "1" });
       const second = await newHash(cluster, ns, kind, name, first);
-      // Its Pods were made when the edit was there, so nothing is left to do for it.
+      // Its Pods were created after the edit, so nothing is left to do.
       await noted(configMapPath, "ignore", null);
       expect(await hash()).toBe(second);
 

@@ -4,7 +4,7 @@ import { until } from "../control-plane/wave-process.ts";
 
 let asked = 0;
 
-/** Everything that was asked of the API server until now: the audit log is written a moment late. */
+/** Returns all requests to the API server until now. The audit log is written a moment late. */
 export async function everythingAsked(cluster: Cluster): Promise<readonly AuditEvent[]> {
   const last = `end-of-audit-${process.pid}-${asked++}`;
   await cluster.api("GET", `/api/v1/namespaces/default/configmaps/${last}`).catch(() => {});
@@ -14,7 +14,7 @@ export async function everythingAsked(cluster: Cluster): Promise<readonly AuditE
   });
 }
 
-/** The names of the Deployments of a namespace that Wave has written, in order, one for each write. */
+/** Returns the names of the Deployments of a namespace that Wave wrote, in order, once for each write. */
 export async function deploymentWrites(cluster: Cluster, namespace: string): Promise<readonly string[]> {
   const events = await everythingAsked(cluster);
   return events.flatMap(({ verb, userAgent, objectRef, responseStatus }) => {
@@ -24,7 +24,7 @@ export async function deploymentWrites(cluster: Cluster, namespace: string): Pro
   });
 }
 
-/** How often each of them is there, the least first. */
+/** Returns the number of occurrences of each name, smallest first. */
 export function timesEach(names: readonly string[]): readonly number[] {
   return [...Map.groupBy(names, (name) => name).values()].map(({ length }) => length).sort((a, b) => a - b);
 }

@@ -5,7 +5,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A clock for tests that stands still until it is told to move. Only tests import it. */
+/** A clock for tests that does not move until the test moves it. For tests only. */
 export class FakeClock implements Clock {
   #now = 0;
   #wallOffset = Date.UTC(2026, 0, 1);
@@ -19,17 +19,17 @@ export class FakeClock implements Clock {
     return () => this.#timers.delete(timer);
   };
 
-  /** How many timers are waiting. */
+  /** The number of timers that are waiting. */
   get pending(): number {
     return this.#timers.size;
   }
 
-  /** Moves the wall clock alone, as after a suspended machine or a correction; timers do not notice. */
+  /** Moves only the wall clock, as after a suspension of the machine or a correction. Timers do not notice. */
   jumpWall(ms: number): void {
     this.#wallOffset += ms;
   }
 
-  /** Moves both clocks on by `ms`, calling each timer that falls due at its time, in order, and letting promises settle. */
+  /** Moves both clocks forward by `ms`. Calls each due timer at its time, in order, and lets promises settle. */
   async advance(ms: number): Promise<void> {
     const until = this.#now + ms;
     await settle();
@@ -52,7 +52,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets every promise that is ready run on. */
+/** Lets every promise that is ready continue. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

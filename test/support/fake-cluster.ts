@@ -11,7 +11,7 @@ import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { FakeWatch } from "./fake-watch.ts";
 
-/** The simplest client of an API server there is. Only tests import this file. */
+/** The simplest possible client of an API server. For tests only. */
 export function fetchClient(server: string): ApiClient {
   return {
     async request<T>({ method, path, query = {}, body, contentType, signal }: ApiRequest): Promise<T> {
@@ -56,7 +56,7 @@ const resourceOf: Readonly<Record<Kind, Resource>> = {
   DaemonSet: resources.daemonSets,
 };
 
-/** A workload of one container that reads all keys of a ConfigMap, or whatever `podSpec` says. */
+/** Returns a workload with one container that reads all keys of a ConfigMap, or with the given `podSpec`. */
 export function workload(name: string, podSpec: object = {}, annotations: object = {}) {
   const main = { name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "web" } }] };
   return {
@@ -69,15 +69,15 @@ export function workload(name: string, podSpec: object = {}, annotations: object
   };
 }
 
-/** What `name`, or `namespace/name`, stands for. */
+/** Returns the object key of `name` or `namespace/name`. */
 function named(text: string): { readonly namespace: string; readonly name: string } {
   const [name = "", namespace = "default"] = text.split("/").reverse();
   return { namespace, name };
 }
 
 /**
- * A controller on an API server whose caches hold what the test shows them and nothing else, so that a test decides how
- * far they are behind. Its clock stands still until the test moves it.
+ * A controller on an API server. Its caches contain only what the test shows them, so the test decides how
+ * stale they are. Its clock does not move until the test moves it.
  */
 export class TestCluster {
   readonly clock: FakeClock;
@@ -129,7 +129,7 @@ export class TestCluster {
     void caches.run(this.#caching.signal);
   }
 
-  /** Shows the caches everything that the server has: their first list. */
+  /** Shows the caches everything on the server: their first list. */
   async list(): Promise<void> {
     for (const { plural, ...resource } of Object.values(resourceOf)) {
       const path = resourcePath({ plural, ...resource }, {});
@@ -138,7 +138,7 @@ export class TestCluster {
     }
   }
 
-  /** Shows the caches an object as the server has it now, or that it is gone. */
+  /** Shows the caches an object as it is on the server now, or its deletion. */
   async show(kind: Kind, name: string): Promise<void> {
     const object = await this.get(kind, name);
     const feed = this.#watch.feed(resourceOf[kind].plural);
@@ -146,31 +146,31 @@ export class TestCluster {
     else await feed.push({ type: "delete", object: { metadata: named(name) } });
   }
 
-  /** Creates an object and shows nothing. */
+  /** Creates an object without showing it to the caches. */
   create(kind: Kind, object: object, namespace = "default"): Promise<KubeObject> {
     const path = resourcePath(resourceOf[kind], { namespace });
     return this.client.request({ method: "POST", path, body: object });
   }
 
-  /** Changes an object by a merge patch and shows nothing. */
+  /** Changes an object by a merge patch without showing it to the caches. */
   edit(kind: Kind, name: string, change: object): Promise<KubeObject> {
     const path = resourcePath(resourceOf[kind], named(name));
     return this.client.request({ method: "PATCH", path, body: change, contentType: "application/merge-patch+json" });
   }
 
-  /** Deletes an object and shows nothing. */
+  /** Deletes an object without showing this to the caches. */
   async remove(kind: Kind, name: string): Promise<void> {
     await this.client.request({ method: "DELETE", path: resourcePath(resourceOf[kind], named(name)) });
   }
 
-  /** An object as the server has it, undefined where it has none. */
+  /** Returns an object as it is on the server; undefined if it does not exist. */
   async get(kind: Kind, name: string): Promise<KubeObject | undefined> {
     const path = resourcePath(resourceOf[kind], { namespace: named(name).namespace });
     const { items } = await this.client.request<{ items: KubeObject[] }>({ method: "GET", path });
     return items.find(({ metadata }) => metadata.name === named(name).name);
   }
 
-  /** Ends the caches. */
+  /** Stops the caches. */
   close(): void {
     this.#caching.abort();
   }

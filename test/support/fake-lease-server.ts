@@ -5,26 +5,26 @@ import type { ApiClient } from "../../src/kube/http/client.ts";
 import { createRequestGuard } from "../../src/kube/http/request-guard.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 
-/** One Lease as the API server keeps it, with its optimistic concurrency. Only tests import it. */
+/** One Lease as the API server stores it, with optimistic concurrency. For tests only. */
 export class FakeLeaseServer {
   lease: Lease | undefined;
-  /** Every request that reached it, as "GET 200". */
+  /** Every request that reached the server, such as "GET 200". */
   readonly answers: string[] = [];
-  /** Answers every request with this status instead, for as long as it is set. */
+  /** Answers every request with this status while it is set. */
   refuse: { readonly status: number; readonly reason: string } | undefined;
   #version = 0;
 
-  /** As `kubectl delete lease` does. */
+  /** Deletes the Lease, as `kubectl delete lease` does. */
   delete(): void {
     this.lease = undefined;
   }
 
-  /** As any other client writes it. */
+  /** Writes the Lease, as any other client does. */
   write(spec: Lease["spec"]): void {
     this.#store(spec ?? {}, this.lease?.metadata?.uid);
   }
 
-  /** The answer of the API server; throws its failures. */
+  /** Returns the answer of the API server; throws its failures. */
   answer({ method, body }: Pick<ApiRequest, "method" | "body">): Lease {
     try {
       const lease = this.#answer(method, body as Lease);
@@ -48,7 +48,7 @@ export class FakeLeaseServer {
       case "PUT": {
         const { uid, resourceVersion } = body.metadata ?? {};
         if (resourceVersion === undefined) throw failure(method, 422, "Invalid");
-        // As measured on kube-apiserver 1.36: without a uid, a PUT creates the Lease that was deleted.
+        // As measured on kube-apiserver 1.36: a PUT without a uid creates the deleted Lease again.
         if (this.lease === undefined && uid === undefined) return this.#store(body.spec ?? {}, undefined);
         const stored = this.lease?.metadata;
         if (stored === undefined || (uid ?? stored.uid) !== stored.uid || resourceVersion !== stored.resourceVersion) {
@@ -71,9 +71,9 @@ export class FakeLeaseServer {
   }
 }
 
-/** What one process's connection does with requests. */
+/** What the connection of one process does with requests. */
 export interface Network {
-  /** Milliseconds that a request takes to the server, and its answer back. */
+  /** Milliseconds that a request takes to the server; its answer takes the same time. */
   delayMs: () => number;
   /** While true, no request arrives. Requests are lost, or arrive after the repair if `delivers` is true. */
   cut: boolean;
@@ -81,8 +81,8 @@ export interface Network {
 }
 
 /**
- * A client whose requests travel over `network`. They end by their deadline and their signal, as those of `ApiClient`
- * do; what was sent may arrive at any later time all the same.
+ * Returns a client whose requests travel over `network`. They end at their deadline or with their signal, as those of
+ * `ApiClient` do. A request that was sent may still arrive at any later time.
  */
 export function fakeClient(server: FakeLeaseServer, clock: Clock, network: Network): Pick<ApiClient, "request"> {
   const travel = (arrive: () => void) => {

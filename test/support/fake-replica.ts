@@ -7,7 +7,7 @@ import type { LogFields, Logger } from "../../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
 import { type FakeLeaseServer, fakeClient, type Network } from "./fake-lease-server.ts";
 
-/** The clocks of one machine: set wrong, running fast or slow, and of a process that can be stopped. */
+/** The clocks of one machine, which may be wrong, fast or slow, and of a process that can be stopped. */
 export class ProcessClock implements Clock {
   wallOffsetMs = 0;
   readonly #base: Clock;
@@ -15,7 +15,7 @@ export class ProcessClock implements Clock {
   #stopped = false;
   #overdue: (() => void)[] = [];
 
-  /** `rate` is how many of its seconds go into one real second. */
+  /** `rate` is the number of its seconds in one real second. */
   constructor(base: Clock, rate = 1) {
     this.#base = base;
     this.#rate = rate;
@@ -37,12 +37,12 @@ export class ProcessClock implements Clock {
     };
   };
 
-  /** SIGSTOP: nothing runs, time goes on. */
+  /** SIGSTOP: nothing runs, but time passes. */
   stop(): void {
     this.#stopped = true;
   }
 
-  /** SIGCONT: what fell due meanwhile, timers and answers, runs now, late and in any order. */
+  /** SIGCONT: timers and answers that became due meanwhile run now, late and in any order. */
   resume(newestFirst = false): void {
     this.#stopped = false;
     const overdue = this.#overdue.splice(0);
@@ -50,14 +50,14 @@ export class ProcessClock implements Clock {
   }
 }
 
-/** One term as the work in it saw it. */
+/** One period of leadership as its work saw it. */
 export interface ObservedTerm {
   readonly leadership: Leadership;
-  /** Writes that were begun, not finished and not given up. */
+  /** Writes that started and neither finished nor were abandoned. */
   inFlight: number;
 }
 
-/** A process that elects, and while it leads writes every half second, each write taking `writeMs`. */
+/** A process that takes part in the election. While it leads it writes every half second; each write takes `writeMs`. */
 export class FakeReplica {
   readonly clock: ProcessClock;
   readonly network: Network;
@@ -66,7 +66,7 @@ export class FakeReplica {
   readonly logged: string[] = [];
   readonly terms: ObservedTerm[] = [];
   writeMs = 5;
-  /** What the work of the leader does after it was stopped, after its write in flight. */
+  /** What the work of the leader does after it was stopped and its write in flight ended. */
   afterStop: (leadership: Leadership) => Promise<void> = async () => {};
   readonly #shutdown = new AbortController();
   readonly #done: Promise<void>;
@@ -106,7 +106,7 @@ export class FakeReplica {
     this.#done = this.elector.run({ signal: this.#shutdown.signal, lead });
   }
 
-  /** Whether it would write at this moment. */
+  /** Reports whether the process would write now. */
   get valid(): boolean {
     return this.terms.some((term) => term.leadership.valid());
   }

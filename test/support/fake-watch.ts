@@ -5,17 +5,17 @@ import type { ReflectorEvent } from "../../src/kube/list-watch/watch-context.ts"
 interface FedEvent {
   readonly type: ReflectorEvent<KubeObject>["type"];
   readonly object?: unknown;
-  /** Of `initFailed`. */
+  /** The argument of `initFailed`. */
   readonly reason?: string;
 }
 
-/** Events that a test hands to one reflector, whenever it wants. Like on the wire, objects arrive as JSON. */
+/** Events that a test passes to one reflector at any time. Objects arrive as JSON, as on the wire. */
 export class Feed {
   readonly #lines: string[] = [];
   #wake: () => void = () => {};
   #taken: () => void = () => {};
 
-  /** Resolves when the reflector has taken in all events. */
+  /** Resolves when the reflector has processed all events. */
   push(...events: FedEvent[]): Promise<void> {
     this.#lines.push(...events.map((event) => JSON.stringify(event)));
     return new Promise((resolve) => {
@@ -24,7 +24,7 @@ export class Feed {
     });
   }
 
-  /** A whole list. */
+  /** Sends a whole list. */
   list(...objects: unknown[]): Promise<void> {
     const all = objects.map((object) => ({ type: "initApply" as const, object }));
     return this.push({ type: "init" }, ...all, { type: "initDone" });
@@ -41,7 +41,7 @@ export class Feed {
     } finally {
       this.#taken();
     }
-    // As requests do that are under way when their signal is aborted.
+    // Behaves as a running request does when its signal is aborted.
     throw signal.reason;
   }
 
@@ -54,13 +54,13 @@ export class Feed {
 }
 
 /**
- * A watch over feeds by plural and namespace, as in "secrets" or "secrets/team-a", and lists of a namespace over feeds such as
- * "list of secrets/team-a". Namespaces, "namespaces" or "namespaces/team-a", are listed at once and decide nothing, unless
- * the test lists them. Only tests import it.
+ * Returns a watch over feeds by plural and namespace, such as "secrets" or "secrets/team-a", and lists of a namespace over
+ * feeds such as "list of secrets/team-a". Namespaces ("namespaces" or "namespaces/team-a") are listed at once and have no
+ * effect, unless the test lists them. For tests only.
  */
 export class FakeWatch implements CacheSource {
   readonly watched: WatchTarget[] = [];
-  /** The feeds of the lists that were asked for. */
+  /** The feeds of the requested lists. */
   readonly listed: string[] = [];
   readonly #feeds = new Map<string, Feed>();
   readonly #listsNamespaces: boolean;

@@ -20,7 +20,7 @@ const watched = [
   resources.daemonSets,
 ];
 
-/** A server that a test has in its process. */
+/** A server in the process of the test. */
 export interface MemoryServer {
   answer(
     method: string,
@@ -29,22 +29,22 @@ export interface MemoryServer {
     contentType: string,
     body: unknown,
   ): Promise<MemoryAnswer>;
-  /** Hands over every line of a watch from now on. */
+  /** Passes on every line of a watch from now on. */
   watch(path: string, take: (line: string) => void): Promise<void>;
 }
 
-/** What it answers: a JSON value. */
+/** The answer: a JSON value. */
 export interface MemoryAnswer {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** A cluster without connections, in which every request of Wave's is counted. Only tests import this file. */
+/** A cluster without connections that records every request of Wave. For tests only. */
 export class MemoryCluster {
   readonly clock: FakeClock;
-  /** "PATCH /apis/…", in order, of replicas only. */
+  /** The requests of replicas, in order, such as "PATCH /apis/…". */
   readonly asked: string[] = [];
-  /** Answers a replica's request instead of the server. */
+  /** Answers a request of a replica instead of the server. */
   answers: (request: ApiRequest) => ApiError | undefined = () => undefined;
   readonly #server: MemoryServer;
   #underWay = 0;
@@ -54,10 +54,10 @@ export class MemoryCluster {
     this.#server = server;
   }
 
-  /** As a person or a tool. */
+  /** Sends a request as a person or a tool. */
   readonly request = <T>(request: ApiRequest): Promise<T> => this.#ask<T>(request);
 
-  /** As Wave. */
+  /** Sends a request as Wave. */
   readonly client: ApiClient = {
     request: async <T>(request: ApiRequest): Promise<T> => {
       this.asked.push(`${request.method} ${request.path.split("/").slice(-2).join("/")}`);
@@ -91,12 +91,12 @@ export class MemoryCluster {
     return (await this.request<{ items: KubeObject[] }>({ method: "GET", path })).items;
   }
 
-  /** Every line of a watch from now on. */
+  /** Returns every line of a watch from now on. */
   watch(resource: Resource, take: (line: { type: string; object: KubeObject }) => void): Promise<void> {
     return this.#server.watch(resourcePath(resource, {}), (line) => take(JSON.parse(line)));
   }
 
-  /** Resolves when whoever was about to ask for something has done so and got its answer. */
+  /** Resolves when every client that was about to send a request has its answer. */
   async settled(): Promise<void> {
     for (let quiet = 0; quiet < 20; quiet++) {
       await setImmediate();
@@ -121,7 +121,7 @@ export class MemoryCluster {
   }
 }
 
-/** A replica whose caches hear of what happened when the test says so, in order for each kind, as late as it likes. */
+/** A replica whose caches receive changes when the test decides, in order for each kind, and as late as the test wants. */
 export class LateReplica {
   readonly events: ObjectEvent[] = [];
   readonly metrics = new MetricsRegistry();
@@ -167,7 +167,7 @@ export class LateReplica {
     void caches.run(this.#end.signal);
   }
 
-  /** Lists all that there is, but for what `leaveOut` is true of, and watches from there without hearing of anything yet. */
+  /** Lists all objects except those for which `leaveOut` is true, and starts watches whose changes are not delivered yet. */
   async list(leaveOut: (object: KubeObject) => boolean = () => false): Promise<void> {
     for (const resource of watched) {
       const unheard: { type: "apply" | "delete"; object: KubeObject }[] = [];
@@ -188,7 +188,7 @@ export class LateReplica {
     await this.#cluster.settled();
   }
 
-  /** Hears of the oldest `count` changes of a kind that it has not heard of, and does what is to be done. */
+  /** Delivers the oldest `count` changes of a kind that are not delivered yet, and does the resulting work. */
   async hear(resource: Resource, count = Number.POSITIVE_INFINITY): Promise<void> {
     const events = this.#unheard.get(resource.plural)?.splice(0, count) ?? [];
     if (events.length > 0) await this.#watch.feed(resource.plural).push(...events);

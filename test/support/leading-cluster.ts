@@ -5,7 +5,7 @@ import { soleLeadership } from "../../src/runtime/leadership.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { TestCluster } from "./fake-cluster.ts";
 
-/** Wave's own annotations alone, and nothing waits. */
+/** Settings with only the annotations of Wave, and without any waiting. */
 export const plainPolicy = {
   crossNamespace: "granted",
   namespaces: undefined,
@@ -13,13 +13,13 @@ export const plainPolicy = {
   pacing: unpaced,
 } as const satisfies Policy;
 
-/** Starts an API server without controllers: `startSandbox`, which tests alone may import. */
+/** Starts an API server without controllers: `startSandbox`, which only tests may import. */
 type StartApiServer = (options: {
   readonly controllers: false;
   readonly clock: FakeClock;
 }) => Promise<{ readonly url: string; readonly close: () => Promise<void> }>;
 
-/** A controller that leads, and has listed what `create` made on its API server. Both end with the test. Only tests import it. */
+/** A controller that leads and has listed what `create` made on its API server. Both end with the test. For tests only. */
 export async function leadingCluster(
   startApiServer: StartApiServer,
   policy: Policy,

@@ -4,12 +4,12 @@ import { ApiError } from "../../src/kube/api/errors.ts";
 import type { ApiRequest } from "../../src/kube/http/api-request.ts";
 import type { ApiClient } from "../../src/kube/http/client.ts";
 
-/** An API server for tests that holds objects by path in memory, with optimistic concurrency; no watches. */
+/** An API server for tests that stores objects by path in memory, with optimistic concurrency and without watches. */
 export class MemoryApi implements ApiClient {
   readonly objects = new Map<string, KubeObject>();
-  /** Every write that succeeded, as "POST /path". */
+  /** Every successful write, such as "POST /path". */
   readonly writes: string[] = [];
-  /** Awaited before and after each request, so that a test decides who goes first. */
+  /** Awaited before and after each request, so that a test decides the order of requests. */
   pause: () => Promise<void> = async () => {};
   /** Called after each write. */
   onWrite: () => void = () => {};
@@ -23,7 +23,7 @@ export class MemoryApi implements ApiClient {
     return answer as T;
   }
 
-  /** Yields after each write, from now on until the signal. */
+  /** Yields after each write, from now until the signal. */
   async *changes(signal: AbortSignal): AsyncGenerator<undefined> {
     let seen = this.writes.length;
     while (!signal.aborted) {
@@ -91,7 +91,7 @@ export class MemoryApi implements ApiClient {
   }
 }
 
-/** "test", "add" and "replace" of members of objects and of elements of arrays. */
+/** Applies "test", "add" and "replace" to members of objects and to elements of arrays. */
 function patched(object: KubeObject, patch: readonly JsonPatchOperation[], path: string): KubeObject {
   const copy = structuredClone(object);
   for (const operation of patch) {

@@ -1,4 +1,4 @@
-/** A metric as a scraper reads it: its type, its help text and its samples. Only tests and benchmarks read it. */
+/** A metric as a scraper reads it: type, help text and samples. For tests and benchmarks only. */
 export interface Family {
   readonly type: string;
   readonly help: string;
@@ -10,9 +10,9 @@ export interface Family {
 }
 
 /**
- * Reads Prometheus' text format 0.0.4, strictly: every sample belongs to the family declared just above it, with HELP
- * and TYPE once each, no series twice, labels quoted and escaped. Throws an Error with the line that is wrong.
- * Only tests and benchmarks import it.
+ * Parses the Prometheus text format 0.0.4 strictly. Every sample belongs to the family declared directly above it. HELP
+ * and TYPE appear once each, no series appears twice, and labels are quoted and escaped. Throws an Error with the wrong
+ * line. For tests and benchmarks only.
  */
 export function parseExposition(text: string): Map<string, Family> {
   if (!text.endsWith("\n")) throw new Error("the last line does not end");

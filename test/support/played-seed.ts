@@ -3,9 +3,9 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * The number that decides whatever is drawn in a run of the tests: another one for each state of the code, and for one state the same, so
- * that a change that fails fails whoever plays it again, and chance fails nobody. Below 2^31. `WAVE_SEED` chooses instead: a number, or
- * `random`. Throws where that is neither.
+ * Returns the seed of every random choice in a test run, below 2^31. The seed differs for each state of the code and is the same for one
+ * state: a failing change fails in every run, and no run fails by chance. `WAVE_SEED` overrides the seed with a number or with
+ * `random`. Throws if the value is neither.
  */
 export function playedSeed(asked = process.env.WAVE_SEED): number {
   if (asked === "random") return Math.floor(Math.random() * 2 ** 31);

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 
 /**
- * How long `work` kept this thread's processor busy, in milliseconds: on a busy machine as long as on an idle one, which the time on a
- * clock is not. The kernel counts in steps of some milliseconds, so `work` has to take many of them, or to be measured many times.
- * Only tests import it.
+ * Returns how long `work` used the processor of this thread, in milliseconds. This time is the same on a busy and on an idle machine, unlike
+ * the time on a clock. The kernel measures in steps of some milliseconds, so `work` must take many steps or be measured many times.
+ * For tests only.
  */
 export async function processorMs(work: () => unknown): Promise<number> {
   const begun = process.threadCpuUsage();
@@ -13,11 +13,11 @@ export async function processorMs(work: () => unknown): Promise<number> {
 }
 
 /**
- * How long the main thread of a process, or this thread, has waited for a processor since it began, in milliseconds: what a busy machine
- * adds to every time that is measured, and no attacker. 0 where the kernel does not tell, and when it has ended.
+ * Returns how long the main thread of a process, or this thread, has waited for a processor since it started, in milliseconds. A busy
+ * machine adds this time to every measured time; an attacker does not. 0 if the kernel does not report it, and after the process ended.
  */
 export function waitedMs(process: number | "thread-self"): number {
-  // Time on the processor, time in line for it (both in ns), and how often: https://docs.kernel.org/scheduler/sched-stats.html
+  // Time on the processor, time in the run queue (both in ns), and number of time slices: https://docs.kernel.org/scheduler/sched-stats.html
   const [, inLine = "0"] = read(`/proc/${process}/schedstat`).split(" ");
   return Number(inLine) / 1e6;
 }

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../sandbox/sandbox.ts";
 
-/** A sandbox that ends with the test that started it. */
+/** Starts a sandbox that ends with its test. */
 export async function start(options: SandboxOptions = {}): Promise<Sandbox> {
   const sandbox = await startSandbox(options);
   onTestFinished(() => sandbox.close());
@@ -17,7 +17,7 @@ export function create(sandbox: Sandbox, path: string, body: object): Promise<Re
   return fetch(sandbox.url + path, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
-/** One line of a watch, as far as tests read it. */
+/** The fields of a line of a watch that tests read. */
 export interface Line {
   readonly type: string;
   readonly object: {
@@ -26,7 +26,7 @@ export interface Line {
   };
 }
 
-/** The lines of a watch on ConfigMaps until it ends or breaks. */
+/** Yields the lines of a watch on ConfigMaps until the watch ends or breaks. */
 export async function* watch(sandbox: Sandbox, query: string): AsyncGenerator<Line, void> {
   const response = await fetch(`${sandbox.url}${configMaps}?watch=1&${query}`);
   let rest = "";

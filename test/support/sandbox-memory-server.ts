@@ -2,7 +2,7 @@ import type { Json } from "../../sandbox/objects/json.ts";
 import { answerCall } from "../../sandbox/requests/api-call.ts";
 import { type ApiServerOptions, startApiServer } from "../../sandbox/requests/api-server.ts";
 
-/** An API server that is asked by calls, without connections. Only tests import this file. */
+/** An API server that is called directly, without connections. For tests only. */
 export interface MemoryServer {
   answer(
     method: string,
@@ -11,12 +11,12 @@ export interface MemoryServer {
     contentType: string,
     body: unknown,
   ): Promise<{ readonly status: number; readonly body: unknown }>;
-  /** Hands over every line of a watch from now on, which does not end. */
+  /** Passes on every line of an endless watch from now on. */
   watch(path: string, take: (line: string) => void): Promise<void>;
   stop(): void;
 }
 
-/** Starts one. */
+/** Starts a server. */
 export function startMemoryServer(options: ApiServerOptions): MemoryServer {
   const server = startApiServer(options);
   const call = (method: string, path: string, query: URLSearchParams, contentType: string, body: unknown) => {

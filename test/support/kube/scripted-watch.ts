@@ -45,7 +45,7 @@ export const breaks =
   (...lines: string[]): Answer =>
   (response) =>
     void response.write(lines.join(""), () => setImmediate(() => response.destroy()));
-/** A stream that goes on. */
+/** A stream that stays open. */
 export const goesOn =
   (...lines: string[]): Answer =>
   (response) =>

@@ -82,9 +82,9 @@ export function serveHttp2(options: SecureServerOptions): Promise<Listening<Http
   return listen(createSecureServer(options));
 }
 
-/** What stands between client and server. */
+/** A proxy between client and server. */
 export interface TcpProxy extends Listening<TcpServer> {
-  /** From now on it takes everything and forwards nothing, as a host does that was switched off. */
+  /** Accepts all data from now on and forwards nothing, like a host that was switched off. */
   readonly goSilent: () => void;
   /** Forwards again, for new connections. */
   readonly forward: () => void;

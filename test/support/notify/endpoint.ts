@@ -4,19 +4,19 @@ import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 import { listen, serveHttp } from "../kube/server.ts";
 
-/** What an endpoint was sent. */
+/** A request that an endpoint received. */
 export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: unknown;
 }
 
-/** How an endpoint answers: by a status and headers, or never. */
+/** How an endpoint answers: with a status and headers, or never. */
 export type Answer = { readonly status: number; readonly headers?: Readonly<Record<string, string>> } | "never";
 
 /**
- * An endpoint on 127.0.0.1 that keeps what it is sent; `answers` are used up in turn, then it answers 200. Only tests
- * import this file.
+ * An endpoint on 127.0.0.1 that records the requests it receives. It uses `answers` in order, then answers 200.
+ * For tests only.
  */
 export async function startEndpoint(answers: Answer[] = [], tls?: { readonly cert: string; readonly key: string }) {
   const received: Received[] = [];

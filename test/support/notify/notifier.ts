@@ -8,7 +8,7 @@ import { MetricsRegistry } from "../../../src/telemetry/metrics/metrics.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { temporaryFiles } from "../kube/files.ts";
 
-/** An Event as the controller tells of a roll. */
+/** Returns an Event of a rollout as the controller reports it. */
 export function rolled(name: string, more: Partial<ObjectEvent> = {}, namespace = "shop"): ObjectEvent {
   return {
     regarding: { apiVersion: "apps/v1", kind: "Deployment", namespace, name, uid: name },
@@ -19,7 +19,7 @@ export function rolled(name: string, more: Partial<ObjectEvent> = {}, namespace 
   };
 }
 
-/** Starts a notifier with a manual clock. Only tests import this file. */
+/** Starts a notifier with a manual clock. For tests only. */
 export async function startNotifier(...receivers: readonly object[]) {
   const clock = new FakeClock();
   const metrics = new MetricsRegistry();

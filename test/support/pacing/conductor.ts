@@ -24,17 +24,17 @@ interface ConductorMemory {
 type ObjectsByWorkload = ReadonlyMap<string, readonly ConfigName[]>;
 
 /**
- * A controller for tests: it plans every workload when anything happens or an announced time comes, and at no other time. So a
- * workload that is held past its time, or without an end, is never rolled.
+ * A controller for tests. It plans every workload when anything happens or when an announced time comes, and at no other time.
+ * A workload that is held after its time, or without an end, is therefore never rolled.
  */
 export class Conductor {
   readonly #world: World;
   readonly #policy: Policy;
   readonly #memory = new Map<string, ConductorMemory>();
-  /** When it last saw each ConfigMap change. */
+  /** The last time at which it saw each ConfigMap change. */
   readonly #seenAt = new Map<string, number>();
   #startedAt = 0;
-  /** When it must plan again, milliseconds since the epoch. */
+  /** The time of the next plan, milliseconds since the epoch. */
   #times: number[] = [];
   /** The last plan of each workload. */
   readonly plans = new Map<string, RolloutPlan>();
@@ -62,7 +62,7 @@ export class Conductor {
     }
   }
 
-  /** Returns when it must plan again, milliseconds since the epoch; Infinity: never. */
+  /** Returns the time of the next plan, milliseconds since the epoch; Infinity: never. */
   next(): number {
     return Math.min(...this.#times.filter((time) => time > this.#world.now));
   }
