@@ -6,7 +6,7 @@ import { freePort, startWave, until, type WaveProcess } from "../control-plane/w
 import { makeNamespace, type Namespace, type WorkloadKind, workload } from "../end-to-end/objects.ts";
 import { type EventState, getWorkload, newHash, recordedHash, settledRevisions } from "../end-to-end/state.ts";
 
-/** A Wave of its own for one namespace, with or without webhooks. */
+/** A separate Wave for one namespace, with or without webhooks. */
 export interface Scene {
   readonly cluster: Cluster;
   readonly namespace: Namespace;
@@ -17,7 +17,7 @@ export interface Scene {
   readonly caughtUp: () => Promise<void>;
 }
 
-/** Where the API server has its mutating webhooks. */
+/** The path of the mutating webhooks in the API server. */
 export const configurations = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
 /** A pod spec that reads all of a ConfigMap. */
@@ -26,7 +26,7 @@ export const reads = (name: string, optional = false) => ({
   containers: [{ name: "app", image: "nginx", envFrom: [{ configMapRef: { name, optional } }] }],
 });
 
-/** Makes a namespace and starts Wave for it alone. */
+/** Creates a namespace and starts Wave for this namespace only. */
 export async function startScene(
   cluster: Cluster,
   ns: string,
@@ -64,7 +64,7 @@ export async function startScene(
   };
 }
 
-/** How often Kubernetes has made a revision of a workload and started one of its Pods on a node, since it exists. */
+/** The number of revisions of a workload, and the number of its Pods that were scheduled, since the workload exists. */
 export async function lifeOf({ cluster, namespace }: Scene, kind: WorkloadKind, name: string) {
   const events = (await cluster.list(`/api/v1/namespaces/${namespace.name}/events`)) as readonly EventState[];
   const started = events.filter(
@@ -74,19 +74,19 @@ export async function lifeOf({ cluster, namespace }: Scene, kind: WorkloadKind, 
   return { revisions: await settledRevisions(cluster, namespace.name, kind, name), started: started.length };
 }
 
-/** Waits until the newest revision of a workload runs everywhere, by its status. */
+/** Waits until the status of a workload shows that all Pods run the newest revision. */
 export function rolledOut({ cluster, namespace }: Scene, kind: WorkloadKind, name: string) {
   return cluster.kubectl(["-n", namespace.name, "rollout", "status", `${kind.toLowerCase()}/${name}`, "--timeout=90s"]);
 }
 
-/** Whether the controller itself has ever written a workload; what admission changes counts as the requester's. */
+/** Reports whether the controller has written a workload. A change by the webhook belongs to the client that sent the request. */
 export async function writtenByController({ cluster, namespace }: Scene, kind: WorkloadKind, name: string) {
   const { metadata } = await getWorkload(cluster, namespace.name, kind, name);
   const { managedFields = [] } = metadata as { managedFields?: readonly { manager?: string }[] };
   return managedFields.some(({ manager }) => manager === "wave");
 }
 
-/** The status words of a workload's Pods that are not being deleted. */
+/** Returns the phases of the Pods of a workload, without Pods that are being deleted. */
 export async function podPhases({ cluster, namespace }: Scene, name: string): Promise<readonly unknown[]> {
   const pods = await cluster.list(`/api/v1/namespaces/${namespace.name}/pods?labelSelector=app=${name}`);
   return pods
@@ -94,7 +94,7 @@ export async function podPhases({ cluster, namespace }: Scene, name: string): Pr
     .map(({ status }) => (status as { phase?: string }).phase);
 }
 
-/** Waits for Pods in this phase, at least one and no other. */
+/** Waits until there is at least one Pod and all Pods are in this phase. */
 export function podsToBe(scene: Scene, name: string, phase: string) {
   return until(`all Pods of ${name} to be ${phase}`, async () => {
     const phases = await podPhases(scene, name);
@@ -102,7 +102,7 @@ export function podsToBe(scene: Scene, name: string, phase: string) {
   });
 }
 
-/** Runs helm; resolves with what it printed, rejects with its error output. */
+/** Runs helm. Resolves to its output; rejects with its error output. */
 export function helm({ kubeconfig }: Cluster, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(join(controlPlaneFolder(), "helm"), ["--kubeconfig", kubeconfig, ...args], (error, stdout, stderr) =>

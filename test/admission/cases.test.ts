@@ -5,7 +5,7 @@ import { workload, workloadKinds } from "../end-to-end/objects.ts";
 import { getWorkload, newHash, recordedHash, revisionsToBe, waveEvents } from "../end-to-end/state.ts";
 import { lifeOf, podsToBe, reads, rolledOut, type Scene, startScene, writtenByController } from "./admitted.ts";
 
-/** StatefulSets count twice: their default policy does not replace a Pod that never became ready by itself. */
+/** StatefulSets have two rows, because their default policy does not replace a Pod that never became ready. */
 const rows = [
   ...workloadKinds.map(({ kind }) => ({ kind, title: kind, spec: {} })),
   {
@@ -36,7 +36,7 @@ describeOnControlPlane("admission with webhooks", (cluster) => {
   describe.for(rows)("of a $title", ({ kind, title, spec }) => {
     const id = title.toLowerCase().replaceAll(" ", "-");
 
-    it("whose configuration exists has its hash from the first Pod on, and the controller writes nothing", async () => {
+    it("has its hash from the first Pod on if its configuration exists, and the controller writes nothing", async () => {
       const name = `exists-${id}`;
       await scene.namespace.configMap(name, { a: "1" });
       await scene.namespace.create(workload(name, reads(name), { kind, spec }));
@@ -60,7 +60,7 @@ describeOnControlPlane("admission with webhooks", (cluster) => {
       expect(await lifeOf(scene, kind, name)).toEqual({ revisions: 2, started: 2 });
     });
 
-    it("waits for what it requires, and then starts once", async () => {
+    it("waits for required objects, and then starts once", async () => {
       const name = `missing-${id}`;
       await scene.namespace.create(workload(name, reads(name), { kind, spec }));
       expect(await schedulingHoldOf(kind, name)).toEqual({
@@ -83,11 +83,11 @@ describeOnControlPlane("admission with webhooks", (cluster) => {
       });
     });
 
-    it("keeps its scheduling hold closed while something is still missing, also when it is replaced", async () => {
+    it("keeps its scheduling hold while an object is missing, also when the workload is replaced", async () => {
       const name = `held-${id}`;
       const object = workload(name, reads(name), { kind, spec });
       await scene.namespace.create(object);
-      // kubectl replaces what it has just read: Kubernetes may write the status in between, a conflict.
+      // kubectl replaces the object that it read. Kubernetes may write the status in between, which is a conflict.
       await until("kubectl to replace it", () =>
         scene.cluster.kubectl(["-n", ns, "replace", "-f", "-"], JSON.stringify(object)),
       );
@@ -100,7 +100,7 @@ describeOnControlPlane("admission with webhooks", (cluster) => {
     });
   });
 
-  it("keeps the name of another scheduler while the Pods wait, and gives it back", async () => {
+  it("keeps the name of another scheduler while the Pods wait, and restores it", async () => {
     const name = "other-scheduler";
     await scene.namespace.create(workload(name, { ...reads(name), schedulerName: "mine" }));
     expect(await schedulingHoldOf("Deployment", name)).toEqual({
@@ -112,7 +112,7 @@ describeOnControlPlane("admission with webhooks", (cluster) => {
     expect(await schedulingHoldOf("Deployment", name)).toEqual({ scheduler: "mine", previous: undefined });
   });
 
-  it("holds only the new Pods when an update of the template brings in something missing", async () => {
+  it("holds only the new Pods when an update of the template refers to a missing object", async () => {
     const name = "brings-in";
     await scene.namespace.configMap(name, { a: "1" });
     await scene.namespace.create(workload(name, reads(name)));
@@ -129,7 +129,7 @@ describeOnControlPlane("admission with webhooks", (cluster) => {
     expect(await lifeOf(scene, "Deployment", name)).toEqual({ revisions: 3, started: 2 });
   });
 
-  it("leaves a workload alone that has not opted in", async () => {
+  it("does not change a workload that has not opted in", async () => {
     const { metadata, ...rest } = workload("out", reads("nothing-of-this-name"));
     await scene.namespace.create({ ...rest, metadata: { name: metadata.name } });
     const { spec } = await getWorkload(cluster, ns, "Deployment", "out");
@@ -150,7 +150,7 @@ describeOnControlPlane("the same without webhooks", (cluster) => {
   describe.for(workloadKinds)("a $kind", ({ kind }) => {
     const id = kind.toLowerCase();
 
-    it("gets its hash by a first rollout, whether its configuration is there before or comes later", async () => {
+    it("gets its hash in a first rollout, whether its configuration is created earlier or later", async () => {
       const names = [`exists-${id}`, `missing-${id}`];
       await scene.namespace.configMap(`exists-${id}`, { a: "1" });
       for (const name of names) await scene.namespace.create(workload(name, reads(name), { kind }));

@@ -35,7 +35,7 @@ describeOnControlPlane("the webhook's certificates", (cluster) => {
     return response.statusCode;
   };
   let names = 0;
-  /** Whether a workload that is created now comes back with its hash, without being stored. */
+  /** Reports whether a workload that is created now has its hash in the response. The request is a dry run. */
   const admits = async () => {
     const name = `web-${++names}`;
     const path = `/apis/apps/v1/namespaces/${ns}/deployments?dryRun=All`;
@@ -48,7 +48,7 @@ describeOnControlPlane("the webhook's certificates", (cluster) => {
     return answer.spec.template.metadata.annotations?.["wave.pusher.com/config-hash"] !== undefined;
   };
 
-  it("are made by Wave itself: the API server trusts what the Secret says, and nothing is written after that", async () => {
+  it("are created by Wave: the API server trusts the authority in the Secret, and Wave writes nothing afterwards", async () => {
     expect(await admits()).toBe(true);
     expect(await caBundle()).toBe((await secret()).data["ca.crt"]);
     const { resourceVersion } = (await configuration()).metadata;
@@ -56,18 +56,18 @@ describeOnControlPlane("the webhook's certificates", (cluster) => {
     expect((await configuration()).metadata.resourceVersion).toBe(resourceVersion);
   });
 
-  it("are shared by a second replica, which takes what is there", async () => {
+  it("are shared by a second replica, which uses the existing Secret", async () => {
     const before = (await secret()).data;
     const other = await startScene(cluster, `${ns}-2`, { webhooks: true, args: [`--webhook-service-name=${ns}`] });
     expect((await secret()).data).toEqual(before);
     expect(await recordedHash(cluster, `${ns}-2`, "Deployment", "canary")).toMatch(/^v2:/);
     await other.wave.stop();
-    // Told to stop, it takes back what it registered, and only that.
+    // After SIGTERM it removes its own registration, and nothing else.
     await expect(cluster.api("GET", `${configurations}/${other.configuration}`)).rejects.toThrow("404");
     expect(await admits()).toBe(true);
   });
 
-  it("are trusted again when somebody overwrites the caBundle", async () => {
+  it("are trusted again after another client overwrites the caBundle", async () => {
     const right = await caBundle();
     const wrong = [{ op: "remove", path: "/webhooks/0/clientConfig/caBundle" }];
     await cluster.api("PATCH", `${configurations}/${scene.configuration}`, wrong, "application/json-patch+json");
@@ -75,7 +75,7 @@ describeOnControlPlane("the webhook's certificates", (cluster) => {
     await until("admission", async () => (await admits()) || undefined);
   });
 
-  it("come with a secret path, which is put back when somebody resets it, and at no other is anything answered", async () => {
+  it("come with a secret path, which Wave restores after another client resets it, and which is the only path that is served", async () => {
     const called = async () => new URL((await configuration()).webhooks[0]?.clientConfig.url ?? "");
     const right = await called();
     expect(right.pathname).toMatch(/^\/mutate\/[0-9a-f]{32}$/);
@@ -91,7 +91,7 @@ describeOnControlPlane("the webhook's certificates", (cluster) => {
     expect(await scene.wave.metrics()).not.toContain(right.pathname);
   });
 
-  it("are made anew when the Secret is deleted, without one review that fails", async () => {
+  it("are created again when the Secret is deleted, and no review fails", async () => {
     const before = (await secret()).data["tls.crt"];
     const old = await caBundle();
     await cluster.api("DELETE", secretPath);
@@ -108,7 +108,7 @@ describeOnControlPlane("the webhook's certificates", (cluster) => {
     expect(bundle).toContain(Buffer.from(after["tls.crt"] ?? "", "base64").toString());
   });
 
-  it("go on being served, by a Wave that is ready, when the Secret is damaged, and the log says what to do", async () => {
+  it("are still served by a ready Wave when the Secret is damaged, and the log shows what to do", async () => {
     const damaged = [{ op: "replace", path: "/data/tls.key", value: "AAAA" }];
     await cluster.api("PATCH", secretPath, damaged, "application/json-patch+json");
     await until("the log", async () => scene.wave.log().includes("is damaged; delete it and Wave makes") || undefined);
@@ -120,7 +120,7 @@ describeOnControlPlane("the webhook's certificates", (cluster) => {
     expect(await admits()).toBe(true);
   });
 
-  it("that are gone with their process block nobody", async () => {
+  it("block no request after their process has ended", async () => {
     await scene.wave.stop("SIGKILL");
     expect(await admits()).toBe(false);
     await cluster.api("DELETE", `${configurations}/${scene.configuration}`);

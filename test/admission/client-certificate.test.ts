@@ -14,7 +14,7 @@ import { configurations, reads } from "./admitted.ts";
 
 const ns = "client-certificate";
 
-describeOnControlPlane("an API server that is told to present a client certificate", () => {
+describeOnControlPlane("an API server that is configured to present a client certificate", () => {
   let folder: string;
   let plane: ControlPlane;
   let wave: WaveProcess;
@@ -27,7 +27,7 @@ describeOnControlPlane("an API server that is told to present a client certifica
       return join(folder, name);
     };
     port = await freePort();
-    // An authority may show its own certificate as a client's.
+    // An authority may present its own certificate as a client certificate.
     const client = createAuthority("webhook clients", {
       notBefore: Date.now() - 60_000,
       notAfter: Date.now() + 3_600_000,
@@ -68,7 +68,7 @@ describeOnControlPlane("an API server that is told to present a client certifica
     await rm(folder, { recursive: true, force: true });
   });
 
-  it("is answered where Wave demands one, and nobody else, who knows the path all the same", async () => {
+  it("is the only client that is answered if Wave requires a certificate, although another client knows the path", async () => {
     const cluster = connect(plane);
     try {
       const namespace = await makeNamespace(cluster, ns);

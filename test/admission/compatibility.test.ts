@@ -10,7 +10,7 @@ const optedOut = { "wave.pusher.com/update-on-config-change": "false" };
 const sapHash = "pod-reloader.cs.sap.com/config-hash";
 const merge = "application/merge-patch+json";
 
-describeOnControlPlane("admission in the compatibility of others", (cluster) => {
+describeOnControlPlane("admission with compatibility with other controllers", (cluster) => {
   let scene: Scene;
   beforeAll(async () => {
     scene = await startScene(cluster, ns, {
@@ -38,7 +38,7 @@ describeOnControlPlane("admission in the compatibility of others", (cluster) => 
   };
   const patch = (name: string, what: object) => cluster.api("PATCH", workloadPath(ns, "Deployment", name), what, merge);
 
-  it("gives a workload of SAP's its hash, where SAP has it, and gives it back", async () => {
+  it("puts the hash of a workload with SAP's annotations where SAP puts it, and restores it after a removal", async () => {
     await scene.namespace.create(sap("web"));
     const before = await hashesOf("web");
     expect(before).toEqual({ [sapHash]: expect.stringMatching(/^v2:[0-9a-f]{64}$/) });
@@ -49,7 +49,7 @@ describeOnControlPlane("admission in the compatibility of others", (cluster) => 
     expect(await writtenByController(scene, "Deployment", "web")).toBe(false);
   });
 
-  it("takes off a precondition that holds, and denies a request whose does not", async () => {
+  it("removes a precondition that is met, and denies a request whose precondition is not met", async () => {
     await scene.namespace.create(sap("checked"));
     const { [sapHash]: current = "" } = await hashesOf("checked");
     await patch("checked", { metadata: { annotations: { [sapHash]: current } } });
@@ -60,7 +60,7 @@ describeOnControlPlane("admission in the compatibility of others", (cluster) => 
     await expect(scene.namespace.create(sap("new", { [sapHash]: "v2:0" }))).rejects.toThrow("denied the request");
   });
 
-  it("rolls for an object that an expression names, though no pod spec reads it", async () => {
+  it("rolls for an object that an expression names, although no pod spec reads the object", async () => {
     const annotations = { ...optedOut, "configmap.reloader.stakater.com/reload": "app-[0-9]+" };
     await scene.namespace.configMap("app-1", { a: "1" });
     await scene.namespace.create(workload("named", { containers: [container] }, { annotations }));

@@ -7,7 +7,7 @@ import { reads, type Scene, startScene, writtenByController } from "./admitted.t
 const ns = "admission-key";
 const hashPath = "wave.pusher.com/config-hash";
 
-describeOnControlPlane("admission with a key of hashes", (cluster) => {
+describeOnControlPlane("admission with a hash key", (cluster) => {
   let scene: Scene;
   beforeAll(async () => {
     scene = await startScene(cluster, ns, { webhooks: true, args: [`--hash-key-secret=${ns}/wave-hash-key`] });
@@ -16,7 +16,7 @@ describeOnControlPlane("admission with a key of hashes", (cluster) => {
     await scene?.wave.stop();
   });
 
-  it("gives a workload the hash under the key from its first Pod, and the controller agrees", async () => {
+  it("gives a workload the keyed hash from its first Pod on, and the controller computes the same hash", async () => {
     await scene.namespace.configMap("app", { a: "1" });
     await scene.namespace.create(workload("app", reads("app")));
     const hash = await recordedHash(cluster, ns, "Deployment", "app");
@@ -27,7 +27,7 @@ describeOnControlPlane("admission with a key of hashes", (cluster) => {
     expect(await writtenByController(scene, "Deployment", "app")).toBe(false);
   });
 
-  it("replaces a hash that was copied from another cluster, where it is made anyway", async () => {
+  it("replaces a hash that was copied from another cluster when the workload is created", async () => {
     await scene.namespace.configMap("copied", { a: "1" });
     const foreign = `v2-00000000:${"0".repeat(64)}`;
     const annotations = { "wave.pusher.com/recorded-config": `${foreign} ${foreign}` };

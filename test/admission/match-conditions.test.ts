@@ -50,7 +50,7 @@ describeOnControlPlane("the webhook configuration", (cluster) => {
     const clientConfig = { url: `https://127.0.0.1:${server.port}${pathWith(tokenOf(authority))}`, caBundle };
     const body = webhookConfiguration({ name: ns, clientConfig, namespaces: [ns], compatibility });
     await cluster.api("POST", configurations, body);
-    // The API server takes a moment to learn of it.
+    // The API server needs a moment until it uses the configuration.
     await until("the API server to ask", async () => (await create({ [optIn]: "true" })) || undefined);
   });
   afterAll(async () => {
@@ -62,7 +62,7 @@ describeOnControlPlane("the webhook configuration", (cluster) => {
     const { metadata, ...rest } = workload("web", { containers: [container] });
     return { ...rest, metadata: { name: metadata.name, annotations } };
   };
-  /** Whether Wave is asked while this is done. */
+  /** Reports whether the API server calls Wave during this action. */
   const reaches = async (request: () => Promise<unknown>) => {
     asked = [];
     await request();
@@ -86,12 +86,12 @@ describeOnControlPlane("the webhook configuration", (cluster) => {
       true,
     ],
     ["declines, and asks in Stakater's", { [optIn]: "false", "secret.reloader.stakater.com/auto": "true" }, true],
-  ])("lets Wave see a workload that %s: %j", async (_what, annotations, seen) => {
+  ])("sends Wave a workload that %s: %j", async (_what, annotations, seen) => {
     expect(await create(annotations)).toBe(seen);
   });
 
-  it("lets Wave see what was opted in, but neither its scale nor its status nor what Wave itself writes", async () => {
-    // A StatefulSet, because nobody else writes to it: the Deployment controller annotates its Deployments.
+  it("sends Wave the workloads that opted in, but neither their scale nor their status nor Wave's own writes", async () => {
+    // A StatefulSet, because no other client writes to it. The Deployment controller annotates Deployments.
     const annotations = { [optIn]: "true" };
     await namespace.create(workload("web", { containers: [container] }, { kind: "StatefulSet", annotations }));
     const path = workloadPath(ns, "StatefulSet", "web");
@@ -114,14 +114,14 @@ describeOnControlPlane("the webhook configuration", (cluster) => {
     expect(await patch(label("f"))).toBe(false);
   });
 
-  it("asks nothing about other namespaces and other kinds", async () => {
+  it("sends nothing about other namespaces and other kinds", async () => {
     const opted = { [optIn]: "true" };
     expect(await reaches(() => other.create(object(opted)))).toBe(false);
     const pod = { metadata: { name: "web", annotations: opted }, spec: { containers: [container] } };
     expect(await reaches(() => cluster.api("POST", `/api/v1/namespaces/${ns}/pods?dryRun=All`, pod))).toBe(false);
   });
 
-  it("asks about each of the three kinds, with the object as apps/v1", async () => {
+  it("sends each of the three kinds, with the object as apps/v1", async () => {
     for (const kind of ["Deployment", "StatefulSet", "DaemonSet"] as const) {
       const opted = workload("kind", { containers: [container] }, { kind });
       expect(await reaches(() => cluster.api("POST", `${workloadPath(ns, kind)}?dryRun=All`, opted))).toBe(true);

@@ -7,7 +7,7 @@ import { lifeOf, podsToBe, reads, rolledOut, type Scene, startScene, writtenByCo
 
 const ns = "admission-namespace";
 
-/** A workload that says nothing, not even to others. */
+/** A workload without annotations, also without those of other controllers. */
 function silent(name: string, kind: WorkloadKind) {
   const { metadata, ...rest } = workload(name, reads(name), { kind });
   return { ...rest, metadata: { name: metadata.name } };
@@ -35,8 +35,8 @@ describeOnControlPlane("admission in a Namespace that opts in", (cluster) => {
     await scene?.wave.stop();
   });
 
-  describe.for(workloadKinds)("of a $kind that says nothing", ({ kind }) => {
-    it("begins with the hash, and the controller writes nothing", async () => {
+  describe.for(workloadKinds)("of a $kind without annotations", ({ kind }) => {
+    it("sets the hash at creation, and the controller writes nothing", async () => {
       const name = `exists-${kind.toLowerCase()}`;
       await scene.namespace.configMap(name, { a: "1" });
       await scene.namespace.create(silent(name, kind));
@@ -47,7 +47,7 @@ describeOnControlPlane("admission in a Namespace that opts in", (cluster) => {
       expect(await writtenByController(scene, kind, name)).toBe(false);
     });
 
-    it("holds its Pods while something is missing, and then starts them once", async () => {
+    it("holds its Pods while an object is missing, and then starts them once", async () => {
       const name = `missing-${kind.toLowerCase()}`;
       await scene.namespace.create(silent(name, kind));
       const { metadata, spec } = await getWorkload(cluster, ns, kind, name);

@@ -13,11 +13,11 @@ import { makeNamespace, workload, workloadPath } from "../end-to-end/objects.ts"
 import { configurations, reads } from "./admitted.ts";
 
 const ns = "admission-rotation";
-/** What the replicas warned of, to understand a failure. */
+/** The warnings of the replicas, to explain a failure. */
 const said: string[] = [];
 const note = (message: string, fields?: object) => void said.push(`${message} ${JSON.stringify(fields)}`);
 const log = { ...silentLogger, warn: note, error: note };
-/** Short, so that authorities change every 25 s or so; a busy machine has 2 s for the API server to hear of each. */
+/** Short, so that authorities change about every 25 s. The API server has 2 s to receive each of them, for a busy machine. */
 const lifetimes = { authorityMs: 30_000, servingMs: 18_000, overlapMs: 4_000, holdMs: 2_000 };
 
 interface Registered {
@@ -29,7 +29,7 @@ interface Replica {
   readonly stop: () => Promise<void>;
 }
 
-/** One replica in this process, behind a URL that several share. */
+/** Starts one replica in this process, behind a URL that several replicas share. */
 async function startReplica(cluster: Cluster, url: URL): Promise<Replica> {
   const config = await loadClusterConfig({ kubeconfigFlag: cluster.kubeconfig, env: {}, homeDir: "/nonexistent" });
   const base = { clock: systemClock, log, metrics: new MetricsRegistry() };
@@ -59,7 +59,7 @@ async function startReplica(cluster: Cluster, url: URL): Promise<Replica> {
   };
 }
 
-/** Gives connections to the replicas in turn, as a Service does. */
+/** Distributes connections to the replicas in turn, as a Service does. */
 async function balance(port: number, replicas: readonly Replica[]) {
   const open = new Set<Socket>();
   let turn = 0;
@@ -84,7 +84,7 @@ async function balance(port: number, replicas: readonly Replica[]) {
   };
 }
 
-/** Between requests, so that a stream does not take all of the machine. */
+/** Pause between requests, so that a stream leaves CPU time for other tests. */
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describeOnControlPlane("rotation of the webhook's authorities", (cluster) => {
@@ -133,7 +133,7 @@ describeOnControlPlane("rotation of the webhook's authorities", (cluster) => {
     await Promise.all(replicas.map((replica) => replica.stop()));
     stopBalancing();
 
-    // Of more than 200, while authorities and with them the secret path have rotated twice.
+    // More than 200 reviews, while the authorities and the secret path rotated twice.
     expect(failures, said.join("\n")).toBe(0);
     for (const address of called) expect(address).toMatch(/\/mutate\/[0-9a-f]{32}$/);
     await expect(cluster.api("GET", registration)).rejects.toThrow("404");

@@ -9,7 +9,7 @@ import { helm, lifeOf, podsToBe, reads, rolledOut, type Scene, startScene } from
 
 const ns = "admission-tools";
 
-describeOnControlPlane("with webhooks, people's tools", (cluster) => {
+describeOnControlPlane("with webhooks, the tools of users", (cluster) => {
   let scene: Scene;
   beforeAll(async () => {
     scene = await startScene(cluster, ns, { webhooks: true });
@@ -20,7 +20,7 @@ describeOnControlPlane("with webhooks, people's tools", (cluster) => {
   const kubectl = (args: readonly string[], object?: unknown) =>
     cluster.kubectl(["-n", ns, ...args], object === undefined ? "" : JSON.stringify(object));
 
-  describe.for(workloadKinds)("make no extra rollout of a $kind:", ({ kind, plural }) => {
+  describe.for(workloadKinds)("cause no extra rollout of a $kind:", ({ kind, plural }) => {
     const name = `tools-${kind.toLowerCase()}`;
     const object = workload(name, reads(name), { kind });
     const labelled = (value: string) => ({ ...object, metadata: { ...object.metadata, labels: { value } } });
@@ -56,7 +56,7 @@ describeOnControlPlane("with webhooks, people's tools", (cluster) => {
     });
   });
 
-  it("print what is wrong as warnings", async () => {
+  it("print problems as warnings", async () => {
     await scene.namespace.configMap("elsewhere", {});
     const annotations = {
       "wave.pusher.com/extra-configmap": "elsewhere",
@@ -76,7 +76,7 @@ describeOnControlPlane("with webhooks, people's tools", (cluster) => {
     expect(await kubectl(["create", "-f", "-"], unclear)).toMatch(/^Warning: .*update-on-config-change.*"true"/m);
   });
 
-  it("may ask for a dry run, which changes nothing and shows the hash", async () => {
+  it("can request a dry run, which changes nothing and shows the hash", async () => {
     await scene.namespace.configMap("dry", { a: "1" });
     const output = await kubectl(
       ["create", "--dry-run=server", "-o", "yaml", "-f", "-"],
@@ -105,7 +105,7 @@ metadata:
 data: {a: "{{ .Values.value }}"}
 `,
       );
-      // As workloads do that say nothing, where Wave is not told otherwise: the edit is not to be rolled before the template comes.
+      // The default settle time, which this Wave does not have: the edit must not be rolled before the new template arrives.
       const settles = { "wave.pusher.com/settle": "1s" };
       const app = workload("{{ .Release.Name }}", reads("{{ .Release.Name }}"));
       const { metadata } = app;
@@ -116,7 +116,7 @@ data: {a: "{{ .Values.value }}"}
     });
     afterAll(() => rm(chart, { recursive: true }));
 
-    it("install with workloads before configuration: no Pod starts before, and none restarts", async () => {
+    it("installs workloads before configuration: no Pod starts before the configuration exists, and no Pod restarts", async () => {
       await helm(cluster, ["-n", ns, "install", "late", chart, "--set", "hook=post-install"]);
       await newHash(cluster, ns, "Deployment", "late");
       await podsToBe(scene, "late", "Running");
@@ -125,7 +125,7 @@ data: {a: "{{ .Values.value }}"}
       expect(await lifeOf(scene, "Deployment", "late")).toEqual({ revisions: 2, started: 1 });
     });
 
-    it("install and then upgrade of configuration and template together: one rollout each", async () => {
+    it("installs, then upgrades configuration and template together: one rollout each", async () => {
       await helm(cluster, ["-n", ns, "install", "app", chart]);
       await rolledOut(scene, "Deployment", "app");
       await scene.caughtUp();

@@ -6,7 +6,7 @@ import { controlPlaneFolder } from "../control-plane/control-plane.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 
 describeOnControlPlane("types/kubernetes.d.ts", (cluster) => {
-  it("is what write-api-types.ts makes from the OpenAPI of the API server", async () => {
+  it("matches the output of write-api-types.ts for the OpenAPI of the API server", async () => {
     const types = await apiTypesOf(join(controlPlaneFolder(), "kubectl"), cluster.kubeconfig);
     expect(types).toBe(readFileSync(join(import.meta.dirname, "../../types/kubernetes.d.ts"), "utf8"));
   });

@@ -1,14 +1,14 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
-/** Where an API server is and how to get in. */
+/** The address of an API server and the credentials for it. */
 export interface Access {
   readonly server: URL;
   readonly token?: string;
   readonly ca?: string;
 }
 
-/** A request as these tests send it. */
+/** A request of these tests. */
 export interface Call {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -16,7 +16,7 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An object as the server answers it: read only as far as a test looks. */
+/** An object in a response, with only the fields that tests read. */
 export interface Body {
   readonly kind?: string;
   readonly apiVersion?: string;
@@ -44,7 +44,7 @@ export interface Body {
   readonly [field: string]: unknown;
 }
 
-/** What came back. */
+/** A response. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -57,22 +57,22 @@ export interface Line {
   readonly object: Body & { readonly code?: number; readonly reason?: string; readonly message?: string };
 }
 
-/** HTTP as it is, so that a statement about the server does not lean on Wave's own client. */
+/** A plain HTTP client, so that a statement about the server does not depend on Wave's own client. */
 export interface Api {
   call(method: string, path: string, call?: Call): Promise<Reply>;
-  /** The lines of a watch as they come, until the server ends it or the caller stops reading. */
+  /** Yields the lines of a watch as they arrive, until the server ends the watch or the caller stops reading. */
   watch(path: string, query: Readonly<Record<string, string>>): AsyncGenerator<Line, void>;
   close(): void;
 }
 
 const noMetadata = { name: "", uid: "", resourceVersion: "", creationTimestamp: "" };
 
-/** The length is said because Node sends a DELETE's body without any framing otherwise. */
+/** Sets the length, because Node otherwise sends the body of a DELETE without framing. */
 function framing(text: string, contentType = "application/json"): Record<string, string> {
   return { "content-type": contentType, "content-length": String(Buffer.byteLength(text)) };
 }
 
-/** Opens connections as they are needed and keeps them. */
+/** Opens connections when they are needed and keeps them. */
 export function connect(access: Access): Api {
   const secure = access.server.protocol === "https:";
   const agent = secure ? new HttpsAgent({ keepAlive: true, ca: access.ca }) : new HttpAgent({ keepAlive: true });
@@ -120,7 +120,7 @@ export function connect(access: Access): Api {
       });
       response.setEncoding("utf8");
       let rest = "";
-      // To stop reading ends the connection.
+      // The connection ends when the caller stops reading.
       for await (const chunk of response as AsyncIterable<string>) {
         const lines = (rest + chunk).split("\n");
         rest = lines.pop() ?? "";
@@ -131,13 +131,13 @@ export function connect(access: Access): Api {
   };
 }
 
-/** An answer's object; of a watch that was asked for as one answer, what its first line holds. */
+/** Returns the object of a response. For a watch that was read as one response, returns the content of its first line. */
 function parseFirst(text: string): Body {
   const end = text.indexOf("}\n{");
   return JSON.parse(end === -1 ? text : text.slice(0, end + 1)) as Body;
 }
 
-/** The first lines of a watch, `count` of them; fewer where the server ends it before. */
+/** Returns the first `count` lines of a watch; fewer if the server ends the watch earlier. */
 export async function take(lines: AsyncGenerator<Line, void>, count: number): Promise<Line[]> {
   const taken: Line[] = [];
   for await (const line of lines) {

@@ -13,7 +13,7 @@ describeApiServers("field managers", (target) => {
     const entry = first.body.metadata.managedFields?.find(({ manager }) => manager === "second");
     expect(entry).toMatchObject({ operation: "Update", fieldsV1: { "f:data": { "f:b": {} } } });
     expect(first.body.metadata.managedFields?.find(({ manager }) => manager === "conformance")).toBeTruthy();
-    // Times are in whole seconds: the next second has to begin before a change can show.
+    // Times are in whole seconds, so a change is visible only after the next second begins.
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     const same = await patch(path, merge, { data: { b: "1" } }, { fieldManager: "second" });
     expect(same.body.metadata.managedFields).toEqual(first.body.metadata.managedFields);
@@ -24,14 +24,14 @@ describeApiServers("field managers", (target) => {
     expect(others(changed.body)).toEqual(others(first.body));
   });
 
-  it("take a field over from the manager that wrote it before", async () => {
+  it("take a field over from the manager that wrote it earlier", async () => {
     await create(configMaps(), { metadata: { name: "taken" }, data: { a: "1" } });
     const { body } = await patch(`${configMaps()}/taken`, merge, { data: { a: "2" } }, { fieldManager: "second" });
     const owners = body.metadata.managedFields?.filter(({ fieldsV1 }) => JSON.stringify(fieldsV1).includes('"f:a"'));
     expect(owners?.map(({ manager }) => manager)).toEqual(["second"]);
   });
 
-  it("of type apply create what is not there, and conflict over a field of another manager", async () => {
+  it("of type apply create missing objects, and conflict over a field of another manager", async () => {
     const path = `${configMaps()}/applied`;
     const configuration = (data: object) => ({
       apiVersion: "v1",
@@ -65,7 +65,7 @@ describeApiServers("field managers", (target) => {
     expect(refused.message).toContain("fieldManager: Required value");
   });
 
-  it("of type apply leave alone what another manager set on the same container", async () => {
+  it("of type apply keep the fields that another manager set on the same container", async () => {
     await create(apps("deployments"), deployment("shared"));
     const path = `${apps("deployments")}/shared`;
     const configuration = {

@@ -30,7 +30,7 @@ spec:
       volumes: [{name: html, configMap: {name: web}}]
 `;
 
-// kubectl is no part of the control plane, and a machine may have one without the other.
+// kubectl is not part of the control plane, so a machine may have only one of the two.
 if (spawnSync("kubectl", ["version", "--client"]).status === 0) {
   describeApiServers("kubectl", (target) => {
     const folder = mkdtempSync(join(tmpdir(), "wave-kubectl-"));
@@ -62,7 +62,7 @@ if (spawnSync("kubectl", ["version", "--client"]).status === 0) {
       expect(await kubectl("apply", "-f", file)).toBe("configmap/web unchanged\ndeployment.apps/web unchanged\n");
     });
 
-    it("waits for a rollout and shows what it made", async () => {
+    it("waits for a rollout and shows its ReplicaSets and Pods", async () => {
       expect(await kubectl("rollout", "status", "deployment/web", "--timeout=180s")).toContain(
         "successfully rolled out",
       );
@@ -73,7 +73,7 @@ if (spawnSync("kubectl", ["version", "--client"]).status === 0) {
       expect(await kubectl("describe", "deployment", "web")).toContain("ScalingReplicaSet");
     });
 
-    it("applies a change with all that others set left alone", async () => {
+    it("applies a change and keeps all fields that other clients set", async () => {
       await kubectl("annotate", "deployment", "web", "other=set");
       writeFileSync(file, manifest("nginx:2"));
       expect(await kubectl("apply", "-f", file)).toBe("configmap/web unchanged\ndeployment.apps/web configured\n");
@@ -91,7 +91,7 @@ if (spawnSync("kubectl", ["version", "--client"]).status === 0) {
       );
     });
 
-    it("shows what a server-side dry run would change", async () => {
+    it("shows the changes of a server-side dry run", async () => {
       expect(await kubectl("apply", "--dry-run=server", "-f", file)).toContain(
         "configmap/web configured (server dry run)",
       );
@@ -123,7 +123,7 @@ if (spawnSync("kubectl", ["version", "--client"]).status === 0) {
       expect(await kubectl("get", "pods", "-l", "app=web", "-o=name")).toBe("");
     });
 
-    it("refuses a misspelt field and a label without quotes in words", async () => {
+    it("explains why it refuses a misspelt field and a label without quotes", async () => {
       writeFileSync(file, manifest("nginx:1").replace("replicas:", "replica:"));
       await expect(kubectl("apply", "-f", file)).rejects.toThrow('strict decoding error: unknown field "spec.replica"');
       writeFileSync(file, manifest("nginx:1").replace('"kept"', "true"));
@@ -132,7 +132,7 @@ if (spawnSync("kubectl", ["version", "--client"]).status === 0) {
   });
 } else {
   describe("kubectl", () => {
-    it("is not on this machine's PATH, so that what it does is not compared", () => {
+    it("is not on the PATH of this machine, so its behaviour is not compared", () => {
       expect(spawnSync("kubectl", ["version", "--client"]).error).toMatchObject({ code: "ENOENT" });
     });
   });

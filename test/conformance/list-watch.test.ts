@@ -16,7 +16,7 @@ interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** Wave's own client, as it would be made from a kubeconfig. */
+/** Returns Wave's own client, as from a kubeconfig. */
 function clientOf({ access }: Target): ApiClient {
   const client = createApiClient({
     config: {
@@ -50,7 +50,7 @@ function contextOf(target: Target, client: ApiClient, resource: Resource = resou
   };
 }
 
-/** What a reflector would hold, by name, and how often it was told to begin anew. */
+/** The objects that a reflector would hold, by name, and the number of its restarts. */
 function follow(options: ListWatchOptions) {
   const held = new Map<string, ConfigMap>();
   const told: ReflectorEvent<ConfigMap>["type"][] = [];
@@ -78,7 +78,7 @@ describeApiServers("Wave's own client", (target) => {
   const remove = (client: ApiClient, name: string) =>
     client.request({ method: "DELETE", path: `${path()}/${name}`, body: { propagationPolicy: "Background" } });
 
-  it("lists what is there, then follows each write, and ends with its signal", async () => {
+  it("lists existing objects, then follows each write, and ends with its signal", async () => {
     const client = clientOf(target());
     await write(client, "there", { a: "1" });
     const stop = new AbortController();
@@ -95,9 +95,9 @@ describeApiServers("Wave's own client", (target) => {
     await running;
   });
 
-  it("resumes a stream that the server ended where it was, and tells nothing twice", async () => {
+  it("resumes a stream that the server ended at the same position, and reports no event twice", async () => {
     const client = clientOf(target());
-    // The shortest stream that a server is asked for, so that it ends during the test.
+    // The shortest stream that a client requests, so that it ends during the test.
     const short = withTimeout(client, 1);
     const { held, told, count } = follow({ ...contextOf(target(), short.client), random: () => 0 });
     await eventually(async () => count("initDone") === 1);
@@ -108,7 +108,7 @@ describeApiServers("Wave's own client", (target) => {
     expect(told.slice(before)).toEqual(["apply"]);
   });
 
-  it("lists in pages what a watch from there then continues", async () => {
+  it("lists in pages, and a watch continues from that list", async () => {
     const client = clientOf(target());
     const names = Array.from({ length: 230 }, (_, index) => `page-${index}`);
     for (let start = 0; start < names.length; start += 46) {
@@ -130,7 +130,7 @@ describeApiServers("Wave's own client", (target) => {
     }
   });
 
-  it("names a resourceVersion that the server has forgotten as 410", async () => {
+  it("reports a resourceVersion that the server no longer has as 410", async () => {
     const { path: lost, resourceVersion } = await target().expired();
     const context = { ...contextOf(target(), clientOf(target())), path: lost };
     const first = watchFrom(context, resourceVersion).next();
@@ -153,7 +153,7 @@ describeApiServers("Wave's own client", (target) => {
     expect([...held.keys()]).not.toContain("release");
   });
 
-  it("tells failures in the API server's words", async () => {
+  it("reports failures with the message of the API server", async () => {
     const client = clientOf(target());
     const missing = client.request({ method: "GET", path: `${path()}/missing` });
     await expect(missing).rejects.toMatchObject({
@@ -167,7 +167,7 @@ describeApiServers("Wave's own client", (target) => {
     await expect(failed).rejects.toMatchObject({ status: 422, reason: "Invalid" });
   });
 
-  it("sends the body of a DELETE: a precondition holds", async () => {
+  it("sends the body of a DELETE: a precondition has its effect", async () => {
     const client = clientOf(target());
     await write(client, "kept");
     const body = { preconditions: { uid: "another" } };
@@ -178,7 +178,7 @@ describeApiServers("Wave's own client", (target) => {
     });
   });
 
-  it("keeps many watches and short requests going at once", async () => {
+  it("runs many watches and short requests at the same time", async () => {
     const client = clientOf(target());
     const streams = await Promise.all(
       Array.from({ length: 150 }, () => client.stream({ method: "GET", path: path(), query: { watch: true } })),
@@ -188,7 +188,7 @@ describeApiServers("Wave's own client", (target) => {
   });
 });
 
-/** A client whose watches the server ends after so many seconds; counts them. */
+/** Returns a client whose watches the server ends after this many seconds, and counts the watches. */
 function withTimeout(client: ApiClient, timeoutSeconds: number) {
   let streams = 0;
   const stream: ApiClient["stream"] = (request) => {

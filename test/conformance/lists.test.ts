@@ -15,7 +15,7 @@ describeApiServers("lists", (target) => {
     }
   });
 
-  it("come in the order of names, with a resourceVersion", async () => {
+  it("are in the order of names, with a resourceVersion", async () => {
     const { body } = await target().api.call("GET", secrets());
     expect(body.kind).toBe("SecretList");
     expect(names(body)).toEqual(["a", "b", "c", "d", "e"]);
@@ -23,7 +23,7 @@ describeApiServers("lists", (target) => {
     expect((body.items as Body[])[0]).not.toHaveProperty("kind");
   });
 
-  it("come in pages that show one moment", async () => {
+  it("consist of pages that all show the same moment", async () => {
     const { body: first } = await target().api.call("GET", secrets(), { query: { limit: "2" } });
     expect(names(first)).toEqual(["a", "b"]);
     expect(first.metadata.remainingItemCount).toBe(3);
@@ -39,7 +39,7 @@ describeApiServers("lists", (target) => {
     await target().api.call("DELETE", `${secrets()}/bb`);
   });
 
-  it("refuse a token that is none with 400", async () => {
+  it("refuse an invalid token with 400", async () => {
     const { status, body } = await target().api.call("GET", secrets(), { query: { limit: "2", continue: "nonsense" } });
     expect(status).toBe(400);
     expect(body.reason).toBe("BadRequest");
@@ -52,7 +52,7 @@ describeApiServers("lists", (target) => {
     expect(names(body)).toEqual(["a", "b", "d", "e"]);
   });
 
-  it("refuse a field selector that the kind does not offer with 400", async () => {
+  it("refuse a field selector that the kind does not support with 400", async () => {
     const { status } = await target().api.call("GET", secrets(), { query: { fieldSelector: "data.a=b" } });
     expect(status).toBe(400);
   });
@@ -65,18 +65,18 @@ describeApiServers("lists", (target) => {
     ["letter notin (a,b),half", ["c", "d", "e"]],
     ["!half", []],
   ];
-  it.each(selectors)("take the label selector %s", async (labelSelector, expected) => {
+  it.each(selectors)("accept the label selector %s", async (labelSelector, expected) => {
     const { body } = await target().api.call("GET", secrets(), { query: { labelSelector } });
     expect(names(body)).toEqual(expected);
   });
 
-  it("refuse sendInitialEvents, which is for watches, with 422", async () => {
+  it("refuse sendInitialEvents, which only watches support, with 422", async () => {
     const { status, body } = await target().api.call("GET", secrets(), { query: { sendInitialEvents: "true" } });
     expect(status).toBe(422);
     expect(body.reason).toBe("Invalid");
   });
 
-  it("show an earlier moment exactly where it is asked for", async () => {
+  it("show exactly the earlier moment that is requested", async () => {
     const { body: before } = await target().api.call("GET", secrets());
     await target().api.call("POST", secrets(), { body: { metadata: { name: "later" } } });
     const query = { resourceVersion: before.metadata.resourceVersion, resourceVersionMatch: "Exact" };
@@ -85,14 +85,14 @@ describeApiServers("lists", (target) => {
     await target().api.call("DELETE", `${secrets()}/later`);
   });
 
-  it("refuse a moment that is still to come with 504", async () => {
+  it("refuse a moment in the future with 504", async () => {
     const query = { resourceVersion: "99999999", resourceVersionMatch: "NotOlderThan" };
     const { status, body } = await target().api.call("GET", secrets(), { query });
     expect(status).toBe(504);
     expect(body).toMatchObject({ reason: "Timeout", details: { causes: [{ reason: "ResourceVersionTooLarge" }] } });
   });
 
-  it("come as a table for people", async () => {
+  it("are available as a table for people", async () => {
     const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
     const { body } = await target().api.call("GET", secrets(), { headers: { accept }, query: { limit: "1" } });
     expect(body.kind).toBe("Table");

@@ -19,12 +19,12 @@ describeApiServers("objects", (target) => {
     expect(body.metadata.generation).toBeUndefined();
   });
 
-  it("get a name of their own from generateName", async () => {
+  it("get a unique name from generateName", async () => {
     const { body } = await target().api.call("POST", configMaps(), { body: { metadata: { generateName: "many-" } } });
     expect(body.metadata.name).toMatch(/^many-[a-z0-9]{5}$/);
   });
 
-  it("are refused a second time with 409 AlreadyExists", async () => {
+  it("are refused with 409 AlreadyExists when they are created a second time", async () => {
     const body = { metadata: { name: "twice" } };
     await target().api.call("POST", configMaps(), { body });
     const again = await target().api.call("POST", configMaps(), { body });
@@ -37,13 +37,13 @@ describeApiServers("objects", (target) => {
     expect(again.body.message).toBe('configmaps "twice" already exists');
   });
 
-  it("that are not there are answered with 404 NotFound", async () => {
+  it("that do not exist are answered with 404 NotFound", async () => {
     const { status, body } = await target().api.call("GET", `${deployments()}/nothing`);
     expect(status).toBe(404);
     expect(body).toMatchObject({ reason: "NotFound", message: 'deployments.apps "nothing" not found', code: 404 });
   });
 
-  it("are refused in a namespace that is not there", async () => {
+  it("are refused in a namespace that does not exist", async () => {
     const { status, body } = await target().api.call("POST", "/api/v1/namespaces/nowhere/configmaps", {
       body: { metadata: { name: "a" } },
     });
@@ -70,7 +70,7 @@ describeApiServers("objects", (target) => {
     expect(again.metadata.resourceVersion).toBe(made.metadata.resourceVersion);
   });
 
-  it("are answered and not stored in a dry run", async () => {
+  it("are returned and not stored in a dry run", async () => {
     const body = { metadata: { name: "dry" }, data: { a: "b" } };
     const made = await target().api.call("POST", configMaps(), { body, query: { dryRun: "All" } });
     expect(made.status).toBe(201);
@@ -78,7 +78,7 @@ describeApiServers("objects", (target) => {
     expect((await target().api.call("GET", `${configMaps()}/dry`)).status).toBe(404);
   });
 
-  it("wait for their finalizers before they go", async () => {
+  it("wait for their finalizers before they are removed", async () => {
     const path = `${configMaps()}/held`;
     await target().api.call("POST", configMaps(), {
       body: { metadata: { name: "held", finalizers: ["example.com/held"] } },
@@ -93,7 +93,7 @@ describeApiServers("objects", (target) => {
     expect((await target().api.call("GET", path)).status).toBe(404);
   });
 
-  it("are not deleted under another UID", async () => {
+  it("are not deleted if the request has another UID", async () => {
     await target().api.call("POST", configMaps(), { body: { metadata: { name: "meant" } } });
     const path = `${configMaps()}/meant`;
     const { status } = await target().api.call("DELETE", path, { body: { preconditions: { uid: "another" } } });
@@ -101,7 +101,7 @@ describeApiServers("objects", (target) => {
     expect((await target().api.call("GET", path)).status).toBe(200);
   });
 
-  it("of kind Secret hold stringData as data", async () => {
+  it("of kind Secret store stringData as data", async () => {
     const body = { metadata: { name: "text" }, stringData: { a: "b" }, data: { c: "ZA==" } };
     const { body: made } = await target().api.call("POST", secrets(), { body });
     expect(made).toMatchObject({ type: "Opaque", data: { a: "Yg==", c: "ZA==" } });
@@ -125,7 +125,7 @@ describeApiServers("objects", (target) => {
     expect(labelled.status).toBe(200);
   });
 
-  it("leave out empty maps and lists, so that a JSON Patch cannot add to them", async () => {
+  it("omit empty maps and lists, so a JSON Patch cannot add to them", async () => {
     const body = { metadata: { name: "bare", annotations: {}, labels: null, finalizers: [] }, data: {} };
     const { body: made } = await target().api.call("POST", configMaps(), { body });
     expect(made.metadata).not.toHaveProperty("annotations");
@@ -181,7 +181,7 @@ describeApiServers("objects", (target) => {
     });
   });
 
-  it("with a field that does not exist are refused in strict validation and warned about otherwise", async () => {
+  it("with a field that does not exist are refused in strict validation, and cause a warning otherwise", async () => {
     const body = { metadata: { name: "typo" }, dat: { a: "b" } };
     const strict = await target().api.call("POST", configMaps(), { body, query: { fieldValidation: "Strict" } });
     expect(strict.status).toBe(400);
@@ -198,7 +198,7 @@ describeApiServers("objects", (target) => {
     expect(body).toMatchObject({ kind: "Status", message: "the server could not find the requested resource" });
   });
 
-  it("of kind Lease change holder only under their resourceVersion", async () => {
+  it("of kind Lease change their holder only with the current resourceVersion", async () => {
     const leases = `/apis/coordination.k8s.io/v1/namespaces/${target().namespaceName}/leases`;
     const spec = {
       holderIdentity: "a",
@@ -214,7 +214,7 @@ describeApiServers("objects", (target) => {
     expect((await target().api.call("PUT", `${leases}/wave`, { body: stolen })).status).toBe(409);
   });
 
-  it("of kind Event are created beside what they are about and count by a patch", async () => {
+  it("of kind Event are created next to their object, and a patch raises their count", async () => {
     const events = `${target().namespace}/events`;
     const involvedObject = {
       apiVersion: "v1",

@@ -45,7 +45,7 @@ describeApiServers("patches", (target) => {
     expect((await patch(`${configMaps()}/${name}`, json, operations)).status).toBe(status);
   });
 
-  it("of JSON may replace a field that is not there, against RFC 6902", async () => {
+  it("of JSON may replace a missing field, contrary to RFC 6902", async () => {
     await create(configMaps(), { metadata: { name: "replaced" }, data: { a: "b" } });
     const { status, body } = await patch(`${configMaps()}/replaced`, json, [
       { op: "replace", path: "/data/c", value: "d" },
@@ -54,7 +54,7 @@ describeApiServers("patches", (target) => {
     expect(body.data).toEqual({ a: "b", c: "d" });
   });
 
-  it("of JSON pass a test on null for a field that is not there", async () => {
+  it("of JSON pass a test on null for a missing field", async () => {
     await create(configMaps(), { metadata: { name: "nulls" }, data: { a: "b" } });
     const operations = [
       { op: "test", path: "/metadata/annotations", value: null },
@@ -65,7 +65,7 @@ describeApiServers("patches", (target) => {
     expect(body.metadata.annotations).toEqual({ x: "y" });
   });
 
-  it("of JSON may add a map that is not there, and then to it", async () => {
+  it("of JSON may add a missing map, and then add to this map", async () => {
     await create(configMaps(), { metadata: { name: "brought" }, data: { a: "b" } });
     const { status, body } = await patch(`${configMaps()}/brought`, json, [
       { op: "test", path: "/metadata/annotations", value: null },
@@ -76,7 +76,7 @@ describeApiServers("patches", (target) => {
     expect(body.metadata.annotations).toEqual({ x: "y" });
   });
 
-  it("of JSON reach annotations whose names hold slashes", async () => {
+  it("of JSON reach annotations whose names contain slashes", async () => {
     const made = await create(apps("deployments"), deployment("slashes"));
     const { status, body } = await patch(`${apps("deployments")}/slashes`, json, [
       { op: "test", path: "/metadata/uid", value: made.metadata.uid },
@@ -87,7 +87,7 @@ describeApiServers("patches", (target) => {
     expect(template(body).metadata).toMatchObject({ annotations: { "wave.pusher.com/config-hash": "v2:1" } });
   });
 
-  it("of JSON that test the generation pass over a status update and fail after a spec edit", async () => {
+  it("of JSON that test the generation succeed after a status update and fail after a spec edit", async () => {
     const made = await create(apps("deployments"), deployment("generations"));
     const path = `${apps("deployments")}/generations`;
     const test = { op: "test", path: "/metadata/generation", value: made.metadata.generation };
@@ -99,7 +99,7 @@ describeApiServers("patches", (target) => {
     expect((await patch(path, json, [test])).status).toBe(422);
   });
 
-  it("of a type that is none are refused with 415", async () => {
+  it("of an unknown type are refused with 415", async () => {
     await create(configMaps(), { metadata: { name: "typed" } });
     expect((await patch(`${configMaps()}/typed`, "text/plain", {})).status).toBe(415);
   });
@@ -110,7 +110,7 @@ describeApiServers("patches", (target) => {
     expect((await patch(`${configMaps()}/versions`, merge, body)).status).toBe(409);
   });
 
-  it("that merge replace lists and remove what is null", async () => {
+  it("that merge replace lists and remove fields that are null", async () => {
     await create(apps("deployments"), deployment("merged"));
     const containers = [{ name: "only", image: "only:1" }];
     const change = { metadata: { annotations: { a: null, c: "d" } }, spec: { template: { spec: { containers } } } };
@@ -139,7 +139,7 @@ describeApiServers("patches", (target) => {
     );
   });
 
-  it("that merge strategically delete items and keep the order that is asked for", async () => {
+  it("that merge strategically delete items and keep the requested order", async () => {
     await create(apps("deployments"), deployment("directives"));
     const path = `${apps("deployments")}/directives`;
     const spec = (directives: object) => ({ spec: { template: { spec: directives } } });

@@ -3,21 +3,21 @@ import type { Target } from "./targets.ts";
 
 /** The content type of a JSON Patch (RFC 6902). */
 export const json = "application/json-patch+json";
-/** Of a merge patch (RFC 7386). */
+/** The content type of a merge patch (RFC 7386). */
 export const merge = "application/merge-patch+json";
-/** Of a strategic merge patch, which knows the lists of built-in kinds. */
+/** The content type of a strategic merge patch, which can merge the lists of built-in kinds. */
 export const strategic = "application/strategic-merge-patch+json";
-/** Of server-side apply. */
+/** The content type of server-side apply. */
 export const apply = "application/apply-patch+yaml";
 
-/** A container as the answers to patches show it. */
+/** A container in the responses to patches. */
 export interface Container {
   readonly name: string;
   readonly image: string;
   readonly env?: readonly object[];
 }
 
-/** A Deployment without Pods, of two containers and a volume: lists for patches to merge. */
+/** A Deployment without Pods, with two containers and a volume: lists that patches merge. */
 export function deployment(name: string): object {
   return {
     metadata: { name, annotations: { a: "b" } },
@@ -38,7 +38,7 @@ export function deployment(name: string): object {
   };
 }
 
-/** What tests of patches do in a target's namespace. */
+/** Returns the requests that tests of patches send in the namespace of a target. */
 export function patching(target: () => Target) {
   return {
     configMaps: () => `${target().namespace}/configmaps`,

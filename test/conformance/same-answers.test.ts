@@ -34,7 +34,7 @@ const template = { metadata: { labels: { app: "a" }, annotations: {} }, spec: po
 const selector = { matchLabels: { app: "a" } };
 const bare = { metadata: { labels: { app: "a" } }, spec: { containers: [{ name: "c", image: "c@sha256:0" }] } };
 
-/** Requests in order; each is answered the same by both, apart from identifiers and times. */
+/** Requests in order. Both servers give the same response to each, except for identifiers and times. */
 const conversation: readonly (readonly [method: string, path: string, body?: object, contentType?: string])[] = [
   [
     "POST",
@@ -138,7 +138,7 @@ const conversation: readonly (readonly [method: string, path: string, body?: obj
 
 const revision = "deployment.kubernetes.io/revision";
 
-/** Without identifiers, versions, times, the namespace's name, and what the real cluster's controllers have written. */
+/** Removes identifiers, versions, times, the name of the namespace, and all that the controllers of the real cluster wrote. */
 function comparable({ status, body }: Reply, namespace: string): unknown {
   const scrubbed = JSON.parse(JSON.stringify(body).replaceAll(namespace, "NAMESPACE"), (field, value: unknown) => {
     if (["uid", "resourceVersion", "creationTimestamp", "time"].includes(field)) return typeof value;

@@ -7,11 +7,11 @@ import { type Access, type Api, connect } from "./api.ts";
 /** One API server under test. */
 export interface Target {
   readonly api: Api;
-  /** The path of a namespace of this test file's own, such as `/api/v1/namespaces/conformance-x`. */
+  /** The path of the namespace of this test file, for example `/api/v1/namespaces/conformance-x`. */
   readonly namespace: string;
   readonly namespaceName: string;
   readonly access: Access;
-  /** A path and resourceVersion whose history is lost. */
+  /** A path and a resourceVersion whose history is lost. */
   expired(): Promise<{ readonly path: string; readonly resourceVersion: string }>;
 }
 
@@ -21,8 +21,8 @@ interface Kubeconfig {
 }
 
 /**
- * Makes the same statements about the sandbox and, where this machine has one, about a real API server: what the sandbox
- * does otherwise fails here.
+ * Runs the same tests on the sandbox and, if this machine has one, on a real API server. The tests fail if the sandbox
+ * behaves differently.
  */
 export function describeApiServers(about: string, statements: (target: () => Target) => void): void {
   describe(`${about}, sandbox`, () => {
@@ -59,8 +59,8 @@ export function describeApiServers(about: string, statements: (target: () => Tar
 }
 
 /**
- * Compares the sandbox, without its controllers, and a real API server, in this order. Where there is no real one, another
- * namespace of the sandbox takes its place: its answers must at least not depend on that.
+ * Compares the sandbox, without its controllers, and a real API server, in this order. If there is no real one, another
+ * namespace of the sandbox replaces it: the responses must at least not depend on the namespace.
  */
 export function bothApiServers(about: string, statements: (targets: () => readonly Target[]) => void): void {
   const controlPlane = inject("controlPlane");
@@ -86,7 +86,7 @@ export function bothApiServers(about: string, statements: (targets: () => readon
   });
 }
 
-/** How a cluster administrator's kubeconfig of `test/control-plane` gets in. */
+/** Returns the address and the credentials in the administrator's kubeconfig of `test/control-plane`. */
 function accessOf(kubeconfig: string): Access {
   const { clusters, users } = parse(readFileSync(kubeconfig, "utf8")) as Kubeconfig;
   const { server, "certificate-authority-data": ca } = clusters[0].cluster;
@@ -101,7 +101,7 @@ async function newTarget(access: Access, expired: Target["expired"]): Promise<Ta
   return { api, access, namespaceName: name, namespace: `/api/v1/namespaces/${name}`, expired };
 }
 
-/** A kind that is younger than the first revisions, so that these are too old for it: a real compaction takes minutes. */
+/** Creates a kind that is younger than the first revisions, so that these are too old for it. A real compaction takes minutes. */
 async function newCustomResource(api: Api): Promise<{ path: string; resourceVersion: string }> {
   const plural = `expireds${Math.random().toString(36).slice(2).replaceAll(/\d/g, "x")}`;
   const group = "conformance.example.com";
@@ -129,7 +129,7 @@ async function newCustomResource(api: Api): Promise<{ path: string; resourceVers
     resourceVersionMatch: "NotOlderThan",
     allowWatchBookmarks: "true",
   };
-  // Its storage is there some time after its definition: its first watch that works says so.
+  // The storage of the kind is ready some time after its definition. The first watch that works shows that it is ready.
   await eventually(async () => {
     const { status } = await api.call("GET", path, { query: { watch: "1", timeoutSeconds: "1", ...initialEvents } });
     return status === 200;
@@ -137,7 +137,7 @@ async function newCustomResource(api: Api): Promise<{ path: string; resourceVers
   return { path, resourceVersion: "1" };
 }
 
-/** Asks again until the answer is yes, or throws after a minute. */
+/** Repeats a check until it succeeds. Throws an Error after a minute. */
 export async function eventually(question: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 60_000;
   while (!(await question())) {

@@ -14,7 +14,7 @@ describeApiServers("watches", (target) => {
   const change = (name: string, body: object) =>
     target().api.call("PATCH", `${secrets()}/${name}`, { body, contentType });
 
-  it("tell of each write after their resourceVersion, in order", async () => {
+  it("report each write after their resourceVersion, in order", async () => {
     const from = await resourceVersion();
     await create("told");
     await change("told", { stringData: { a: "b" } });
@@ -27,7 +27,7 @@ describeApiServers("watches", (target) => {
     expect(lines[2]?.object).toMatchObject({ kind: "Secret", metadata: { name: "told" }, data: { a: "Yg==" } });
   });
 
-  it("resume after the last event that was seen", async () => {
+  it("resume after the last event that the client received", async () => {
     const from = await resourceVersion();
     await create("seen");
     const [seen] = await take(target().api.watch(secrets(), { resourceVersion: from }), 1);
@@ -37,7 +37,7 @@ describeApiServers("watches", (target) => {
     expect(next).toMatchObject({ type: "ADDED", object: { metadata: { name: "unseen" } } });
   });
 
-  it("say nothing of a write that changes nothing", async () => {
+  it("do not report a write that changes nothing", async () => {
     await create("quiet", { stringData: { a: "b" } });
     const from = await resourceVersion();
     await change("quiet", { data: { a: "Yg==" } });
@@ -46,7 +46,7 @@ describeApiServers("watches", (target) => {
     expect(first?.object.metadata.name).toBe("loud");
   });
 
-  it("send what is there and then a bookmark that says so", async () => {
+  it("send the existing objects and then a bookmark with the annotation for their end", async () => {
     await create("there");
     const { body } = await target().api.call("GET", secrets());
     const count = (body.items as unknown[]).length;
@@ -61,7 +61,7 @@ describeApiServers("watches", (target) => {
     expect(bookmark).toBeGreaterThanOrEqual(Number(body.metadata.resourceVersion));
   });
 
-  it("send what is there without Helm's releases by a field selector", async () => {
+  it("send the existing objects without Helm's releases by a field selector", async () => {
     await create("release", { type: "helm.sh/release.v1" });
     const query = { ...initialEvents, fieldSelector: "type!=helm.sh/release.v1" };
     const names: string[] = [];
@@ -77,7 +77,7 @@ describeApiServers("watches", (target) => {
     expect(status).toBe(422);
   });
 
-  it("tell of an object that no longer matches as deleted, and of one that matches again as added", async () => {
+  it("report an object that no longer matches as deleted, and an object that matches again as added", async () => {
     await create("moving", { metadata: { name: "moving", labels: { in: "yes" } } });
     const from = await resourceVersion();
     await change("moving", { metadata: { labels: { in: "no" } } });
@@ -95,7 +95,7 @@ describeApiServers("watches", (target) => {
     expect(await take(target().api.watch(secrets(), query), 100)).toEqual([]);
   });
 
-  it("from a resourceVersion that is lost are answered with an ERROR event 410 Expired, and end", async () => {
+  it("from a lost resourceVersion receive an ERROR event 410 Expired, and end", async () => {
     const { path, resourceVersion } = await target().expired();
     const lines = await take(target().api.watch(path, { resourceVersion }), 100);
     expect(lines).toHaveLength(1);
@@ -106,14 +106,14 @@ describeApiServers("watches", (target) => {
     expect(lines[0]?.object.message).toMatch(/^too old resource version: 1 \(\d+\)$/);
   });
 
-  it("send what is there even where the resourceVersion is lost", async () => {
+  it("send the existing objects even if the resourceVersion is lost", async () => {
     const { path, resourceVersion } = await target().expired();
     const lines = await take(target().api.watch(path, { ...initialEvents, resourceVersion, timeoutSeconds: "1" }), 100);
     expect(lines.map(({ type }) => type)).not.toContain("ERROR");
     expect(lines.map(({ type }) => type)).toContain("BOOKMARK");
   });
 
-  it("of one name see that object alone", async () => {
+  it("of one name receive only that object", async () => {
     const from = await resourceVersion();
     await create("other");
     await create("mine");

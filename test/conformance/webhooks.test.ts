@@ -11,7 +11,7 @@ const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_
 const authority = createAuthority("authority", validity);
 const serving = issueServingCertificate(authority, ["127.0.0.1"], validity);
 
-/** What a webhook is sent. */
+/** A review that a webhook receives. */
 interface Asked {
   readonly uid: string;
   readonly operation: string;
@@ -53,7 +53,7 @@ describeApiServers("webhooks", (target) => {
     await register("asked", { url: `https://127.0.0.1:${port}/mutate`, caBundle }, "Ignore", {});
     await register("fails", { url: "https://127.0.0.1:1/mutate", caBundle }, "Fail", { fails: "true" });
     await register("ignored", { url: "https://127.0.0.1:1/mutate", caBundle }, "Ignore", { ignored: "true" });
-    // A real API server takes a moment to learn of them.
+    // A real API server needs a moment until it uses the webhooks.
     await eventually(async () => {
       await create("learnt");
       await target().api.call("DELETE", path("learnt"));
@@ -97,7 +97,7 @@ describeApiServers("webhooks", (target) => {
     const spec = { replicas: 0, selector: { matchLabels: { app: name } }, template };
     return target().api.call("POST", path(), { body: { metadata: { name, labels }, spec }, query });
   };
-  /** Its controller has written what it has to write. */
+  /** Waits until the controller of the Deployment has finished its writes. */
   const settled = (name: string) =>
     eventually(async () => {
       const { metadata, status } = (await target().api.call("GET", path(name))).body;
@@ -110,7 +110,7 @@ describeApiServers("webhooks", (target) => {
     patch: Buffer.from(JSON.stringify(operations)).toString("base64"),
   });
 
-  it("are asked about what would be stored, and about what it would be stored over", async () => {
+  it("receive the object that would be stored, and the object that it would replace", async () => {
     const query = { fieldManager: "somebody" };
     await create("seen", {}, query);
     await settled("seen");
@@ -133,7 +133,7 @@ describeApiServers("webhooks", (target) => {
     });
   });
 
-  it("change what is stored, which nobody owns then", async () => {
+  it("change the stored object, and no field manager owns the change", async () => {
     answer = () => patchOf({ op: "add", path: "/metadata/annotations", value: { by: "webhook" } });
     const { body, status } = await create("changed", {}, { fieldManager: "somebody" });
     expect(status).toBe(201);
@@ -151,7 +151,7 @@ describeApiServers("webhooks", (target) => {
     expect(fields).toMatchObject({ "f:metadata": { "f:annotations": { "f:value": {} } } });
   });
 
-  it("warn whoever wrote, and refuse", async () => {
+  it("warn the client that wrote, and refuse", async () => {
     answer = () => ({ allowed: true, warnings: ["look out"] });
     expect((await create("warned")).headers.warning).toBe('299 - "look out"');
     answer = () => ({ allowed: false, status: { message: "not today", code: 403 } });
@@ -160,7 +160,7 @@ describeApiServers("webhooks", (target) => {
     expect(body.message).toBe('admission webhook "asked.example.com" denied the request: not today');
   });
 
-  it("are asked in a dry run, and not about a subresource or another kind", async () => {
+  it("are called in a dry run, but not for a subresource or another kind", async () => {
     await create("dry", {}, { dryRun: "All" });
     expect(asked).toMatchObject([{ name: "dry", dryRun: true }]);
     await create("scaled");
@@ -175,14 +175,14 @@ describeApiServers("webhooks", (target) => {
     expect(asked).toEqual([]);
   });
 
-  it("let pass what they cannot be asked about, or refuse it, as their failurePolicy says", async () => {
+  it("admit or refuse a request that they cannot review, as their failurePolicy specifies", async () => {
     expect((await create("passes", { ignored: "true" })).status).toBe(201);
     const { status, body } = await create("fails", { fails: "true" });
     expect(status).toBe(500);
     expect(body.message).toContain('failed calling webhook "fails.example.com"');
   });
 
-  it("are asked again about a patch whose object changed meanwhile, which is no reason to refuse it", async () => {
+  it("are called again for a patch whose object changed meanwhile, and this is no reason to refuse the patch", async () => {
     await create("raced");
     await settled("raced");
     let between = 0;
@@ -203,7 +203,7 @@ describeApiServers("webhooks", (target) => {
     expect(asked.filter(({ options }) => options.fieldManager === "slow").length).toBe(2);
   });
 
-  it("are asked once about a replacement that is of another version then, and is refused", async () => {
+  it("are called once for a replacement whose resourceVersion is outdated by then, and which is refused", async () => {
     const { body: live } = await create("replaced");
     let between = 0;
     answer = async ({ options }) => {

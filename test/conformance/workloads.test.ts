@@ -48,7 +48,7 @@ describeApiServers("workloads", (target) => {
       return current && readyReplicas === replicas && all === replicas && found.length === replicas;
     });
 
-  it("of kind Deployment get Pods through a ReplicaSet that they name as their owner", async () => {
+  it("of kind Deployment get Pods through a ReplicaSet, which is the owner of the Pods", async () => {
     await target().api.call("POST", apps("deployments"), { body: spec("owned", { replicas: 2 }) });
     await eventually(rolledOut("owned", 2));
     const [replicaSet, ...more] = await list(apps("replicasets"), "owned");
@@ -69,14 +69,14 @@ describeApiServers("workloads", (target) => {
     });
   });
 
-  it("of kind Deployment hand their annotations down, which is where rollout undo finds them", async () => {
+  it("of kind Deployment copy their annotations to the ReplicaSet, where rollout undo finds them", async () => {
     const body = { ...spec("handed", { replicas: 0 }), metadata: { name: "handed", annotations: { a: "1", b: "1" } } };
     await target().api.call("POST", apps("deployments"), { body });
     const annotations = async () => (await list(apps("replicasets"), "handed"))[0]?.metadata.annotations ?? {};
     await eventually(async () => (await annotations()).a === "1");
     await change("deployments", "handed", { metadata: { annotations: { a: "2", b: null } } });
     await eventually(async () => (await annotations()).a === "2");
-    // What is taken away stays on the ReplicaSet.
+    // A removed annotation stays on the ReplicaSet.
     expect(await annotations()).toMatchObject({ a: "2", b: "1", "deployment.kubernetes.io/revision": "1" });
   });
 
@@ -97,7 +97,7 @@ describeApiServers("workloads", (target) => {
     expect(after.every(({ metadata }) => metadata.annotations?.hash === "1")).toBe(true);
   });
 
-  it("of kind Deployment take an earlier ReplicaSet up again for an earlier template", async () => {
+  it("of kind Deployment use an earlier ReplicaSet again for an earlier template", async () => {
     await target().api.call("POST", apps("deployments"), { body: spec("back", { replicas: 1 }) });
     await eventually(rolledOut("back", 1));
     await change("deployments", "back", hash("1"));
@@ -109,7 +109,7 @@ describeApiServers("workloads", (target) => {
     expect(revisions.toSorted()).toEqual(["2", "3"]);
   });
 
-  it("of kind Deployment that are paused do not roll until they go on", async () => {
+  it("of kind Deployment that are paused do not roll until they are resumed", async () => {
     await target().api.call("POST", apps("deployments"), { body: spec("paused", { replicas: 1 }) });
     await eventually(rolledOut("paused", 1));
     await change("deployments", "paused", { spec: { paused: true } });
@@ -144,7 +144,7 @@ describeApiServers("workloads", (target) => {
     expect(await list(apps("controllerrevisions"), "numbered")).toHaveLength(2);
   });
 
-  it("of kind StatefulSet with OnDelete leave Pods until somebody deletes them", async () => {
+  it("of kind StatefulSet with OnDelete keep Pods until a client deletes them", async () => {
     const body = spec("manual", { replicas: 1, serviceName: "manual", updateStrategy: { type: "OnDelete" } });
     await target().api.call("POST", apps("statefulsets"), { body });
     await eventually(async () => (await statusOf("statefulsets", "manual")).readyReplicas === 1);
@@ -170,11 +170,11 @@ describeApiServers("workloads", (target) => {
     expect((await running("daemon"))[0]?.metadata.uid).not.toBe(before?.metadata.uid);
   });
 
-  it("for a scheduler that is not there keep their Pods Pending until they get another", async () => {
+  it("for a scheduler that does not exist keep their Pods Pending until they get another scheduler", async () => {
     const body = spec("schedulingHeld", { replicas: 1 }, { schedulerName: "wave.pusher.com/invalid" });
     await target().api.call("POST", apps("deployments"), { body });
     await eventually(async () => (await pods("schedulingHeld")).length === 1);
-    // A Pod of another Deployment that was made later runs; this one still does not.
+    // A Pod of another Deployment that was created later runs; this Pod still does not.
     await target().api.call("POST", apps("deployments"), { body: spec("later", { replicas: 1 }) });
     await eventually(rolledOut("later", 1));
     expect(await running("schedulingHeld")).toEqual([]);
@@ -184,7 +184,7 @@ describeApiServers("workloads", (target) => {
     await eventually(rolledOut("schedulingHeld", 1));
   });
 
-  it("that are deleted take their ReplicaSets and Pods along", async () => {
+  it("that are deleted delete their ReplicaSets and Pods", async () => {
     await target().api.call("POST", apps("deployments"), { body: spec("gone", { replicas: 2 }) });
     await eventually(rolledOut("gone", 2));
     const { body } = await target().api.call("DELETE", `${apps("deployments")}/gone`);
@@ -193,7 +193,7 @@ describeApiServers("workloads", (target) => {
     await eventually(async () => (await list(apps("replicasets"), "gone")).length === 0);
   });
 
-  it("that are deleted in the foreground go last", async () => {
+  it("that are deleted in the foreground are removed last", async () => {
     await target().api.call("POST", apps("deployments"), { body: spec("last", { replicas: 1 }) });
     await eventually(rolledOut("last", 1));
     const options = { propagationPolicy: "Foreground" };
@@ -217,7 +217,7 @@ describeApiServers("workloads", (target) => {
   });
 
   it.each(["Foreground", "Background"])(
-    "leave what belongs to something else besides, deleted in the %s",
+    "keep objects that have another owner too, when they are deleted in the %s",
     async (how) => {
       const name = `owner-${how.toLowerCase()}`;
       const { body: owner } = await target().api.call("POST", apps("deployments"), {

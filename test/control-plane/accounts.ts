@@ -12,7 +12,7 @@ export interface Rule {
   readonly verbs: readonly string[];
 }
 
-/** Makes a service account that may do so much in its namespace, and nothing elsewhere; resolves with its kubeconfig, as JSON. */
+/** Creates a service account with these rules in its namespace and no other permissions. Resolves to its kubeconfig as JSON. */
 export async function makeAccount(cluster: Cluster, namespace: string, name: string, rule: Rule): Promise<string> {
   const inIt = (...args: string[]) => cluster.kubectl(["-n", namespace, ...args]);
   await inIt("create", "serviceaccount", name);
@@ -26,7 +26,7 @@ export async function makeAccount(cluster: Cluster, namespace: string, name: str
   return JSON.stringify({ ...admin, users: [{ name: "admin", user: { token } }] });
 }
 
-/** The cluster as such an account sees it. */
+/** Returns a client of the cluster with the permissions of such an account. */
 export async function accountOf(cluster: Cluster, namespace: string, name: string, rule: Rule): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), "wave-account-"));
   try {

@@ -19,7 +19,7 @@ interface Schema {
   }[];
 }
 
-/** The kinds that Wave and its tests use; the types that they are made of follow. */
+/** The kinds that Wave and its tests use. The types of their fields are added to them. */
 const roots = [
   "io.k8s.api.admissionregistration.v1.MutatingWebhookConfiguration",
   "io.k8s.api.apps.v1.DaemonSet",
@@ -40,7 +40,7 @@ const roots = [
 ];
 
 const head = `// Made by \`bin/node test/control-plane/write-api-types.ts\` from the OpenAPI of the API server that the tests run on.
-// The fields are documented at https://kubernetes.io/docs/reference/kubernetes-api/.
+// The fields are documented in https://kubernetes.io/docs/reference/kubernetes-api/.
 `;
 
 /**

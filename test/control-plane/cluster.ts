@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { controlPlaneFolder } from "./control-plane.ts";
 
-/** An object as the API server answers it, as far as tests look into it. */
+/** An object from the API server, with only the fields that tests read. */
 export interface AnyObject {
   readonly kind?: string;
   readonly metadata: {
@@ -22,17 +22,17 @@ export interface AnyObject {
 }
 
 /**
- * The cluster as an administrator of the test sees it: a client of its own, so that tests do not judge Wave with
- * Wave's own eyes.
+ * The cluster with the permissions of an administrator. The client is separate, so that tests do not check Wave with
+ * Wave's own client.
  */
 export interface Cluster {
   readonly kubeconfig: string;
   /** Path of the API server's audit log. */
   readonly auditLog: string;
-  /** Sends one request; throws with the answer's status and message where it is not 2xx. */
+  /** Sends one request. Throws an Error with the status and the message of the response if it is not 2xx. */
   readonly api: <T = AnyObject>(method: string, path: string, body?: unknown, contentType?: string) => Promise<T>;
   readonly list: (path: string) => Promise<readonly AnyObject[]>;
-  /** Runs kubectl; resolves with what it printed, rejects with its error output. */
+  /** Runs kubectl. Resolves to its output; rejects with its error output. */
   readonly kubectl: (args: readonly string[], stdin?: string) => Promise<string>;
   readonly close: () => void;
 }
@@ -84,7 +84,7 @@ export function connect({ kubeconfig, auditLog }: { kubeconfig: string; auditLog
           { maxBuffer: 64 * 1024 * 1024 },
           (error, stdout, stderr) => (error ? reject(new Error(stderr || error.message)) : resolve(stdout + stderr)),
         );
-        // One that ends before it has read its input says why by its error, if there is one.
+        // A process that ends before it has read its input reports the reason in its own error, if it has one.
         child.stdin?.on("error", () => {}).end(stdin);
       }),
     close: () => agent.destroy(),

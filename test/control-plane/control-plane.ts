@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** A running etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok (which plays the kubelet). */
+/** A running etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok (which simulates the kubelet). */
 export interface ControlPlane {
   /** Path of a cluster administrator's kubeconfig. */
   readonly kubeconfig: string;
-  /** Path of the API server's audit log: one JSON object a line, one line a request, written in batches. */
+  /** Path of the API server's audit log: one line with a JSON object for each request, written in batches. */
   readonly auditLog: string;
   readonly stop: () => Promise<void>;
 }
@@ -20,7 +20,7 @@ export function controlPlaneFolder(): string {
   return process.env.KUBEBUILDER_ASSETS ?? "/usr/local/kubebuilder/bin";
 }
 
-/** Undefined where the control plane is installed, else one line that says what is missing and what provides it. */
+/** Undefined if the control plane is installed; otherwise one line with what is missing and what installs it. */
 export function missingControlPlane(): string | undefined {
   const folder = controlPlaneFolder();
   const missing = programs.filter((program) => !existsSync(join(folder, program)));
@@ -29,8 +29,8 @@ export function missingControlPlane(): string | undefined {
 }
 
 /**
- * Starts a control plane in a new temporary folder, about 3 s; `stop` ends it and removes the folder. Without `workloads`
- * it is the API server and etcd alone, so that nobody acts on Deployments; with "no-nodes" there is no kwok, for the node of
+ * Starts a control plane in a new temporary folder, in about 3 s. `stop` ends it and removes the folder. Without `workloads`
+ * it is only the API server and etcd, so that no controller acts on Deployments. With "no-nodes" there is no kwok, for the node of
  * test/node. `apiServerFlags` are for the API server.
  */
 export async function startControlPlane({
@@ -54,8 +54,8 @@ export async function startControlPlane({
 }
 
 /**
- * Runs a script that serves until it is told to stop, and resolves when it has said "ready:" with what stops it.
- * @throws Error with what the script wrote to its error output, where it ends before.
+ * Runs a script that serves until it is stopped. When the script has printed "ready:", resolves to the function that stops it.
+ * @throws Error with the error output of the script if the script ends earlier.
  */
 export async function startUp(script: string, args: readonly string[]): Promise<() => Promise<void>> {
   const up = spawn(script, args, { stdio: ["ignore", "pipe", "pipe"] });
@@ -82,12 +82,12 @@ export async function startUp(script: string, args: readonly string[]): Promise<
   throw new Error(`${script} did not start: ${errors}`);
 }
 
-/** One request as the API server's audit log tells it. */
+/** One request in the audit log of the API server. */
 export interface AuditEvent {
   readonly verb: string;
   readonly user: { readonly username: string };
   readonly userAgent?: string;
-  /** Without `apiGroup` it is of the core group. */
+  /** An object without `apiGroup` belongs to the core group. */
   readonly objectRef?: {
     readonly apiGroup?: string;
     readonly resource: string;
@@ -98,7 +98,7 @@ export interface AuditEvent {
   readonly requestReceivedTimestamp: string;
 }
 
-/** Every whole line of the audit log so far. */
+/** Returns the requests of all complete lines of the audit log so far. */
 export function readAuditLog(path: string): AuditEvent[] {
   const text = readFileSync(path, "utf8");
   return text

@@ -3,12 +3,12 @@ import { type ControlPlane, missingControlPlane, startControlPlane } from "./con
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Undefined where this machine has no control plane: its suites then say so and are left out. */
+    /** Undefined if this machine has no control plane: its suites are then skipped, with a message. */
     controlPlane: { kubeconfig: string; auditLog: string } | undefined;
   }
 }
 
-/** Starts one control plane for all suites and tells them where it is. In CI a missing one is an error. */
+/** Starts one control plane for all suites and provides its address. In CI a missing control plane is an error. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const missing = missingControlPlane();
   if (missing !== undefined) {

@@ -3,8 +3,8 @@ import { type Cluster, connect } from "./cluster.ts";
 import { type ControlPlane, startControlPlane } from "./control-plane.ts";
 
 /**
- * A suite on the real control plane. Where this machine has none it is left out, which the run has said in its first
- * line (see global-setup.ts).
+ * Describes a suite on the real control plane. If this machine has no control plane, the suite is skipped, and the run
+ * reports this in its first line (see global-setup.ts).
  */
 export function describeOnControlPlane(title: string, body: (cluster: Cluster) => void): void {
   const controlPlane = inject("controlPlane");
@@ -20,8 +20,8 @@ export function describeOnControlPlane(title: string, body: (cluster: Cluster) =
 }
 
 /**
- * A suite on a control plane of its own, with Pods: for what asks about the whole cluster, in which other suites install Wave at the
- * same time. What `body` gets is there from its own `beforeAll` on.
+ * Describes a suite on a separate control plane, with Pods. Use it for tests of the whole cluster, because other suites
+ * install Wave at the same time. `body` can use its argument from its own `beforeAll` on.
  */
 export function describeOnOwnControlPlane(title: string, body: (cluster: Cluster) => void): void {
   describeOnControlPlane(title, () => {

@@ -5,23 +5,23 @@ import { join } from "node:path";
 /** The command that users run. */
 export const wave = join(import.meta.dirname, "../../bin/wave");
 
-/** A `bin/wave run` of its own process. */
+/** A `bin/wave run` in its own process. */
 export interface WaveProcess {
   readonly process: ChildProcess;
-  /** Everything that it has written so far, log lines as text. */
+  /** Its output so far, with log lines as text. */
   readonly log: () => string;
   readonly metrics: () => Promise<string>;
-  /** What /readyz answers now. */
+  /** Returns the current response of /readyz. */
   readonly readyz: () => Promise<string>;
-  /** Where it serves metrics and probes, on 127.0.0.1. */
+  /** The port of metrics and probes on 127.0.0.1. */
   readonly ports: { readonly metrics: number; readonly probes: number };
-  /** Ends it and resolves with its exit code (null where a signal ended it). */
+  /** Ends it and resolves to its exit code (null if a signal ended it). */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 }
 
 /**
- * A port that was free a moment ago and that nobody else gets: below those that the kernel gives to connections (Linux:
- * from 32,768), and another one at each call.
+ * Returns a port that was free a moment ago and that no other test gets. The port is below those that the kernel gives to
+ * connections (Linux: from 32,768), and each call returns a different port.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -35,10 +35,10 @@ export async function freePort(): Promise<number> {
 
 const given = new Set<number>();
 
-/** Vitest runs several files at one time, each in a process of its own: none of them asks for a port of another's. */
+/** Vitest runs several files at the same time, each in its own process. Each process has its own range of ports. */
 const worker = Number(process.env.VITEST_POOL_ID ?? 0) % 8;
 
-/** The only one of them that `fetch` refuses to connect to ("bad port" in its standard). */
+/** The only port in the ranges that `fetch` refuses to connect to ("bad port" in its standard). */
 const blocked = 10_080;
 
 function isFree(port: number): Promise<boolean> {
@@ -49,8 +49,8 @@ function isFree(port: number): Promise<boolean> {
 }
 
 /**
- * Polls `probe` until it answers something other than undefined; an error in it counts as not yet. Rejects after `timeoutMs`, which is no
- * measure but as long as a very busy machine needs.
+ * Polls `probe` until its result is not undefined. An error is treated like undefined. Rejects after `timeoutMs`, which is not a
+ * measurement but the time that a very busy machine needs.
  */
 export async function until<T>(what: string, probe: () => Promise<T | undefined>, timeoutMs = 120_000): Promise<T> {
   const deadline = performance.now() + timeoutMs;
@@ -69,7 +69,7 @@ export async function until<T>(what: string, probe: () => Promise<T | undefined>
 
 const logs: (() => string)[] = [];
 
-/** How the logs of every Wave of this file end, for whoever has to find out why a test failed. */
+/** Returns the ends of the logs of every Wave of this file, to explain a failed test. */
 export function endsOfLogs(lines = 200): string {
   return logs
     .map((log, index) => {
@@ -79,12 +79,12 @@ export function endsOfLogs(lines = 200): string {
     .join("\n\n");
 }
 
-/** For suites that are not about when something is rolled: everything at once. */
+/** Flags for suites that do not test pacing: every change is rolled at once. */
 const atOnce = ["--settle=0", "--max-concurrent-rollouts=0"];
 
 /**
- * Starts `bin/wave run` with `args` and resolves when it says that it is ready. What is due is rolled at once unless `args`
- * say otherwise, or `paced` that it is as by default.
+ * Starts `bin/wave run` with `args` and resolves when it reports that it is ready. Due changes are rolled at once, unless `args`
+ * set another pace or `paced` selects the default pace.
  */
 export async function startWave(
   args: readonly string[],

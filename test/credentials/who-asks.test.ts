@@ -19,7 +19,7 @@ interface Review {
   readonly status: { readonly userInfo: { readonly username: string } };
 }
 
-/** The user that the API server takes Wave for. */
+/** The user as which the API server authenticates Wave. */
 async function whoAsks(options: Partial<ClusterConfigOptions>): Promise<Review["status"]["userInfo"]> {
   const env = { PATH: process.env.PATH };
   const config = await loadClusterConfig({ env, homeDir: "/nonexistent", interactive: false, ...options });
@@ -34,12 +34,12 @@ async function whoAsks(options: Partial<ClusterConfigOptions>): Promise<Review["
   }
 }
 
-describeOnControlPlane("who asks", (cluster) => {
+describeOnControlPlane("the user of a request", (cluster) => {
   const kubeconfig = parse(readFileSync(cluster.kubeconfig, "utf8"));
   const admin = kubeconfig.users[0].user;
   const withUser = (user: object) => JSON.stringify({ ...kubeconfig, users: [{ ...kubeconfig.users[0], user }] });
 
-  /** A token of a service account, made when it is first asked for. */
+  /** A token of a service account, created at its first use. */
   const accountToken = async () => {
     const namespace = { kind: "Namespace", apiVersion: "v1", metadata: { name: "credentials-test" } };
     const serviceAccount = { kind: "ServiceAccount", apiVersion: "v1", metadata: { name: "asker" } };
@@ -48,7 +48,7 @@ describeOnControlPlane("who asks", (cluster) => {
     return (await cluster.kubectl(["create", "token", "asker", "-n", "credentials-test"])).trim();
   };
 
-  it("is for Wave whom it is for kubectl, impersonation with all its fields included", async () => {
+  it("is the same for Wave as for kubectl, including impersonation with all its fields", async () => {
     const extra = { "example.org/Scopes (x)": ["view", "edit"] };
     const user = { ...admin, as: "jane", "as-uid": "7", "as-groups": ["dev", "ops"], "as-user-extra": extra };
     const config = join(await temporaryFiles({ config: withUser(user) }), "config");
@@ -58,7 +58,7 @@ describeOnControlPlane("who asks", (cluster) => {
     expect(await whoAsks({ kubeconfigFlag: config })).toEqual(review.status.userInfo);
   });
 
-  it("is the Pod's service account in a Pod", async () => {
+  it("is the service account of the Pod in a Pod", async () => {
     const { server, "certificate-authority-data": authority } = kubeconfig.clusters[0].cluster;
     const { hostname, port } = new URL(server);
     const inClusterFolder = await temporaryFiles({
@@ -70,7 +70,7 @@ describeOnControlPlane("who asks", (cluster) => {
     expect((await whoAsks({ env, inClusterFolder })).username).toBe(account);
   });
 
-  it("is whom a plugin says, which is asked again when the server refuses its token", async () => {
+  it("is the user that a plugin returns, which runs again when the server refuses its token", async () => {
     const folder = await temporaryFiles({
       config: withUser({ exec: { apiVersion: v1, command: "./plugin", interactiveMode: "Never" } }),
       token: await accountToken(),
@@ -85,7 +85,7 @@ echo '{"apiVersion":"${v1}","kind":"ExecCredential","status":{"token":"'$token'"
     expect(await readFile(join(folder, "runs"), "utf8")).toBe("run\nrun\n");
   });
 
-  it("is nobody where the token is refused and there is no other", async () => {
+  it("is unknown if the token is refused and there is no other token", async () => {
     const config = join(await temporaryFiles({ config: withUser({ token: "refused" }) }), "config");
     const error = await whoAsks({ kubeconfigFlag: config }).catch((thrown: unknown) => thrown);
     expect(isUnauthorized(error)).toBe(true);

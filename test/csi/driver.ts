@@ -4,7 +4,7 @@ import { until } from "../control-plane/wave-process.ts";
 const group = "secrets-store.csi.x-k8s.io";
 const plural = "secretproviderclasspodstatuses";
 
-/** The resource of the driver's that Wave watches, as its documentation describes it: without a status subresource. */
+/** The resource of the driver that Wave watches, as its documentation describes it: without a status subresource. */
 const definition = {
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
@@ -54,25 +54,25 @@ const definition = {
   },
 };
 
-/** Makes the API know the driver's resource. */
+/** Adds the driver's resource to the API. */
 export async function installDriver(cluster: Cluster): Promise<void> {
   await cluster.api("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
   await until("the driver's resource", () => cluster.list(`/apis/${group}/v1/${plural}`));
 }
 
-/** Takes the driver's resource away, and all objects of it. */
+/** Removes the driver's resource and all its objects. */
 export async function removeDriver(cluster: Cluster): Promise<void> {
   const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${definition.metadata.name}`;
   await cluster.api("DELETE", path).catch(() => {});
 }
 
-/** A volume of a class in a pod spec. */
+/** Returns a volume of a class for a pod spec. */
 export const volumeOf = (className: string) => ({
   name: "vault",
   csi: { driver: "secrets-store.csi.k8s.io", readOnly: true, volumeAttributes: { secretProviderClass: className } },
 });
 
-/** What the driver does in one namespace: it writes a status for each Pod, and nobody else does. */
+/** Simulates the driver in one namespace: only the driver writes a status for each Pod. */
 export class Driver {
   readonly #cluster: Cluster;
   readonly #path: string;
@@ -86,7 +86,7 @@ export class Driver {
     this.#pods = `/api/v1/namespaces/${namespace}/pods`;
   }
 
-  /** The Pods of a workload that are not about to go, once there are so many. */
+  /** Resolves to the Pods of a workload that are not being deleted, when their number is as expected. */
   pods(app: string, count: number): Promise<readonly AnyObject[]> {
     return until(`${count} Pods of ${app}`, async () => {
       const all = await this.#cluster.list(`${this.#pods}?labelSelector=app%3D${app}`);
@@ -95,7 +95,7 @@ export class Driver {
     });
   }
 
-  /** As a Pod mounts the volume, and as what it mounted is fetched again. An update that changes nothing is no write. */
+  /** Writes the status as when a Pod mounts the volume or the content is fetched again. An update without a change is no write. */
   async publish(pod: AnyObject, className: string, versions: Readonly<Record<string, string>>): Promise<void> {
     const { name, uid } = pod.metadata;
     const object = {
@@ -123,7 +123,7 @@ export class Driver {
     }
   }
 
-  /** As the garbage collector does: the statuses of Pods that are gone go. */
+  /** Deletes the statuses of deleted Pods, as the garbage collector does. */
   async collect(): Promise<void> {
     const pods = new Set((await this.#cluster.list(this.#pods)).map(({ metadata }) => metadata.uid));
     for (const { metadata } of await this.#cluster.list(this.#path)) {

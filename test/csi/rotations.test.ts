@@ -31,7 +31,7 @@ describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster)
   const scale = (name: string, count: number) =>
     namespace.merge(`/apis/apps/v1/namespaces/${ns}/deployments/${name}`, { spec: { replicas: count } });
 
-  /** All Pods of the newest template mount it, once they are there, in the version that `versionOf` gives them. */
+  /** Waits for all Pods of the newest template, and lets each mount the version that `versionOf` returns. */
   const mounted = async (versionOf: (index: number) => string) => {
     const hash = await hashOf("web");
     const pods = await until("Pods with the newest hash", async () => {
@@ -70,12 +70,12 @@ describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster)
     await removeDriver(cluster);
   });
 
-  it("has its hash where no driver is installed", async () => {
+  it("has its hash if no driver is installed", async () => {
     await newHash(cluster, ns, "Deployment", "web");
     expect(await notedOn("web")).toBeUndefined();
   });
 
-  it("is not replaced when the driver is installed later and tells what its Pods mounted", async () => {
+  it("is not rolled when the driver is installed later and reports what the Pods mounted", async () => {
     await installDriver(cluster);
     const before = [await hashOf("web"), await settledRevisions(cluster, ns, "Deployment", "web")];
     await mounted(() => "1");
@@ -86,15 +86,15 @@ describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster)
     expect(await hashOf("theirs")).toBeUndefined();
   });
 
-  describe("rotated", () => {
+  describe("after a rotation", () => {
     let rolled: string | undefined;
     let count: number;
 
-    it("is rolled once, however many of its Pods report it", async () => {
+    it("is rolled once, regardless of how many Pods report the rotation", async () => {
       const before = await hashOf("web");
       count = await settledRevisions(cluster, ns, "Deployment", "web");
       for (const pod of await driver.pods("web", replicas)) {
-        await driver.publish(pod, "vault", { password: "2" }).catch(() => {}); // it may be gone by now
+        await driver.publish(pod, "vault", { password: "2" }).catch(() => {}); // The Pod may have been deleted.
       }
       rolled = await newHash(cluster, ns, "Deployment", "web", before);
       await newHash(cluster, ns, "Deployment", "theirs");
@@ -106,13 +106,13 @@ describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster)
       ]);
     });
 
-    it("is not rolled by what its new Pods fetched, each its own", async () => {
+    it("is not rolled for the versions that its new Pods fetched, each a different one", async () => {
       for (const pod of await driver.pods("web", replicas)) await cluster.api("DELETE", podPath(pod.metadata.name));
       await mounted((index) => `own ${index}`);
       await edited();
     });
 
-    it("is not rolled when all Pods are gone, Wave starts anew, and they come back", async () => {
+    it("is not rolled when all Pods are deleted, Wave restarts, and the Pods are created again", async () => {
       await scale("web", 0);
       await driver.pods("web", 0);
       await driver.collect();
@@ -124,7 +124,7 @@ describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster)
       await edited();
     });
 
-    it("is rolled once where nobody watched", async () => {
+    it("is rolled once if the rotation happened while no Wave ran", async () => {
       await wave.stop();
       await mounted(() => "3");
       const before = await hashOf("web");
@@ -135,7 +135,7 @@ describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster)
       await edited();
     });
 
-    it("is explained", async () => {
+    it("has an explanation", async () => {
       const { stdout } = await promisify(execFile)(waveCommand, [
         ...["explain", "deployment/web", "-n", ns, "-o", "json", "--kubeconfig", cluster.kubeconfig],
         "--enable-csi-integration",
@@ -147,7 +147,7 @@ describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster)
       );
     });
 
-    /** Wave has looked at everything that was written before, and has left the workload as it was. */
+    /** Checks that Wave has processed all earlier writes and has not changed the workload. */
     async function edited() {
       const before = await hashOf("canary").catch(() => undefined);
       if (before === undefined)
