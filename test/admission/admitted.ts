@@ -13,7 +13,7 @@ export interface Scene {
   readonly wave: WaveProcess;
   /** The MutatingWebhookConfiguration that Wave registers. */
   readonly configuration: string;
-  /** Resolves when Wave has acted on everything that changed before: it has rolled a workload that changed after. */
+  /** Resolves when Wave has processed all earlier changes, because it has rolled a workload that changed later. */
   readonly caughtUp: () => Promise<void>;
 }
 

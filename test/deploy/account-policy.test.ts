@@ -42,7 +42,7 @@ describeOnControlPlane("a client with the token of Wave, with accountPolicy enab
     await namespace.create(
       workload("scheduling-held", { ...reads("none"), schedulerName: invalidScheduler }, { annotations }),
     );
-    // A policy is in force a moment after it is made.
+    // A policy takes effect a moment after its creation.
     const image = [{ op: "replace", path: "/spec/template/spec/containers/0/image", value: "evil" }];
     await until("the policy to be in force", () =>
       asWave([

@@ -8,11 +8,11 @@ import { readAuditLog } from "../control-plane/control-plane.ts";
 import { compareWithUse } from "./grants.ts";
 import { type Manifest, renderedAs, type Values } from "./rendered.ts";
 
-/** Who Wave is where the chart is installed: its service account, with the chart's roles and nothing else. */
+/** The account of Wave in an installed chart: its service account, with only the roles of the chart. */
 export interface ChartAccount {
-  /** A kubeconfig of its own, for `--kubeconfig`. */
+  /** The path of its kubeconfig, for `--kubeconfig`. */
   readonly kubeconfig: string;
-  /** What it was refused so far, as far as the audit log is written. */
+  /** Returns the requests that were forbidden so far, according to the audit log. */
   readonly forbidden: () => readonly string[];
   /** Removes the kubeconfig. */
   readonly remove: () => Promise<void>;
@@ -20,7 +20,7 @@ export interface ChartAccount {
 
 const kinds = ["ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"];
 
-/** The account and the roles that the chart has for a release with these values, in the namespace of the release's name. */
+/** Renders the account and the roles of the chart for a release with these values, in the namespace with the name of the release. */
 export async function permissionsOf(
   cluster: Cluster,
   release: string,
@@ -36,13 +36,13 @@ export async function apply(cluster: Cluster, manifests: readonly Manifest[]): P
   await cluster.kubectl(["apply", "-f", "-"], manifests.map((manifest) => JSON.stringify(manifest)).join("\n---\n"));
 }
 
-/** Makes the chart's account in the namespace `release`, which exists as those of the value `namespaces` do. */
+/** Creates the account of the chart in the namespace `release`. This namespace and those of the value `namespaces` must exist. */
 export async function chartAccount(cluster: Cluster, release: string, ...values: Values): Promise<ChartAccount> {
   await apply(cluster, await permissionsOf(cluster, release, ...values));
   return accountOf(cluster, release);
 }
 
-/** The service account that is named like its namespace, where it is there already. */
+/** Returns the existing service account with the name of its namespace. */
 export async function accountOf(cluster: Cluster, name: string): Promise<ChartAccount> {
   const token = (await cluster.kubectl(["-n", name, "create", "token", name])).trim();
   const admin = parse(readFileSync(cluster.kubeconfig, "utf8"));

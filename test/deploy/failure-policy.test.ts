@@ -21,7 +21,7 @@ describeOnControlPlane("a Wave that does not answer, with failurePolicy Fail", (
     // Without the Service, so that no webhook answers.
     const manifests = manifestsIn(await helm(cluster, [...args, "-s", "templates/webhooks.yaml"]));
     await cluster.api("POST", configurations, only("MutatingWebhookConfiguration", manifests));
-    // The API server takes a moment to learn of it.
+    // The API server needs a moment until it uses the configuration.
     await until("a workload to be refused", () =>
       create("asking", optIn).then(
         () => undefined,

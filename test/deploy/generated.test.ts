@@ -56,7 +56,7 @@ describeOnControlPlane("the rendered manifests", (cluster) => {
     const file = join(deploy, "wave.yaml");
     const [namespace] = ofKind("Namespace", manifestsIn(read("wave.yaml")));
     expect(namespace?.metadata.labels).toMatchObject({ "pod-security.kubernetes.io/enforce": "restricted" });
-    // A client's dry run, because the API server's does not know of a namespace that was not made.
+    // A client-side dry run, because a server-side one fails for a namespace that does not exist.
     const applied = await cluster.kubectl(["apply", "-f", file, "--dry-run=client"]);
     for (const object of ["namespace/wave-system", "deployment.apps/wave"]) expect(applied).toContain(object);
   });

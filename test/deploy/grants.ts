@@ -1,7 +1,7 @@
 import type { AuditEvent } from "../control-plane/control-plane.ts";
 import type { Manifest } from "./rendered.ts";
 
-/** One thing that a role allows: a verb on the objects of a resource, in a namespace or in all, by name or all of them. */
+/** One permission of a role: a verb on the objects of a resource, in one namespace or in all, for one name or for all. */
 interface Grant {
   readonly role: string;
   readonly namespace: string | undefined;
@@ -18,7 +18,7 @@ interface Rule {
   readonly resourceNames?: readonly string[];
 }
 
-/** Everything that the roles among these manifests allow. */
+/** Returns all permissions of the roles among these manifests. */
 export function grantsOf(manifests: readonly Manifest[]): readonly Grant[] {
   const roles = manifests.filter(({ kind }) => kind === "Role" || kind === "ClusterRole");
   return roles.flatMap(({ metadata, rules }) =>
@@ -32,27 +32,27 @@ export function grantsOf(manifests: readonly Manifest[]): readonly Grant[] {
   );
 }
 
-/** A grant in words, as a person would look for it. */
+/** Describes a grant in words. */
 function wordsOf({ role, namespace, verb, ...what }: Grant): string {
   return `${role}: ${verb} ${objectsOf(what)} in ${namespace ?? "all namespaces"}`;
 }
 
-/** The objects that a grant is of: `secrets`, `leases.coordination.k8s.io/wave`. */
+/** Returns the objects of a grant, for example `secrets` or `leases.coordination.k8s.io/wave`. */
 export function objectsOf({ group, resource, names }: Pick<Grant, "group" | "resource" | "names">): string {
   return `${resource}${group === "" ? "" : `.${group}`}${names === undefined ? "" : `/${names.join()}`}`;
 }
 
-/** What an account asked of the API server, compared with what it is allowed. */
+/** The requests of an account, compared with its permissions. */
 export interface Comparison {
-  /** What it was refused. */
+  /** The forbidden requests. */
   readonly forbidden: readonly string[];
-  /** What it is allowed and did not do. */
+  /** The permissions without a request. */
   readonly unused: readonly string[];
 }
 
 /**
- * Compares the requests of a user with what it is granted. A request counts for the narrowest grant that allows it: one by
- * name before one of all objects, one of a namespace before one of all.
+ * Compares the requests of a user with its grants. A request is assigned to the narrowest grant that permits it: a grant for a
+ * name before a grant for all objects, a grant in one namespace before a grant in all.
  */
 export function compareWithUse(events: readonly AuditEvent[], user: string, grants: readonly Grant[]): Comparison {
   const own = events.filter((event) => event.user.username === user);
@@ -64,7 +64,7 @@ export function compareWithUse(events: readonly AuditEvent[], user: string, gran
   };
 }
 
-/** Several where two roles allow the same. */
+/** Several grants if two roles permit the same. */
 function narrowest(grants: readonly Grant[]): readonly Grant[] {
   const least = Math.min(...grants.map(width));
   return grants.filter((grant) => width(grant) === least);

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const entrypoint: readonly string[] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? "[]");
 const nodeFlags = entrypoint.slice(1, -1);
 
-/** What the last line of bin/wave gives to node before the bundle. */
+/** The arguments of node before the bundle, in the last line of bin/wave. */
 const flagsOfBinWave = /^exec "\$root\/bin\/node" (.*) "\$bundle" "\$@"$/m.exec(read("bin/wave"))?.[1]?.split(" ");
 
 const byDigest = expect.stringMatching(/:[^@]+@sha256:[0-9a-f]{64}$/);
@@ -42,7 +42,7 @@ describe("the image", () => {
     const folder = await mkdtemp(join(tmpdir(), "wave-image-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     const [built, final] = [join(folder, "built"), join(folder, "final")];
-    // What is copied into the stage that builds, and no file else. (Its folder there is flat.)
+    // Only the files that are copied into the build stage. (Its folder there is flat.)
     const copied = Array.from(dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm), ([, paths = ""]) => paths.split(" "));
     expect(Array.from(read("deploy/image/Dockerfile.dockerignore").matchAll(/^!(.*)$/gm), ([, path]) => path)).toEqual(
       copied.flat(),
@@ -51,7 +51,7 @@ describe("the image", () => {
     await mkdir(final);
     for (const path of copied.flat()) await cp(join(root, path), join(built, basename(path)), { recursive: true });
     await symlink(join(root, "node_modules"), join(built, "node_modules"));
-    // Where the Dockerfile has the base image's root, this has the little that is read of it.
+    // Replaces the root of the base image with the few files that are read from it.
     const base = join(folder, "base");
     for (const path of ["nodejs/bin", "var/lib/dpkg/status.d"]) await mkdir(join(base, path), { recursive: true });
     await symlink(process.execPath, join(base, "nodejs/bin/node"));
@@ -59,12 +59,12 @@ describe("the image", () => {
     for (const [, build = ""] of dockerfile.matchAll(/^RUN (?:--mount=\S+ )?node (.*)$/gm)) {
       await run(join(root, "bin/node"), build.replace("/base", base).split(" "), { cwd: built });
     }
-    // What is copied from there into the final stage, and no package beside it.
+    // Only the files that are copied from there into the final stage, without any package.
     const kept = Array.from(dockerfile.matchAll(/^COPY --from=build \/wave\/(\S+) (\S+)/gm));
     for (const [, path = "", to = ""] of kept) await cp(join(built, path), join(final, to), { recursive: true });
     const wave = (...args: string[]) => run(join(root, "bin/node"), [...entrypoint.slice(1), ...args], { cwd: final });
     expect((await wave("--version")).stdout).toContain(JSON.parse(read("package.json")).version);
-    // Reads a kubeconfig, with the only package that Wave needs when it runs.
+    // Reads a kubeconfig, with the only package that Wave needs at run time.
     await expect(wave("run", "--kubeconfig=package.json")).rejects.toMatchObject({
       stderr: expect.stringContaining("current-context is not set"),
     });

@@ -22,12 +22,12 @@ interface WebhookState extends AnyObject {
 
 const key = "wave-hash-key";
 
-/** So that the first replica leads soon by the Lease that it makes. */
+/** Short durations, so that the first replica soon leads with the Lease that it creates. */
 const shortTerms = ["leaseDuration=8s", "renewDeadline=6s", "retryPeriod=500ms"]
   .map((term) => `leaderElection.${term}`)
   .join();
 
-// An API server of its own: a Wave in all namespaces would roll the workloads of other suites.
+// A separate API server: a Wave in all namespaces would roll the workloads of other suites.
 describeOnControlPlane("Wave installed by its chart", () => {
   let plane: ControlPlane;
   let cluster: Cluster;
@@ -77,7 +77,7 @@ describeOnControlPlane("Wave installed by its chart", () => {
       configuration = await makeNamespace(cluster, shop);
       await configuration.configMap("app", { a: "1" });
       await configuration.create(workload("app", reads("app")));
-      // As a Wave leaves it that held the Pods and was then gone.
+      // The state after a Wave held the Pods and was then removed.
       const held = { ...reads("app"), schedulerName: invalidScheduler };
       const spec = { podManagementPolicy: "OrderedReady" };
       const annotations = { "wave.pusher.com/scheduling-disabled": "" };
@@ -91,7 +91,7 @@ describeOnControlPlane("Wave installed by its chart", () => {
     });
 
     it("passes `helm test` only after a replica leads", async () => {
-      // A lease duration after it has made the Lease: docs/adr/0006-leader-election.md.
+      // One lease duration after it has created the Lease: docs/adr/0006-leader-election.md.
       await expect(runTestOf(cluster, release)).resolves.toMatch(webhooks ? /leads(.|\n)*registered/ : /leads/);
       expect(await wave.metrics()).toMatch(/^wave_leader 1$/m);
     });
@@ -131,7 +131,7 @@ describeOnControlPlane("Wave installed by its chart", () => {
     }
 
     it("keeps its leader and the caBundle when the chart is upgraded and rolled back", async () => {
-      // Wave would repair both within a moment, but by one transition of the Lease and one generation more.
+      // Wave would repair both within a moment, but with an additional transition of the Lease and an additional generation.
       const kept = async () => ({
         keys: await keysOfHashes(),
         holder: (await lease()).spec?.holderIdentity,
@@ -162,7 +162,7 @@ describeOnControlPlane("Wave installed by its chart", () => {
       }
     });
 
-    it("got no Forbidden response", async () => {
+    it("receives no Forbidden response", async () => {
       const user = `system:serviceaccount:${namespace}:${name}`;
       const requests = () => readAuditLog(plane.auditLog).filter((event) => event.user.username === user);
       const last = webhooks ? "secrets" : "leases";

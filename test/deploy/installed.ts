@@ -15,16 +15,16 @@ import { freePort, startWave, type WaveProcess } from "../control-plane/wave-pro
 import { temporaryFiles } from "../support/kube/files.ts";
 import { chart } from "./rendered.ts";
 
-/** A release of the chart: helm's name for it, its namespace, and the values that were set. */
+/** A release of the chart: its name in helm, its namespace and its values. */
 export interface Release {
   readonly name: string;
   readonly namespace: string;
   readonly values: readonly string[];
 }
 
-/** Wave as the chart runs it. */
+/** A Wave that runs like the container of the chart. */
 export interface Replica extends WaveProcess {
-  /** Where it serves the webhook, if it does, on this machine. */
+  /** The port of its webhook on this machine, if it serves one. */
   readonly webhookPort: number;
 }
 
@@ -35,8 +35,8 @@ interface WaveDeployment extends AnyObject {
 }
 
 /**
- * Starts `bin/wave` in place of a container of the release, because kwok's Pods run nothing: with the arguments that the
- * Deployment has, as its service account, and knowing its namespace as the container does. Only its ports are other ones.
+ * Starts `bin/wave` instead of a container of the release, because the Pods of kwok run no process. It has the arguments of
+ * the Deployment, its service account and its namespace. Only the ports are different.
  */
 export async function startReplica(cluster: Cluster, { name, namespace }: Release): Promise<Replica> {
   const { spec } = await cluster.api<WaveDeployment>(
@@ -63,8 +63,8 @@ export async function startReplica(cluster: Cluster, { name, namespace }: Releas
 }
 
 /**
- * Has the API server call that process in place of a Pod: a Service that is another name for this machine is the only one
- * that leads it there.
+ * Makes the API server call that process instead of a Pod. For this, the Service must be an alias of this machine, because no other
+ * kind of Service leads to this machine.
  */
 export async function leadToReplica(
   cluster: Cluster,
@@ -78,7 +78,7 @@ export async function leadToReplica(
   await cluster.api("PATCH", `${configurations}/${name}-webhook`, port, "application/json-patch+json");
 }
 
-/** The Secret with the authority of a release's webhook when a third of its life is left, so that the next one is due. */
+/** Returns the Secret with the authority of a release's webhook at two thirds of its lifetime, when the next authority is due. */
 export function agedAuthority(release: string): object {
   const day = 86_400_000;
   const validity = { notBefore: Date.now() - 265 * day, notAfter: Date.now() + 100 * day };
@@ -97,7 +97,7 @@ export function agedAuthority(release: string): object {
   };
 }
 
-/** Files for the value `webhooks.tlsDirectory` of a release: a certificate for its webhook's Service, and a token. */
+/** Writes files for the value `webhooks.tlsDirectory` of a release: a certificate for the Service of its webhook, and a token. */
 export function certificateFiles(release: string): Readonly<Record<string, string>> {
   const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
   const authority = createAuthority("another authority", validity);
@@ -118,7 +118,7 @@ interface TestPod {
 }
 
 /**
- * Runs what `helm test` runs in a Pod, here, as the release's service account; resolves with what it printed, rejects where
+ * Runs the command of `helm test` on this machine, as the service account of the release. Resolves to its output; rejects if
  * it fails.
  */
 export async function runTestOf(cluster: Cluster, { name, namespace, values }: Release): Promise<string> {
@@ -142,7 +142,7 @@ export async function runTestOf(cluster: Cluster, { name, namespace, values }: R
   return stdout;
 }
 
-/** Sends a review like the API server: to the name of the Service, trusting the caBundle. Returns the response. */
+/** Sends a review like the API server: to the name of the Service, with the caBundle as trust. Returns the response. */
 export async function reviewBy(
   { webhookPort: port }: Replica,
   { service, caBundle, path }: { service: string; caBundle: string; path: string },

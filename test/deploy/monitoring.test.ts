@@ -53,7 +53,7 @@ describeOnControlPlane("the chart's monitoring", (cluster) => {
     const chosen = candidates.filter(({ labels }) =>
       Object.entries(spec.selector.matchLabels).every(([key, each]) => labels?.[key] === each),
     );
-    // One target a replica: not the webhook's Service too.
+    // One target for each replica, and not the Service of the webhook as well.
     expect(chosen.map(({ ports }) => ports?.some(({ name }) => name === "metrics"))).toEqual([true]);
   });
 

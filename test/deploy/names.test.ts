@@ -3,10 +3,10 @@ import { helm } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { chart, manifestsIn } from "./rendered.ts";
 
-/** Fields that have a name wherever they are in a manifest. */
+/** Fields whose value is always a name in a manifest. */
 const names = ["name", "namespace", "serviceAccountName", "app.kubernetes.io/instance", "resourceNames"];
 
-/** Such fields in a manifest that have anything but text, with their values. */
+/** Returns the fields of this kind in a manifest whose value is not text, with their values. */
 function notText(value: unknown): readonly unknown[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([field, each]) => {
@@ -21,13 +21,13 @@ describeOnControlPlane("the chart", (cluster) => {
     "metrics.serviceMonitor.enabled=true,metrics.podMonitor.enabled=true",
   ];
 
-  // What YAML takes for a boolean, a number or nothing at all may well be a name: Norway's, or a customer's number.
+  // Text that YAML reads as a boolean, a number or null can be a name: the code of Norway, or the number of a customer.
   it.for([
     ["no", "123"],
     ["1e3", "on"],
     ["0x1f", "null"],
   ] as const)(
-    "may be installed as %s in the namespace %s, for namespaces of such names",
+    "can be installed as %s in the namespace %s, and watch namespaces with such names",
     async ([release, namespace]) => {
       const args = ["template", release, chart, "-n", namespace, "--kube-version", "1.30.0"];
       const set = [...everything.flatMap((values) => ["--set", values]), "--set-json", 'namespaces=["no","123"]'];

@@ -8,7 +8,7 @@ describeOnControlPlane("the chart's NetworkPolicy", (cluster) => {
       "NetworkPolicy",
       await rendered(cluster, { networkPolicy: { enabled: true, ...networkPolicy } }, ...values),
     );
-    // What a policy means is the API server's to check.
+    // The API server checks that the policy is valid.
     await cluster.kubectl(["create", "--dry-run=server", "-n", "default", "-f", "-"], inDefault(found));
     return found.spec;
   };

@@ -20,7 +20,7 @@ interface StoredSecret extends AnyObject {
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** So that the first replica leads soon by the Lease that it makes, and again when it has lost it. */
+/** Short durations, so that the first replica soon leads with the Lease that it creates, and leads again after it lost it. */
 const shortTerms = { leaseDuration: "6s", renewDeadline: "4s", retryPeriod: "500ms" };
 const envFrom = [{ configMapRef: { name: "app" } }, { secretRef: { name: "app" } }];
 const widgets = playedKinds.find(({ plural }) => plural === "widgets") as (typeof playedKinds)[number];
@@ -28,7 +28,7 @@ const reads = { containers: [{ ...container, envFrom }] };
 const hashKeySecret = "wave-hash-key";
 const webhooks = { enabled: true };
 
-/** A release, and the values that decide what it may do. */
+/** A release, and the values that determine its permissions. */
 interface Mode {
   readonly name: string;
   readonly webhooks?: object;
@@ -39,12 +39,12 @@ interface Mode {
   readonly [value: string]: unknown;
 }
 
-// An API server of its own: a Wave in all namespaces would roll the workloads of other suites.
+// A separate API server: a Wave in all namespaces would roll the workloads of other suites.
 describeOnControlPlane("the roles of the chart", () => {
   let plane: ControlPlane;
   let cluster: Cluster;
   beforeAll(async () => {
-    // Where lists are not streamed, as in Kubernetes 1.30, they need a permission of their own.
+    // If lists are not streamed, as in Kubernetes 1.30, they need a separate permission.
     plane = await startControlPlane({ apiServerFlags: ["--feature-gates=WatchList=false"] });
     cluster = connect(plane);
     await installDriver(cluster);
@@ -88,7 +88,7 @@ describeOnControlPlane("the roles of the chart", () => {
       const optedOut = { ...annotations, "wave.pusher.com/update-on-config-change": "false" };
       for (const { kind } of workloadKinds) {
         await shop.create(workload("app", reads, { kind }));
-        // Its scheduler is restored by what is stored, because no edit of annotations tells of itself by a generation.
+        // Wave restores the scheduler from the stored object, because an edit of annotations does not change the generation.
         await shop.create(workload("opted-out", held, { kind, annotations: optedOut }));
       }
       if (mode.workloadKinds !== undefined) {
@@ -97,7 +97,7 @@ describeOnControlPlane("the roles of the chart", () => {
         await make(cluster, widgets, ns, "opted-out", { annotations: optedOut, podSpec: held });
       }
       if (mode.migrateLegacy) await leaveBehind();
-      // As a Wave leaves it that held the Pods and was then gone.
+      // The state after a Wave held the Pods and was then removed.
       const spec = { podManagementPolicy: "OrderedReady" };
       await shop.create(workload("held", held, { kind: "StatefulSet", annotations, spec }));
       await until("the Pod that is held", () => cluster.api("GET", `/api/v1/namespaces/${ns}/pods/held-0`));
@@ -148,13 +148,13 @@ describeOnControlPlane("the roles of the chart", () => {
       const grants = grantsOf(manifestsIn(await helm(cluster, ["get", "manifest", name, "-n", name])));
       const user = `system:serviceaccount:${name}:${name}`;
       const compared = () => compareWithUse(readAuditLog(plane.auditLog), user, grants);
-      // The API server writes the audit log in batches. The comparison below names a permission that is still missing.
+      // The API server writes the audit log in batches. The comparison below names a permission without a request.
       const complete = async () => (compared().unused.length === 0 ? true : undefined);
       await until("all to be used", complete, 60_000).catch(() => undefined);
       expect(compared()).toEqual({ forbidden: [], unused: [] });
     });
 
-    /** What an early Wave in Go left. */
+    /** The objects that an early Wave in Go left. */
     async function leaveBehind() {
       const { metadata } = await cluster.api("GET", `/apis/apps/v1/namespaces/${ns}/deployments/app`);
       const owner = { apiVersion: "apps/v1", kind: "Deployment", name: "app", uid: metadata.uid };
@@ -166,7 +166,7 @@ describeOnControlPlane("the roles of the chart", () => {
       await shop.merge(`/apis/apps/v1/namespaces/${ns}/deployments/app`, { metadata: { finalizers } });
     }
 
-    /** Gives the Lease to another holder: the leader stops, leads again, and writes the Event again. */
+    /** Changes the holder of the Lease: the leader stops, leads again, and writes the Event again. */
     async function loseLease() {
       const path = `/apis/coordination.k8s.io/v1/namespaces/${name}/leases/${name}`;
       const holder = async () =>

@@ -6,10 +6,10 @@ import type { Cluster } from "../control-plane/cluster.ts";
 /** The folder `deploy/`. */
 export const deploy = join(import.meta.dirname, "../../deploy");
 
-/** The chart that is installed. */
+/** The folder of the chart that is installed. */
 export const chart = join(deploy, "chart");
 
-/** An object as it would be applied. */
+/** An object of a manifest. */
 export interface Manifest {
   readonly kind: string;
   readonly metadata: {
@@ -21,7 +21,7 @@ export interface Manifest {
   readonly [field: string]: unknown;
 }
 
-/** A Deployment of Wave, as far as tests look into it. */
+/** A Deployment of Wave, with only the fields that tests read. */
 export interface WaveDeployment extends Manifest {
   readonly spec: {
     readonly replicas: number;
@@ -44,7 +44,7 @@ export interface WaveDeployment extends Manifest {
   };
 }
 
-/** The objects of a YAML stream, in an order of their own: by kind, namespace and name. */
+/** Returns the objects of a YAML stream, sorted by kind, namespace and name. */
 export function manifestsIn(yaml: string): readonly Manifest[] {
   const key = ({ kind, metadata }: Manifest) => `${kind}/${metadata.namespace ?? ""}/${metadata.name}`;
   return parseAllDocuments(yaml)
@@ -53,32 +53,32 @@ export function manifestsIn(yaml: string): readonly Manifest[] {
     .toSorted((a, b) => key(a).localeCompare(key(b)));
 }
 
-/** Values: as for `--set`, or objects as a values file has them, later ones winning. */
+/** Values: as for `--set`, or objects as in a values file. Later values override earlier ones. */
 export type Values = readonly (string | object)[];
 
-/** What `helm template` makes of the chart with these values, for the release "wave" in wave-system, without its test. */
+/** Renders the chart by `helm template` with these values, for the release "wave" in wave-system, without its test. */
 export async function rendered(cluster: Cluster, ...values: Values): Promise<readonly Manifest[]> {
   return renderedAs("wave", cluster, ...values);
 }
 
-/** The same for a release of another name. */
+/** Renders the chart for a release with another name. */
 export async function renderedAs(release: string, cluster: Cluster, ...values: Values): Promise<readonly Manifest[]> {
   const set = values.flatMap((value) =>
     typeof value === "string"
       ? ["--set", value]
       : Object.entries(value).flatMap(([key, each]) => ["--set-json", `${key}=${JSON.stringify(each)}`]),
   );
-  // As old as is supported; without it helm takes a version of its own.
+  // The oldest supported version. Without this flag helm assumes its own version.
   const args = ["template", release, chart, "-n", "wave-system", "--kube-version", "1.30.0", "--skip-tests", ...set];
   return manifestsIn(await helm(cluster, args));
 }
 
-/** Those of a kind. */
+/** Returns the objects of a kind. */
 export function ofKind(kind: string, manifests: readonly Manifest[]): readonly Manifest[] {
   return manifests.filter((manifest) => manifest.kind === kind);
 }
 
-/** The only one of a kind. Throws where there is none, or another. */
+/** Returns the only object of a kind. Throws an Error if there is no object or more than one. */
 export function only<M extends Manifest = Manifest>(kind: string, manifests: readonly Manifest[]): M {
   const [found, ...others] = ofKind(kind, manifests);
   if (found === undefined || others.length > 0)
@@ -86,7 +86,7 @@ export function only<M extends Manifest = Manifest>(kind: string, manifests: rea
   return found as M;
 }
 
-/** The Deployment of Wave among them. */
+/** Returns the Deployment of Wave among the objects. */
 export function deploymentIn(manifests: readonly Manifest[]): WaveDeployment {
   return only("Deployment", manifests);
 }

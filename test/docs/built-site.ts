@@ -7,23 +7,23 @@ import { root } from "./fences.ts";
 
 /** A page of the built site. */
 export interface BuiltPage {
-  /** Its address without the suffix: `/docs/pacing`. */
+  /** The address without the suffix, for example `/docs/pacing`. */
   readonly address: string;
   readonly html: string;
-  /** What can be linked to in it. */
+  /** The anchors in the page. */
   readonly anchors: ReadonlySet<string>;
-  /** Addresses of the site that it links to, with their anchors. */
+  /** The links of the page to addresses of the site, with their anchors. */
   readonly links: readonly string[];
 }
 
-/** Builds the site into a new folder, as `npm run docs` does, and resolves with where it is. */
+/** Builds the site into a new folder, as `npm run docs` does. Resolves to the path of the folder. */
 export async function buildSite(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "wave-site-"));
   await promisify(execFile)(join(root, "site/vitepress"), ["build", "--outDir", folder]);
   return folder;
 }
 
-/** The pages of a built site by their addresses. */
+/** Returns the pages of a built site by their addresses. */
 export function builtPages(folder: string): ReadonlyMap<string, BuiltPage> {
   const pages = globSync("**/*.html", { cwd: folder })
     .filter((path) => path !== "404.html")

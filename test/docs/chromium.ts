@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { until } from "../control-plane/wave-process.ts";
 
-/** A browser that looks at a built site. */
+/** A browser that shows a built site. */
 export interface Browser extends AsyncDisposable {
   readonly open: (address: string) => Promise<void>;
   readonly size: (width: number, height: number) => Promise<void>;
@@ -13,7 +13,7 @@ export interface Browser extends AsyncDisposable {
   readonly dark: () => Promise<void>;
   /** Returns the value of an expression in the page. */
   readonly evaluate: (expression: string) => Promise<unknown>;
-  /** Searches as a person does, and resolves to the addresses that are found. */
+  /** Searches like a person. Resolves to the addresses of the results. */
   readonly search: (words: string) => Promise<readonly string[]>;
   /** Returns the exceptions that pages threw. */
   readonly problems: () => readonly string[];
@@ -21,7 +21,7 @@ export interface Browser extends AsyncDisposable {
 
 const programs = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** Without these Chromium connects to servers of its own, which a closed network refuses many times. */
+/** Flags that keep Chromium from connecting to its own servers, which a closed network refuses many times. */
 const flags = [
   "--disable-gpu",
   "--disable-quic",
@@ -30,7 +30,7 @@ const flags = [
   "--disable-sync",
 ];
 
-/** What this file uses of playwright-core, which is a package of the site and not of Wave. */
+/** The part of playwright-core that this file uses. The package belongs to the site and not to Wave. */
 interface Page {
   goto(url: string): Promise<unknown>;
   setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>;

@@ -6,16 +6,16 @@ export const root = join(import.meta.dirname, "../..");
 
 /** A block of code in a page. */
 export interface Fence {
-  /** What its first line says: `sh`, `console`, `yaml`, … */
+  /** The language in its first line: `sh`, `console`, `yaml`, … */
   readonly language: string;
-  /** What follows the language: nothing, a word, or why the block is not run. */
+  /** The text after the language: empty, a word, or the reason why the block is not run. */
   readonly info: string;
   readonly text: string;
-  /** Where it begins, for messages: `docs/install.md:12`. */
+  /** The position of its first line, for messages: `docs/install.md:12`. */
   readonly at: string;
 }
 
-/** The blocks of code of a page, in order. `page` is a path from the root of the repository. */
+/** Returns the blocks of code of a page, in order. `page` is a path from the root of the repository. */
 export function fencesOf(page: string): readonly Fence[] {
   const fences: Fence[] = [];
   let open: { language: string; info: string; at: string; indent: string; lines: string[] } | undefined;
@@ -32,22 +32,22 @@ export function fencesOf(page: string): readonly Fence[] {
   return fences;
 }
 
-/** Lines of a page that are a block of code by their indent alone, after an empty line. */
+/** Returns the lines of a page that are a block of code only because of their indent, after an empty line. */
 export function indentedCommands(page: string): readonly string[] {
   const text = readFileSync(join(root, page), "utf8").replace(/^(\s*)```[\s\S]*?^\1```$/gm, "");
   return [...text.matchAll(/\n\n( {4}\S.*)/g)].map(([, line]) => line ?? "");
 }
 
 /**
- * Pages whose blocks another test runs, which must name the page: it has the configuration, the endpoints or the
- * misfortune that they need.
+ * Pages whose blocks another test runs. That test must name the page, and provides the configuration, the endpoints or the
+ * faults that the blocks need.
  */
 const elsewhere: Readonly<Record<string, string>> = {
   "docs/notifications.md": "src/notify/notifications-docs.test.ts",
   "docs/on-call.md": "test/on-call/walks.test.ts",
 };
 
-/** The test that runs the blocks of a page instead; undefined where they are followed on a control plane. */
+/** Returns the test that runs the blocks of a page instead; undefined if they run on a control plane. */
 export function otherTestOf(page: string): string | undefined {
   const test = elsewhere[page];
   if (test !== undefined && !readFileSync(join(root, test), "utf8").includes(page.replace(/^.*\//, "")))
@@ -55,14 +55,14 @@ export function otherTestOf(page: string): string | undefined {
   return test;
 }
 
-/** Why a block is not run, where it says so: the text after `no-run:`. */
+/** Returns the reason why a block is not run, if it has one: the text after `no-run:`. */
 export function reasonNotToRun({ info }: Fence): string | undefined {
   return info.match(/^no-run: (.{8,})$/)?.[1];
 }
 
 /**
- * The test that follows a block instead, where its first line says so: the text after `elsewhere:`.
- * @throws Error where that test is not there or does not speak of the page.
+ * Returns the test that runs a block instead, if the first line of the block names one: the text after `elsewhere:`.
+ * @throws Error if that test does not exist or does not name the page.
  */
 export function otherTestOfBlock({ info, at }: Fence): string | undefined {
   const test = info.match(/^elsewhere: (\S+)$/)?.[1];
@@ -73,18 +73,18 @@ export function otherTestOfBlock({ info, at }: Fence): string | undefined {
   return test;
 }
 
-/** The blocks of a page that a test follows, by its own path. */
+/** Returns the blocks of a page that a test runs. The test is given by its path. */
 export function blocksFollowedBy(test: string, page: string): readonly Fence[] {
   return fencesOf(page).filter((fence) => otherTestOfBlock(fence) === test);
 }
 
-/** A command of a `console` block, and what it prints there. */
+/** A command of a `console` block, with its output there. */
 export interface Exchange {
   readonly command: string;
   readonly output: readonly string[];
 }
 
-/** The commands of a `console` block: lines that begin with `$ `, and, after a backslash, the next. */
+/** Returns the commands of a `console` block: lines that begin with `$ `, and, after a backslash, the next line. */
 export function exchangesOf({ text, at }: Fence): readonly Exchange[] {
   const exchanges: { command: string; output: string[] }[] = [];
   for (const line of text.trimEnd().split("\n")) {
@@ -98,9 +98,9 @@ export function exchangesOf({ text, at }: Fence): readonly Exchange[] {
 }
 
 /**
- * Whether a command printed what a page says: each line of the page, in this order, other lines between them. What differs
- * from one day to the next counts as the same: how much space is between words, times, ages, digests, ports; `…` is
- * anything.
+ * Reports whether the output of a command matches a page: it has each line of the page, in this order, with other lines allowed
+ * between them. Parts that differ between runs are ignored: the space between words, times, ages, digests and ports. `…` matches
+ * any text.
  */
 export function printsAsIn(page: readonly string[], printed: string): boolean {
   const lines = printed.split("\n").map(plain);

@@ -12,7 +12,7 @@ const codes = pages.flatMap((page) =>
   codeIn(readFileSync(join(root, page), "utf8").replace(/^```[\s\S]*?^```$/gm, "")).map((code) => ({ page, code })),
 );
 
-/** Flags of kubectl's, helm's, drivers', tests' and Reloader's own that pages speak of. */
+/** Flags of kubectl, helm, drivers, tests and Reloader that pages mention. */
 const flagsOfOthers = [
   "--auto-annotation",
   "--cascade",
@@ -39,7 +39,7 @@ async function flagsOfWave(): Promise<ReadonlySet<string>> {
   );
 }
 
-describe("what pages name is there:", () => {
+describe("names on pages exist:", () => {
   it("commands", async () => {
     const { out } = await runWave(["help"]);
     const commands = [...out.matchAll(/^ {2}([a-z]+) +/gm)].map(([, name]) => name);
@@ -51,7 +51,7 @@ describe("what pages name is there:", () => {
     }
   });
 
-  it("files and folders, but what is made", () => {
+  it("files and folders, except generated ones", () => {
     for (const { page, code } of codes) {
       if (code !== "site/dist" && /^(src|test|bench|deploy|docs|site|bin|examples)\/[\w./-]*$/.test(code))
         expect(existsSync(join(root, code)) || existsSync(join(root, dirname(page), code)), `${page}: ${code}`).toBe(

@@ -4,8 +4,8 @@ import { createAuthority, issueServingCertificate } from "../../src/webhook/cert
 import type { Cluster } from "../control-plane/cluster.ts";
 
 /**
- * Has the one node, whose Pods kwok plays, answer `kubectl logs` of any Pod with what `log` tells: the API server asks the
- * kubelet at the node's address.
+ * Makes the only node, whose Pods kwok simulates, answer `kubectl logs` of any Pod with the result of `log`. The API server calls the
+ * kubelet at the address of the node.
  */
 export async function playKubelet(cluster: Cluster, log: () => string): Promise<AsyncDisposable> {
   const validity = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 86_400_000 };

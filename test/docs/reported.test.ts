@@ -7,17 +7,17 @@ import { codeIn, commandErrors, eventReasons, eventTexts, isSaid, logLines, rows
 describe("docs/events.md", () => {
   const rows = rowsOf("docs/events.md").filter(([first]) => codeIn(first).length > 0);
 
-  it("has every reason of an Event, and no other", () => {
-    // This one is a warning of admission alone.
+  it("has exactly the reasons of Events", () => {
+    // This reason is only a warning of the webhook.
     const reasons = [...eventReasons()].filter((reason) => reason !== "ConfigurationMissing");
     expect([...new Set(rows.flatMap(([reason]) => codeIn(reason)))].sort()).toEqual(reasons.sort());
   });
 
-  it("has texts as Wave says them", () => {
+  it("has the texts of Wave", () => {
     for (const text of rows.flatMap(([, text]) => codeIn(text))) expect(isSaid(text), text).toBe(true);
   });
 
-  it("has every text that an Event has as a whole, if perhaps shorter", () => {
+  it("has every text of an Event, possibly shortened", () => {
     const shown = rows.flatMap(([reason, text]) =>
       codeIn(reason).flatMap((named) => codeIn(text).map((code) => `${named}: ${code}`)),
     );
@@ -36,23 +36,23 @@ describe("docs/errors.md", () => {
   const rows = rowsOf("docs/errors.md").filter(([first]) => codeIn(first).length > 0);
   const texts = rows.flatMap(([text]) => codeIn(text));
 
-  it("has every line that the log has as a warning or an error", () => {
+  it("has every log message with level warning or error", () => {
     for (const line of logLines()) expect(texts, line).toContain(line);
   });
 
-  it("has every error with which a command ends", () => {
-    // What is all different each time is named by its parts elsewhere.
+  it("has every error that ends a command", () => {
+    // Texts that are completely variable are listed by their parts elsewhere.
     for (const line of commandErrors().filter((line) => /\w{3,} \w{2,}/.test(line)))
       expect(texts, line).toContain(line);
   });
 
-  it("has texts as Wave says them", () => {
+  it("has the texts of Wave", () => {
     for (const text of texts) expect(isSaid(text), text).toBe(true);
   });
 });
 
 describe("docs/troubleshooting.md", () => {
-  it("has texts as Wave says them", () => {
+  it("has the texts of Wave", () => {
     for (const text of rowsOf("docs/troubleshooting.md")
       .flatMap(([symptom]) => codeIn(symptom))
       .filter((code) => code.includes(" ")))
@@ -71,7 +71,7 @@ describe("docs/alerts.md", () => {
     expect(rows.map(([name, severity]) => [name?.match(/\w+/)?.[0], severity])).toEqual(alerts);
   });
 
-  it("looks in the log for what Wave says", () => {
+  it("searches the log only for messages of Wave", () => {
     const looked = fencesOf("docs/alerts.md").flatMap(({ text }) => [...text.matchAll(/\| grep "([^"]+)"/g)]);
     expect(looked.length).toBeGreaterThan(3);
     for (const text of looked.flatMap(([, texts = ""]) => texts.split("\\|"))) expect(isSaid(text), text).toBe(true);

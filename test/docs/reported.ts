@@ -2,15 +2,15 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./fences.ts";
 
-/** The sources that run, without what only tests use; each with its comments taken out. */
+/** The sources of Wave without files for tests, each without its comments. */
 const sources = globSync("src/**/*.ts", { cwd: root })
   .filter((path) => !/\.test\.ts$|\/(test|fake|scripted)-[^/]*$|^src\/sandbox\//.test(path))
   .map((path) => readFileSync(join(root, path), "utf8").replace(/^\s*(\/?\*|\/\/).*$/gm, ""));
 
-/** Everything that the sources of Wave say, as one text in which line breaks and joined literals are no borders. */
+/** All sources of Wave as one text, in which line breaks and joined literals are no borders. */
 const said = sources.join("\n").replace(/["`]\s*\+\s*["`]/g, "");
 
-/** Whether Wave says so: each part of a text between its `…` is in the sources, and between the same quotes. */
+/** Reports whether Wave has a text: each part of it between its `…` is in the sources, and between the same quotes. */
 export function isSaid(text: string): boolean {
   return text
     .split("…")
@@ -19,14 +19,14 @@ export function isSaid(text: string): boolean {
     .every((part) => said.includes(part) || said.includes(part.replaceAll('"', '\\"')));
 }
 
-/** The reasons of all Events, as the sources name them. */
+/** Returns the reasons of all Events in the sources. */
 export function eventReasons(): ReadonlySet<string> {
   return new Set([...said.matchAll(/\breason: "([A-Z]\w+)"/g)].map(([, reason]) => reason ?? ""));
 }
 
 /**
- * The texts of Events where the sources have one beside its reason, or as the `message` before it: what is different each
- * time is `…`.
+ * Returns the texts of Events that the sources have next to the reason, or as the `message` before it. A part that
+ * varies is `…`.
  */
 export function eventTexts(): readonly { readonly reason: string; readonly text: string }[] {
   const beside = said.matchAll(/\breason: "([A-Z]\w+)",\s*message:\s*(?=["`])/g);
@@ -44,13 +44,13 @@ export function logLines(): readonly string[] {
     .filter((line) => line.replaceAll("…", "").trim().length > 3);
 }
 
-/** The errors with which commands and the start of `wave run` end, where they are one text; what differs is `…`. */
+/** Returns the errors that end commands and the start of `wave run`, if each is one text. A part that varies is `…`. */
 export function commandErrors(): readonly string[] {
   const made = said.matchAll(/\bnew (?:UsageError|CommandFailure|ClusterConfigError)\(\s*(?=["`])/g);
   return [...made].map(({ 0: made, index }) => literalAt(index + made.length));
 }
 
-/** The literal that begins at an index of the sources. */
+/** Returns the literal that begins at an index of the sources. */
 function literalAt(index: number): string {
   const quote = said[index];
   let [text, depth] = ["", 0];
@@ -63,7 +63,7 @@ function literalAt(index: number): string {
   return text;
 }
 
-/** The rows of the tables of a page, as cells without their marks. */
+/** Returns the rows of the tables of a page, as cells without their marks. */
 export function rowsOf(page: string): readonly (readonly string[])[] {
   return readFileSync(join(root, page), "utf8")
     .split("\n")
@@ -76,7 +76,7 @@ export function rowsOf(page: string): readonly (readonly string[])[] {
     );
 }
 
-/** What a cell says between marks of code. */
+/** Returns the text of a cell between marks of code. */
 export function codeIn(cell: string | undefined): readonly string[] {
   return [...(cell ?? "").matchAll(/`([^`]+)`/g)].map(([, code]) => code ?? "");
 }

@@ -16,14 +16,14 @@ import { controlPlaneFolder } from "../control-plane/control-plane.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { exchangesOf, type Fence, otherTestOfBlock, printsAsIn, reasonNotToRun, root } from "./fences.ts";
 
-/** What a command left. */
+/** The result of a command. */
 interface Ran {
   readonly code: number | null;
   readonly text: string;
 }
 
 /**
- * The workplace of a reader who follows a page from its beginning: a folder with links to the repository and the files of the page, a
+ * The workplace of a reader who follows a page from the start: a folder with links to the repository and the files of the page, a
  * kubeconfig, and on PATH wave, kubectl and helm.
  */
 export class Scene {
@@ -39,26 +39,26 @@ export class Scene {
     mkdirSync(home);
     copyFileSync(kubeconfig, join(home, "kubeconfig"));
     this.#env = {
-      // In ~/bin a scene may have commands of others, such as vault.
+      // A scene may have other commands in ~/bin, for example vault.
       PATH: [join(root, "bin"), join(home, "bin"), controlPlaneFolder(), process.env.PATH].join(delimiter),
       HOME: home,
       KUBECONFIG: join(home, "kubeconfig"),
-      // Who edits an object on this desk changes a word in it.
+      // The editor in this scene changes one word of an object.
       KUBE_EDITOR: "sed -i s/Hello/Goodbye/",
       TERM: "dumb",
-      // Several Waves run here at once.
+      // Several Waves run here at the same time.
       WAVE_METRICS_BIND_ADDRESS: "0",
       WAVE_HEALTH_PROBE_BIND_ADDRESS: "0",
     };
   }
 
-  /** Makes what the page takes to be there: test/docs/scenes/PAGE.sh. */
+  /** Creates the objects that the page assumes: test/docs/scenes/PAGE.sh. */
   async begin(): Promise<void> {
     const script = join(import.meta.dirname, "scenes", `${this.#page.replace(/^.*\/|\.md$/g, "")}.sh`);
     if (existsSync(script)) await this.#must(`. ${script}`, script);
   }
 
-  /** Does what a block of the page says, and throws where that does not work. */
+  /** Follows a block of the page. Throws an Error if that fails. */
   async follow(fence: Fence): Promise<void> {
     if (reasonNotToRun(fence) !== undefined) return this.#keep(fence);
     if (otherTestOfBlock(fence) !== undefined) return;
@@ -87,7 +87,7 @@ export class Scene {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** A first line such as `# web.yaml` is the name of the file that commands of the page speak of. */
+  /** Writes a block to the file that its first line names, for example `# web.yaml`, for commands of the page. */
   #keep(fence: Fence): void {
     const name = fence.text.match(/^# ([\w.-]+\.ya?ml)\n/)?.[1];
     if (name !== undefined) writeFileSync(join(this.#folder, name), fence.text);
@@ -106,7 +106,7 @@ export class Scene {
   }
 
   async #exchange(command: string, output: readonly string[], at: string): Promise<void> {
-    // What is only looked at gets there in its own time.
+    // A command that only reads is repeated until the state is reached.
     const looks =
       /^(.*\| )?(bin\/)?(wave (list|explain|doctor|diff|migrate)|kubectl (wave |get |events |describe |rollout status))/.test(
         command,
@@ -114,7 +114,7 @@ export class Scene {
     const deadline = performance.now() + 120_000;
     for (;;) {
       const { code, text } = await this.#run(command);
-      // Where the page shows nothing, what is printed is not compared: then it is to work. 1 is an answer of wave and of grep.
+      // If the page shows no output, the command only has to succeed. Exit code 1 is a valid answer of wave and of grep.
       const works = output.length > 0 || code === 0 || (code === 1 && !isComplaint(text));
       if (works && printsAsIn(output, text)) return;
       if (!looks || performance.now() > deadline) throw new Error(`${at}: $ ${command}\nprinted:\n${text}`);
@@ -148,7 +148,7 @@ export class Scene {
   }
 
   #run(text: string): Promise<Ran> {
-    // What a page writes in capitals is the reader's to fill in: here with what the scene has.
+    // Words in capitals are placeholders for the reader. The scene provides their values.
     const script = text
       .replace(/\bKIND\/NAME\b/g, "deployment/web")
       .replace(/\bNAMESPACE\b/g, "shop")
@@ -168,7 +168,7 @@ export class Scene {
   }
 }
 
-/** What kubectl, helm and wave say when a command is wrong or the cluster refuses it. */
+/** Reports whether a text has an error of kubectl, helm or wave for a wrong or refused command. */
 function isComplaint(text: string): boolean {
   return /^(error|Error)[: ]|^wave( \w+)?: /m.test(text);
 }

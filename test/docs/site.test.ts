@@ -14,17 +14,17 @@ describe("the site of the docs", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it("has every page of docs/, and each in its sidebar", () => {
+  it("has every page of docs/, each also in its sidebar", () => {
     const sidebar = pages.get("/")?.html ?? "";
     for (const path of globSync("docs/**/*.md", { cwd: root })) {
       const address = path === "docs/index.md" ? "/" : `/${path.replace(/\.md$/, "")}`;
       expect([...pages.keys()], path).toContain(address);
-      // Decisions are folded away until they are opened.
+      // The list of decisions is collapsed until a reader opens it.
       if (address !== "/" && !address.startsWith("/docs/adr/")) expect(sidebar, path).toContain(`href="${address}"`);
     }
   });
 
-  it("has no link to a page or to a place in a page that is not there", () => {
+  it("has no link to a missing page or to a missing place in a page", () => {
     const dead: string[] = [];
     for (const { address, links } of pages.values()) {
       for (const link of links) {
@@ -45,14 +45,14 @@ describe("the site of the docs", () => {
     expect(others.map(([, url]) => url)).toEqual([]);
   });
 
-  it("has an index for search with the words of its pages", () => {
+  it("has a search index with the words of its pages", () => {
     const [index = ""] = globSync("assets/**/*localSearchIndex*.js", { cwd: folder });
     const text = readFileSync(join(folder, index), "utf8");
     for (const word of ["partition", "onDelete".toLowerCase(), "kustomize", "rolloutheld", "leaderelection"])
       expect(text.toLowerCase(), word).toContain(word);
   });
 
-  it("finds a page in a browser, in the dark and on a telephone, nothing is wider than the screen, tables of reference least of all", async (context) => {
+  it("finds a page in a browser, with dark colours and on a telephone, and no content or reference table is wider than the screen", async (context) => {
     await using browser = await openSite(folder);
     if (browser === undefined) return context.skip("no Chromium on this machine");
     await browser.size(390, 800);
@@ -76,14 +76,14 @@ describe("the site of the docs", () => {
     expect(browser.problems()).toEqual([]);
   });
 
-  it("answers what people ask of such tools in the first three places that it finds", {
+  it("answers frequent questions within the first three search results", {
     timeout: 300_000,
   }, async (context) => {
     await using browser = await openSite(folder);
     if (browser === undefined) return context.skip("no Chromium on this machine");
     for (const [question, pages] of questions) {
       await browser.open("/");
-      // What was searched for last would be found again at first.
+      // The results of the previous search would be found first.
       await browser.evaluate("sessionStorage.clear()");
       await browser.open("/docs/faq");
       const found = await browser.search(question);
@@ -95,7 +95,7 @@ describe("the site of the docs", () => {
   });
 });
 
-/** As issues of Wave in Go and of Reloader have it, and the pages that answer. */
+/** Questions from issues of Wave in Go and of Reloader, and the pages that answer them. */
 const questions: readonly (readonly [string, readonly string[]])[] = [
   ["pod not restarted when configmap updated", ["faq", "troubleshooting"]],
   ["restart only once for configmap and secret", ["faq", "pacing"]],

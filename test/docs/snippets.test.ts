@@ -15,11 +15,11 @@ const pages = [
   "deploy/chart/README.md",
 ].sort();
 
-/** What a block may be. `text` is for drawings, and for what is not typed. */
+/** The languages that a block may have. `text` is for drawings, and for text that no reader types. */
 const languages = ["sh", "console", "yaml", "json", "text", "promql"];
 
 describe.for(pages)("the blocks of %s", (page) => {
-  it("are of a language that is tested, and say why where one is not run", () => {
+  it("have a language that is tested, and give a reason if they are not run", () => {
     for (const fence of fencesOf(page)) {
       expect(languages, fence.at).toContain(fence.language);
       if (
@@ -31,7 +31,7 @@ describe.for(pages)("the blocks of %s", (page) => {
     }
   });
 
-  it("are fenced: what is only indented would not be tested", () => {
+  it("are fenced, because a block that is only indented would not be tested", () => {
     expect(indentedCommands(page)).toEqual([]);
   });
 });
@@ -43,20 +43,20 @@ const isFollowed = (page: string) =>
   );
 
 const left = missingControlPlane();
-describe.skipIf(left !== undefined)("who follows a page on a real control plane", () => {
+describe.skipIf(left !== undefined)("a reader who follows a page on a real control plane", () => {
   let controlPlane: ControlPlane;
   let cluster: Cluster;
   let operators: PlayedOperators;
   let wave: WaveProcess;
   let kubelet: AsyncDisposable;
   beforeAll(async () => {
-    // Of its own: pages install what is cluster-wide, and name namespaces that tests would share.
+    // A separate control plane: pages install cluster-wide objects, and name namespaces that tests would share.
     controlPlane = await startControlPlane();
     cluster = connect(controlPlane);
     await defineOthersKinds(cluster);
     operators = playOperators(cluster);
     wave = await startWave(["--kubeconfig", controlPlane.kubeconfig, "--soak=1s"], { paced: true });
-    // Pods of Wave tell what this Wave does.
+    // The logs of the Pods of Wave show the log of this Wave.
     kubelet = await playKubelet(cluster, wave.log);
   });
   afterAll(async () => {
@@ -67,7 +67,7 @@ describe.skipIf(left !== undefined)("who follows a page on a real control plane"
     await controlPlane?.stop();
   });
 
-  it.for(pages.filter(isFollowed))("gets from each block of %s what it says", async (page) => {
+  it.for(pages.filter(isFollowed))("gets the result that each block of %s shows", async (page) => {
     const scene = new Scene(page, controlPlane.kubeconfig);
     try {
       await scene.begin();

@@ -28,7 +28,7 @@ describeOnControlPlane("a user of the commands", (cluster) => {
   let namespace: Namespace;
   let running: WaveProcess;
   const run = (...args: readonly string[]) => wave(cluster.kubeconfig, ...args);
-  /** Returns the second, third and fourth column of `wave list`, by name. */
+  /** Returns the second, third and fourth columns of `wave list`, by name. */
   const list = async (...args: readonly string[]) => {
     const { out } = await run("list", ...args);
     const rows = out

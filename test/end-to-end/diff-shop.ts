@@ -1,4 +1,4 @@
-/** The manifests of a shop, as somebody keeps them in Git. */
+/** The manifests of a shop, as a team keeps them in Git. */
 export type Shop = readonly Manifest[];
 
 interface Manifest {
@@ -30,10 +30,10 @@ interface Container {
   [field: string]: unknown;
 }
 
-/** The next whole number below `sides`. */
+/** Returns the next whole number below `sides`. */
 export type Roll = (sides: number) => number;
 
-/** Numbers that follow from a seed (mulberry32). */
+/** Returns a generator of numbers that depend only on a seed (mulberry32). */
 export function dice(seed: number): Roll {
   let state = seed >>> 0;
   return (sides) => {
@@ -113,7 +113,7 @@ function workload(kind: string, name: string, container: object, volumes: object
   };
 }
 
-/** One way in which somebody edits the manifests. */
+/** One way to edit the manifests. */
 export interface Edit {
   readonly name: string;
   readonly apply: (shop: Shop, roll: Roll) => Shop;
@@ -143,7 +143,7 @@ function onContainer(name: string, change: (container: Container, roll: Roll, po
 
 const textsOf = (manifest: Manifest) => manifest.data ?? manifest.stringData ?? {};
 
-/** What people do to manifests; most of it is read by somebody, some of it by nobody, and some of it says the same otherwise. */
+/** Typical edits of manifests. Workloads read most of the edited parts, but not all, and some edits do not change the meaning. */
 export const edits: readonly Edit[] = [
   edit("another value", (shop, roll) => {
     const manifest = pick(configs(shop), roll);

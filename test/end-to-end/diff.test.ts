@@ -25,7 +25,7 @@ interface Stored {
 
 const hashAnnotation = "wave.pusher.com/config-hash";
 
-/** A namespace to which manifests are applied, and what `wave` says of it. */
+/** A namespace to which manifests are applied, and the output of `wave` for it. */
 function shopIn(cluster: Cluster, namespace: string, applied: (file: string) => Promise<string>) {
   const run = (flags: readonly string[], ...args: readonly string[]) =>
     new Promise<{ code: number; out: string; err: string }>((resolve) => {
@@ -49,7 +49,7 @@ function shopIn(cluster: Cluster, namespace: string, applied: (file: string) => 
       if (err !== "") throw new Error(err);
       return JSON.parse(out).workloads;
     },
-    /** Resolves when Wave has written what follows from what is stored. */
+    /** Resolves when Wave has written every change that follows from the stored objects. */
     settled: (...flags: readonly string[]) =>
       until("nothing to be due", async () => {
         const { out } = await run(flags, "list");
@@ -195,7 +195,7 @@ describeOnOwnControlPlane("wave diff of a change for several workloads", (cluste
   });
 });
 
-/** When Wave wrote a Deployment last, as the API server noted it, to the second. */
+/** Returns the time of the last write of Wave to a Deployment, as recorded by the API server, in seconds. */
 async function rolledAt(cluster: Cluster, namespace: string, name: string): Promise<number> {
   const { metadata } = await cluster.api<{
     metadata: { managedFields: readonly { manager: string; time: string }[] };

@@ -32,7 +32,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
   let shop: Namespace;
   let running: Replica | undefined;
 
-  /** Runs a command as a person would who copied it: with `wave`, `kubectl` and `helm` on the path. */
+  /** Runs a command that a person copied, with `wave`, `kubectl` and `helm` on the PATH. */
   const shell = (command: string, kubeconfig = cluster.kubeconfig) =>
     new Promise<{ code: number; out: string }>((resolve) => {
       const PATH = [dirname(waveCommand), controlPlaneFolder(), process.env.PATH].join(delimiter);
@@ -53,7 +53,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
       return code === 0 && diagnosis.findings.length === 0 ? true : undefined;
     }).catch((cause: unknown) => expect(last, String(cause)).toEqual([]));
   };
-  /** What one check finds, once it finds something that has this in it. */
+  /** Resolves to the finding of a check, when the finding matches. */
   const found = (check: string, what: RegExp) =>
     until(`${check} to report ${what}`, async () => {
       const diagnosis = await diagnose();
@@ -180,7 +180,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await healthy();
   });
 
-  it("finds a webhook configuration that is gone, left over, or without endpoints", async () => {
+  it("finds a webhook configuration that is missing, left over, or without endpoints", async () => {
     await cluster.api("DELETE", configuration);
     await follow(await found("webhook", /^The webhook is not registered\./));
     await lead();

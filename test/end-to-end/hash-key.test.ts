@@ -15,11 +15,11 @@ interface StoredKeys extends AnyObject {
   readonly data: Readonly<Record<string, string>>;
 }
 
-describeOnControlPlane("the key of hashes", (cluster) => {
+describeOnControlPlane("the hash key", (cluster) => {
   let namespace: Namespace;
   let account: ChartAccount;
   let replicas: WaveProcess[] = [];
-  /** How many revisions each workload has. */
+  /** Returns the number of revisions of each workload. */
   let made: readonly number[];
 
   const hashes = async () => {
@@ -37,7 +37,7 @@ describeOnControlPlane("the key of hashes", (cluster) => {
   const revisionsOfAll = () => Promise.all(kindNames.map((kind) => settledRevisions(cluster, ns, kind, name)));
   const keys = () => cluster.api<StoredKeys>("GET", secretPath);
 
-  /** Starts two replicas and resolves when the leader has planned everything and found nothing left to write. */
+  /** Starts two replicas. Resolves when the leader has planned all workloads and has nothing left to write. */
   const start = async (...more: readonly string[]) => {
     const flags = [
       `--kubeconfig=${account.kubeconfig}`,
@@ -61,7 +61,7 @@ describeOnControlPlane("the key of hashes", (cluster) => {
     await Promise.all(replicas.splice(0).map((replica) => replica.stop()));
   };
 
-  /** Edits what all read; resolves when each has one revision more than before and a hash that begins with `form`. */
+  /** Edits the ConfigMap of all workloads. Resolves when each has one more revision and a hash that matches `form`. */
   const editRollsOnce = async (value: string, form: RegExp) => {
     const before = await hashes();
     await namespace.edit("ConfigMap", name, { a: value });
@@ -87,8 +87,8 @@ describeOnControlPlane("the key of hashes", (cluster) => {
   afterEach(stop);
   afterAll(() => account.remove());
 
-  it("comes, changes, is deleted and lost, and goes, and only edits make new Pods", async () => {
-    // On: two replicas with one key.
+  it("is added, rotated, deleted, lost and removed, and only edits cause new Pods", async () => {
+    // Enabled: two replicas with one key.
     await startWithKey();
     const first = await keys();
     expect([first.type, Object.keys(first.data)]).toEqual(["Opaque", ["key"]]);
@@ -98,7 +98,7 @@ describeOnControlPlane("the key of hashes", (cluster) => {
     await nothingRolled();
     await editRollsOnce("1", new RegExp(`^v2-${said[0]}:`));
 
-    // Rotated once: kept, and told by the previous key.
+    // Rotated once: Wave keeps the hashes and verifies them with the previous key.
     const rotate = async () => {
       const { data } = await keys();
       await cluster.kubectl([
@@ -115,7 +115,7 @@ describeOnControlPlane("the key of hashes", (cluster) => {
     expect(rotated.metadata.annotations ?? {}).not.toHaveProperty(["wave.pusher.com/rotate-hash-key"]);
     await editRollsOnce("2", new RegExp(`^v2-(?!${said[0]})`));
 
-    // Rotated twice: what the hashes are under is no longer stored, so baselines are noted before it is forgotten.
+    // Rotated twice: the key of the hashes is no longer stored, so Wave records the configuration before it drops the key.
     await rotate();
     await rotate();
     await recordedConfigsToBe(true);
@@ -123,7 +123,7 @@ describeOnControlPlane("the key of hashes", (cluster) => {
     await editRollsOnce("3", /^v2-/);
     await recordedConfigsToBe(false);
 
-    // Deleted: written back.
+    // Deleted: Wave writes the key again.
     const before = await keys();
     await cluster.api("DELETE", secretPath);
     const restored = await until("the Secret to be back", keys);
@@ -141,7 +141,7 @@ describeOnControlPlane("the key of hashes", (cluster) => {
     await editRollsOnce("5", /^v2-/);
     await recordedConfigsToBe(false);
 
-    // Off.
+    // Disabled.
     await stop();
     await start();
     await recordedConfigsToBe(true);
@@ -157,8 +157,8 @@ describeOnControlPlane("the key of hashes", (cluster) => {
     expect(account.forbidden()).toEqual([]);
   });
 
-  it("is not mistaken by kubectl rollout undo, which brings back a baseline with the hash that it is of", async () => {
-    // The revision before was made under a key that is not known now, and its baseline was noted beside it.
+  it("causes no mistake after kubectl rollout undo, which restores the recorded configuration together with its hash", async () => {
+    // The previous revision has a hash under a key that is no longer stored, and Wave recorded its configuration next to the hash.
     const [current] = await hashes();
     await cluster.kubectl(["-n", ns, "rollout", "undo", `deployment/${name}`]);
     const [[reverted], [recordedConfig]] = [await hashes(), await recordedConfigs()];

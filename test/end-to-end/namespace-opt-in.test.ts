@@ -9,7 +9,7 @@ const optIn = "wave.pusher.com/update-on-config-change";
 const envFrom = [{ configMapRef: { name: "app" } }];
 const reads = { containers: [{ ...container, envFrom }] };
 
-/** A workload that says nothing, not even to others; of a StatefulSet nobody else annotates anything either. */
+/** A workload without annotations, also without those of other controllers. No other client annotates a StatefulSet either. */
 function silent(name: string, kind: WorkloadKind, podSpec: Record<string, unknown> = reads) {
   const { metadata, ...rest } = workload(name, podSpec, { kind });
   return { ...rest, metadata: { name: metadata.name } };
@@ -43,12 +43,12 @@ describeOnControlPlane("a Namespace that opts in", (cluster) => {
     await wave?.stop();
   });
 
-  it("leaves those alone that say nothing before it does", async () => {
+  it("does not change workloads without annotations before it opts in", async () => {
     for (const { kind } of workloadKinds) expect(await hashOf(kind)).toBeUndefined();
   });
 
   describe.for(workloadKinds)("rolls a $kind", ({ kind }) => {
-    it("without annotations when what it reads is edited, and brings only what it counts", async () => {
+    it("without annotations when its configuration is edited, and only for content that its hash includes", async () => {
       await say("true");
       const first = await newHash(cluster, ns, kind, "web");
       await namespace.edit("ConfigMap", "app", { a: `edited for ${kind}` });
@@ -59,7 +59,7 @@ describeOnControlPlane("a Namespace that opts in", (cluster) => {
       expect(await hashOf(kind, "declines")).toBeUndefined();
     });
 
-    it("that is created later, and lets go of its scheduling hold", async () => {
+    it("that is created later, and removes its scheduling hold", async () => {
       await say("true");
       const held = { ...reads, schedulerName: "wave.pusher.com/invalid" };
       await namespace.create(silent("later", kind, held));
@@ -69,7 +69,7 @@ describeOnControlPlane("a Namespace that opts in", (cluster) => {
     });
   });
 
-  it("is no longer followed when it has taken that back, and leaves no scheduling hold behind", async () => {
+  it("has no effect after its opt-in is removed, and leaves no scheduling hold behind", async () => {
     const hashes = () => Promise.all(workloadKinds.map(({ kind }) => hashOf(kind)));
     const before = await hashes();
     const waiting = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "absent" } }] }] };
@@ -89,15 +89,18 @@ describeOnControlPlane("a Namespace that opts in", (cluster) => {
     expect(await hashes()).toEqual(before);
   });
 
-  it.for(workloadKinds)("has noted what a $kind without annotations sees whose key is lost", async ({ kind }) => {
-    await say("true");
-    const recorded = `v2-01234567:${"0".repeat(64)}`;
-    const { spec, ...rest } = silent("lost", kind);
-    const annotations = { "wave.pusher.com/config-hash": recorded };
-    const template = { ...spec.template, metadata: { ...spec.template.metadata, annotations } };
-    await namespace.create({ ...rest, spec: { ...spec, template } });
-    const noted = async () => (await annotationsOf(kind, "lost"))?.["wave.pusher.com/recorded-config"];
-    expect(await until("a baseline", noted)).toContain(`${recorded} v2:`);
-    expect(await hashOf(kind, "lost")).toBe(recorded);
-  });
+  it.for(workloadKinds)(
+    "keeps the record of the configuration of a $kind without annotations when the hash key is lost",
+    async ({ kind }) => {
+      await say("true");
+      const recorded = `v2-01234567:${"0".repeat(64)}`;
+      const { spec, ...rest } = silent("lost", kind);
+      const annotations = { "wave.pusher.com/config-hash": recorded };
+      const template = { ...spec.template, metadata: { ...spec.template.metadata, annotations } };
+      await namespace.create({ ...rest, spec: { ...spec, template } });
+      const noted = async () => (await annotationsOf(kind, "lost"))?.["wave.pusher.com/recorded-config"];
+      expect(await until("a baseline", noted)).toContain(`${recorded} v2:`);
+      expect(await hashOf(kind, "lost")).toBe(recorded);
+    },
+  );
 });

@@ -47,7 +47,7 @@ describeOnControlPlane("Wave with --notify", (cluster) => {
   const message = (part: string) =>
     until(`a message with ${part}`, async () => messages.find((each) => each.includes(part)));
 
-  it("tells of what is missing and of a roll, with no value and no URL anywhere, and after a restart not again", async () => {
+  it("reports a missing object and a rollout once, also after a restart, and shows no value and no URL", async () => {
     const envFrom = [{ secretRef: { name: "db" } }];
     await namespace.create(workload("api", { containers: [{ ...container, envFrom }] }));
     const wave = await start();

@@ -1,19 +1,19 @@
 import type { Cluster } from "../control-plane/cluster.ts";
 
-/** The kinds that Wave rolls, with what the tests need to know of each. */
+/** The kinds that Wave rolls, with the facts that tests need. */
 export const workloadKinds = [
   { kind: "Deployment", plural: "deployments", spec: {} },
   { kind: "StatefulSet", plural: "statefulsets", spec: { serviceName: "none", podManagementPolicy: "Parallel" } },
   { kind: "DaemonSet", plural: "daemonsets", spec: {} },
 ] as const;
 
-/** The name of one of them. */
+/** The name of a workload kind. */
 export type WorkloadKind = (typeof workloadKinds)[number]["kind"];
 
 /** The names of {@link workloadKinds}. */
 export const kindNames: readonly WorkloadKind[] = workloadKinds.map(({ kind }) => kind);
 
-/** What a test wants of a workload beyond its pod spec. */
+/** The fields of a workload outside its pod spec that a test sets. */
 export interface WorkloadOptions {
   readonly kind?: WorkloadKind;
   readonly annotations?: Record<string, string>;
@@ -21,13 +21,13 @@ export interface WorkloadOptions {
   readonly spec?: Record<string, unknown>;
 }
 
-/** The annotations of who opted in. */
+/** The annotations of a workload that opted in. */
 export const optIn = { "wave.pusher.com/update-on-config-change": "true" };
 
-/** A container that reads nothing, to be spread and added to. */
+/** A container that reads no configuration, as a base for other containers. */
 export const container = { name: "app", image: "nginx" };
 
-/** An opted-in workload with one Pod of this pod spec. */
+/** Returns a workload that opted in, with one Pod of this pod spec. */
 export function workload(name: string, podSpec: Record<string, unknown>, options: WorkloadOptions = {}) {
   const kind = options.kind ?? "Deployment";
   const row = workloadKinds.find((candidate) => candidate.kind === kind);
@@ -44,7 +44,7 @@ export function workload(name: string, podSpec: Record<string, unknown>, options
   };
 }
 
-/** The API path of the workloads of a kind in a namespace, or of one of them. */
+/** Returns the API path of the workloads of a kind in a namespace, or of one workload. */
 export function workloadPath(namespace: string, kind: WorkloadKind, name?: string): string {
   const row = workloadKinds.find((candidate) => candidate.kind === kind);
   return `/apis/apps/v1/namespaces/${namespace}/${row?.plural}${name === undefined ? "" : `/${name}`}`;
@@ -56,11 +56,11 @@ interface NewObject {
   readonly [field: string]: unknown;
 }
 
-/** A namespace of a test's own with the verbs that tests need in it. */
+/** The namespace of one test, with the actions that tests need. */
 export interface Namespace {
   readonly name: string;
   readonly create: (object: NewObject) => Promise<void>;
-  /** Sets keys of a ConfigMap or Secret (there through `stringData`) and leaves the others. */
+  /** Sets keys of a ConfigMap or Secret (of a Secret by `stringData`) and keeps the other keys. */
   readonly edit: (kind: "ConfigMap" | "Secret", name: string, data: Record<string, string>) => Promise<void>;
   readonly configMap: (name: string, data: Record<string, string>, more?: Record<string, unknown>) => Promise<void>;
   readonly secret: (name: string, stringData: Record<string, string>, more?: Record<string, unknown>) => Promise<void>;
@@ -77,13 +77,13 @@ const collections: Record<string, string> = {
   DaemonSet: "/apis/apps/v1/namespaces/NAMESPACE/daemonsets",
 };
 
-/** Makes a namespace. */
+/** Creates a namespace. */
 export async function makeNamespace(cluster: Cluster, name: string): Promise<Namespace> {
   await cluster.api("POST", "/api/v1/namespaces", { metadata: { name } });
   return namespaceAs(cluster, name);
 }
 
-/** A namespace that is there, for whoever `cluster` is connected as. */
+/** Returns an existing namespace, with the permissions of the user of `cluster`. */
 export function namespaceAs(cluster: Cluster, name: string): Namespace {
   const collection = (kind: string) => (collections[kind] ?? "").replace("NAMESPACE", name);
   const merge = async (path: string, patch: unknown) => {

@@ -5,7 +5,7 @@ import { type ChartAccount, chartAccount } from "../deploy/chart-account.ts";
 import { container, makeNamespace, type Namespace, optIn, workload } from "./objects.ts";
 import { newHash, recordedHash, revisionsToBe, settledRevisions } from "./state.ts";
 
-/** How a Pod can read one ConfigMap or Secret called `name`, and whether it then sees the keys `a` and `b`. */
+/** A way in which a Pod reads one ConfigMap or Secret `name`, and whether the Pod sees the keys `a` and `b`. */
 interface ReferenceCase {
   readonly title: string;
   readonly kind: "ConfigMap" | "Secret";
@@ -160,14 +160,14 @@ describeOnControlPlane("a Deployment that reads its configuration by", (cluster)
     expect(account?.forbidden()).toEqual([]);
   });
 
-  /** Resolves when Wave has acted on everything that changed before: it has rolled a workload that changed after. */
+  /** Resolves when Wave has processed all earlier changes, because it has rolled a workload that changed later. */
   const caughtUp = async () => {
     const before = await recordedHash(cluster, "references", "Deployment", "canary");
     await namespace.edit("ConfigMap", "canary", { a: `${before} and on` });
     await newHash(cluster, "references", "Deployment", "canary", before);
   };
 
-  it.for(cases)("$title rolls once for a change that its Pods see, and for no other", async (reference) => {
+  it.for(cases)("$title rolls once for a change that its Pods see, and for no other change", async (reference) => {
     const name = reference.title.toLowerCase().replaceAll(" ", "-");
     const make = reference.kind === "ConfigMap" ? namespace.configMap : namespace.secret;
     await make(name, { a: "1", b: "1" });
@@ -176,7 +176,7 @@ describeOnControlPlane("a Deployment that reads its configuration by", (cluster)
     const first = await newHash(cluster, "references", "Deployment", name);
     expect(first).toMatch(/^v2:[0-9a-f]{64}$/);
 
-    // Each is seen through before the next change: Kubernetes makes one ReplicaSet of two changes that come at once.
+    // Each change is completed before the next change, because Kubernetes creates one ReplicaSet for two simultaneous changes.
     const start = await settledRevisions(cluster, "references", "Deployment", name);
     await namespace.edit(reference.kind, name, { a: "2" });
     const second = await newHash(cluster, "references", "Deployment", name, first);

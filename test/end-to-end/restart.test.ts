@@ -13,19 +13,19 @@ const reads = (name: string) => ({
   containers: [{ ...container, envFrom: [{ configMapRef: { name } }, { secretRef: { name } }] }],
 });
 
-describeOnControlPlane("Wave when it is started again", (cluster) => {
+describeOnControlPlane("Wave after a restart", (cluster) => {
   let account: ChartAccount;
   const start = () =>
     startWave(["--kubeconfig", account.kubeconfig, `--namespaces=${ns}`, "--log-level=debug", "--log-format=json"]);
   const hashes = () => Promise.all(names.map((name) => recordedHash(cluster, ns, "Deployment", name)));
-  /** Every write of Wave in this namespace, as the API server's audit log has it. */
+  /** Returns every write of Wave in this namespace, from the audit log of the API server. */
   const writes = () =>
     readAuditLog(cluster.auditLog)
       .filter(({ userAgent, objectRef }) => userAgent?.startsWith("wave/") && objectRef?.namespace === ns)
       .filter(({ verb }) => !["get", "list", "watch"].includes(verb))
       .map(({ verb, objectRef }) => `${verb} ${objectRef?.resource} ${objectRef?.name ?? ""}`.trim());
 
-  it("rolls once what changed while it was not running, writes nothing else, and shows no value anywhere", async () => {
+  it("rolls workloads once whose configuration changed while Wave was stopped, writes nothing else, and shows no value", async () => {
     const namespace = await makeNamespace(cluster, ns);
     for (const name of names) {
       await namespace.configMap(name, { a: "1", unread: "1" });

@@ -30,7 +30,7 @@ describeOnControlPlane("Wave", (cluster) => {
     expect(account?.forbidden()).toEqual([]);
   });
 
-  /** Resolves when Wave has acted on everything that changed before: it has rolled a workload that changed after. */
+  /** Resolves when Wave has processed all earlier changes, because it has rolled a workload that changed later. */
   const caughtUp = async () => {
     const before = await recordedHash(cluster, ns, "Deployment", "canary");
     await namespace.edit("ConfigMap", "canary", { a: `${before} and on` });
@@ -48,7 +48,7 @@ describeOnControlPlane("Wave", (cluster) => {
       return pods.filter((pod) => pod.metadata.deletionTimestamp === undefined).map((pod) => pod.metadata.uid);
     };
 
-    it("replaces its Pods when the ConfigMap that they read is edited, once, and says so", async () => {
+    it("replaces its Pods once when the ConfigMap that they read is edited, and writes an Event", async () => {
       await namespace.configMap(name, { a: "1" });
       await namespace.create(workload(name, reads(name), { kind }));
       const first = await newHash(cluster, ns, kind, name);
@@ -76,7 +76,7 @@ describeOnControlPlane("Wave", (cluster) => {
     });
   });
 
-  it("waits for what is missing, names it in one Event, and goes on the moment that it appears", async () => {
+  it("waits for a missing object, names it in one Event, and continues when the object is created", async () => {
     await namespace.create(workload("waits", reads("late")));
     const { message, type } = await event("waits", "ConfigMissing");
     expect(type).toBe("Warning");
@@ -105,7 +105,7 @@ describeOnControlPlane("Wave", (cluster) => {
     expect(await newHash(cluster, ns, "Deployment", "optional", present)).toBe(absent);
   });
 
-  it("leaves a workload alone that has opted out, and takes it up again where it left", async () => {
+  it("does not change a workload that has opted out, and continues when the workload opts in again", async () => {
     await namespace.configMap("leaves", { a: "1" });
     await namespace.create(workload("leaves", reads("leaves"), { kind: "StatefulSet" }));
     const first = await newHash(cluster, ns, "StatefulSet", "leaves");
@@ -120,7 +120,7 @@ describeOnControlPlane("Wave", (cluster) => {
     await revisionsToBe(cluster, ns, "StatefulSet", "leaves", start + 1);
   });
 
-  it.for(["True", "yes", "1"])("says what to write to a workload whose opt-in is %s", async (value) => {
+  it.for(["True", "yes", "1"])("reports the correct value to a workload whose opt-in is %s", async (value) => {
     const name = `unclear-${value.toLowerCase()}`;
     const annotations = { "wave.pusher.com/update-on-config-change": value };
     await namespace.create(workload(name, { containers: [container] }, { annotations }));
@@ -155,7 +155,7 @@ describeOnControlPlane("Wave", (cluster) => {
     expect(await recordedHash(cluster, ns, "StatefulSet", "zero")).toBe(second);
   });
 
-  it("makes no ReplicaSet of a paused Deployment until it is resumed, and then one for all changes", async () => {
+  it("causes no ReplicaSet of a paused Deployment until it is resumed, and then one for all changes", async () => {
     await namespace.configMap("paused", { a: "1" });
     await namespace.create(workload("paused", reads("paused")));
     let hash = await newHash(cluster, ns, "Deployment", "paused");
@@ -170,7 +170,7 @@ describeOnControlPlane("Wave", (cluster) => {
     await revisionsToBe(cluster, ns, "Deployment", "paused", start + 1);
   });
 
-  it("leaves it to whoever deletes the Pods of an OnDelete StatefulSet when they are replaced", async () => {
+  it("does not replace the Pods of an OnDelete StatefulSet, which change when a client deletes them", async () => {
     await namespace.configMap("on-delete", { a: "1" });
     const spec = { updateStrategy: { type: "OnDelete" } };
     await namespace.create(workload("on-delete", reads("on-delete"), { kind: "StatefulSet", spec }));
@@ -186,7 +186,7 @@ describeOnControlPlane("Wave", (cluster) => {
     await until("a new Pod", async () => ((await podUid()) === before ? undefined : true));
   });
 
-  it("forgets a workload that is deleted, and what replaces it starts anew", async () => {
+  it("forgets a deleted workload, and treats its replacement as a new workload", async () => {
     await namespace.configMap("deleted", { a: "1" });
     await namespace.create(workload("deleted", reads("deleted")));
     const first = await newHash(cluster, ns, "Deployment", "deleted");
@@ -197,7 +197,7 @@ describeOnControlPlane("Wave", (cluster) => {
     expect(await newHash(cluster, ns, "Deployment", "deleted")).not.toBe(first);
   });
 
-  it("waits for an object of another namespace until it is shared with the workload's, and again while it is gone", async () => {
+  it("waits for an object of another namespace until it is shared with the workload's namespace, and again while it is missing", async () => {
     await other.configMap("shared", { a: "1" });
     const annotations = { ...optIn, "wave.pusher.com/extra-configmaps": "rollouts-other/shared" };
     await namespace.configMap("crosses", { a: "1" });
@@ -224,8 +224,8 @@ describeOnControlPlane("Wave", (cluster) => {
     await newHash(cluster, ns, "Deployment", "crosses", granted);
   });
 
-  it("reports a write that is forbidden on that workload, and holds up no other", async () => {
-    // A ValidatingAdmissionPolicy stands for whatever rejects Wave's patch.
+  it("reports a forbidden write on the workload, and delays no other workload", async () => {
+    // A ValidatingAdmissionPolicy rejects Wave's patch, as any other policy could.
     const policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
     await cluster.api("POST", policies, {
       metadata: { name: "no-hash" },
@@ -253,7 +253,7 @@ describeOnControlPlane("Wave", (cluster) => {
     const outcome = await until("the write to be rejected", async () => {
       const [failed] = await eventsOf("rejected", "RolloutFailed");
       if (failed !== undefined) return failed;
-      // The policy was not in force yet: make it try again.
+      // The policy had no effect yet, so the test triggers another attempt.
       if ((await recordedHash(cluster, ns, "Deployment", "rejected")) !== undefined) {
         await namespace.merge(workloadPath(ns, "Deployment", "rejected"), {
           spec: { template: { metadata: { annotations: null } } },

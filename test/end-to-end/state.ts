@@ -23,18 +23,18 @@ interface EventState extends AnyObject {
 
 export type { EventState, WorkloadState };
 
-/** A workload as the API server has it. */
+/** Returns a workload from the API server. */
 export function getWorkload(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string) {
   return cluster.api<WorkloadState>("GET", workloadPath(namespace, kind, name));
 }
 
-/** The hash in a workload's pod template; undefined where there is none yet. */
+/** Returns the hash in the pod template of a workload; undefined if there is no hash yet. */
 export async function recordedHash(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string) {
   const { spec } = await getWorkload(cluster, namespace, kind, name);
   return spec.template.metadata.annotations?.["wave.pusher.com/config-hash"];
 }
 
-/** Waits until a workload records a hash other than `before`, and answers it. */
+/** Waits until a workload has a hash other than `before`, and returns the new hash. */
 export function newHash(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string, before?: string) {
   return until(`a new hash on ${kind} ${name}`, async () => {
     const hash = await recordedHash(cluster, namespace, kind, name);
@@ -42,7 +42,7 @@ export function newHash(cluster: Cluster, namespace: string, kind: WorkloadKind,
   });
 }
 
-/** How many revisions Kubernetes has made of a workload: its ReplicaSets, or its ControllerRevisions. */
+/** Returns the number of revisions of a workload: its ReplicaSets, or its ControllerRevisions. */
 async function revisions(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string) {
   const { metadata } = await getWorkload(cluster, namespace, kind, name);
   const plural = kind === "Deployment" ? "replicasets" : "controllerrevisions";
@@ -51,8 +51,8 @@ async function revisions(cluster: Cluster, namespace: string, kind: WorkloadKind
 }
 
 /**
- * Waits until Kubernetes' own controller has seen the newest generation, and counts. A workload that has just got its
- * first hash has one revision or two: Kubernetes makes one of two pod templates that follow each other quickly.
+ * Waits until the controller of Kubernetes has observed the newest generation, and returns the number of revisions. A workload with a new
+ * first hash has one or two revisions: Kubernetes creates one revision for two pod templates that follow each other quickly.
  */
 export function settledRevisions(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string) {
   return until(`${kind} ${name} to be seen`, async () => {
@@ -64,14 +64,14 @@ export function settledRevisions(cluster: Cluster, namespace: string, kind: Work
   });
 }
 
-/** Waits until Kubernetes' own controller has seen the newest generation and made `count` revisions. */
+/** Waits until the controller of Kubernetes has observed the newest generation and created `count` revisions. */
 export function revisionsToBe(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string, count: number) {
   return until(`${count} revisions of ${kind} ${name}`, async () =>
     (await settledRevisions(cluster, namespace, kind, name)) === count ? true : undefined,
   );
 }
 
-/** The Events that Wave has written on a workload. */
+/** Returns the Events that Wave has written on a workload. */
 export async function waveEvents(cluster: Cluster, namespace: string, name: string): Promise<EventState[]> {
   const events = (await cluster.list(`/api/v1/namespaces/${namespace}/events`)) as readonly EventState[];
   return events.filter(({ involvedObject, source }) => involvedObject.name === name && source?.component === "wave");

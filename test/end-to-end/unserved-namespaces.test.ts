@@ -7,7 +7,7 @@ import { newHash } from "./state.ts";
 
 const [granted, later, absent] = ["served", "served-later", "not-there-yet"];
 
-describeOnControlPlane("Wave where it may not list some of its namespaces", (cluster) => {
+describeOnControlPlane("Wave without permission to list some of its namespaces", (cluster) => {
   const grant = async (namespace: string) => {
     const all = await permissionsOf(cluster, granted, `namespaces={${granted},${later},${absent}}`);
     await apply(
@@ -23,7 +23,7 @@ describeOnControlPlane("Wave where it may not list some of its namespaces", (clu
     return namespace;
   };
 
-  it("serves the others, says so, and serves each as soon as it may, also one that did not exist", async () => {
+  it("syncs the other namespaces, reports the missing permission, and syncs each namespace as soon as it is permitted or created", async () => {
     const namespace = await makeApp(granted);
     await makeApp(later);
     await grant(granted);

@@ -1,4 +1,4 @@
-# A shop in which each workload stands somewhere else.
+# A shop in which each workload is in a different state.
 kubectl create namespace shop
 kubectl create configmap page -n shop --from-literal index.html=Hello
 workload() { # KIND NAME ANNOTATIONS SPEC CONTAINER VOLUMES
@@ -22,7 +22,7 @@ workload StatefulSet db '' $'replicas: 3\n  updateStrategy: {type: OnDelete}' "$
 workload Deployment mail 'wave.pusher.com/extra-configmaps: shared/footer' '' \
   'env: [{name: PASSWORD, valueFrom: {secretKeyRef: {name: db, key: password}}}], envFrom: [{configMapRef: {name: flags, optional: true}}], volumeMounts: [{name: page, mountPath: /page/index.html, subPath: index.html}]' \
   'volumes: [{name: page, configMap: {name: page}}]'
-# Its first hash waits for the window, too.
+# Its first hash also waits for the window.
 kubectl rollout status daemonset/agent -n shop --timeout 240s
 wave wait daemonset/agent deployment/web -n shop --timeout 240s
 kubectl patch configmap page -n shop --patch '{"data": {"index.html": "Goodbye"}}'
@@ -30,7 +30,7 @@ wave wait daemonset/agent deployment/web -n shop --timeout 240s
 kubectl delete pod db-0 -n shop
 mkdir shop
 kubectl create configmap other -n shop --from-literal a=b --dry-run=client -o yaml >shop/other.yaml
-# A namespace that still listens to SAP's pod-reloader, beside one workload that Wave rolls.
+# A namespace with SAP's pod-reloader, and one workload that Wave rolls.
 kubectl create namespace old
 kubectl create namespace tools
 kubectl create deployment pod-reloader --image ghcr.io/sap/pod-reloader:1 -n tools

@@ -1,4 +1,4 @@
-# Three applications that read one page, and give up on a rollout soon, but not because the machine is busy.
+# Three applications that read one page. Their progress deadline is short, but long enough for a busy machine.
 kubectl create namespace shop
 kubectl create configmap page -n shop --from-literal index.html=Welcome
 for name in api mail web; do

@@ -1,5 +1,5 @@
 kubectl create namespace shop
-# What the vault has is a Secret of this namespace: test/recipes/operators.ts plays the operators.
+# The content of the vault is a Secret of this namespace: test/recipes/operators.ts simulates the operators.
 kubectl create namespace vault
 kubectl create secret generic shop-db -n vault --from-literal password=first
 mkdir -p ~/bin

@@ -1,4 +1,4 @@
-# A Wave that serves webhooks, besides the one that has none.
+# A Wave that serves webhooks, in addition to the Wave without webhooks.
 kubectl create namespace shop
 wave run --namespaces=shop --enable-webhooks --webhook-bind-address=127.0.0.1:19443 --webhook-url=https://127.0.0.1:19443 >wave.log 2>&1 &
 echo $! >wave.pid
