@@ -1,18 +1,18 @@
-/** Choices made by one stream of random numbers. */
+/** Choices from one stream of random numbers. */
 export interface Dice {
-  /** True so often, from 0 to 1. */
+  /** Returns true with this probability, from 0 to 1. */
   readonly chance: (probability: number) => boolean;
-  /** A whole number from `from` to `to`, both possible. */
+  /** Returns a whole number from `from` to `to`, both included. */
   readonly between: (from: number, to: number) => number;
-  /** One of these; undefined where there is none. */
+  /** Returns one of these; undefined if there are none. */
   readonly oneOf: <T>(items: readonly T[]) => T | undefined;
-  /** One of at least one. */
+  /** Returns one of a list that is not empty. */
   readonly pick: <T>(...items: readonly [T, ...T[]]) => T;
-  /** One row, the more often the heavier; undefined where none weighs anything. */
+  /** Returns one row, with a probability in proportion to its weight; undefined if no row has a weight. */
   readonly weighted: <T>(rows: readonly T[], weight: (row: T) => number) => T | undefined;
 }
 
-/** Dice that throw what `random` gives, in [0, 1). */
+/** Returns dice that use the numbers of `random`, in [0, 1). */
 export function createDice(random: () => number): Dice {
   const between = (from: number, to: number) => from + Math.floor(random() * (to - from + 1));
   const oneOf = <T>(items: readonly T[]) => items[between(0, items.length - 1)];
@@ -31,7 +31,7 @@ export function createDice(random: () => number): Dice {
   };
 }
 
-/** Numbers in [0, 1) that follow from a seed (mulberry32). */
+/** Returns a generator of numbers in [0, 1) from a seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -6,11 +6,11 @@ import { simulate } from "./stage/run.ts";
 import { processFaults, requestFaults, serverFaults, watchFaults } from "./stage/weather.ts";
 
 describe("whole replicas in virtual time", () => {
-  it.each(keptSeeds)("play seed $seed again: $name", async ({ seed }) => {
+  it.each(keptSeeds)("replay seed $seed: $name", async ({ seed }) => {
     expect(await failureOf(seed)).toBeUndefined();
   });
 
-  it("play the same seed the same way, step for step", async () => {
+  it("replay the same seed in the same way, step for step", async () => {
     const digestOf = async (seed: number) => {
       const digest = createHash("sha256");
       const { events } = await simulate(seed, (line) => digest.update(line));
@@ -20,7 +20,7 @@ describe("whole replicas in virtual time", () => {
     expect(await digestOf(1)).not.toEqual(await digestOf(2));
   });
 
-  it("do nothing wrong in the seeds 1 to 300, whatever goes wrong around them", { timeout: 3_600_000 }, async () => {
+  it("make no mistake in the seeds 1 to 300, whatever faults happen around them", { timeout: 3_600_000 }, async () => {
     const never = new Set<string>([...requestFaults, ...watchFaults, ...processFaults, ...serverFaults]);
     for (let seed = 1; seed <= 300; seed++) {
       const meet = (line: string) => {
@@ -32,7 +32,7 @@ describe("whole replicas in virtual time", () => {
   });
 });
 
-/** Whether a line of the trace tells of a fault: "meets lost", "crash for 100 ms", or the server and the fault alone. */
+/** Reports whether a line of the trace describes a fault: "meets lost", "crash for 100 ms", or only the server and the fault. */
 function happens(line: string, fault: string): boolean {
   const told = line.slice(17);
   return told === fault || told.startsWith(`${fault} for `) || (told.includes(" meets ") && told.includes(fault));

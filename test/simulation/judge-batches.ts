@@ -8,45 +8,45 @@ import { namedBy, optedIn, recordedHash, workloadResources } from "./model-workl
 import type { HistoryEntry, Pacing, Recording, StoredObject } from "./record.ts";
 
 const drift = 0.96;
-/** A term is over that is not renewed for a little longer. */
+/** A leadership ends if the Lease is not renewed for a little longer than this. */
 const renewMs = 9_000;
-/** Of times of the API, which have seconds. */
+/** The precision of times of the API, which are whole seconds. */
 const slackMs = 1_200;
 
-/** A roll that somebody began, and what became of it. */
+/** A rollout that someone started, and its result. */
 interface Begun {
   readonly uid: string;
   readonly namespace: string | undefined;
   readonly at: number;
   readonly replica: string;
-  /** The keys of the objects that it reads: it is past each change of these that came before. */
+  /** The keys of the objects that the workload reads. The rollout includes every earlier change of these objects. */
   readonly reads: readonly string[];
-  /** Whether it replaced no Pod: it goes at any time, and shows something when somebody gives it Pods and they are complete. */
+  /** Whether the rollout replaced no Pod. It may then start at any time, and shows a result once the workload has complete Pods. */
   readonly idle: boolean;
-  /** The keys of those that changed for it, and since when each was as it then read it. */
+  /** The keys of the objects that changed for it, each with the time since which the object is as it then read it. */
   readonly changed: ReadonlyMap<string, number>;
-  /** When nothing was left to do, first. */
+  /** The first time at which nothing was left to do. */
   completeAt: number | undefined;
-  /** Whether it went, or a person said that it does not count. */
+  /** Whether the workload was deleted, or a person excluded it. */
   excused: boolean;
 }
 
-/** An object that shows what a new hash says. */
+/** An object that shows what a new hash means. */
 interface Change {
   readonly key: string;
-  /** When it came to its last state that does: others may read more of it. */
+  /** The start of its last state that matches the hash: other workloads may read more of the object. */
   readonly since: number;
-  /** When it came to its first state that does, without another in between. */
+  /** The start of its first state that matches the hash without a different state in between. */
   readonly shownSince: number;
-  /** Whether it is its absence that shows it. */
+  /** Whether the hash shows that the object does not exist. */
   readonly isGone: boolean;
 }
 
 /**
- * Of one change of an object, in one namespace, in one term: no more rollouts are under way at once than may be, and
- * nobody follows the first wave before it is complete and has been for a while. Whatever a cache shows was stored before,
- * and a process knows what it wrote itself, so both hold however late its caches are; of what the leader before it
- * wrote it may know too little, and of changes before its term: the API does not date all of them.
+ * Judges one change of an object, in one namespace, during one leadership. The number of rollouts under way never exceeds
+ * the limit, and no workload follows the canary before the canary is complete and its soak time has passed. A cache only
+ * shows what was stored before, and a process knows its own writes, so both rules hold however stale the caches are. A new
+ * leader may know too little about the writes of the previous leader, and about earlier changes: the API does not date all of them.
  */
 export function judgeBatches(run: Recording): readonly string[] {
   const { pacing } = run.settings;
@@ -100,7 +100,7 @@ class BatchJudge {
       const { key, shownSince } = change;
       const earlier = this.#begun.filter(
         (one) =>
-          // By a clock that is behind, rolls of which the API tells came after a change of which it tells no time.
+          // By a slow clock, rollouts that the API dates come after a change that the API does not date.
           one.at > shownSince - 1_000 - 2 * write.wallOffMs &&
           one.uid !== uid &&
           one.namespace === namespace &&
@@ -122,11 +122,11 @@ class BatchJudge {
     const slack = slackMs + 2 * wallOffMs;
     const timedOut = ({ at }: Begun) => sentAt - at > drift * rolloutTimeoutMs - slack;
     if (this.#readersOf(key, before.metadata.namespace) <= canarySize) return [];
-    // Who begins a term can tell of a roll in the second of the change neither.
+    // A new leader also cannot order rollouts in the second of the change.
     const second = (at: number) => Math.floor((this.#run.epoch + at) / 1_000);
     const termFrom = this.#termFrom(sentAt, replica);
     const isOwn = (one: Begun) => one.replica === replica && one.at > termFrom && second(one.at) > second(since);
-    // One that was rolled later may have been for what was there before, where that showed it the same.
+    // A workload that was rolled later may have been rolled for the previous state, if that state had the same hash for it.
     const isForThis = (one: Begun) => (one.changed.get(key) ?? 0) >= shownSince;
     const own = earlier.filter((one) => !one.idle && isOwn(one) && isForThis(one));
     const isUnderWay = (one: Begun) =>
@@ -134,7 +134,7 @@ class BatchJudge {
     const underWay = own.filter(isUnderWay).length;
     const wrong: string[] = [];
     if (underWay >= maxConcurrent) wrong.push(`it is rollout ${underWay + 1} at once for a change`);
-    // One that somebody has changed since may show nothing of this change any more: then others are the first wave in its place.
+    // A workload that someone has changed since may show nothing of this change: then other workloads replace it as the canary.
     if (own.filter(({ excused }) => !excused).length < canarySize) return wrong;
     if (this.#wasResumed(before)) return wrong;
     const hasPassed = (one: Begun) => {
@@ -147,7 +147,7 @@ class BatchJudge {
     return wrong;
   }
 
-  /** The objects whose change this roll is for, and since when each is as the new hash says. */
+  /** Returns the objects whose change caused this rollout, with the time since which each is as the new hash requires. */
   #changesOf({ before, after, rv, sentAt, replica }: WaveWrite): readonly Change[] {
     const named = namedBy(before, this.#run.settings);
     const range = { from: () => 0, to: (key: string) => this.#timeline.at(key, rv) };
@@ -169,14 +169,14 @@ class BatchJudge {
       );
       return shownSince > termFrom ? [{ key, since, shownSince, isGone: now?.object === undefined }] : [];
     });
-    // The API dates nothing that is gone: who does not know what the last hash was made from takes what changed for the cause.
+    // The API does not date deleted objects: without the inputs of the last hash, any change since is taken for the cause.
     const isKnown = this.#begun.some(
       (one) => one.uid === before.metadata.uid && one.replica === replica && one.at > termFrom,
     );
     return isKnown ? changes : changes.filter(({ isGone }) => !isGone);
   }
 
-  /** When the term began in which a process wrote: one that has not renewed the Lease in time begins another. */
+  /** Returns the start of the leadership in which a process wrote. A process that did not renew the Lease in time starts another leadership. */
   #termFrom(at: number, replica: string): number {
     let from = this.#holdings.findLast((holding) => holding.from <= at)?.from ?? 0;
     let renewed = from;
@@ -196,7 +196,7 @@ class BatchJudge {
     const edited = by.actor === "world";
     for (const one of this.#begun) {
       if (one.uid !== uid) continue;
-      // What somebody else makes of it, such as that it no longer concerns Wave, is not judged.
+      // Other outcomes, such as a workload that is no longer managed by Wave, are not judged.
       if (one.idle) one.completeAt ??= !gone && isComplete(after) && !isIdle(after) ? at : undefined;
       else if (gone || edited) one.excused = true;
       else if (one.completeAt === undefined && isComplete(after)) one.completeAt = at;
@@ -217,7 +217,7 @@ class BatchJudge {
     return states.some((namespace) => saidOf(workload, namespace, this.#pacing).alone);
   }
 
-  /** Whether a person let it go on: by its own annotation, at whatever time. */
+  /** Reports whether a person resumed it by its own annotation, at any time. */
   #wasResumed({ metadata }: StoredObject): boolean {
     return metadata.annotations?.["wave.pusher.com/resumed"] !== undefined;
   }

@@ -14,15 +14,15 @@ import {
 import type { Recording, StoredObject } from "./record.ts";
 import { crashesWith } from "./stage/crashing-pods.ts";
 
-/** Without the last two nothing may be paced. */
+/** The parts of a recording to judge. Without `epoch` and `lives`, the run must have no pacing. */
 type Judged = Pick<Recording, "history" | "settings" | "rightAt" | "unlisted"> &
   Partial<Pick<Recording, "epoch" | "lives">>;
 
 /**
- * When the faults have stopped and Wave had its time, and after each single thing that is done then: each workload that
- * has opted in and is complete carries the hash of what is stored and no gate; a gate is left only where something is
- * missing and gates are on; and no Pod is held by a gate that its workload no longer has. What people hold, and what
- * waits for others that fail, need not be rolled.
+ * Judges the state after the faults have stopped and Wave had its time, and after each single later action. Each complete
+ * workload that opted in has the hash of the stored configuration and no scheduling hold. A scheduling hold remains only if
+ * something is missing and scheduling holds are enabled. No Pod is pending because of a scheduling hold that its workload no
+ * longer has. Workloads that people hold, and workloads that wait for failed ones, need not be rolled.
  */
 export function judgeEnd(run: Judged): readonly string[] {
   const violations: string[] = [];
@@ -56,12 +56,12 @@ function wrongIn(stored: Stored, run: Judged): readonly string[] {
     }
     const { hash, missing } = standsFor(namedBy(workload, settings), find);
     if (missing) {
-      // A note without the scheduler holds nobody; it goes with the next write.
+      // The annotation without the scheduler holds no Pod; the next write removes the annotation.
       const held = schedulerOf(workload) === schedulerOnHold && excuse(hash) !== "observed";
       return held && !settings.schedulingHold ? "scheduling holds are off, and its Pods are held" : undefined;
     }
     if (hasSchedulingHold(workload)) {
-      // With the note alone its Pods run, and are held as others are.
+      // With only the annotation its Pods run, and the workload is held like others.
       const held = schedulerOf(workload) !== schedulerOnHold && excuse(hash) !== undefined;
       return held || excuse(hash) === "observed"
         ? undefined
@@ -72,23 +72,23 @@ function wrongIn(stored: Stored, run: Judged): readonly string[] {
   }
 
   function isHeldWrongly(pod: StoredObject): boolean {
-    // Without webhooks Wave may not delete Pods.
+    // Without webhooks Wave has no permission to delete Pods.
     if (!settings.webhooks) return false;
     if (schedulerOfPod(pod) !== schedulerOnHold || pod.metadata.deletionTimestamp !== undefined) return false;
     const workload = ownerOf(pod);
     if (workload === undefined || workload.metadata.deletionTimestamp !== undefined) return false;
     if (isOutOfSight(workload, settings, unlisted)) return false;
     if (excuseIn(stored, run, workload, undefined) === "observed") return false;
-    // A paused Deployment, and a partition, are left to whoever set them.
+    // A paused Deployment, and a partition, are left to their owner.
     const { paused, updateStrategy } = (workload.spec ?? {}) as {
       readonly paused?: boolean;
       readonly updateStrategy?: { readonly rollingUpdate?: { readonly partition?: number } };
     };
     if (paused === true || (updateStrategy?.rollingUpdate?.partition ?? 0) > 0) return false;
-    // While new Pods cannot start, or crash, a rollout may leave an old one as it is. No other scheduler runs in the simulation.
+    // While new Pods cannot start, or crash, a rollout may keep an old Pod. The simulation has no other scheduler.
     if (standsFor(namedBy(workload, settings), find).missing) return false;
     if (workload.kind === "Deployment" && hasCrashingPod(workload)) return false;
-    // The API server fills in no fields of custom resources.
+    // The API server sets no default fields of custom resources.
     return (schedulerOf(workload) ?? "default-scheduler") === "default-scheduler";
   }
 

@@ -1,19 +1,19 @@
 import { recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 
-/** The reasons of the Events that tell of a write. */
+/** The reasons of the Events that report a write. */
 const ofWrites = ["ConfigChanged", "ConfigHashAdded", "SchedulingEnabled"];
 
-/** What an API server in trouble says, which is no business of whoever owns a workload. */
+/** Errors of an API server in trouble, which do not concern the owner of a workload. */
 const ofTheServer = /etcdserver|shutting down|too many requests|fault of the simulation|did not complete within/;
 
-/** A write is told of where nobody does anything for so long after it: two that come together may be told of as one. */
+/** A write must have its own Event if no other write follows for this long; Events of close writes may be merged. */
 const quietMs = 3_000;
 
-/** How long after a write its Event may come, in milliseconds. */
+/** The maximum time from a write to its Event, in milliseconds. */
 const telling = 5_000;
 
-/** For so long after a namespace refused an Event none is tried there. */
+/** How long no Event is tried in a namespace after the namespace rejected an Event. */
 const refused = 10_000;
 
 interface Told {
@@ -25,15 +25,15 @@ interface Told {
 }
 
 /**
- * A write is told of once at most, and, where its writer lives on and nothing goes wrong, once; nothing that stands is
- * told by two Events at the same time. A hash that somebody else recorded, such as admission or the leader before, may be
- * told of as well, by a controller that had sent the same and got no answer: it cannot tell whose it is.
+ * Judges Events. A write is reported at most once, and exactly once if its writer keeps running and nothing fails. No two
+ * Events report the same state at the same time. A controller may also report a hash that another client recorded (the
+ * webhook or the previous leader), if it sent the same hash and got no answer: it cannot know whose write was stored.
  */
 export function judgeEvents(run: Recording): readonly string[] {
   const { history, calmAt, endAt, lives } = run;
-  /** When each workload was told of a write, by its uid, as often as its Events count. */
+  /** The times at which a write of each workload (by uid) was reported, as often as the counts of its Events. */
   const told = new Map<string, number[]>();
-  /** And when one of these Events was sent: a process counts on from what it knows, and others may have told meanwhile. */
+  /** The times at which one of these Events was sent: a process continues from its last known count, and others may have reported meanwhile. */
   const sent = new Map<string, number[]>();
   const writes = new Map<string, { all: number; calm: readonly number[]; name: string }>();
   const alive = new Map<string, Told>();
@@ -100,7 +100,7 @@ export function judgeEvents(run: Recording): readonly string[] {
   }
 }
 
-/** "deployments one/w0" as it stands in a path. */
+/** Returns the path of a key such as "deployments one/w0". */
 function pathOf(name: string): string {
   const [resource = "", namespace, own] = name.split(/[ /]/);
   return `/namespaces/${namespace}/${resource}/${own}?`;

@@ -5,13 +5,13 @@ import { namespaceOf, type Stored } from "./model-stored.ts";
 import { namedBy, optedIn, recordedHash, workloadResources } from "./model-workload.ts";
 import type { Recording, StoredObject } from "./record.ts";
 
-/** So often somebody has taken a hash away that Wave may have given up. */
+/** After this many removals of a hash by other clients, Wave may have stopped writing it. */
 const givenUpAfter = 8;
 
 /**
- * What excuses that a workload is not rolled at a moment at which all must be right: people hold it, or an object that it reads; a
- * change waits for others that have not come through it; or somebody undid Wave's writes again and again. Undefined:
- * nothing does.
+ * Returns why a workload need not be rolled at a moment at which everything must be correct: people hold the workload or an
+ * object that it reads, a change waits for workloads that have not completed it, or another client reverted the writes of
+ * Wave again and again. Returns undefined if there is no such reason.
  */
 export function excuseIn(
   { at, objects, find }: Stored,

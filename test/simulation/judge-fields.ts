@@ -4,7 +4,7 @@ import type { StoredObject } from "./record.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Annotations of a workload that Wave writes, and the one that the API server counts templates in. */
+/** The annotations of a workload that Wave writes, and the annotation in which the API server counts templates. */
 const ours = [
   annotations.schedulingHold,
   "wave.pusher.com/recorded-config",
@@ -13,8 +13,8 @@ const ours = [
 ];
 
 /**
- * Where two states of a workload differ other than in what Wave may write (the hash and the scheduler of the pod template,
- * Wave's own annotations) and what the API server keeps; undefined where they do not.
+ * Returns the first difference between two states of a workload outside of the fields that Wave may write (the hash and the
+ * scheduler of the pod template, and the annotations of Wave) and the fields of the API server; undefined if there is none.
  */
 export function differsElsewhere(before: StoredObject, after: StoredObject): string | undefined {
   const [a, b] = [foreign(before), foreign(after)];

@@ -11,12 +11,12 @@ import {
 } from "./model-workload.ts";
 import type { Recording } from "./record.ts";
 
-/** What keeps a workload from being rolled that people must know of, and that does not end by itself soon. */
+/** The holds that people must know, because they do not end soon by themselves. */
 const toBeTold = ["observed", "hold", "approval", "window", "hold of an object"];
 
 /**
- * Whoever owns a workload that people hold is told so, where it was not held at one moment at which all was right, and is at
- * the next, when nothing goes wrong with Events.
+ * Judges reports of holds: an owner gets an Event if the workload was not held at one moment at which everything was correct
+ * and is held at the next, and nothing went wrong with Events.
  */
 export function judgeHeld(run: Recording): readonly string[] {
   const { settings, history, unlisted } = run;

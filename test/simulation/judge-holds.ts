@@ -3,17 +3,17 @@ import { type WaveWrite, waveWriteOf } from "./model-rolls.ts";
 import { recordedHash } from "./model-workload.ts";
 import type { Recording } from "./record.ts";
 
-/** How late a cache may be of which something may be wrong, and of which nothing is. Nothing is told earlier than it happens. */
+/** The maximum staleness of a cache during faults, and without faults. No cache is ahead of the storage. */
 const lateMs = { storm: 120_000, calm: 15_000 };
 
-/** A write that was decided in time may arrive so much later than its window closes, and clocks have seconds. */
+/** A write that was decided in time may arrive this long after its window closes, and clocks have whole seconds. */
 const onTheWayMs = 2_000;
 
 /**
- * Nothing is written where it is only to be told, and no workload is rolled that people hold: by a hold, by what nobody can
- * read, without their approval, or outside its window. What the workload says counts as it was when the write was stored,
- * because the write tests it. What its Namespace says may be known late, so a write that any state of a while ago
- * allows is allowed.
+ * Judges holds. Wave writes nothing if it only observes, and rolls no workload that is held by people, by an unreadable
+ * value, by a missing approval, or outside its window. The annotations of the workload are judged as they were when the
+ * write was stored, because the write tests them. The annotations of the Namespace may be known late, so a write is
+ * allowed if any recent state of the Namespace allows it.
  */
 export function judgeHolds(run: Recording): readonly string[] {
   const { pacing } = run.settings;
@@ -41,7 +41,7 @@ function heldBy({ kind, after, sentAt, wallOffMs }: WaveWrite, said: SaidOf, { e
   return undefined;
 }
 
-/** What excuses that a workload is not rolled at a moment, as far as people are the reason; undefined: nothing does. */
+/** Returns the hold by people that excuses a workload that is not rolled at a moment; undefined if there is none. */
 export function excuseOf(
   said: SaidOf,
   { hash, at, wallOffMs }: { readonly hash: string | undefined; readonly at: number; readonly wallOffMs: number },

@@ -1,17 +1,18 @@
 import { workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording } from "./record.ts";
 
-/** Who held the Lease from when on. */
+/** A holder of the Lease, and the start of its leadership. */
 export interface Holding {
   readonly from: number;
-  /** The process that wrote the Lease; undefined: it was given back. */
+  /** The process that wrote the Lease; undefined if the Lease was released. */
   readonly replica: string | undefined;
 }
 
 /**
- * Only the process that holds the Lease writes: each write of a workload, and each deletion of a Pod, was sent while its
- * sender was the last to have taken the Lease, also where a `test` of the patch made it harmless. What was sent in time and arrived after another had taken over is the one
- * risk that ADR 6 leaves; `test`s of the patch make it harmless, which the judge of writes looks at.
+ * Judges leadership: only the process that holds the Lease writes. Each write of a workload, and each deletion of a Pod, was
+ * sent while its sender was the last process to take the Lease, even if a `test` of the patch made the write harmless. A write
+ * that was sent in time and arrived after the next leader took over is the only risk that ADR 6 accepts.
+ * The `test`s of the patch make that write harmless, which the judge of writes checks.
  */
 export function judgeTerms({ history, sent }: Recording): readonly string[] {
   const holdings = holdingsOf(history);
@@ -37,7 +38,7 @@ export function judgeTerms({ history, sent }: Recording): readonly string[] {
   return violations;
 }
 
-/** Who held the Lease, in order. */
+/** Returns the holders of the Lease, in order. */
 export function holdingsOf(history: readonly HistoryEntry[]): readonly Holding[] {
   const holdings: Holding[] = [];
   for (const { resource, after, at, by } of history) {

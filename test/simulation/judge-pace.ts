@@ -6,33 +6,33 @@ import type { HistoryEntry, Pacing, Recording, StoredObject } from "./record.ts"
 
 const streakAnnotation = "wave.pusher.com/consecutive-rollouts";
 
-/** A roll that comes so long after the one before is none in a row with it. */
+/** A rollout this long after the previous rollout is not consecutive. */
 const quietMs = 600_000;
-/** A rollout that makes no progress for so long is stuck. */
+/** A rollout without progress for this long is stuck. */
 const stuckMs = 30_000;
-/** Of times of the API, which have seconds, and of requests on their way. */
+/** The tolerance for times of the API, which have whole seconds, and for requests in flight. */
 const slackMs = 2_500;
-/** How fast the slowest and the fastest clock may go, compared with the true one. */
+/** The rates of the slowest and the fastest clock, compared with true time. */
 const drift = 0.96;
-/** So often the same hash is written where somebody takes it away, and once more by whoever leads then. */
+/** How often the same hash is written while another client removes it, plus one for a new leader. */
 const mostTries = 10;
 
-/** What is known of the rolls of one workload, whoever led. */
+/** What is known about the rollouts of one workload, by any leader. */
 interface Rolls {
-  /** When Wave rolled it last; undefined where somebody has since removed what tells of it. */
+  /** The time of the last rollout by Wave; undefined if another client has since removed the record of it. */
   lastAt: number | undefined;
-  /** How many came in a row. */
+  /** The number of consecutive rollouts. */
   streak: number;
   /** Whether nothing was left to do at some moment since. */
   wasComplete: boolean;
-  /** The hash that each process wrote last, and how often in a row. */
+  /** The last hash that each process wrote, and how often in a row. */
   readonly tries: Map<string, { readonly hash: string | undefined; readonly count: number }>;
 }
 
 /**
- * Of two rolls of one workload the second comes after the wait that their row asks for, and its own `min-interval`; and it
- * comes when the first is complete, or was seen to be stuck, which takes its time. Who leads makes no difference as long as the
- * API tells of the roll. What somebody takes away again is not written for ever.
+ * Judges the pace: the second of two rollouts of one workload starts after the backoff of consecutive rollouts and after its
+ * own `min-interval`, and after the first rollout is complete or was stuck for long enough. The rules hold for any leader, as
+ * long as the API shows the rollout. A write that another client removes is not repeated forever.
  */
 export function judgePace(run: Recording): readonly string[] {
   const { pacing } = run.settings;
@@ -84,14 +84,14 @@ function note(rolls: Rolls, { at, replica, after, wallOffMs }: WaveWrite): void 
   const hash = recordedHash(after);
   const tries = rolls.tries.get(replica);
   rolls.tries.set(replica, { hash, count: tries !== undefined && tries.hash === hash ? tries.count + 1 : 1 });
-  // By a clock that is ahead the quiet time may be over.
+  // By a fast clock the settle time may be over.
   const inRow = rolls.lastAt !== undefined && at - rolls.lastAt + 2 * wallOffMs < drift * quietMs;
   rolls.streak = inRow ? rolls.streak + 1 : 1;
   rolls.lastAt = at;
   rolls.wasComplete = isComplete(after);
 }
 
-/** Whoever takes away what tells of the last roll, or of its row, makes it forgotten. */
+/** Reports whether a client removed the record of the last rollout or of consecutive rollouts; Wave then forgets them. */
 function see(rolls: Rolls, { by }: HistoryEntry, before: StoredObject | undefined, after: StoredObject): void {
   if (isComplete(after)) rolls.wasComplete = true;
   if (by.actor === "wave") return;

@@ -44,8 +44,8 @@ const change = async (value: string) => {
   await play.stage.clock.advance(2_000);
 };
 
-describe("of pacing, the judge finds nothing wrong with", () => {
-  it("rolls that wait longer and longer", async () => {
+describe("the judge of pacing accepts", () => {
+  it("rollouts with longer and longer waits", async () => {
     for (const [value, waitMs] of Object.entries({ B: 21_000, C: 41_000, D: 81_000 })) {
       await change(value);
       await play.roll(value);
@@ -54,7 +54,7 @@ describe("of pacing, the judge finds nothing wrong with", () => {
     expect(await play.judged()).toEqual([]);
   });
 
-  it("what is held at the end, and what a person approved", async () => {
+  it("a workload that is held at the end, and an approved rollout", async () => {
     await change("B");
     await say({ mode: "approve", approved: play.hash("B").slice(3, 11) });
     await play.roll("B");
@@ -64,8 +64,8 @@ describe("of pacing, the judge finds nothing wrong with", () => {
   });
 });
 
-describe("of pacing, the judge sees", () => {
-  it("that nobody is told of what is held", async () => {
+describe("the judge of pacing reports", () => {
+  it("a hold without an Event", async () => {
     const rightAt = [play.stage.clock.monotonic()];
     await play.stage.clock.advance(10);
     await say({ hold: "true" });
@@ -88,7 +88,7 @@ describe("of pacing, the judge sees", () => {
     expect(await play.judged()).toEqual([expect.stringContaining(told)]);
   });
 
-  it("a roll in spite of a hold of the Namespace, unless the workload lifts it", async () => {
+  it("a rollout despite a hold of the Namespace, unless the workload overrides the hold", async () => {
     await sayOfAll({ "wave.pusher.com/hold": "true" });
     await play.stage.clock.advance(20_000);
     await change("B");
@@ -101,7 +101,7 @@ describe("of pacing, the judge sees", () => {
     expect(await play.judged()).toHaveLength(1);
   });
 
-  it("a roll too soon after the one before, and the next of the row", async () => {
+  it("a rollout too soon after the previous one, and the next consecutive rollout", async () => {
     await change("B");
     await play.roll("B");
     await change("C");
@@ -116,14 +116,14 @@ describe("of pacing, the judge sees", () => {
     ]);
   });
 
-  it("a roll of what has only just changed", async () => {
+  it("a rollout for an object that has only just changed", async () => {
     await play.config("B");
     await play.stage.clock.advance(500);
     await play.roll("B");
     expect(await play.judged()).toEqual([expect.stringMatching(/^settling: .* after what it reads had changed/)]);
   });
 
-  it("a roll while the one before is under way", async () => {
+  it("a rollout while the previous one is under way", async () => {
     await play.edit({ spec: { replicas: 1, template: { spec: { schedulerName: "nobody" } } } });
     await play.stage.clock.advance(1_000);
     await change("B");
@@ -134,7 +134,7 @@ describe("of pacing, the judge sees", () => {
     expect(await play.judged()).toContainEqual(expect.stringContaining("a roll that is still under way"));
   });
 
-  it("that nobody gives up who is reverted again and again", async () => {
+  it("a hash that is written again after every revert", async () => {
     for (let tries = 0; tries < 11; tries++) {
       await play.edit({ spec: { template: { metadata: { annotations: { [hashAnnotation]: null } } } } });
       await play.roll("A");
@@ -152,8 +152,8 @@ describe("of pacing, the judge sees", () => {
   });
 });
 
-describe("of waves, the judge sees", () => {
-  /** Three more Deployments that read the same; those that are asked to be `broken` never get a Pod that runs. */
+describe("the judge of batches", () => {
+  /** Creates three more Deployments that read the same ConfigMap. A `broken` Deployment never gets a Pod that runs. */
   const others = ["w0", "w1", "w2"];
   const create = async (broken: boolean) => {
     for (const name of others) {
@@ -164,7 +164,7 @@ describe("of waves, the judge sees", () => {
     await change("B");
   };
 
-  it("nothing wrong with one after the other, the second after a while", async () => {
+  it("accepts one rollout after the other, with a soak time before the second", async () => {
     await create(false);
     await play.rollOne("w0", "B");
     await play.stage.clock.advance(5_000);
@@ -175,7 +175,7 @@ describe("of waves, the judge sees", () => {
     expect(await play.judged()).toEqual([]);
   });
 
-  it("who follows before the first has been complete for long", async () => {
+  it("reports a rollout before the first has been complete for long enough", async () => {
     await create(false);
     await play.rollOne("w0", "B");
     await play.stage.clock.advance(200);
@@ -187,7 +187,7 @@ describe("of waves, the judge sees", () => {
     expect(await play.judged()).toEqual([expect.stringMatching(/w1 .* it follows a first wave that has not passed/)]);
   });
 
-  it("nothing wrong with one that has no Pods, whenever it goes, and that it is no first wave", async () => {
+  it("accepts a workload without Pods at any time, and does not take it for the canary", async () => {
     await create(false);
     await play.roll("B");
     await play.stage.clock.advance(5_000);
@@ -199,7 +199,7 @@ describe("of waves, the judge sees", () => {
     expect(await play.judged()).toEqual([expect.stringMatching(/w1 .* it follows a first wave that has not passed/)]);
   });
 
-  it("nothing wrong with others in the place of one of the first wave that somebody has changed since", async () => {
+  it("accepts other workloads in place of a canary that someone has changed since", async () => {
     play.settings = { ...play.settings, pacing: { ...pacing, canarySize: 2, maxConcurrent: 5 } };
     await create(false);
     await play.rollOne("w0", "B");
@@ -212,7 +212,7 @@ describe("of waves, the judge sees", () => {
     expect(judged.filter((each) => each.startsWith("wave:"))).toEqual([]);
   });
 
-  it("who follows one that fails", async () => {
+  it("reports a rollout after one that fails", async () => {
     await create(true);
     await play.rollOne("w0", "B");
     await play.stage.clock.advance(120_000);
@@ -220,7 +220,7 @@ describe("of waves, the judge sees", () => {
     expect(await play.judged()).toEqual([expect.stringMatching(/w1 .* it follows a first wave that has not passed/)]);
   });
 
-  it("two at once where only one may be", async () => {
+  it("reports two rollouts at once if only one is allowed", async () => {
     await create(true);
     await play.roll("B");
     await play.stage.clock.advance(10_000);
@@ -231,7 +231,7 @@ describe("of waves, the judge sees", () => {
 });
 
 describe("the judge's calendar", () => {
-  it("says of each window and each time what Wave's says", () => {
+  it("agrees with Wave about each window at each time", () => {
     const days = fc.constantFrom("Mon-Sun", "Sat,Sun", "Fri-Mon", "Wed", "Tue,Thu-Fri");
     const minutes = fc.integer({ min: 0, max: 24 * 60 - 1 });
     const zones = fc.constantFrom("", " UTC", " Europe/Berlin", " America/New_York", " Australia/Lord_Howe");

@@ -2,8 +2,8 @@ import { schedulerOnHold, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording } from "./record.ts";
 
 /**
- * Wave writes workloads, Events, its Lease and its webhook's registration, and deletes Pods that a gate holds:
- * nothing else, and no configuration.
+ * Judges the place of writes: Wave writes workloads, Events, its Lease and the registration of its webhook, and deletes Pods
+ * with a scheduling hold. It writes nothing else, and no configuration.
  */
 export function judgePlaces({ history }: Recording): readonly string[] {
   return history.flatMap((entry) => {
@@ -20,14 +20,14 @@ const others = ["events", "leases", "mutatingwebhookconfigurations"];
 function isAllowed({ resource, type, before, after }: HistoryEntry): boolean {
   if (workloadResources.includes(resource) || others.includes(resource)) return true;
   const object = after ?? before;
-  // That of its webhook, in its own namespace.
+  // The certificate Secret of its webhook, in its own namespace.
   if (resource === "secrets") return object?.metadata.name.endsWith("-authority") ?? false;
   if (resource !== "pods") return false;
   const { schedulerName, nodeName } = (object?.spec ?? {}) as {
     readonly schedulerName?: string;
     readonly nodeName?: string;
   };
-  // A deletion is stored as a deletionTimestamp first where Pods take time to stop.
+  // If Pods take time to stop, a deletion is first stored as a deletionTimestamp.
   const deletes = type === "DELETED" || object?.metadata.deletionTimestamp !== undefined;
   return deletes && schedulerName === schedulerOnHold && nodeName === undefined;
 }

@@ -8,11 +8,11 @@ import { annotations, namedBy, optedIn, recordedHash, schedulerOf, schedulerOnHo
 import type { Recording, ReviewEntry, StoredObject } from "./record.ts";
 
 /**
- * Each answer of the webhook
- * - touches nothing but the hash, the scheduler and Wave's own annotations;
- * - leaves the hash of the request, puts back the one before, or records what was stored while it was asked, with nothing
- *   required missing;
- * - closes the gate only where it is on and something was missing, or where it keeps a gate that was closed.
+ * Judges each answer of the webhook:
+ * - It changes only the hash, the scheduler and the annotations of Wave.
+ * - It keeps the hash of the request, restores the previous hash, or records the configuration that was stored during the
+ *   review, with nothing required missing.
+ * - It sets a scheduling hold only if holds are enabled and something was missing, or if the workload already had the hold.
  */
 export function judgeReviews(run: Recording): readonly string[] {
   const timeline = new ConfigTimeline(run.history);
@@ -28,7 +28,7 @@ function judge(
   review: ReviewEntry,
   { settings }: Recording,
   timeline: ConfigTimeline,
-  /** Those that its Namespace had for a while: what it asks for may be known late. */
+  /** The recent states of its Namespace, because its annotations may be known late. */
   namespaces: readonly (StoredObject | undefined)[],
 ): readonly string[] {
   const { object, oldObject } = review;
@@ -60,7 +60,7 @@ function judge(
   if (observes && closed) violations.push("it closed a scheduling hold although nothing is to be written");
   if (closed && !settings.schedulingHold)
     violations.push("it closed a scheduling hold although scheduling holds are off");
-  // What another namespace granted is known from caches, which may be late: nothing of it is read before.
+  // The grants of another namespace are known from caches, which may be stale: nothing is read before the grant.
   const since = (key: string) => (key.split("/")[1] === review.namespace ? range.from(key) : 0);
   const lacked = named.some(({ key, partOf }) =>
     timeline.versions(key).some(({ object: one }, i) => i >= since(key) && i <= range.to(key) && partOf(one).missing),
@@ -69,7 +69,7 @@ function judge(
   return violations;
 }
 
-/** What the request becomes by the answer. */
+/** Returns the object of the request with the patch of the answer. */
 export function patched({ object, patch }: ReviewEntry): StoredObject {
   if (patch === undefined || patch.length === 0) return object;
   return applyJsonPatch(object as unknown as Json, patch as unknown as Json) as unknown as StoredObject;

@@ -4,13 +4,13 @@ import { type WaveWrite, waveWriteOf } from "./model-rolls.ts";
 import { namedBy, recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording } from "./record.ts";
 
-/** How late a change may be known where nothing goes wrong, and how fast the fastest clock goes. */
+/** The maximum delay of a change without faults, and the rate of the fastest clock. */
 const knownMs = 300;
 const drift = 0.96;
 
 /**
- * Once nothing goes wrong any more, a roll comes no sooner after the last change of what its workload reads than this
- * settles, or than the first change may wait. What changed on the way, or while somebody could not hear of it, does not count.
+ * Judges the settle time: without faults, a rollout starts no sooner after the last change of what its workload reads than
+ * the settle time, or after the first change than the maximum wait. Changes during faults are not judged.
  */
 export function judgeSettling(run: Recording): readonly string[] {
   const { pacing } = run.settings;
@@ -18,7 +18,7 @@ export function judgeSettling(run: Recording): readonly string[] {
   const timeline = new ConfigTimeline(run.history);
   const namespaces = new NamespaceTimeline(run.history);
   const times = new Map(run.history.map(({ rv, at }) => [rv, at]));
-  /** When each workload's hash was last set by anybody. */
+  /** The last time at which any client set the hash of each workload. */
   const setAt = new Map<string, number>();
   const violations: string[] = [];
   for (const entry of run.history) {
@@ -43,7 +43,7 @@ export function judgeSettling(run: Recording): readonly string[] {
     return [`settling: ${what}: it rolled ${sentAt - last} ms after what it reads had changed`];
   }
 
-  /** When what a workload sees of its objects changed, between two moments. */
+  /** Returns the times, between two moments, at which the visible configuration of a workload changed. */
   function changesOf(workload: WaveWrite["before"], from: number, to: number): readonly number[] {
     const named = namedBy(workload, run.settings);
     const isWaiting = (rv: number) =>
@@ -53,7 +53,7 @@ export function judgeSettling(run: Recording): readonly string[] {
       return versions.flatMap(({ rv, object }, index) => {
         const at = times.get(rv);
         if (index === 0 || at === undefined || at <= from || at > to) return [];
-        // What Pods may be waiting for does not settle, however late it is heard of; nor does what makes them wait.
+        // Objects that Pods may be waiting for do not settle, however late their change arrives; nor do changes that make Pods wait.
         if (versions[index - 1]?.object === undefined || isWaiting(rv - 1) || isWaiting(rv)) return [];
         return partOf(object).bytes.equals(partOf(versions[index - 1]?.object).bytes) ? [] : [at];
       });

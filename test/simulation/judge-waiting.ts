@@ -3,14 +3,14 @@ import { namespaceOf, storedWhenRight } from "./model-stored.ts";
 import { isOutOfSight, namedBy, optedIn, workloadResources } from "./model-workload.ts";
 import type { Recording, StoredObject } from "./record.ts";
 
-/** The reasons of the Events that say that something required is missing. */
+/** The reasons of the Events that report a missing required object. */
 const ofWaiting = ["ConfigMissing", "SchedulingDisabled"];
-/** What is held as well, such as a gate that is only observed, is told of in one Event. */
+/** Other holds, such as a scheduling hold that is only observed, are part of the same Event. */
 const ofHeld = "RolloutHeld";
 
 /**
- * Whoever begins to wait is told so: where nothing was missing at one moment at which all was right, and something is at
- * the next, an Event of the workload said so in between.
+ * Judges reports of waiting: if nothing was missing at one moment at which everything was correct, and something is missing
+ * at the next, an Event of the workload reported it in between.
  */
 export function judgeWaiting(run: Recording): readonly string[] {
   const { settings, history, unlisted } = run;

@@ -15,21 +15,21 @@ import {
 import type { HistoryEntry, Recording, ReviewEntry, StoredObject } from "./record.ts";
 
 /**
- * Of each object that a workload reads, by its key, the earliest state that the newest hash can stand for which somebody
- * recorded who knew it: nothing may go below it.
+ * For each object that a workload reads (by key), the earliest state that matches the newest hash from a client that knew
+ * the configuration. No later hash may match an earlier state.
  */
 type Known = Map<string, number>;
 
 /**
- * Each write of a workload by Wave's controller
- * - touches nothing but the hash, the scheduler and Wave's own annotations;
- * - records a hash only where it has opted in, and lifts a gate, but never closes one;
- * - stands for configuration that was stored, of each object not before what the recorded hash stood for when somebody
- *   who knew it set it (Wave itself, or admission): nothing newer is undone;
- * - happens while nothing required is missing in that configuration.
+ * Judges each write of a workload by the controller of Wave:
+ * - It changes only the hash, the scheduler and the annotations of Wave.
+ * - It records a hash only if the workload opted in. It removes a scheduling hold, but never sets one.
+ * - Its hash matches stored configuration. No object is older than in the recorded hash, if Wave itself or the webhook
+ *   recorded that hash: nothing newer is reverted.
+ * - Nothing required is missing in that configuration.
  *
- * So each write is for something new: another hash needs a later state of some object, or somebody else's write.
- * A hash that a person brings back, as `rollout undo` does, says nothing about what is stored, so it moves no bound.
+ * Every write is therefore for something new: another hash needs a later state of some object, or a write of another client.
+ * A hash that a person restores, as with `rollout undo`, is no evidence of the stored configuration and moves no bound.
  */
 export function judgeWrites(run: Recording): readonly string[] {
   const judge = new WriteJudge(run);
@@ -75,7 +75,7 @@ class WriteJudge {
     if (moment !== undefined && moment !== "too many") raise(this.#knownOf(after), moment);
   }
 
-  /** The review that put the hash into what somebody wrote. */
+  /** Returns the review that put the hash into the write of another client. */
   #reviewOf(after: StoredObject, rv: number): ReviewEntry | undefined {
     const hash = recordedHash(after);
     return this.#run.reviews.findLast((review) => {
@@ -95,7 +95,7 @@ class WriteJudge {
 
   #judge(before: StoredObject, after: StoredObject, { rv, at }: HistoryEntry): readonly string[] {
     const { settings } = this.#run;
-    // What its Namespace asked for may be known late.
+    // The annotations of its Namespace may be known late.
     const states = this.#namespaces.between(before.metadata.namespace, at - 120_000, at);
     const elsewhere = differsElsewhere(before, after);
     const violations = elsewhere === undefined ? [] : [`it changed ${elsewhere}, which is not Wave's`];
@@ -104,7 +104,7 @@ class WriteJudge {
     if (schedulerOf(before) !== schedulerOf(after) && schedulerOf(before) !== schedulerOnHold) {
       violations.push("it changed a scheduler that is not the scheduling hold's");
     }
-    // Its own webhook may close again the gate that it opens, for somebody who has just opted in again.
+    // If the workload has just opted in again, its own webhook may set the scheduling hold again that the write removes.
     if (!hashChanged && !opened && !this.#isReviewed(before, after, rv)) {
       violations.push("it changed neither the hash nor the scheduling hold");
     }
@@ -112,7 +112,7 @@ class WriteJudge {
     if (!asked.includes(true)) {
       return hashChanged ? [...violations, "it recorded a hash although the workload has not opted in"] : violations;
     }
-    // The gate of what has opted out is lifted, whatever hash somebody left on it.
+    // The scheduling hold of a workload that opted out is removed, whatever hash another client left on it.
     if (!hashChanged && (!settings.schedulingHold || asked.includes(false))) return violations;
     return [...violations, ...this.#judgeHash(before, after, rv)];
   }

@@ -10,7 +10,7 @@ beforeEach(async () => {
   play = await new Play().begin();
 });
 
-describe("the judge finds nothing wrong with", () => {
+describe("the judge accepts", () => {
   it("a first hash, and one write for each edit", async () => {
     await play.roll("A");
     await play.config("B");
@@ -20,7 +20,7 @@ describe("the judge finds nothing wrong with", () => {
     expect(await play.judged()).toEqual([]);
   });
 
-  it("a cache that is late, but never goes back", async () => {
+  it("a stale cache that never goes back", async () => {
     for (const value of ["B", "C", "A"]) await play.config(value);
     await play.roll("A");
     await play.roll("B");
@@ -29,14 +29,14 @@ describe("the judge finds nothing wrong with", () => {
     expect(await play.judged()).toEqual([]);
   });
 
-  it("a change that is put right before anybody looks", async () => {
+  it("a change that is reverted before Wave reads it", async () => {
     await play.roll("A");
     await play.config("B");
     await play.config("A");
     expect(await play.judged()).toEqual([]);
   });
 
-  it("an undo, and the hash of now after it", async () => {
+  it("an undo, and the current hash after it", async () => {
     await play.roll("A");
     await play.config("B");
     await play.roll("B");
@@ -45,7 +45,7 @@ describe("the judge finds nothing wrong with", () => {
     expect(await play.judged()).toEqual([]);
   });
 
-  it("another leader after the first", async () => {
+  it("a second leader after the first", async () => {
     await play.roll("A");
     await play.lead("b#1");
     await play.config("B");
@@ -54,8 +54,8 @@ describe("the judge finds nothing wrong with", () => {
   });
 });
 
-describe("the judge sees", () => {
-  it("a write of somebody who does not lead", async () => {
+describe("the judge reports", () => {
+  it("a write of a process that does not lead", async () => {
     await play.roll("A");
     await play.lead("b#1");
     await play.config("B");
@@ -63,7 +63,7 @@ describe("the judge sees", () => {
     expect(await play.judged()).toEqual([expect.stringMatching(/^term: a#1 .* while b#1 held the Lease$/)]);
   });
 
-  it("a write that was sent by somebody who does not lead, and did no harm", async () => {
+  it("a harmless write of a process that does not lead", async () => {
     await play.lead("b#1");
     await play.stage.clock.advance(30_000);
     const sent = [{ at: play.stage.clock.monotonic(), replica: "a#1", what: "PATCH /x", unanswered: false }];
@@ -72,7 +72,7 @@ describe("the judge sees", () => {
     );
   });
 
-  it("that whoever begins to wait is not told", async () => {
+  it("a workload that starts to wait without an Event", async () => {
     await play.roll("A");
     const rightAt = [play.stage.clock.monotonic()];
     await play.stage.clock.advance(10);
@@ -85,13 +85,13 @@ describe("the judge sees", () => {
     expect(judge({ ...play.recording(), rightAt })).toEqual([]);
   });
 
-  it("that an owner is told of the API server's trouble", async () => {
+  it("an Event to an owner about trouble of the API server", async () => {
     await play.roll("A");
     await play.tell("a#1", "refused: etcdserver: request timed out", "RolloutFailed");
     expect(await play.judged()).toEqual([expect.stringMatching(/^events: an owner is told/)]);
   });
 
-  it("that something newer is reverted", async () => {
+  it("a reverted newer state", async () => {
     await play.roll("A");
     await play.config("B");
     await play.roll("B");
@@ -100,7 +100,7 @@ describe("the judge sees", () => {
     expect(await play.judged()).toContainEqual(expect.stringContaining("it undoes what is newer"));
   });
 
-  it("that something newer is reverted after an owner stripped the hash", async () => {
+  it("a reverted newer state after an owner stripped the hash", async () => {
     await play.config("B");
     await play.roll("B");
     await play.edit({ spec: { template: { metadata: { annotations: { [hashAnnotation]: null } } } } });
@@ -109,7 +109,7 @@ describe("the judge sees", () => {
     expect(await play.judged()).toContainEqual(expect.stringContaining("it undoes what is newer"));
   });
 
-  it("a hash of nothing that was ever stored", async () => {
+  it("a hash of configuration that was never stored", async () => {
     await play.roll("X");
     await play.roll("A");
     expect(await play.judged()).toEqual([expect.stringContaining("no configuration that was ever stored")]);
@@ -130,12 +130,12 @@ describe("the judge sees", () => {
     expect(await play.judged()).toEqual([expect.stringContaining("has not opted in")]);
   });
 
-  it("that anything else of the workload is touched", async () => {
+  it("a change of any other field of the workload", async () => {
     await play.roll("A", { more: { metadata: { labels: { more: "x" } } } });
     expect(await play.judged()).toEqual([expect.stringContaining("it changed metadata, which is not Wave's")]);
   });
 
-  it("a write of somebody else's configuration", async () => {
+  it("a write of configuration that belongs to another client", async () => {
     await play.roll("A");
     const body = { metadata: { labels: { x: "y" } } };
     await play.stage.wave("a#1").request("PATCH", `${configMaps}/c`, { body, contentType: merge });
@@ -148,24 +148,24 @@ describe("the judge sees", () => {
     expect(await play.judged()).toEqual([expect.stringMatching(/^end: deployments\/default\/web: it carries v2:/)]);
   });
 
-  it("a scheduling hold that is never lifted", async () => {
+  it("a scheduling hold that is never removed", async () => {
     await play.roll("A");
     await play.edit({ spec: { template: { spec: { schedulerName: "wave.pusher.com/invalid" } } } });
     expect(await play.judged()).toEqual([expect.stringContaining("something of the scheduling hold is left")]);
   });
 
-  it("a write that nobody is told of", async () => {
+  it("a write without an Event", async () => {
     await play.roll("A", { tell: false });
     expect(await play.judged()).toEqual([expect.stringContaining("when all was calm, and nobody was told")]);
   });
 
-  it("a write that is told twice", async () => {
+  it("a write with two Events", async () => {
     await play.roll("A");
     await play.tell();
     expect(await play.judged()).toEqual([expect.stringContaining("written 1 times and told of 2 times")]);
   });
 
-  it("two Events that say the same", async () => {
+  it("two Events with the same message", async () => {
     await play.roll("A");
     await play.tell("a#1", "waiting", "ConfigMissing");
     await play.tell("a#1", "waiting", "ConfigMissing");
@@ -173,7 +173,7 @@ describe("the judge sees", () => {
   });
 });
 
-describe("of admission, the judge sees", () => {
+describe("the judge of admission", () => {
   const review = (patch: readonly object[], over: Partial<ReviewEntry> = {}): ReviewEntry => {
     const rv = play.stage.history.at(-1)?.rv ?? 0;
     const { kind, metadata } = play.workload;
@@ -187,7 +187,7 @@ describe("of admission, the judge sees", () => {
     value: { [hashAnnotation]: value },
   });
 
-  it("nothing wrong with the hash of the moment", async () => {
+  it("accepts the current hash", async () => {
     await play.roll("A");
     await play.config("B");
     play.reviews = [review([{ ...add(play.hash("B")) }])];
@@ -195,7 +195,7 @@ describe("of admission, the judge sees", () => {
     expect(await play.judged()).toEqual([]);
   });
 
-  it("that something newer is reverted which it had recorded", async () => {
+  it("reports a reverted newer state that the webhook had recorded", async () => {
     await play.roll("A");
     for (const value of ["B", "C"]) await play.config(value);
     play.reviews = [review([{ ...add(play.hash("C")) }])];
@@ -205,13 +205,13 @@ describe("of admission, the judge sees", () => {
     expect(await play.judged()).toContainEqual(expect.stringContaining("it undoes what is newer"));
   });
 
-  it("a hash of another moment", async () => {
+  it("reports a hash of another moment", async () => {
     await play.roll("A");
     play.reviews = [review([add(play.hash("B"))])];
     expect(await play.judged()).toEqual([expect.stringContaining("stands for nothing that was stored")]);
   });
 
-  it("a scheduling hold that was closed for nothing", async () => {
+  it("reports a scheduling hold without a reason", async () => {
     await play.roll("A");
     const schedulingHold = "/metadata/annotations/wave.pusher.com~1scheduling-disabled";
     play.reviews = [

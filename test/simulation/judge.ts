@@ -13,8 +13,8 @@ import { judgeWrites } from "./judge-writes.ts";
 import type { Recording } from "./record.ts";
 
 /**
- * What Wave did wrong in a run, a line each; nothing where all was right. The judge is made from README, ADR 2 and
- * docs/webhooks.md, and imports nothing of Wave: a mistake in what it judges is not its own.
+ * Returns the mistakes of Wave in a run, one line each; empty if there are none. The judge is written from README, ADR 2 and
+ * docs/webhooks.md, and imports nothing of Wave, so that it cannot repeat a mistake of the code that it judges.
  */
 export function judge(run: Recording): readonly string[] {
   return parts.flatMap((part) => part(run));

@@ -1,4 +1,4 @@
-/** Seeds that once failed, by what was wrong then, or was put back; each plays the whole of it again. */
+/** Seeds that once failed, with the mistake that each found or would find; each replays its whole run. */
 export const keptSeeds: readonly { readonly seed: number; readonly name: string }[] = [
   { seed: 80059, name: "a write after the term" },
   { seed: 80146, name: "a grant that nobody acted upon" },

@@ -2,9 +2,9 @@ import type { HistoryEntry, StoredObject } from "./record.ts";
 
 /** One state of a ConfigMap or Secret. */
 export interface Version {
-  /** The revision that made it. */
+  /** The revision that created it. */
   readonly rv: number;
-  /** Undefined where the object does not exist. */
+  /** Undefined if the object does not exist. */
   readonly object: StoredObject | undefined;
 }
 
@@ -29,12 +29,12 @@ export class ConfigTimeline {
     }
   }
 
-  /** The states of an object, oldest first; the first is that it did not exist. */
+  /** Returns the states of an object, oldest first; in the first state it does not exist. */
   versions(key: string): readonly Version[] {
     return this.#versions.get(key) ?? onlyNone;
   }
 
-  /** The number of the state that was stored at a revision. */
+  /** Returns the number of the state that was stored at a revision. */
   at(key: string, rv: number): number {
     return this.versions(key).findLastIndex((version) => version.rv <= rv);
   }

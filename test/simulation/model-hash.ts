@@ -2,26 +2,26 @@ import { createHash } from "node:crypto";
 import type { Place } from "./model-reading.ts";
 import type { StoredObject } from "./record.ts";
 
-/** What Pods see under one key, with its state in the bytes of ADR 2. */
+/** What Pods see under one key, with its state in the encoding of ADR 2. */
 export interface Seen {
   readonly key: string;
   readonly state: Buffer;
 }
 
-/** All that the Pods of one workload see of one object, and whether they could start. */
+/** Everything that the Pods of one workload see of one object, and whether they could start. */
 export interface Part {
-  /** The entries in the bytes of ADR 2: parts of several objects, in the order of their names, are put together. */
+  /** The entries in the encoding of ADR 2. Parts of several objects are concatenated in the order of their names. */
   readonly bytes: Buffer;
-  /** Whether the Pods would see anything of the object if it had it; what only must exist is not read. */
+  /** Whether the Pods would see anything of the object if it existed; an object that must only exist is not read. */
   readonly read: boolean;
-  /** Something that the Pods need is not there. */
+  /** Whether something that the Pods need is missing. */
   readonly missing: boolean;
 }
 
-/** Variables look for the key in vain although files show it. */
+/** Whether variables need the key and do not find it, although files show it. */
 const hidden = Buffer.from([0]);
 
-/** What the places that name one object show of it as it is in `object`, undefined where it does not exist. */
+/** Returns what the references to one object show of it in the state `object`, undefined if it does not exist. */
 export function partOf(places: readonly Place[], object: StoredObject | undefined): Part {
   const [first] = places;
   const seen = object === undefined ? [] : [...inFiles(places, object), ...inVariables(places, object)];
@@ -35,7 +35,7 @@ export function partOf(places: readonly Place[], object: StoredObject | undefine
   };
 }
 
-/** `v2:` and the SHA-256 of ADR 2 over the parts of all objects, sorted by kind, namespace and name. */
+/** Returns `v2:` and the SHA-256 of ADR 2 over the parts of all objects, sorted by kind, namespace and name. */
 export function hashOf(parts: readonly Buffer[]): string {
   const hash = createHash("sha256").update("wave.pusher.com/config-hash v2\n", "ascii");
   for (const part of parts) hash.update(part);
@@ -48,7 +48,7 @@ function inFiles(places: readonly Place[], object: StoredObject): Seen[] {
   return keys.map(([key, { state }]) => ({ key, state }));
 }
 
-/** A key of `binaryData` makes no variable: one that is looked for is noted where files show it. */
+/** Returns the entry of a key of `binaryData`, which sets no variable. If a variable needs the key, the entry records this when files show it. */
 function inVariables(places: readonly Place[], object: StoredObject): Seen[] {
   const through = (how: Place["through"]) => places.filter((place) => place.through === how);
   const [variables, files] = [through("variables"), through("files")];

@@ -1,29 +1,29 @@
 import { isWindowOpen } from "./model-window.ts";
 import type { HistoryEntry, Pacing, StoredObject } from "./record.ts";
 
-/** What is said of when one workload is rolled: by itself, else by its Namespace, else by the flags. */
+/** The rules for when one workload is rolled: its own annotations, then those of its Namespace, then the flags. */
 export interface SaidOf {
-  /** Whether nothing at all is written. */
+  /** Whether Wave writes nothing at all. */
   readonly observes: boolean;
-  /** Whether it is held: by a hold, or by a value that nobody can read. */
+  /** Whether it is held, by a hold or by an unreadable value. */
   readonly holds: boolean;
-  /** Whether each roll needs a person who approves it. */
+  /** Whether each rollout needs the approval of a person. */
   readonly approves: boolean;
-  /** The digits that were approved. */
+  /** The approved digits of the hash. */
   readonly approved: string | undefined;
   /** Undefined: at any time. */
   readonly window: string | undefined;
   readonly settleMs: number;
   readonly settleMaxMs: number;
   readonly minIntervalMs: number;
-  /** Whether it neither waits for others nor they for it. */
+  /** Whether it is outside of batches: it waits for no other workload, and no other waits for it. */
   readonly alone: boolean;
   readonly priority: number;
 }
 
 const prefix = "wave.pusher.com/";
 
-/** What is said of a workload in a namespace that is as `namespace`. */
+/** Returns the policy of a workload in a namespace whose Namespace object is `namespace`. */
 export function saidOf(workload: StoredObject, namespace: StoredObject | undefined, pacing: Pacing): SaidOf {
   let unread = false;
   const text = (name: string) =>
@@ -55,14 +55,14 @@ export function saidOf(workload: StoredObject, namespace: StoredObject | undefin
   };
 }
 
-/** Whether a hash is approved that needs it. */
+/** Reports whether a hash has its required approval. */
 export function isApproved({ approves, approved }: SaidOf, hash: string | undefined): boolean {
   if (!approves) return true;
   const [, digits = ""] = hash?.split(":") ?? [];
   return approved !== undefined && digits.startsWith(approved);
 }
 
-/** Whether a window is open at some moment between two, and whether at all of them. */
+/** Reports whether a window is open at some moment between two times, and whether at all of them. */
 export function openBetween(window: string | undefined, from: number, to: number): { some: boolean; all: boolean } {
   if (window === undefined) return { some: true, all: true };
   const minute = 60_000;
@@ -72,7 +72,7 @@ export function openBetween(window: string | undefined, from: number, to: number
   return { some: open.includes(true), all: !open.includes(false) };
 }
 
-/** Whether somebody asks on a ConfigMap or Secret that nobody is rolled for it. */
+/** Reports whether an annotation of a ConfigMap or Secret requests no rollouts for it. */
 export function asksForNone({ metadata }: StoredObject): boolean {
   const said = metadata.annotations?.[`${prefix}hold`] ?? "";
   return !["", "false"].includes(said);
@@ -99,7 +99,7 @@ export class NamespaceTimeline {
     }
   }
 
-  /** The states that it had between two moments, of true virtual time. */
+  /** Returns the states of a Namespace between two moments, in true virtual time. */
   between(name: string | undefined, from: number, to: number): readonly (StoredObject | undefined)[] {
     const states = this.#states.get(name ?? "") ?? [];
     const first = states.findLastIndex(({ at }) => at <= from);

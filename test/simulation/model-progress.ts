@@ -9,8 +9,8 @@ interface Spec {
 type Status = Readonly<Record<string, number | string | undefined>>;
 
 /**
- * Whether nothing is left to be done by a rollout, as `kubectl rollout status` tells it; what does not roll by itself,
- * because it is paused or rolled `OnDelete`, has nothing left to do.
+ * Reports whether a rollout has nothing left to do, as `kubectl rollout status` does. A workload that does not roll by
+ * itself, because it is paused or uses `OnDelete`, has nothing left to do.
  */
 export function isComplete(workload: StoredObject): boolean {
   const spec = (workload.spec ?? {}) as Spec;
@@ -39,7 +39,7 @@ export function isComplete(workload: StoredObject): boolean {
   }
 }
 
-/** Whether a roll replaces no Pod of a workload: there are none, or somebody must do it. */
+/** Reports whether a rollout of a workload replaces no Pod: it has none, or a person must replace them. */
 export function isIdle(workload: StoredObject): boolean {
   const spec = (workload.spec ?? {}) as Spec;
   if (spec.paused === true || spec.updateStrategy?.type === "OnDelete") return true;

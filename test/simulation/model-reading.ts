@@ -1,17 +1,17 @@
 import type { StoredObject } from "./record.ts";
 
-/** One place in a workload that names a ConfigMap or Secret, as Kubernetes and Wave's README say what comes of it. */
+/** One reference to a ConfigMap or Secret in a workload, with the effect that Kubernetes and the README of Wave describe. */
 export interface Place {
   readonly kind: "ConfigMap" | "Secret";
   readonly namespace: string;
   readonly name: string;
-  /** Environment variables see `data` alone; files see `binaryData` too. */
+  /** Environment variables see only `data`; files also see `binaryData`. */
   readonly through: "variables" | "files";
-  /** The keys that are seen; "*": all that there are. */
+  /** The keys that are visible; "*": all existing keys. */
   readonly shown: "*" | readonly string[];
-  /** Whether the object must exist for Pods to start. */
+  /** Whether the object must exist before Pods can start. */
   readonly needsObject: boolean;
-  /** The keys that must exist for Pods to start. */
+  /** The keys that must exist before Pods can start. */
   readonly needsKeys: readonly string[];
 }
 
@@ -46,7 +46,7 @@ interface Volume extends Sources {
   readonly projected?: { readonly sources?: readonly Sources[] };
 }
 
-/** The fields of a workload that are looked at; the API server has checked their types. */
+/** The fields of a workload that the model reads; the API server has checked their types. */
 export interface WorkloadSpec {
   readonly volumeClaimTemplates?: readonly { readonly metadata?: { readonly name?: string } }[];
   readonly template?: {
@@ -63,7 +63,7 @@ export interface WorkloadSpec {
 type Kind = Place["kind"];
 type Partial = Omit<Place, "kind" | "namespace" | "name">;
 
-/** Every place of a workload that names configuration, in its pod template and in the annotations `extra-…`. */
+/** Returns every reference to configuration of a workload, in its pod template and in its annotations `extra-…`. */
 export function placesOf(workload: StoredObject): readonly Place[] {
   const { namespace = "", annotations = {} } = workload.metadata;
   const spec = workload.spec as WorkloadSpec | undefined;
@@ -85,7 +85,7 @@ export function placesOf(workload: StoredObject): readonly Place[] {
       add("Secret", valueFrom?.secretKeyRef, oneVariable);
     }
   }
-  // A StatefulSet's claim hides a volume of its name.
+  // A volume claim of a StatefulSet hides a volume with the same name.
   const claims = new Set(spec?.volumeClaimTemplates?.map(({ metadata }) => metadata?.name));
   for (const volume of pod.volumes ?? []) {
     if (claims.has(volume.name)) continue;
@@ -109,8 +109,8 @@ function oneVariable({ key = "", optional = false }: Source): readonly Partial[]
 }
 
 /**
- * What the mounts of a volume show of it. A mount by `subPath` shows a file, or a folder of those; any other mount shows
- * everything, and so does a volume that nobody mounts, which counts whole.
+ * Returns what the mounts of a volume show of it. A mount with `subPath` shows a file, or a folder of files. Any other mount
+ * shows everything. A volume without a mount also shows everything.
  */
 function files({ items = [], optional = false }: Source, mounts: readonly Mount[]): readonly Partial[] {
   const paths = mounts.map(({ subPath = "" }) => parts(subPath));
@@ -134,7 +134,7 @@ function oneIsWithinTheOther(a: readonly string[], b: readonly string[]): boolea
 
 const extraAnnotations = { ConfigMap: "wave.pusher.com/extra-configmaps", Secret: "wave.pusher.com/extra-secrets" };
 
-/** Only well-formed names are used in the simulation; what is none counts for nothing. */
+/** The simulation uses only well-formed names; malformed names are ignored. */
 function extras(kind: Kind, annotations: Readonly<Record<string, string>>, own: string): readonly Place[] {
   const entries = (annotations[extraAnnotations[kind]] ?? "").split(",").map((entry) => entry.trim());
   return entries.flatMap((entry): readonly Place[] => {

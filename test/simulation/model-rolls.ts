@@ -4,24 +4,24 @@ import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 /** A write of a workload by Wave. */
 export interface WaveWrite {
   readonly at: number;
-  /** When it was sent, at the latest. */
+  /** The latest time at which it was sent. */
   readonly sentAt: number;
   readonly rv: number;
   readonly replica: string;
   readonly before: StoredObject;
   readonly after: StoredObject;
   /**
-   * "roll": Pods that ran with one hash are replaced for another; "first": that a workload gets that had none; "quiet": it
-   * makes no new Pods, or opens a gate, so that nothing runs that it could replace.
+   * The effect of the write. "roll": replaces Pods that ran with another hash. "first": sets the first hash. "quiet": creates
+   * no new Pods, or removes a scheduling hold, so that there is no running Pod to replace.
    */
   readonly kind: "roll" | "first" | "quiet";
-  /** How far the wall clock of the process that sent it was off at most, in milliseconds. */
+  /** The maximum offset of the wall clock of the sender, in milliseconds. */
   readonly wallOffMs: number;
-  /** For messages. */
+  /** Text for messages. */
   readonly what: string;
 }
 
-/** The write that a change of a workload is; undefined where it is none of Wave's. */
+/** Returns the write of Wave that made a change of a workload; undefined if another client made the change. */
 export function waveWriteOf(entry: HistoryEntry, { lives }: Pick<Recording, "lives">): WaveWrite | undefined {
   const { at, rv, by, before, after, resource } = entry;
   if (by.actor !== "wave" || before === undefined || after === undefined) return undefined;
@@ -43,7 +43,7 @@ export function waveWriteOf(entry: HistoryEntry, { lives }: Pick<Recording, "liv
   };
 }
 
-/** Whether managedFields tell everybody when Wave wrote an object last. */
+/** Reports whether managedFields show every client when Wave last wrote an object. */
 export function isKnownRolled({ metadata }: StoredObject): boolean {
   const { managedFields = [] } = metadata as {
     readonly managedFields?: readonly { readonly manager?: string; readonly subresource?: string }[];

@@ -3,46 +3,46 @@ import { hashOf } from "./model-hash.ts";
 import type { Named } from "./model-workload.ts";
 import type { StoredObject } from "./record.ts";
 
-/** For each object, by its key, the number of its state in the timeline. */
+/** The number of the state of each object in the timeline, by the key of the object. */
 export type Moment = ReadonlyMap<string, number>;
 
-/** What the configuration of one moment comes to. */
+/** The hash and readiness of the configuration of one moment. */
 export interface Stood {
-  /** Undefined where nothing is read. */
+  /** Undefined if nothing is read. */
   readonly hash: string | undefined;
-  /** Something required is missing. */
+  /** Whether something required is missing. */
   readonly missing: boolean;
 }
 
-/** What new Pods would see at a moment. */
+/** Returns what new Pods would see at a moment. */
 export function standsFor(named: readonly Named[], lookup: (key: string) => StoredObject | undefined): Stood {
   const parts = named.map(({ key, partOf }) => partOf(lookup(key)));
   const hash = parts.some(({ read }) => read) ? hashOf(parts.map(({ bytes }) => bytes)) : undefined;
   return { hash, missing: parts.some(({ missing }) => missing) };
 }
 
-/** Between which states of each object to look; both ends belong to it. */
+/** The range of states of each object to search; both ends are included. */
 export interface Range {
   readonly from: (key: string) => number;
   readonly to: (key: string) => number;
 }
 
-/** Which end of equal states is wanted. */
+/** Which of several equal states is returned. */
 type Wanted = "earliest" | "latest";
 
-/** States of an object that show the same. */
+/** States of an object that show the same content. */
 interface Alike {
   readonly bytes: Buffer;
   readonly number: number;
 }
 
-/** So many combinations are tried at most; with more, whoever is judged gets the benefit of the doubt. */
+/** The maximum number of combinations to try. Beyond this number the judge assumes that the hash is correct. */
 const most = 50_000;
 
 /**
- * For which states of the objects a hash stands: of each object the earliest (or latest) in the range that shows what it
- * needs to. Each object may have been seen at a moment of its own, since each has a watch or a read of its own. States in
- * which something required is missing do not count unless `incomplete`. Undefined: it stands for none of them.
+ * Returns the states of the objects that a hash matches: for each object the earliest (or latest) matching state in the
+ * range. Each object may have been read at a different moment, because each has its own watch or read. States in which
+ * something required is missing are skipped unless `incomplete`. Returns undefined if no states match.
  */
 export function search(
   hash: string,
@@ -83,6 +83,6 @@ function alike(
     const name = bytes.toString("latin1");
     if (wanted === "latest" || !found.has(name)) found.set(name, { bytes, number });
   }
-  // The newest first: it is what is looked for most often.
+  // Newest first, because most searches are for the newest state.
   return [...found.values()].reverse();
 }

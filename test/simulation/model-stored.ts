@@ -4,13 +4,13 @@ import type { Recording, StoredObject } from "./record.ts";
 export interface Stored {
   /** True virtual milliseconds. */
   readonly at: number;
-  /** By `plural/namespace/name`. */
+  /** Objects by `plural/namespace/name`. */
   readonly objects: ReadonlyMap<string, StoredObject>;
-  /** A ConfigMap or Secret, by `Kind/namespace/name`. */
+  /** Returns a ConfigMap or Secret by `Kind/namespace/name`. */
   readonly find: (key: string) => StoredObject | undefined;
 }
 
-/** What was stored at each moment at which everything had to be right, in order. Each is good until the next is asked for. */
+/** Yields what was stored at each moment at which everything had to be correct, in order. Each value is valid until the next is requested. */
 export function* storedWhenRight({ history, rightAt }: Pick<Recording, "history" | "rightAt">): Iterable<Stored> {
   const objects = new Map<string, StoredObject>();
   const find = (key: string) => {
@@ -29,7 +29,7 @@ export function* storedWhenRight({ history, rightAt }: Pick<Recording, "history"
   }
 }
 
-/** The Namespace of an object among everything that is stored. */
+/** Returns the Namespace of an object from everything that is stored. */
 export function namespaceOf({ metadata }: StoredObject, objects: Stored["objects"]): StoredObject | undefined {
   return objects.get(`namespaces//${metadata.namespace}`);
 }

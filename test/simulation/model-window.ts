@@ -1,4 +1,4 @@
-/** Whether a window, as it is written, is open at a time, milliseconds since the epoch; undefined where it is no window. */
+/** Reports whether a window, as written, is open at a time in milliseconds since the epoch; undefined if the window is invalid. */
 export function isWindowOpen(text: string, at: number): boolean | undefined {
   const parts = text.split(";").filter((part) => part.trim() !== "");
   const read = parts.map((part) => readPart(part.trim()));
@@ -30,7 +30,7 @@ function readPart(text: string): Part | undefined {
   return { days, from: 60 * Number(h1) + Number(m1), to: 60 * Number(h2) + Number(m2), zone };
 }
 
-/** By what the clock on the wall of its zone shows. Past midnight it is the window of the day before. */
+/** Uses the local time of its zone. After midnight the window of the previous day applies. */
 function isPartOpen({ days, from, to, zone }: Part, at: number): boolean {
   const shown = new Intl.DateTimeFormat("en-GB", {
     timeZone: zone,

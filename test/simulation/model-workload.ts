@@ -5,10 +5,10 @@ import type { BatchSettings, StoredObject } from "./record.ts";
 /** The resources whose objects Wave rolls. */
 export const workloadResources: readonly string[] = ["deployments", "statefulsets", "daemonsets", "widgets"];
 
-/** The scheduler that nobody is (docs/webhooks.md). */
+/** The name of a scheduler that does not exist (docs/webhooks.md). */
 export const schedulerOnHold = "wave.pusher.com/invalid";
 
-/** Wave's annotations of a workload and of its pod template. */
+/** The annotations of Wave on a workload and on its pod template. */
 export const annotations = {
   optIn: "wave.pusher.com/update-on-config-change",
   hash: "wave.pusher.com/config-hash",
@@ -16,17 +16,17 @@ export const annotations = {
   sharedWith: "wave.pusher.com/shared-with",
 } as const;
 
-/** The hash in the pod template. */
+/** Returns the hash in the pod template. */
 export function recordedHash(workload: StoredObject | undefined): string | undefined {
   return template(workload)?.metadata?.annotations?.[annotations.hash];
 }
 
-/** The scheduler of the pod template. */
+/** Returns the scheduler of the pod template. */
 export function schedulerOf(workload: StoredObject | undefined): string | undefined {
   return template(workload)?.spec?.schedulerName;
 }
 
-/** Whether anything of the scheduling gate is on the workload. */
+/** Reports whether any part of the scheduling hold is on the workload. */
 export function hasSchedulingHold(workload: StoredObject): boolean {
   return (
     schedulerOf(workload) === schedulerOnHold ||
@@ -34,7 +34,7 @@ export function hasSchedulingHold(workload: StoredObject): boolean {
   );
 }
 
-/** Whether it asks Wave for anything, or its Namespace `of` does for it, in a namespace that Wave watches. */
+/** Reports whether it opted in by its own annotation or by that of its Namespace `of`, in a namespace that Wave watches. */
 export function optedIn(
   workload: StoredObject,
   { namespaces }: Pick<BatchSettings, "namespaces">,
@@ -50,17 +50,17 @@ function template(workload: StoredObject | undefined): WorkloadSpec["template"] 
   return (workload?.spec as WorkloadSpec | undefined)?.template;
 }
 
-/** Which references count. */
+/** The flags that decide which references are tracked. */
 type Policy = Pick<BatchSettings, "crossNamespace" | "namespaces">;
 
-/** One object that a workload names, and what its Pods see of it in each state that it may have. */
+/** One object that a workload names, and what its Pods see of it in each possible state. */
 export interface Named {
   /** `ConfigMap/namespace/name` */
   readonly key: string;
   readonly partOf: (object: StoredObject | undefined) => Part;
 }
 
-/** The objects that a workload names and that count, in the order in which the hash is over them. */
+/** Returns the tracked objects that a workload names, in the order in which the hash includes them. */
 export function namedBy(workload: StoredObject, settings: Policy): readonly Named[] {
   const places = Map.groupBy(
     placesOf(workload).filter((place) => counts(place, workload, settings)),
@@ -85,14 +85,14 @@ export function namedBy(workload: StoredObject, settings: Policy): readonly Name
     });
 }
 
-/** Whether nothing is decided about a workload: it is, or reads, in a namespace that is not watched or cannot be listed. */
+/** Reports whether Wave decides nothing about a workload: it is in, or reads from, a namespace that is not watched or cannot be listed. */
 export function isOutOfSight(workload: StoredObject, settings: Policy, unlisted: string | undefined): boolean {
   const { namespace = "" } = workload.metadata;
   if (settings.namespaces?.includes(namespace) === false || namespace === unlisted) return true;
   return namedBy(workload, settings).some(({ key }) => key.split("/")[1] === unlisted);
 }
 
-/** What the flags rule out counts for nothing; what is not granted is not there. */
+/** References that the flags exclude are ignored. An object without a grant is missing. */
 function counts({ namespace }: Place, workload: StoredObject, { crossNamespace, namespaces }: Policy): boolean {
   if (namespace === workload.metadata.namespace) return true;
   return crossNamespace !== "none" && (namespaces?.includes(namespace) ?? true);

@@ -11,7 +11,7 @@ import type { StoredObject } from "./record.ts";
 import { configKinds, configNames, someContent, someWorkload, workloadKinds } from "./world-objects.ts";
 import { chooseScenario } from "./world-scenarios.ts";
 
-/** A workload and the configuration of its world. */
+/** A workload and the configuration around it. */
 function scene(seed: number) {
   const dice = createDice(randomFrom(seed));
   const { shape, settings } = chooseScenario(dice);
@@ -51,7 +51,7 @@ describe("model and Wave", () => {
         },
         { ...settings, hashKeys: undefined },
       );
-      // What a gate adds is the judge's: it looks at what is written.
+      // The judge checks scheduling holds, because it reads the writes.
       const schedulingHeld = hasSchedulingHold(workload);
       if (missing) expect(plan.outcome).toBe(schedulingHeld && !settings.schedulingHold ? "cleanUp" : "waiting");
       else if (hash === undefined) expect(plan.outcome).toBe(schedulingHeld ? "firstHash" : "current");

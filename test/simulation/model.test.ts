@@ -22,7 +22,7 @@ interface Vector {
 const adr = readFileSync(new URL("../../docs/adr/0002-hash.md", import.meta.url), "utf8");
 const vectors = JSON.parse(adr.split("```json")[1]?.split("```")[0] ?? "[]") as readonly Vector[];
 
-/** What ADR 2 shows of one object: how it would be stored, and through which places it would be seen like that. */
+/** The example of ADR 2 for one object: how it would be stored, and the references that would show it like this. */
 function partOfEntries(entries: Vector["entries"]): Buffer {
   const [first] = entries;
   if (first === undefined) throw new Error("a vector has an object without entries");
@@ -50,7 +50,7 @@ function stored(kind: string, name: string, fields: object, annotations: Record<
 }
 
 describe("the model's hash", () => {
-  it.each(vectors)("is the one of ADR 2: $name", ({ entries, hash }) => {
+  it.each(vectors)("equals the hash of ADR 2: $name", ({ entries, hash }) => {
     const objects = [...Map.groupBy(entries, ({ kind, namespace, name }) => `${kind}/${namespace}/${name}`)];
     const parts = objects.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, ofObject]) => partOfEntries(ofObject));
     expect(hashOf(parts)).toBe(hash);
@@ -83,12 +83,12 @@ describe("the model's reading", () => {
     expect(read(spec, [config({ k: "x" })]).hash).not.toBe(read(spec, [config({ k: "y" })]).hash);
   });
 
-  it("takes an optional object that is empty for one that is absent", () => {
+  it("treats an optional empty object like a missing object", () => {
     const spec = { initContainers: [{ envFrom: [{ configMapRef: { name: "c", optional: true } }] }] };
     expect(read(spec, [])).toMatchObject({ missing: false, hash: read(spec, [config({})]).hash });
   });
 
-  it("sees through subPath that file alone, and without one everything", () => {
+  it("sees only one file with subPath, and everything without subPath", () => {
     const before = [config({ a: "x", b: "x" })];
     const after = [config({ a: "x", b: "y" })];
     const narrow = mounted({ configMap: { name: "c" } }, { subPath: "a" });
@@ -97,7 +97,7 @@ describe("the model's reading", () => {
     expect(read(wide, before).hash).not.toBe(read(wide, after).hash);
   });
 
-  it("needs the keys of items that no mount shows", () => {
+  it("needs the keys of items even if no mount shows them", () => {
     const items = [
       { key: "a", path: "folder/a" },
       { key: "b", path: "b" },
@@ -109,7 +109,7 @@ describe("the model's reading", () => {
     expect(read(spec, [one])).toMatchObject({ missing: false, hash: read(spec, [other]).hash });
   });
 
-  it("takes what another namespace does not share for missing", () => {
+  it("treats an object that another namespace does not share as missing", () => {
     const annotations = { "wave.pusher.com/extra-configmaps": "two/c" };
     const there = (shared: Record<string, string>): StoredObject => {
       const { metadata, ...rest } = config({ a: "x" });

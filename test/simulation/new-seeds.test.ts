@@ -4,7 +4,7 @@ import { failureOf } from "./played.ts";
 
 const seeds = 250;
 
-it("whole replicas do nothing wrong in seeds that nobody has played before this change", {
+it("whole replicas make no mistake in seeds that are new for this state of the code", {
   timeout: 3_600_000,
 }, async () => {
   const first = playedSeed();

@@ -11,18 +11,18 @@ import {
 import type { BatchSettings, StoredObject } from "./record.ts";
 import type { SmallStage } from "./small-stage.ts";
 
-/** What a Wave that knows everything at once would do, made from the model alone. */
+/** A perfect Wave that knows everything at once, built only from the model. */
 export interface PerfectWave {
   /** Takes the Lease. */
   readonly lead: () => Promise<void>;
-  /** Looks at everything and writes what is to be written. */
+  /** Reads everything and makes all due writes. */
   readonly work: () => Promise<void>;
 }
 
 const plurals = { Deployment: "deployments", StatefulSet: "statefulsets", DaemonSet: "daemonsets" } as const;
 const replica = "perfect#1";
 
-/** Works on what history says is stored. */
+/** Returns a replica that acts on the stored state in the history. */
 export function perfectWave({ wave, history }: SmallStage, settings: BatchSettings): PerfectWave {
   const api = wave(replica);
   return {

@@ -4,18 +4,18 @@ import { namedBy } from "./model-workload.ts";
 import type { BatchSettings, Recording, ReviewEntry, StoredObject } from "./record.ts";
 import { type SmallStage, someSettings, startSmallStage } from "./small-stage.ts";
 
-/** Where the ConfigMap is. */
+/** The path of the ConfigMap. */
 export const configMaps = "/api/v1/namespaces/default/configmaps";
-/** Where the Deployment is. */
+/** The path of the Deployment. */
 export const deployments = "/apis/apps/v1/namespaces/default/deployments";
 const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 /** The media type of a merge patch. */
 export const merge = "application/merge-patch+json";
-/** On the pod template. */
+/** The annotation of the pod template. */
 export const hashAnnotation = "wave.pusher.com/config-hash";
 const optIn = { "wave.pusher.com/update-on-config-change": "true" };
 
-/** A Deployment that reads the key `k` of the ConfigMap `c`, and processes of Wave that do as they are told. */
+/** A Deployment that reads the key `k` of the ConfigMap `c`, and processes of Wave that the test controls. */
 export class Play {
   readonly stage: SmallStage = startSmallStage(() => 0.5);
   reviews: ReviewEntry[] = [];
@@ -33,7 +33,7 @@ export class Play {
     return this.stage.api.request("POST", deployments, { body: this.deployment("web") });
   }
 
-  /** A Deployment without Pods; where it is said whether it is `broken`, with one, which nobody starts then. */
+  /** Returns a Deployment without Pods, or, if `broken` is given, with one Pod; a broken Pod never starts. */
   deployment(name: string, broken?: boolean): object {
     const env = [{ name: "V", valueFrom: { configMapKeyRef: { name: "c", key: "k" } } }];
     const labels = { app: name };
@@ -73,14 +73,14 @@ export class Play {
     return last;
   }
 
-  /** The hash of what the Deployment would see, were `k` this. */
+  /** Returns the hash of what the Deployment would see if `k` had this value. */
   hash(value: string): string {
     const config = { kind: "ConfigMap", metadata: { name: "c", namespace: "default", uid: "", resourceVersion: "" } };
     const { hash = "" } = standsFor(namedBy(this.workload, this.settings), () => ({ ...config, data: { k: value } }));
     return hash;
   }
 
-  /** Writes the hash of `k` being this, and something more, and says so in an Event. */
+  /** Writes the hash for this value of `k`, with optional other changes, and reports the write in an Event. */
   roll(value: string, options: { replica?: string; more?: object; tell?: boolean } = {}): Promise<void> {
     return this.rollOne("web", value, options);
   }
@@ -109,7 +109,7 @@ export class Play {
   }
 
   recording(): Recording {
-    // It has been calm for long.
+    // No fault has happened for long.
     return { ...this.stage.recording(this.settings, -60_000), reviews: this.reviews };
   }
 

@@ -1,6 +1,6 @@
 import { simulate } from "./stage/run.ts";
 
-/** One line for a person, with the command that shows all of it; undefined where nothing is wrong. */
+/** Returns one line for a person, with the command that prints the details; undefined if nothing is wrong. */
 export async function failureOf(seed: number, write?: (line: string) => void): Promise<string | undefined> {
   const { violations } = await simulate(seed, write);
   if (violations.length === 0) return undefined;

@@ -1,6 +1,6 @@
 import type { RequestedKind } from "../../src/domain/model/kinds/requested-kind.ts";
 
-/** An object as the storage holds it: JSON whose metadata is known. Never changed in place. */
+/** An object as the storage holds it: JSON with known metadata. It is never changed in place. */
 export interface StoredObject {
   readonly apiVersion?: string;
   readonly kind: string;
@@ -8,7 +8,7 @@ export interface StoredObject {
   readonly [field: string]: unknown;
 }
 
-/** Of the metadata, what world and judge look at. */
+/** The part of the metadata that the world and the judge read. */
 export interface StoredMeta {
   readonly name: string;
   readonly namespace?: string;
@@ -21,20 +21,20 @@ export interface StoredMeta {
   readonly ownerReferences?: readonly { readonly uid: string; readonly controller?: boolean }[];
 }
 
-/** Who asked for a write. */
+/** The sender of a write. */
 export interface Writer {
-  /** "wave": a process of Wave; "world": people and tools; else a controller of the cluster. */
+  /** "wave": a process of Wave; "world": people and tools; otherwise a controller of the cluster. */
   readonly actor: string;
-  /** The process of Wave, such as "a#1": one that was started anew is another one. */
+  /** The process of Wave, such as "a#1". A restarted process has a new name. */
   readonly replica?: string;
-  /** The `leaseTransitions` that the process wrote last when the request was sent. */
+  /** The `leaseTransitions` that the process had last written when the request was sent. */
   readonly term?: number;
-  /** When the process sent the request, in true virtual milliseconds: it may have arrived long after. */
+  /** When the process sent the request, in true virtual milliseconds. The request may have arrived long after. */
   readonly sentAt?: number;
   readonly fieldManager?: string;
 }
 
-/** One write that the storage took. */
+/** One write that the storage accepted. */
 export interface HistoryEntry {
   /** True virtual milliseconds since the start, which no process sees. */
   readonly at: number;
@@ -55,13 +55,13 @@ export interface ReviewEntry {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  /** As the webhook got it. */
+  /** The object as the webhook received it. */
   readonly object: StoredObject;
   readonly oldObject?: StoredObject;
   /** A JSON Patch. */
   readonly patch?: readonly object[];
   readonly warnings: readonly string[];
-  /** The revision of the storage when it was asked, and when it was answered. */
+  /** The revision of the storage at the request and at the answer. */
   readonly askedRv: number;
   readonly answeredRv: number;
 }
@@ -73,11 +73,11 @@ export interface Life {
   readonly to: number | undefined;
   readonly end: "crashed" | "stopped" | undefined;
   readonly pauses: readonly (readonly [number, number])[];
-  /** How far its wall clock was off at most, in milliseconds. */
+  /** The maximum offset of its wall clock, in milliseconds. */
   readonly wallOffMs: number;
 }
 
-/** The flags that say when what is due may happen. */
+/** The flags that delay due rollouts. */
 export interface Pacing {
   readonly settleMs: number;
   readonly settleMaxMs: number;
@@ -90,56 +90,56 @@ export interface Pacing {
   readonly window: string | undefined;
 }
 
-/** How Wave is started in a run. */
+/** The flags and features with which Wave starts in a run. */
 export interface BatchSettings {
   readonly webhooks: boolean;
   readonly schedulingHold: boolean;
   readonly crossNamespace: "granted" | "any" | "none";
-  /** What `--namespaces` names; undefined: all. */
+  /** The value of `--namespaces`; undefined: all. */
   readonly namespaces: readonly string[] | undefined;
   readonly updateRate: number;
   readonly updateBurst: number;
   readonly syncPeriodMs: number;
-  /** What `--workload-kinds` names; undefined: nothing. */
+  /** The value of `--workload-kinds`; undefined: none. */
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
-  /** Undefined: everything happens at once. */
+  /** Undefined: nothing is delayed. */
   readonly pacing: Pacing | undefined;
 }
 
-/** A write that a process of Wave has sent, whether it arrived or not. */
+/** A write that a process of Wave sent, whether it arrived or not. */
 export interface SentWrite {
   /** True virtual milliseconds. */
   readonly at: number;
   readonly replica: string;
   /** Method and path. */
   readonly what: string;
-  /** No answer came, or one that leaves open whether it was stored. */
+  /** Whether no answer came, or an answer that does not show if the write was stored. */
   unanswered: boolean;
 }
 
-/** What happened in a run, once the faults have stopped and everything had time to become right. */
+/** The record of a run, after the faults have stopped and Wave had time to make everything correct. */
 export interface Recording {
   readonly seed: number;
-  /** What a right clock on the wall showed in the beginning, milliseconds since the epoch. */
+  /** The true wall-clock time at the start, milliseconds since the epoch. */
   readonly epoch: number;
   readonly settings: BatchSettings;
-  /** Everything that was stored, by revision; Events and Leases too. */
+  /** Everything that was stored, by revision, with Events and Leases. */
   readonly history: readonly HistoryEntry[];
   readonly reviews: readonly ReviewEntry[];
   readonly lives: readonly Life[];
   readonly sent: readonly SentWrite[];
-  /** When world and faults had stopped; history goes on for 30 s and more. */
+  /** When the world and the faults stopped; the history continues for 30 s or more. */
   readonly calmAt: number;
-  /** When everything had to be right, in order: 30 s later, and after each thing that was done then. */
+  /** The moments at which everything had to be correct, in order: 30 s later, and after each later action. */
   readonly rightAt: readonly number[];
   /** The namespace of `settings.namespaces` that could not be listed until the end. */
   readonly unlisted: string | undefined;
   readonly endAt: number;
 }
 
-/** The administrator's way to the API server: nothing goes wrong on it, and webhooks are asked as for everybody. */
+/** The access of the administrator to the API server: without faults, but with webhooks as for every client. */
 export interface Api {
-  /** Never rejects for a status. */
+  /** Never rejects because of a status. */
   request(
     method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
     path: string,
@@ -153,34 +153,34 @@ export interface Api {
   ): Promise<{ readonly status: number; readonly body: unknown }>;
 }
 
-/** People and tools that change things. */
+/** People and tools that change objects. */
 export interface World {
-  /** What the seed chose for Wave. */
+  /** The settings of Wave from the seed. */
   readonly settings: BatchSettings;
-  /** Makes the namespaces and the first objects. */
+  /** Creates the namespaces and the first objects. */
   start(): Promise<void>;
   /**
-   * One thing that somebody does, which may be several requests; says what it was, in one line. Steps may overlap.
-   * `wanted` is the name of an action, which is taken where it can be.
+   * Does one action, which may be several requests, and returns a description in one line. Actions may overlap.
+   * `wanted` is the name of an action, which is chosen if it is possible.
    */
   step(wanted?: string): Promise<string>;
-  /** Ends what somebody does again and again. */
+  /** Ends actions that repeat. */
   rest(): void;
-  /** Lifts everything that holds a roll, and mends all configuration with which Pods crash. */
+  /** Removes everything that holds a rollout, and repairs all configuration with which Pods crash. */
   release(): Promise<void>;
 }
 
-/** What a world is made from. */
+/** The inputs of a world. */
 export interface WorldOptions {
   readonly api: Api;
-  /** Numbers in [0, 1), from the seed. */
+  /** Returns numbers in [0, 1), from the seed. */
   readonly random: () => number;
-  /** Virtual milliseconds. */
+  /** Returns virtual milliseconds. */
   readonly sleep: (ms: number) => Promise<void>;
-  /** Everything that was stored so far: `rollout undo` goes back to what was. It grows. */
+  /** Everything that was stored so far, which `rollout undo` may restore. The list grows. */
   readonly history: readonly HistoryEntry[];
-  /** Whether there are Widgets, and Wave is told of them. */
+  /** Whether Widgets exist and `--workload-kinds` names them. */
   readonly widgets?: boolean;
-  /** When what is due may happen, and what a right clock on the wall shows; undefined: everything happens at once. */
+  /** The pacing flags and the true wall-clock time; undefined: nothing is delayed. */
   readonly paced?: { readonly pacing: Pacing; readonly wall: () => number } | undefined;
 }

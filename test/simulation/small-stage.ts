@@ -4,19 +4,19 @@ import { startApiServer } from "../../sandbox/requests/api-server.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import type { Api, BatchSettings, HistoryEntry, Recording, StoredObject } from "./record.ts";
 
-/** An API server in memory whose history is recorded, without Wave and without anything that goes wrong. */
+/** An in-memory API server with a recorded history, without Wave and without faults. */
 export interface SmallStage {
   readonly clock: FakeClock;
   readonly history: readonly HistoryEntry[];
-  /** As people; one request at a time. */
+  /** Sends requests as people do, one at a time. */
   readonly api: Api;
-  /** As the process `replica` of Wave. */
+  /** Sends requests as the process `replica` of Wave. */
   readonly wave: (replica: string) => Api;
-  /** Writes so far, as the judge takes them. */
+  /** The writes so far, in the form that the judge needs. */
   readonly recording: (settings: BatchSettings, calmAt: number) => Recording;
 }
 
-/** Wave's settings where a test has no opinion. */
+/** The default settings of Wave in tests. */
 export const someSettings: BatchSettings = {
   webhooks: false,
   schedulingHold: true,
@@ -28,7 +28,7 @@ export const someSettings: BatchSettings = {
   pacing: undefined,
 };
 
-/** Starts an API server; `random` makes its names. */
+/** Starts an API server, which creates names from `random`. */
 export function startSmallStage(random: () => number): SmallStage {
   const clock = new FakeClock();
   let uids = 0;

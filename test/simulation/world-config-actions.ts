@@ -1,15 +1,15 @@
 import { configKinds, configNames, encoded, someContent, someKey, someValue } from "./world-objects.ts";
 import type { Present, Scene } from "./world-scene.ts";
 
-/** Something that somebody does; undefined where there is nothing to do it to. */
+/** An action of people; undefined if there is no object for it. */
 export interface Action {
   readonly name: string;
-  /** How often, compared with the others. */
+  /** The frequency, relative to the other actions. */
   readonly weight: number;
   readonly act: (scene: Scene) => Promise<string | undefined>;
 }
 
-/** What people and tools do to ConfigMaps, Secrets and namespaces. */
+/** The actions of people and tools on ConfigMaps, Secrets and namespaces. */
 export const configActions: readonly Action[] = [
   { name: "edit", weight: 15, act: (scene) => withConfig(scene, (config) => edit(scene, config)) },
   { name: "edit what nobody reads", weight: 4, act: (scene) => withConfig(scene, (config) => label(scene, config)) },
@@ -23,18 +23,18 @@ export const configActions: readonly Action[] = [
   { name: "create a namespace", weight: 2, act: createNamespace },
 ];
 
-/** One of the ConfigMaps and Secrets. */
+/** Returns one of the ConfigMaps and Secrets. */
 export function someConfig(scene: Scene): Present | undefined {
   return scene.dice.oneOf(scene.all(...configKinds.map(({ plural }) => plural)));
 }
 
-/** Gives one key another value, or takes it away. */
+/** Gives one key another value, or removes the key. */
 export function edit(scene: Scene, config: Present, manager = "kubectl-edit"): Promise<string> {
   const value = scene.dice.chance(0.1) ? null : encoded(config.object.kind, someValue(scene.dice));
   return scene.merge(config, keyOf(config, someKey(scene.dice), value), manager);
 }
 
-/** Some configuration in a namespace where there is none of that name. */
+/** Returns a ConfigMap or Secret under a name that is not used in its namespace. */
 export function createConfig(scene: Scene): Promise<string | undefined> {
   const { dice, shape } = scene;
   const [kind, name, namespace] = [
@@ -46,7 +46,7 @@ export function createConfig(scene: Scene): Promise<string | undefined> {
   return createNamed(scene, kind, namespace, name);
 }
 
-/** This ConfigMap or Secret, unless it is there. */
+/** Creates this ConfigMap or Secret if it does not exist. */
 export async function createNamed(
   scene: Scene,
   { kind, plural }: (typeof configKinds)[number],
@@ -60,7 +60,7 @@ export async function createNamed(
   return scene.create(plural, { apiVersion: "v1", kind, metadata, ...someContent(dice, kind) }, namespace);
 }
 
-/** A merge patch that puts a key into `data` alone: no key may be in both places. */
+/** Returns a merge patch that puts a key only into `data`: no key may be in both places. */
 function keyOf({ object }: Present, key: string, value: string | null): object {
   return { data: { [key]: value }, ...(object.kind === "ConfigMap" && { binaryData: { [key]: null } }) };
 }
@@ -80,7 +80,7 @@ function label(scene: Scene, config: Present): Promise<string> {
   return scene.merge(config, change);
 }
 
-/** To files the same value, to variables none. */
+/** The same value for files, and no value for variables. */
 async function moveKey(scene: Scene): Promise<string | undefined> {
   const config = scene.dice.oneOf(scene.all("configmaps"));
   if (config === undefined) return undefined;
@@ -104,7 +104,7 @@ function empty(scene: Scene, config: Present): Promise<string> {
   return scene.replace(config, { apiVersion, kind, metadata: { name, namespace, annotations } }, "kubectl-replace");
 }
 
-/** Away and there again, often the same, often at once. */
+/** Deletes and recreates, often the same object, often at once. */
 async function recreate(scene: Scene, config: Present): Promise<string> {
   const { dice } = scene;
   const { apiVersion = "v1", kind, metadata, data, binaryData } = config.object;
@@ -138,7 +138,7 @@ async function createNamespace(scene: Scene): Promise<string | undefined> {
   return name === undefined ? undefined : scene.create("namespaces", namespaceOf(name), undefined);
 }
 
-/** A namespace to be created. */
+/** Returns a namespace to create. */
 export function namespaceOf(name: string): object {
   return { apiVersion: "v1", kind: "Namespace", metadata: { name } };
 }

@@ -1,7 +1,7 @@
 import type { Dice } from "./dice.ts";
 import type { Shape } from "./world-scenarios.ts";
 
-/** The kinds of configuration, with the plurals that the API names them by. */
+/** The kinds of configuration, with their plurals in the API. */
 export const configKinds = [
   { kind: "ConfigMap", plural: "configmaps" },
   { kind: "Secret", plural: "secrets" },
@@ -14,13 +14,13 @@ export const workloadKinds = [
   { kind: "DaemonSet", plural: "daemonsets" },
 ] as const;
 
-/** One that Wave knows nothing of but what `--workload-kinds` says. */
+/** A kind that Wave knows only from `--workload-kinds`. */
 export const widgetKind = { kind: "Widget", plural: "widgets" } as const;
 
 /** The plurals of all kinds of workloads. */
 export const workloadPlurals: readonly string[] = [...workloadKinds, widgetKind].map(({ plural }) => plural);
 
-/** Few keys and values, so that A → B → A happens. */
+/** Only a few keys and values, so that A → B → A happens. */
 const keys = ["k1", "k2", "k3"];
 const values = ["x", "y", "z", ""];
 
@@ -29,22 +29,22 @@ export function configNames({ configs }: Shape): readonly string[] {
   return Array.from({ length: configs }, (_, i) => `c${i}`);
 }
 
-/** A value as an object of this kind carries it. */
+/** Returns a value in the form of this kind. */
 export function encoded(kind: string, value: string): string {
   return kind === "Secret" ? Buffer.from(value).toString("base64") : value;
 }
 
-/** One of the few keys. */
+/** Returns one of the few keys. */
 export function someKey(dice: Dice): string {
   return dice.oneOf(keys) ?? "k1";
 }
 
-/** One of the few values. */
+/** Returns one of the few values. */
 export function someValue(dice: Dice): string {
   return dice.oneOf(values) ?? "x";
 }
 
-/** What a ConfigMap or Secret holds: often all keys, sometimes nothing. */
+/** Returns the content of a ConfigMap or Secret: often all keys, sometimes none. */
 export function someContent(dice: Dice, kind: string): Readonly<Record<string, unknown>> {
   if (dice.chance(0.1)) return {};
   const chosen = keys.filter(() => dice.chance(0.8)).map((key) => [key, someValue(dice)] as const);
@@ -57,7 +57,7 @@ export function someContent(dice: Dice, kind: string): Readonly<Record<string, u
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What a pod spec reads, as its parts stand in it. */
+/** The parts of a pod spec that read configuration. */
 interface Reads {
   readonly env: Json[];
   readonly envFrom: Json[];
@@ -65,7 +65,7 @@ interface Reads {
   readonly mounts: Json[];
 }
 
-/** A form in which a pod spec names an object. */
+/** A form of reference from a pod spec to an object. */
 type Form = (reads: Reads, dice: Dice, name: string, optional: boolean) => void;
 
 const forms: readonly Form[] = [
@@ -104,13 +104,13 @@ function mount({ volumes, mounts }: Reads, dice: Dice, source: Json): void {
   const name = `v${volumes.length}`;
   volumes.push({ name, ...source });
   const mountPath = `/${name}`;
-  // One that nobody mounts counts whole.
+  // A volume without a mount is tracked as a whole.
   if (dice.chance(0.1)) return;
   const subPath = dice.chance(0.4) ? dice.pick(someKey(dice), "folder", `folder/${someKey(dice)}`) : undefined;
   mounts.push({ name, mountPath, ...(subPath !== undefined && { subPath }) });
 }
 
-/** A pod spec that names some objects of its namespace, in any form. */
+/** Returns a pod spec that names some objects of its namespace, in any form. */
 export function somePodSpec(dice: Dice, shape: Shape): Json {
   const reads: Reads = { env: [], envFrom: [], volumes: [], mounts: [] };
   const count = dice.pick(0, 1, 1, 2, 2, 3);
@@ -121,7 +121,7 @@ export function somePodSpec(dice: Dice, shape: Shape): Json {
   const { env, envFrom, volumes, mounts } = reads;
   const image = `app:${dice.between(1, 3)}`;
   const container = { name: "app", image, env, envFrom, volumeMounts: mounts };
-  // What an initContainer reads counts as well.
+  // References of an initContainer are tracked too.
   const first = dice.chance(0.3);
   const bare = { name: first ? "main" : "beside", image: "other:1" };
   return {
@@ -133,7 +133,7 @@ export function somePodSpec(dice: Dice, shape: Shape): Json {
   };
 }
 
-/** The annotations `extra-…` that a workload may have, also into other namespaces. */
+/** Returns the annotations `extra-…` that a workload may have, also for other namespaces. */
 export function someExtras(dice: Dice, shape: Shape, own: string): Readonly<Record<string, string>> {
   if (!dice.chance(Math.max(0.15, shape.crossing))) return {};
   const names = Array.from({ length: dice.between(1, 2) }, () => {
@@ -144,10 +144,10 @@ export function someExtras(dice: Dice, shape: Shape, own: string): Readonly<Reco
   return { [`wave.pusher.com/extra-${dice.pick("configmaps", "secrets")}`]: names.join(",") };
 }
 
-/** A workload of this kind to be created. */
+/** Returns a workload of this kind to create. */
 export function someWorkload(dice: Dice, shape: Shape, kind: string, namespace: string, name: string): Json {
   const optIn = dice.chance(0.9) ? { "wave.pusher.com/update-on-config-change": "true" } : {};
-  // What an earlier Wave, or a backup, left behind; somebody may have taken its annotation away.
+  // Left behind by an earlier Wave or a backup; another client may have removed the annotation.
   const schedulingHeld = dice.chance(0.05);
   const note = schedulingHeld && dice.chance(0.5) ? { "wave.pusher.com/scheduling-disabled": "default-scheduler" } : {};
   const scheduler = schedulingHeld ? { schedulerName: "wave.pusher.com/invalid" } : {};
@@ -181,7 +181,7 @@ function someStrategy(dice: Dice, kind: string): Json {
     serviceName: "",
     ...updateStrategy,
     ...(dice.chance(0.3) && { podManagementPolicy: "Parallel" }),
-    // Its claim hides a volume of this name.
+    // Its claim hides a volume with the same name.
     ...(dice.chance(0.1) && { volumeClaimTemplates: [claim] }),
   };
 }

@@ -7,7 +7,7 @@ import type { Present, Scene } from "./world-scene.ts";
 
 const prefix = "wave.pusher.com/";
 
-/** By what a roll can be held, and by what it is paced. */
+/** The holds and the pacing of a rollout. */
 const policies = [
   "hold",
   "mode",
@@ -20,7 +20,7 @@ const policies = [
   "resumed",
 ] as const;
 
-/** What people do about when something is rolled, and what makes that matter. */
+/** The actions of people that delay or allow rollouts, and the actions that make such delays relevant. */
 export const pacingActions: readonly Action[] = [
   { name: "hold or mode", weight: 3, act: hold },
   { name: "approve", weight: 3, act: approve },
@@ -34,7 +34,7 @@ export const pacingActions: readonly Action[] = [
   { name: "strip the hash again and again", weight: 0.7, act: stripOften },
 ];
 
-/** Whether somebody wrote a value that nobody can read. */
+/** Reports whether a value was written that Wave cannot read. */
 const mistakes = 0.06;
 
 function hold(scene: Scene): Promise<string | undefined> {
@@ -46,7 +46,7 @@ function hold(scene: Scene): Promise<string | undefined> {
   return say(scene, someWhere(scene), said);
 }
 
-/** What Wave says that it would roll; sometimes something else. */
+/** Returns the hash that Wave reports as its next rollout; sometimes another hash. */
 function approve(scene: Scene): Promise<string | undefined> {
   const { dice, settings } = scene;
   const workload = dice.oneOf(scene.all(...plurals).filter(({ object }) => needsApproval(scene, object.metadata)));
@@ -67,7 +67,7 @@ function needsApproval(
   return (annotations?.[`${prefix}mode`] ?? of?.object.metadata.annotations?.[`${prefix}mode`]) === "approve";
 }
 
-/** One that opens or closes soon. */
+/** Returns a window that opens or closes soon. */
 function window(scene: Scene): Promise<string | undefined> {
   const { dice } = scene;
   if (dice.chance(mistakes)) return say(scene, someWhere(scene), { window: "sometimes" });
@@ -128,7 +128,7 @@ function goodEdit(scene: Scene): Promise<string | undefined> {
   return put(scene, one?.config, one?.key ?? "", someValue(scene.dice));
 }
 
-/** An owner that knows nothing of Wave puts back what it has, whenever it looks. */
+/** Restores the stored manifest again and again, like an owner that does not know Wave. */
 async function stripOften(scene: Scene): Promise<string | undefined> {
   const { dice } = scene;
   const workload = dice.oneOf(scene.all(...plurals));
@@ -147,7 +147,7 @@ async function stripOften(scene: Scene): Promise<string | undefined> {
   return `${stripped} times ${workload.object.kind} ${workload.object.metadata.name}`;
 }
 
-/** Lifts everything that holds a roll, and mends all configuration with which Pods crash. */
+/** Removes everything that holds a rollout, and repairs all configuration with which Pods crash. */
 export async function releaseAll(scene: Scene): Promise<void> {
   for (const one of [...scene.all(...plurals, "configmaps", "secrets"), ...ownNamespaces(scene)]) {
     const lifted = Object.fromEntries(saidBy(one.object).map((name) => [name, null]));

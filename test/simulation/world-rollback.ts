@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { StoredObject } from "./record.ts";
 import type { Present, Scene } from "./world-scene.ts";
 
-/** Annotations of a Deployment that `kubectl rollout undo` leaves as they are (annotationsToSkip in its rollback.go). */
+/** The annotations of a Deployment that `kubectl rollout undo` keeps (annotationsToSkip in its rollback.go). */
 const kept = [
   "kubectl.kubernetes.io/last-applied-configuration",
   "deployment.kubernetes.io/revision",
@@ -13,9 +13,9 @@ const kept = [
 ];
 
 /**
- * `kubectl rollout undo`, often to the last revision, sometimes further back, as kubectl writes it: a Deployment's template
- * and its annotations as its ReplicaSet had them, which are the last ones that went with that template; of others the
- * template alone. It says nothing about the version that it read.
+ * Does `kubectl rollout undo` as kubectl writes it, often to the last revision, sometimes to an earlier one. A Deployment gets
+ * the template and the annotations of its ReplicaSet, which are the last annotations with that template; other workloads
+ * get only the template. The patch does not test the version that kubectl read.
  */
 export async function undo(scene: Scene, workload: Present): Promise<string | undefined> {
   const earlier: StoredObject[] = [];

@@ -1,22 +1,22 @@
 import type { Dice } from "./dice.ts";
 import type { BatchSettings, Pacing } from "./record.ts";
 
-/** How large a world is, and what happens in it. */
+/** The size of a world and its frequent actions. */
 export interface Shape {
   readonly name: string;
   readonly namespaces: readonly string[];
   readonly workloads: number;
-  /** How many ConfigMaps and Secrets may be there in each namespace. */
+  /** The number of ConfigMaps and Secrets that may exist in each namespace. */
   readonly configs: number;
-  /** How likely a workload names objects of other namespaces, and one that exists. */
+  /** The probability that a workload names objects of other namespaces, and that a named object exists. */
   readonly crossing: number;
-  /** How often each action is taken, by its name; absent: as often as its row says. */
+  /** The weight of each action by its name; absent: the default weight of the action. */
   readonly weights: Readonly<Record<string, number>>;
-  /** What the shape asks of Wave; the rest is the seed's. */
+  /** The settings of Wave that the scenario requires; the seed chooses the others. */
   readonly settings: Partial<BatchSettings>;
 }
 
-/** Each kind of trouble has a world in which it is frequent. */
+/** For each kind of trouble, a world in which it is frequent. */
 export const shapes: readonly Shape[] = [
   {
     name: "few objects, many edits",
@@ -102,7 +102,7 @@ export const shapes: readonly Shape[] = [
   },
 ];
 
-/** Where pacing has most to do. */
+/** The scenario in which pacing has most work. */
 const pacedShapes: readonly Shape[] = [
   {
     name: "one change for all",
@@ -131,7 +131,7 @@ const pacedShapes: readonly Shape[] = [
   },
 ];
 
-/** A shape, and how Wave is started in it. */
+/** Returns a scenario and the settings with which Wave starts in it. */
 export function chooseScenario(
   dice: Dice,
   pacing?: Pacing,
@@ -146,7 +146,7 @@ export function chooseScenario(
     namespaces: some ? shape.namespaces.slice(0, dice.pick(-1, undefined)) : undefined,
     updateRate: dice.pick(1000, 1000, 20),
     updateBurst: 100,
-    // Never, most often: what a trigger forgets must not be found by looking at everything again.
+    // Usually never, so that a full resync cannot hide a missed trigger.
     syncPeriodMs: dice.pick(0, 0, 0, 60_000),
     pacing,
     ...shape.settings,

@@ -12,21 +12,21 @@ const groups: Readonly<Record<string, string>> = {
   widgets: "/apis/example.com/v1",
 };
 
-/** An object that is there now. */
+/** An object that currently exists. */
 export interface Present {
   readonly plural: string;
   readonly object: StoredObject;
 }
 
-/** What people act on: what is stored at this moment, and the API server. */
+/** The stored objects and the API server, on which people act. */
 export class Scene {
   readonly dice: Dice;
   readonly shape: Shape;
   readonly sleep: (ms: number) => Promise<void>;
   readonly settings: BatchSettings;
-  /** Whether nobody does anything again and again any more. */
+  /** Whether all repeated actions have ended. */
   rests = false;
-  /** How often an owner may still strip what Wave wrote: one that never stops is another story. */
+  /** How often an owner may still strip the writes of Wave: an owner that never stops is a different case. */
   stripsLeft = 4;
   readonly #options: WorldOptions;
   readonly #present = new Map<string, Present>();
@@ -40,12 +40,12 @@ export class Scene {
     this.sleep = options.sleep;
   }
 
-  /** What a right clock on the wall shows, milliseconds since the epoch. */
+  /** Returns the true wall-clock time, milliseconds since the epoch. */
   wall(): number {
     return this.#options.paced?.wall() ?? 0;
   }
 
-  /** Everything of these kinds that is stored and not being deleted. */
+  /** Returns all stored objects of these kinds that are not being deleted. */
   all(...plurals: readonly string[]): readonly Present[] {
     this.#catchUp();
     return [...this.#present.values()].filter(
@@ -53,13 +53,13 @@ export class Scene {
     );
   }
 
-  /** Whether there is an object of this name, also one that is being deleted. */
+  /** Reports whether an object of this name exists; an object that is being deleted exists. */
   exists(plural: string, namespace: string | undefined, name: string): boolean {
     this.#catchUp();
     return this.#present.has(keyOf(plural, namespace, name));
   }
 
-  /** The states that an object has had, oldest first. */
+  /** Returns the states that an object has had, oldest first. */
   statesOf({ metadata: { uid } }: StoredObject): readonly StoredObject[] {
     return this.#options.history.flatMap(({ after }) => (after?.metadata.uid === uid ? [after] : []));
   }
@@ -69,7 +69,7 @@ export class Scene {
     return this.#send("POST", pathOf(plural, namespace), { body });
   }
 
-  /** Replaces an object by what `body` says, whatever it is now. */
+  /** Replaces an object with `body`, whatever its current state is. */
   replace({ plural, object }: Present, body: object, manager: string): Promise<string> {
     const { namespace, name } = object.metadata;
     return this.#send("PUT", pathOf(plural, namespace, name), { body, manager });
@@ -82,7 +82,7 @@ export class Scene {
     return this.#send("PATCH", pathOf(plural, namespace, name), { body, manager, contentType, query });
   }
 
-  /** A JSON merge patch. */
+  /** Returns a JSON merge patch. */
   merge(present: Present, body: object, manager = "kubectl-edit"): Promise<string> {
     return this.patch(present, "merge-patch+json", body, manager);
   }

@@ -17,7 +17,7 @@ const hash = "wave.pusher.com/config-hash";
 const schedulingHold = "wave.pusher.com/scheduling-disabled";
 const impossible = "wave.pusher.com/invalid";
 
-/** What people and tools do to workloads. */
+/** The actions of people and tools on workloads. */
 export const workloadActions: readonly Action[] = [
   { name: "create a workload", weight: 5, act: createWorkload },
   { name: "delete a workload", weight: 2, act: (scene) => withWorkload(scene, (one) => scene.remove(one)) },
@@ -34,7 +34,7 @@ export const workloadActions: readonly Action[] = [
   { name: "annotate", weight: 3, act: (scene) => withWorkload(scene, (one) => annotate(scene, one)) },
 ];
 
-/** Widgets are two of five where there are any. */
+/** Returns a kind. If Widgets exist, two of five are Widgets. */
 const withWidgets = [...workloadKinds, widgetKind, widgetKind];
 
 async function withWorkload(scene: Scene, act: (workload: Present) => Promise<string | undefined>) {
@@ -42,7 +42,7 @@ async function withWorkload(scene: Scene, act: (workload: Present) => Promise<st
   return workload && act(workload);
 }
 
-/** A workload of any kind under a name that is free. */
+/** Returns a workload of any kind under an unused name. */
 export async function createWorkload(scene: Scene): Promise<string | undefined> {
   const { dice, shape } = scene;
   const namespace = dice.oneOf(shape.namespaces);
@@ -67,7 +67,7 @@ function editTemplate(scene: Scene, workload: Present): Promise<string> {
   return scene.merge(workload, { spec: { template: { metadata: { annotations } } } });
 }
 
-/** Volumes that are no longer there must go by name, so the pod spec is put in place whole. */
+/** Replaces the whole pod spec, because removed volumes would have to be deleted by name. */
 function changeReads(scene: Scene, workload: Present): Promise<string> {
   const spec = somePodSpec(scene.dice, scene.shape);
   const schedulerName = schedulerOf(workload);
@@ -77,8 +77,8 @@ function changeReads(scene: Scene, workload: Present): Promise<string> {
 }
 
 /**
- * Configuration first, the workload milliseconds after: by a patch of what the chart changed, by replacing it without
- * anything that Wave wrote, or by an apply, which leaves to others what they own.
+ * Changes the configuration first and the workload milliseconds later. The workload is changed by a patch of the changes in the
+ * chart, by a replacement without the writes of Wave, or by an apply, which keeps the fields of other owners.
  */
 async function helmUpgrade(scene: Scene, workload: Present): Promise<string> {
   const { dice } = scene;
@@ -92,7 +92,7 @@ async function helmUpgrade(scene: Scene, workload: Present): Promise<string> {
   const kind = dice.chance(0.3) ? dice.oneOf(configKinds) : undefined;
   const created = kind && (await createNamed(scene, kind, namespace, "c0"));
   if (created !== undefined) done.push(created);
-  // It may be another one by now, or gone.
+  // The object may have been replaced or deleted meanwhile.
   const now = scene.all(workload.plural).find((one) => isIn(one, namespace) && one.object.metadata.name === name);
   if (now === undefined) return done.join(", ");
   const revision = { "meta.helm.sh/revision": String(dice.between(1, 99)) };
@@ -106,7 +106,7 @@ async function helmUpgrade(scene: Scene, workload: Present): Promise<string> {
   return [...done, await upgrade()].join(", ");
 }
 
-/** An owner that knows nothing of Wave puts back what it has, without the hash. */
+/** Restores the stored manifest without the hash, like an owner that does not know Wave. */
 async function strip(scene: Scene, workload: Present): Promise<string | undefined> {
   if (scene.stripsLeft === 0) return undefined;
   scene.stripsLeft--;
@@ -116,7 +116,7 @@ async function strip(scene: Scene, workload: Present): Promise<string | undefine
     : scene.replace(workload, manifestOf(workload.object), "gitops");
 }
 
-/** A person who wants Pods now removes the note, the opt-in, both, or sets the scheduler. */
+/** Starts the Pods at once, as a person does: removes the annotation of the hold, the opt-in, or both, or sets the scheduler. */
 async function touchSchedulingHold(scene: Scene): Promise<string | undefined> {
   const schedulingHeld = scene.all(...plurals).filter((one) => schedulerOf(one) === impossible);
   const workload = scene.dice.oneOf(schedulingHeld);
@@ -153,7 +153,7 @@ function annotate(scene: Scene, workload: Present): Promise<string> {
   return scene.merge(workload, { metadata: change });
 }
 
-/** What the owner of a workload keeps of it in Git: nothing that Wave or the API server wrote. */
+/** Returns the manifest of the owner in Git, without the writes of Wave and of the API server. */
 function manifestOf({ apiVersion, kind, metadata, spec }: StoredObject): Manifest {
   const { name, namespace, labels, annotations = {} } = metadata;
   const kept = Object.entries(annotations).filter(([key]) => key !== schedulingHold && !key.startsWith("deprecated."));

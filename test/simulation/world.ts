@@ -9,7 +9,7 @@ import { createWorkload, workloadActions } from "./world-workload-actions.ts";
 
 const always = [...configActions, ...workloadActions];
 
-/** People and tools that change a cluster at random, in a way that the seed chose. */
+/** Returns people and tools that change a cluster at random, from a seed. */
 export function createWorld(options: WorldOptions): World {
   const dice = createDice(options.random);
   const { paced } = options;
@@ -21,7 +21,7 @@ export function createWorld(options: WorldOptions): World {
     settings,
     async start() {
       for (const name of shape.namespaces) await scene.create("namespaces", namespaceOf(name), undefined);
-      // Not all of it: some of what is read is created later, some never.
+      // Only some of it: some of the referenced configuration is created later, some never.
       for (let i = 0; i < shape.namespaces.length * shape.configs * 2; i++) await createConfig(scene);
       for (let i = 0; i < shape.workloads; i++) await createWorkload(scene);
     },

@@ -14,37 +14,37 @@ import type { Trace } from "./trace.ts";
 /** A request as it arrives at the API server. */
 export interface ArrivingRequest {
   readonly method: string;
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Json | undefined;
 }
 
-/** The API server in virtual time, and everything that was ever stored in it. */
+/** The API server in virtual time, with everything that was ever stored. */
 export interface Cluster {
   readonly server: ApiServer;
-  /** What a right clock on the wall shows in the beginning, milliseconds since the epoch. */
+  /** The true wall-clock time at the start, milliseconds since the epoch. */
   readonly epoch: number;
   readonly history: readonly HistoryEntry[];
-  /** Answers one request; what it writes is written by `writer`. */
+  /** Answers one request; its writes are recorded for `writer`. */
   readonly answer: (request: ArrivingRequest, writer: Writer) => Promise<ApiReply>;
   readonly api: Api;
-  /** Every write of a workload or Pod that a process of Wave has sent, whatever became of it. */
+  /** Every write of a workload or Pod that a process of Wave sent, with any result. */
   readonly sent: SentWrite[];
-  /** Whether it answers nobody but the world. */
+  /** Whether only the world gets answers. */
   down: boolean;
   /** The namespace that no process of Wave can list. */
   unlisted: Unlisted | undefined;
 }
 
-/** Starts it with the namespaces that a cluster has. */
+/** Starts the server with the standard namespaces of a cluster. */
 export function startCluster(options: {
   readonly scheduler: Scheduler;
   readonly random: Random;
   readonly webhooks: WebhookCaller;
   readonly historySize: number;
   readonly epoch: number;
-  /** When Widgets are there; undefined: never. */
+  /** When Widgets become available; undefined: never. */
   readonly widgetsFrom: number | undefined;
   readonly trace: Trace;
 }): Cluster {
@@ -57,7 +57,7 @@ export function startCluster(options: {
     clock: {
       wall: () => epoch + scheduler.now,
       monotonic: () => scheduler.now,
-      // Its own controllers wake no promise.
+      // The built-in controllers resolve no promise.
       timer: (ms, callback) => scheduler.after(ms, callback, true),
     },
     random: random.next,

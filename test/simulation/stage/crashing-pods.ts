@@ -1,10 +1,10 @@
 import { placesOf } from "../model-reading.ts";
 import type { StoredObject } from "../record.ts";
 
-/** A value with which no container can live. */
+/** A value with which every container crashes. */
 export const badValue = "bad";
 
-/** Whether the containers of a Pod end as soon as they start with what is stored now: they are shown a {@link badValue}. */
+/** Reports whether the containers of a Pod crash at their start with the stored configuration: they read a {@link badValue}. */
 export function crashesWith(
   pod: StoredObject,
   find: (kind: "ConfigMap" | "Secret", namespace: string, name: string) => StoredObject | undefined,

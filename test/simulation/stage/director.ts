@@ -4,7 +4,7 @@ import type { Random } from "./random.ts";
 import { Replica, type ReplicaOptions } from "./replica.ts";
 import type { ProcessFault, ServerFault } from "./weather.ts";
 
-/** Lets the world do things, and processes and server suffer, at moments that the seed chooses. */
+/** Runs actions of the world, and faults of processes and the server, at moments that the seed chooses. */
 export class Director {
   readonly #options: ReplicaOptions;
   readonly #random: Random;
@@ -12,19 +12,19 @@ export class Director {
   readonly #running = new Map<string, Replica>();
   readonly #all: Replica[] = [];
   readonly #births = new Map<string, number>();
-  /** How far a wall clock may be off at once, in milliseconds. */
+  /** The maximum offset of a wall clock after one step, in milliseconds. */
   readonly #jumps: readonly number[];
 
   constructor(options: ReplicaOptions, machines: readonly string[]) {
     this.#options = options;
     this.#random = options.random.stream("director");
     this.#machines = machines;
-    // Of a machine that is suspended nothing but its wall clock tells: ADR 6 asks for one of both that is right.
+    // Only the wall clock shows that a machine was suspended: ADR 6 requires that one of both clocks is correct.
     const back = options.weather.processes.includes("suspended") ? [] : [-3_600_000, -20_000, -1_000];
     this.#jumps = [...back, 1_000, 12_000, 20_000, 3_600_000];
   }
 
-  /** What became of every process. */
+  /** The results of all processes. */
   get lives(): readonly Life[] {
     return this.#all.map(({ life }) => life);
   }
@@ -34,7 +34,7 @@ export class Director {
     return [...this.#running.values()];
   }
 
-  /** Installs, starts everything, and lets things happen until it is calm. Wave may be there before the objects. */
+  /** Installs Wave, starts everything, and runs until no faults are left. Wave may start before the objects exist. */
   async play(world: World, install: () => Promise<void>): Promise<void> {
     const { scheduler } = this.#options;
     await install();
@@ -49,7 +49,7 @@ export class Director {
     await scheduler.sleep(0);
   }
 
-  /** Ends every fault: who stands still goes on, who is dead is started again, and nothing more is done by anybody. */
+  /** Ends every fault: stopped processes continue, dead processes start again, and no more actions happen. */
   calm(): void {
     const { weather, cluster } = this.#options;
     weather.clear();
@@ -64,7 +64,7 @@ export class Director {
     }
   }
 
-  /** Tells every process to stop; each must end within the time that Kubernetes gives it. */
+  /** Sends every process the signal to stop; each must end within the grace period of Kubernetes. */
   stop(): void {
     for (const replica of this.replicas) void replica.stop();
   }
@@ -86,10 +86,10 @@ export class Director {
     this.#all.push(replica);
   }
 
-  /** Steps of the world: some one by one, some in bursts. */
+  /** Runs actions of the world: some one by one, some in bursts. */
   async #live(world: World): Promise<void> {
     const { scheduler, weather, trace, violated } = this.#options;
-    // What is paced needs time between two edits.
+    // With pacing, rollouts need time between two edits.
     const paces = this.#options.settings.pacing === undefined ? [300, 1_000, 3_000] : [1_000, 5_000, 15_000];
     const pace = this.#random.pick(paces);
     while (!weather.isCalm && scheduler.now < weather.calmAt) {
@@ -149,7 +149,7 @@ export class Director {
     }
   }
 
-  /** Somebody sets the clock, and mostly right again soon. */
+  /** Sets a wall clock wrong, and usually corrects it soon. */
   #jumpWall(replica: Replica): void {
     const { scheduler } = this.#options;
     const jump = (ms: number) => {
@@ -205,7 +205,7 @@ export class Director {
   }
 }
 
-/** Of what a permission may be missing for a while. */
+/** The resources whose permission may be missing for a while. */
 const bannable = ["configmaps", "secrets", "deployments", "statefulsets", "leases", "events"];
 
 const serverFaultNames: ReadonlySet<string> = new Set<ServerFault>(["compaction", "outage", "breakAll"]);

@@ -6,7 +6,7 @@ import type { Scheduler } from "./scheduler.ts";
 import type { Trace } from "./trace.ts";
 import type { Weather } from "./weather.ts";
 
-/** What an {@link Encore} is played on. */
+/** The inputs of an {@link Encore}. */
 interface EncoreOptions {
   readonly scheduler: Scheduler;
   readonly cluster: Cluster;
@@ -14,20 +14,20 @@ interface EncoreOptions {
   readonly random: Random;
   readonly trace: Trace;
   readonly violated: (what: string) => void;
-  /** The processes that run, which are the same until the end. */
+  /** The running processes, which do not change until the end. */
   readonly replicas: readonly Replica[];
-  /** Lets so much time pass, in milliseconds, and more where something is paced that is not right then. */
+  /** Advances by this time in milliseconds, and by more if something that is paced is not correct then. */
   readonly becomeRight: (ms: number) => Promise<void>;
 }
 
-/** Within this everything is right again after one thing that somebody did, and one small thing that went wrong. */
+/** The maximum time until everything is correct again after one action and one small fault. */
 const roundMs = 12_000;
-/** The same where a server asks to come back in a day: Wave comes back after a minute. */
+/** The same if a server requests a retry after a day: Wave retries after a minute. */
 const longRoundMs = 75_000;
-/** A connection that is reset so often lives longer than a second each time. */
+/** A connection that is reset again and again lives at least one second longer than this each time. */
 const resets = { count: 6, everyMs: 2_500 };
 
-/** What is done: half of it is what is easily forgotten, the rest is as often as otherwise. */
+/** The actions: half of them are those that are easily missed, the others have their usual frequency. */
 const steps = [
   "delete configuration",
   "delete configuration",
@@ -38,13 +38,13 @@ const steps = [
   "anything",
 ];
 
-/** What goes wrong in one round, and for how long at most everything may take. */
+/** The fault of one round, and the maximum time of the round. */
 type Round = "nothing" | "reset" | "gap" | "answersLost" | "asksForADay";
 
 /**
- * After all is right: one thing at a time. In a storm the next change repairs what was forgotten of the one before; here
- * nothing comes to help. Each round is one step of the world, and one small thing that goes wrong, and in its end
- * everything must be right again.
+ * Runs one action at a time after everything is correct. In a storm the next change repairs what was missed in the previous
+ * one; here nothing else repairs it. Each round is one action of the world and one small fault, and at its end everything
+ * must be correct again.
  */
 export class Encore {
   readonly #options: EncoreOptions;
@@ -55,7 +55,7 @@ export class Encore {
     this.#random = options.random.stream("encore");
   }
 
-  /** Plays it; returns when everything had to be right. */
+  /** Runs all rounds; returns the moments at which everything had to be correct. */
   async play(world: World): Promise<readonly number[]> {
     const { scheduler, trace } = this.#options;
     const random = this.#random;
@@ -94,7 +94,7 @@ export class Encore {
       });
     }
     if (round === "answersLost" || round === "asksForADay") weather.encore = round;
-    // What goes wrong with patches needs one.
+    // Faults of patches need a patch.
     const wanted = weather.encore === undefined ? this.#random.pick(steps) : "edit";
     scheduler.after(1_000, () => this.#step(world, wanted));
     await scheduler.runUntil(scheduler.now + 4_000);

@@ -14,21 +14,21 @@ import type { Trace } from "./trace.ts";
 import { WatchLine } from "./watch-line.ts";
 import type { RequestFault, WatchFault, Weather } from "./weather.ts";
 
-/** What a network is between. */
+/** The endpoints of a network. */
 export interface NetworkOptions {
   readonly scheduler: Scheduler;
   readonly cluster: Cluster;
   readonly process: SimulatedProcess;
-  /** The machine that the process runs on, which faults know by this name. */
+  /** The machine of the process; faults use this name. */
   readonly replica: string;
   readonly weather: Weather;
   readonly random: Random;
   readonly trace: Trace;
-  /** The term that the process says it has now. */
+  /** The current leadership number of the process. */
   readonly term: () => number | undefined;
 }
 
-/** The way that a request takes. */
+/** The path of a request. */
 interface Way {
   readonly passes: boolean;
   readonly ban: Ban | undefined;
@@ -36,7 +36,7 @@ interface Way {
 
 type Reply = ApiReply | Refusal;
 
-/** One request on its way from a process to the API server, and its answer, with what goes wrong with them. */
+/** One request from a process to the API server, and its answer, with their faults. */
 export class Flow implements Exchange {
   readonly response: Promise<TransportResponse>;
   readonly #options: NetworkOptions;
@@ -50,10 +50,10 @@ export class Flow implements Exchange {
   #line: WatchLine | undefined;
   #over = false;
   #sent: SentWrite | undefined;
-  /** It, or its answer, went where nothing passes. */
+  /** The request or its answer was lost in a partition. */
   #swallowed = false;
 
-  /** Sends it. `onOver` is called when nothing more can come of it. */
+  /** Sends the request. `onOver` is called when the request has no further effect. */
   constructor(options: NetworkOptions, way: Way, request: TransportRequest, onOver: () => void) {
     const { weather, replica, scheduler } = options;
     this.#options = options;
@@ -72,17 +72,17 @@ export class Flow implements Exchange {
     this.#send();
   }
 
-  /** The client does not want it any more. */
+  /** The client cancels it. */
   readonly cancel = (reason: Error): void => this.#finish(reason);
 
-  /** The connection broke. */
+  /** The connection breaks. */
   fail(error: Error): void {
     if (this.#over) return;
     this.#trace(() => `failed: ${error.message}`);
     this.#finish(error);
   }
 
-  /** A storm begins: it may hit a watch that has gone well until now. */
+  /** A storm starts: it may affect a watch that was healthy until now. */
   storm(): void {
     const { weather, replica, scheduler } = this.#options;
     const faults = this.#line === undefined ? new Set<WatchFault>() : weather.watchFaults(replica, scheduler.now);
@@ -90,13 +90,13 @@ export class Flow implements Exchange {
     this.#line?.afflict(faults);
   }
 
-  /** Nothing is wrong any more: what would never be answered is reset. */
+  /** All faults end: a request that would never be answered is reset. */
   calm(): void {
     const unanswered = this.#fault === "hangs" || this.#swallowed || this.#line?.isSilent;
     if (unanswered) this.fail(new Error("the connection was reset"));
   }
 
-  /** Nothing more can come of it. */
+  /** The request has no further effect. */
   #end(): void {
     this.#over = true;
     this.#line?.close();

@@ -3,7 +3,7 @@ import type { AdmissionRequest } from "../../../sandbox/registry/webhooks.ts";
 import { webhookConfiguration } from "../../../src/webhook/certificates/configuration.ts";
 import { widgets } from "./widgets.ts";
 
-/** What each match condition of Wave's registration means, by its name; `test/admission` asks a real API server the same. */
+/** The meaning of each match condition in the registration of Wave, by name; `test/admission` checks them on a real API server. */
 const meanings: Readonly<Record<string, (request: AdmissionRequest) => boolean>> = {
   "concerns-wave": ({ operation, object, oldObject }) =>
     [object, oldObject].some((each) => {
@@ -27,7 +27,7 @@ const conditions = webhookConfiguration({
   workloadKinds: widgets,
 }).webhooks.flatMap(({ matchConditions = [] }) => matchConditions);
 
-/** Throws where the registration has a condition that is not written down here. */
+/** Throws if the registration has a condition that is not listed here. */
 export function conditionOf(expression: string): (request: AdmissionRequest) => boolean {
   const name = conditions.find((condition) => condition.expression === expression)?.name ?? "";
   const meaning = meanings[name];

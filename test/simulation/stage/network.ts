@@ -3,7 +3,7 @@ import type { Transport } from "../../../src/kube/http/transport.ts";
 import { Flow, type NetworkOptions } from "./flow.ts";
 import type { Ban } from "./refusals.ts";
 
-/** What a process has instead of TCP and TLS: a connection to the API server in virtual time, on which things go wrong. */
+/** Replaces TCP and TLS for a process: a connection to the API server in virtual time, with faults. */
 export class Network {
   readonly #options: NetworkOptions;
   readonly #flows = new Set<Flow>();
@@ -11,19 +11,19 @@ export class Network {
   #connecting: Promise<void> | undefined;
   #closed = false;
   #partitioned = false;
-  /** What of its user's permissions is missing. */
+  /** The missing permissions of its user. */
   ban: Ban | undefined;
 
   constructor(options: NetworkOptions) {
     this.#options = options;
   }
 
-  /** Whether anything passes at all. */
+  /** Whether no data passes at all. */
   get passes(): boolean {
     return !this.#partitioned && !this.#options.cluster.down;
   }
 
-  /** For `createApiClient`: one connection for everything, as over HTTP/2. */
+  /** The transport of `createApiClient`: one connection for everything, as over HTTP/2. */
   readonly connect = (): Connections => ({
     withRoom: () => {
       if (this.#closed) throw new Error("the client is closed");
@@ -50,13 +50,13 @@ export class Network {
     close: () => this.break("the connection was closed"),
   };
 
-  /** Breaks the connection; everything on it fails. */
+  /** Breaks the connection; all its requests fail. */
   break(why: string): void {
     this.#connected = false;
     for (const flow of [...this.#flows]) flow.fail(new Error(why));
   }
 
-  /** From now on nothing passes, which pings tell after some seconds. */
+  /** From now on no data passes, which pings detect after some seconds. */
   partition(): void {
     const { process, random } = this.#options;
     this.#partitioned = true;
@@ -70,19 +70,19 @@ export class Network {
     this.#partitioned = false;
   }
 
-  /** A storm begins. */
+  /** A storm starts. */
   storm(): void {
     for (const flow of [...this.#flows]) flow.storm();
   }
 
-  /** Nothing is wrong from now on. */
+  /** All faults end. */
   calm(): void {
     this.heal();
     this.ban = undefined;
     for (const flow of [...this.#flows]) flow.calm();
   }
 
-  /** What the process was sending may still arrive; nothing comes back. */
+  /** Requests in flight may still arrive; no answer returns. */
   die(): void {
     this.#closed = true;
     this.break("the process is gone");

@@ -1,9 +1,9 @@
 import type { Pacing } from "../record.ts";
 import type { Random } from "./random.ts";
 
-/** How Wave is told to pace in a run, and when the run is, by clocks on the wall. */
+/** The pacing flags of Wave in a run, and the wall-clock time of the run. */
 export interface PacedTime {
-  /** Undefined: everything happens at once. */
+  /** Undefined: nothing is delayed. */
   readonly pacing: Pacing | undefined;
   /** Milliseconds since the epoch. */
   readonly epoch: number;
@@ -11,7 +11,7 @@ export interface PacedTime {
 
 const usual = Date.UTC(2026, 0, 1);
 
-/** Shortly before something that a calendar must get right: midnight, and both changes of the clock in Berlin. */
+/** Times shortly before events that a calendar must handle: midnight, and both clock changes in Berlin. */
 const beforeTurns = [
   usual,
   Date.UTC(2026, 0, 6, 23, 58, 30),
@@ -33,7 +33,7 @@ const defaults: Pacing = {
   window: undefined,
 };
 
-/** Half of all runs have no pacing, so that nothing comes between a mistake and what it does; a tenth has the defaults. */
+/** Half of all runs have no pacing, so that no delay hides the effect of a mistake; a tenth has the defaults. */
 export function choosePacing(random: Random): PacedTime {
   if (random.chance(0.5)) return { pacing: undefined, epoch: usual };
   const epoch = random.pick(beforeTurns);

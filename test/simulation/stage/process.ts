@@ -1,24 +1,24 @@
 import type { Clock } from "../../../src/lib/clock.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** How a process stands still: its time goes on (SIGSTOP), or stands still with it (the machine is suspended). */
+/** How a process is stopped: time continues for it (SIGSTOP), or stops with it (the machine is suspended). */
 export type Pause = "stopped" | "suspended";
 
 /**
- * One process of Wave as its machine sees it: clocks that drift and jump, and a way in for everything from outside, which
- * waits while the process stands still and is lost once it is dead.
+ * One process of Wave as its machine sees it. Its clocks drift and jump. Everything from outside passes through one entry,
+ * waits while the process is stopped, and is lost after the process is dead.
  */
 export class SimulatedProcess {
   readonly name: string;
   readonly clock: Clock;
   readonly #scheduler: Scheduler;
-  /** How fast its monotonic clock goes. */
+  /** The rate of its monotonic clock. */
   readonly #rate: number;
   readonly #bornAt: number;
   #state: "running" | Pause = "running";
   #dead = false;
   #pausedAt = 0;
-  /** For how long its monotonic clock stood still. */
+  /** The total time during which its monotonic clock was stopped. */
   #suspendedMs = 0;
   #wallOffset: number;
   readonly #epoch: number;
@@ -53,12 +53,12 @@ export class SimulatedProcess {
     return this.#dead;
   }
 
-  /** When it stood still, in true time. */
+  /** When it was stopped, in true time. */
   get pauses(): readonly (readonly [number, number])[] {
     return this.#pauses;
   }
 
-  /** How far its wall clock was off at most until now, in milliseconds. */
+  /** The maximum offset of its wall clock until now, in milliseconds. */
   get wallOffMs(): number {
     if (this.#state === "suspended") return this.#wallOffMs;
     const off = Math.abs(this.clock.wall() - this.#epoch - this.#scheduler.now);
@@ -66,28 +66,28 @@ export class SimulatedProcess {
     return this.#wallOffMs;
   }
 
-  /** Brings something in from outside. */
+  /** Delivers something from outside. */
   enter(event: () => void): void {
     if (this.#dead) return;
     if (this.#state === "running") event();
     else this.#inbox.push(event);
   }
 
-  /** Moves its wall clock alone. */
+  /** Moves only its wall clock. */
   jumpWall(ms: number): void {
     void this.wallOffMs;
     this.#wallOffset += ms;
     void this.wallOffMs;
   }
 
-  /** Stands still from now on. */
+  /** Stops the process from now on. */
   pause(pause: Pause): void {
     if (this.#state !== "running") return;
     this.#state = pause;
     this.#pausedAt = this.#scheduler.now;
   }
 
-  /** Goes on. What fell due and what arrived meanwhile comes now, timers or network first. */
+  /** Continues the process. Due timers and arrived data are processed now, timers or network first. */
   resume(timersFirst: boolean): void {
     if (this.#state === "running") return;
     const ms = this.#scheduler.now - this.#pausedAt;
@@ -101,11 +101,11 @@ export class SimulatedProcess {
     this.#timers = [];
     this.#inbox = [];
     const late = timersFirst ? [...timers, ...inbox] : [...inbox, ...timers];
-    // Each in a turn of its own, and none if it stands still again before.
+    // Each is handled in its own turn of the event loop, and none if the process is stopped again before.
     for (const event of late) this.#scheduler.after(0, () => (this.#dead ? event() : this.enter(event)));
   }
 
-  /** Nothing reaches it any more. Its timers go on, so that all that waits in it comes to an end. */
+  /** Delivers nothing more to the process. Its timers continue, so that everything that waits in it ends. */
   kill(): void {
     this.resume(true);
     this.#dead = true;
@@ -116,7 +116,7 @@ export class SimulatedProcess {
     return (now - this.#bornAt - this.#suspendedMs) * this.#rate;
   }
 
-  /** Like setTimeout, which has no shorter time than a millisecond. */
+  /** Works like setTimeout, whose minimum is one millisecond. */
   #timer(ms: number, callback: () => void): () => void {
     const due = this.#local() + Math.max(1, ms);
     let cancelled = false;

@@ -2,14 +2,14 @@ import { StatusError } from "../../../sandbox/objects/status-error.ts";
 import type { Random } from "./random.ts";
 import type { RequestFault } from "./weather.ts";
 
-/** An answer that says no. */
+/** An error response. */
 export interface Refusal {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: object;
 }
 
-/** What a server in trouble answers; undefined where the fault is none that is answered. */
+/** Returns the response of a server in trouble; undefined if the fault has no response. */
 export function refusalOf(fault: RequestFault, method: string, random: Random): Refusal | undefined {
   switch (fault) {
     case "conflict409": {
@@ -37,13 +37,13 @@ export function refusalOf(fault: RequestFault, method: string, random: Random): 
   }
 }
 
-/** What RBAC refuses for a while. */
+/** The resources that RBAC denies for a while. */
 export interface Ban {
   readonly resource: string;
   readonly writes: boolean;
 }
 
-/** What RBAC answers to a request that is refused for a while; undefined where it is not. */
+/** Returns the response of RBAC to a temporarily denied request; undefined if the request is allowed. */
 export function banned(method: string, path: string, ban: Ban | undefined): Refusal | undefined {
   const writes = method !== "GET";
   if (ban === undefined || ban.writes !== writes || !path.includes(`/${ban.resource}`)) return undefined;
@@ -51,25 +51,25 @@ export function banned(method: string, path: string, ban: Ban | undefined): Refu
   return refuse(403, "Forbidden", message);
 }
 
-/** A namespace for which nobody has granted Wave anything, or of which something in between knows nothing. */
+/** A namespace for which Wave has no permissions, or which an intermediary does not know. */
 export interface Unlisted {
   readonly namespace: string;
   readonly status: 403 | 404;
 }
 
-/** What is answered to a request about such a namespace; undefined to any other. */
+/** Returns the response to a request about such a namespace; undefined for any other request. */
 export function unlisted(path: string, what: Unlisted | undefined): Refusal | undefined {
   const [, inside] = path.split(`/namespaces/${what?.namespace}/`);
   if (what === undefined || inside === undefined) return undefined;
   if (what.status === 404) {
-    // An object that is not found is not there: only of lists it means something else.
+    // For one object, "not found" means that it does not exist; only for lists it means a hidden namespace.
     const message = "the server could not find the requested resource";
     return /^[a-z]+(\?|$)/.test(inside) ? refuse(404, "NotFound", message) : undefined;
   }
   return refuse(403, "Forbidden", `User "wave" cannot list resources in the namespace "${what.namespace}"`);
 }
 
-/** What a server answers that can send lists in pages only. */
+/** Returns the response of a server that can send lists only in pages. */
 export const offersNoStreams: Refusal = refuse(
   422,
   "Invalid",

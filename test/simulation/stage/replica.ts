@@ -16,10 +16,10 @@ import type { Trace } from "./trace.ts";
 import type { Weather } from "./weather.ts";
 import type { WebhookService } from "./webhook-service.ts";
 
-/** Where Wave itself is installed. */
+/** The namespace in which Wave is installed. */
 export const waveNamespace = "wave-system";
 
-/** What a process of Wave is started in. */
+/** The environment of a process of Wave. */
 export interface ReplicaOptions {
   readonly scheduler: Scheduler;
   readonly cluster: Cluster;
@@ -28,11 +28,11 @@ export interface ReplicaOptions {
   readonly random: Random;
   readonly trace: Trace;
   readonly settings: BatchSettings;
-  /** Is told what must not happen. */
+  /** Receives reports of mistakes. */
   readonly violated: (what: string) => void;
 }
 
-/** One process of Wave as it ships, from its start to its end. */
+/** One process of Wave as released, from its start to its end. */
 export class Replica {
   readonly machine: string;
   readonly process: SimulatedProcess;
@@ -42,14 +42,14 @@ export class Replica {
   readonly #from: number;
   readonly #stop = new AbortController();
   #to: number | undefined;
-  /** How often it has begun to lead. */
+  /** The number of times that it became the leader. */
   #terms = 0;
-  /** The last of its terms that was seen to be over. */
+  /** The last of its leaderships that was seen to be over. */
   #endedTerm: number | undefined;
   #end: Life["end"];
   readonly #ended = Promise.withResolvers<void>();
 
-  /** Starts it: `life` counts the processes of one machine. */
+  /** Starts it; `life` is the number of this process on its machine. */
   constructor(options: ReplicaOptions, machine: string, life: number) {
     const { scheduler, random, cluster } = options;
     const name = `${machine}#${life}`;
@@ -71,7 +71,7 @@ export class Replica {
     void this.#run(own.stream("wave"));
   }
 
-  /** What became of it. */
+  /** Returns the results of the process. */
   get life(): Life {
     const { name: replica, pauses, wallOffMs } = this.process;
     return { replica, from: this.#from, to: this.#to, end: this.#end, pauses, wallOffMs };
@@ -91,7 +91,7 @@ export class Replica {
     this.process.resume(timersFirst);
   }
 
-  /** As Prometheus does. A term that was seen to be over must not come back. */
+  /** Reads the metrics, as Prometheus does. A leadership that was seen to be over must not return. */
   scrape(): void {
     this.process.enter(() => {
       if (this.isOver) return;
@@ -101,7 +101,7 @@ export class Replica {
     });
   }
 
-  /** SIGKILL. What is left of it here hears and says nothing any more, and is told to stop so that it can be forgotten. */
+  /** SIGKILL. What remains of the process receives and sends nothing more; it is stopped so that its memory is freed. */
   crash(): void {
     this.#over("crashed");
     this.process.kill();
@@ -109,7 +109,7 @@ export class Replica {
     this.#stop.abort(new Error("SIGKILL"));
   }
 
-  /** SIGTERM; resolves when it has ended, in virtual time. */
+  /** SIGTERM; resolves when the process has ended, in virtual time. */
   stop(): Promise<void> {
     this.#options.trace.line(this.process.name, () => "is told to stop");
     this.process.enter(() => this.#stop.abort(new Error("SIGTERM")));
@@ -199,7 +199,7 @@ function settingsOf({ webhooks, pacing = unpaced, ...rest }: BatchSettings): Set
   };
 }
 
-/** The `leaseTransitions` of the last write of the Lease by this process that was stored. */
+/** Returns the `leaseTransitions` of the last stored write of the Lease by this process. */
 function termOf({ history }: Cluster, replica: string): number | undefined {
   for (let index = history.length - 1; index >= 0; index--) {
     const { resource, by, after } = history[index] ?? {};

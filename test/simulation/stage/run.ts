@@ -16,30 +16,30 @@ import { Weather } from "./weather.ts";
 import { WebhookService } from "./webhook-service.ts";
 import { chooseWidgets, findingMs } from "./widgets.ts";
 
-/** What came of one seed. */
+/** The result of one seed. */
 export interface Outcome {
   readonly recording: Recording;
-  /** Empty where everything is as it must be. */
+  /** Empty if everything is correct. */
   readonly violations: readonly string[];
-  /** How much happened. */
+  /** The amount of activity. */
   readonly events: number;
 }
 
-/** How long everything has to become right once nothing goes wrong any more. */
+/** The maximum time until everything is correct after the last fault. */
 const calmMs = 30_000;
 
-/** Who makes the very first Lease leads when that has existed for its duration. */
+/** A process that finds the very first Lease without a holder leads after the lease duration. */
 const firstLeaseMs = 15_000;
 
-/** The same where rolls are paced: of two rolls in a row the second waits for up to 5 minutes, and for others. */
+/** The same with pacing: the second of two consecutive rollouts waits for up to 5 minutes, and for other workloads. */
 const pacedCalmMs = 480_000;
 
-/** Kubernetes kills a Pod that has not ended so long after it was told to stop. */
+/** Kubernetes kills a Pod that has not ended this long after its signal to stop. */
 const stopMs = 30_000;
 
 /**
- * Plays one seed from beginning to end: whole replicas of Wave against an API server in memory, in virtual time. The same
- * seed always plays the same. `write` gets a line for everything that happens.
+ * Plays one seed from beginning to end: complete replicas of Wave against an in-memory API server, in virtual time. The same
+ * seed always plays in the same way. `write` receives a line for everything that happens.
  */
 export async function simulate(seed: number, write?: (line: string) => void): Promise<Outcome> {
   const random = new Random(seed);
@@ -87,9 +87,9 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     trace.line("", () => "calm");
     director.calm();
     world.rest();
-    /** Lets everything become right, for so long at most; only what is paced may need more than the least. */
+    /** Advances until everything is correct, for at most this time; only pacing may need more than the minimum. */
     const becomeRight = async (leastMs: number) => {
-      // By such a clock a soak time, a wait and a timeout may each be as much longer, one after the other.
+      // With such a clock, a soak time, a wait and a timeout may each be this much longer, one after the other.
       const end = scheduler.now + pacedCalmMs + 3 * longestWallOff(director.lives);
       await scheduler.runUntil(scheduler.now + leastMs);
       while (pacing !== undefined && scheduler.now < end && !isRight())
@@ -131,7 +131,7 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
   }
 }
 
-/** A clock that is behind makes its process wait for longer: one that is further behind takes the API server's for wrong. */
+/** A slow clock makes its process wait longer. A process that is further behind takes the clock of the API server for wrong. */
 const mostWallOffMs = 600_000;
 
 function longestWallOff(lives: readonly Life[]): number {
@@ -139,7 +139,7 @@ function longestWallOff(lives: readonly Life[]): number {
   return Math.min(mostWallOffMs, Math.max(0, ...off));
 }
 
-/** What the chart installs; `before`: and what a Wave that ran here before has left, so that none has to wait to lead. */
+/** Returns what the chart installs. With `before`, also what an earlier Wave has left, so that no process has to wait to lead. */
 async function install(
   { api }: Cluster,
   { webhooks, namespaces, workloadKinds }: BatchSettings,

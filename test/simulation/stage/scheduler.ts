@@ -1,23 +1,23 @@
-/** Something that happens at a moment. */
+/** A callback at a moment. */
 interface Entry {
   readonly at: number;
-  /** What was asked for first happens first. */
+  /** The order: for the same moment, the first request runs first. */
   readonly order: number;
-  /** Undefined once it is cancelled or has happened. */
+  /** Undefined after it was cancelled or has run. */
   run: (() => void) | undefined;
-  /** Whether nobody may have anything to do after it. */
+  /** Whether nothing may have work to do after it. */
   readonly quiet: boolean;
 }
 
-/** More turns of the event loop than this without coming to rest is a loop that never ends. */
+/** More turns of the event loop than this without coming to rest are an endless loop. */
 const maxTurns = 100_000;
 
 /**
- * True virtual time, in milliseconds, which no process sees. What is due happens in order; between two moments every
- * promise and every immediate of the real event loop runs until nothing is left to run.
+ * True virtual time in milliseconds, which no process sees. Callbacks run in order. Between two moments every promise and
+ * every immediate of the real event loop runs until nothing is left to run.
  */
 export class Scheduler {
-  /** A heap: each entry happens before the two at twice its place. */
+  /** A heap: each entry runs before the two entries at twice its position. */
   readonly #heap: Entry[] = [];
   #order = 0;
   #now = 0;
@@ -27,12 +27,12 @@ export class Scheduler {
     return this.#now;
   }
 
-  /** How many things have happened. */
+  /** The number of callbacks that have run. */
   get happened(): number {
     return this.#happened;
   }
 
-  /** Calls `run` in `ms` milliseconds; the returned function cancels that. `quiet`: it wakes no promise. */
+  /** Calls `run` in `ms` milliseconds. The returned function cancels the call. `quiet`: the callback resolves no promise. */
   after(ms: number, run: () => void, quiet = false): () => void {
     const entry: Entry = { at: this.#now + Math.max(0, ms), order: this.#order++, run, quiet };
     this.#push(entry);
@@ -44,7 +44,7 @@ export class Scheduler {
   /** Resolves in `ms` milliseconds. */
   readonly sleep = (ms: number): Promise<void> => new Promise((resolve) => void this.after(ms, resolve));
 
-  /** Lets time pass until the moment `until`. */
+  /** Advances to the moment `until`. */
   async runUntil(until: number): Promise<void> {
     await rest();
     for (let next = this.#heap[0]; next !== undefined && next.at <= until; next = this.#heap[0]) {
@@ -100,7 +100,7 @@ function before(a: Entry, b: Entry): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
 }
 
-/** Resolves when nothing is left to run but what waits for virtual time. */
+/** Resolves when only callbacks at later virtual times are left. */
 async function rest(): Promise<void> {
   for (let turn = 0; turn < maxTurns; turn++) {
     await new Promise<void>((resolve) => void setImmediate(resolve));

@@ -5,16 +5,16 @@ import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { WatchFault, Weather } from "./weather.ts";
 
-/** Where a watch's bytes go. */
+/** The receiver of the bytes of a watch. */
 export interface WatchReader {
   readonly chunk: (bytes: Buffer) => void;
-  /** The server ended it in good order. */
+  /** The server ended the watch in good order. */
   readonly end: () => void;
   /** The connection broke. */
   readonly fail: (error: Error) => void;
 }
 
-/** What a watch's line is between. */
+/** The endpoints of the line of a watch. */
 export interface WatchLineOptions {
   readonly scheduler: Scheduler;
   readonly weather: Weather;
@@ -23,34 +23,34 @@ export interface WatchLineOptions {
   readonly reader: WatchReader;
 }
 
-/** Nothing that arrives comes later than that: what was sent in the storm is there soon after it. */
+/** The maximum delay of a line: what was sent in the storm arrives soon after it. */
 const latestMs = 20_000;
 
 /**
- * One watch on its way from the server to a process: in order, each line after its latency, with what goes wrong with it.
+ * One watch from the server to a process: its lines arrive in order, each after its latency, with the faults of the watch.
  * Call {@link WatchLine.close} when its reader is gone.
  */
 export class WatchLine implements LineSink {
   readonly #options: WatchLineOptions;
   readonly #queue: { readonly at: number; readonly text: string | undefined }[] = [];
   readonly #faults = new Set<WatchFault>();
-  /** How much later than usual lines come. */
+  /** How much later than usual lines arrive. */
   #lateMs = 0;
-  /** After so many lines that wait the server gives up. */
+  /** The number of waiting lines after which the server closes the watch. */
   #backlog = 1_000;
   #lastAt = 0;
   #listing = true;
   #scheduled = false;
   #over = false;
   #silent = false;
-  /** Ends what the server sends. */
+  /** Ends the stream of the server. */
   stop: () => void = () => {};
 
   constructor(options: WatchLineOptions) {
     this.#options = options;
   }
 
-  /** From now on this goes wrong with it, too. */
+  /** Adds this fault from now on. */
   afflict(faults: ReadonlySet<WatchFault>): void {
     const { random, scheduler, weather } = this.#options;
     for (const fault of faults) this.#faults.add(fault);
@@ -68,7 +68,7 @@ export class WatchLine implements LineSink {
     });
   }
 
-  /** Whether its reader waits for what never comes. */
+  /** Reports whether its reader waits for data that never arrives. */
   get isSilent(): boolean {
     return this.#silent;
   }
@@ -88,7 +88,7 @@ export class WatchLine implements LineSink {
     this.#schedule();
   }
 
-  /** What was sent still arrives. */
+  /** Data in flight still arrives. */
   end(): void {
     if (this.#over) return;
     this.#over = true;
@@ -97,7 +97,7 @@ export class WatchLine implements LineSink {
     this.#schedule();
   }
 
-  /** Nobody reads it any more. */
+  /** The reader is gone. */
   close(): void {
     this.#over = true;
     this.#silent = true;
@@ -129,7 +129,7 @@ export class WatchLine implements LineSink {
     );
   }
 
-  /** Everything that has arrived by now in one chunk, or in two that part a line anywhere. */
+  /** Delivers everything that has arrived by now in one chunk, or in two chunks that may split a line anywhere. */
   #deliver(): void {
     const { scheduler, reader, random } = this.#options;
     if (this.#silent) return;

@@ -1,52 +1,52 @@
 import type { Random } from "./random.ts";
 
-/** What may go wrong with one request that is no watch. */
+/** The faults of one request that is not a watch. */
 export const requestFaults = [
-  /** The connection breaks before the server has it. */
+  /** The connection breaks before the server has the request. */
   "lost",
-  /** The server acts on it, and the connection breaks before the answer is there. */
+  /** The server executes the request, and the connection breaks before the answer arrives. */
   "answerLost",
-  /** The answer breaks off in the middle. */
+  /** The answer ends in the middle. */
   "truncated",
-  /** Nothing ever comes back; whether it arrived is open. */
+  /** No answer ever arrives; the request may have arrived. */
   "hangs",
-  /** Seconds on the way. */
+  /** The request takes seconds. */
   "slow",
   "conflict409",
   "invalid422",
   "busy429",
   "error500",
-  /** "etcdserver: request timed out", where the write was stored or not. */
+  /** "etcdserver: request timed out", with the write stored or not. */
   "etcd500",
   "unavailable503",
   "timeout504",
 ] as const;
 
-/** What goes wrong in the encore alone: an answer 429 that asks to come back in a day. */
+/** A fault of the encore only: an answer 429 that requests a retry after a day. */
 type EncoreFault = "asksForADay";
 
-/** What may go wrong with one watch. */
+/** The faults of one watch. */
 export const watchFaults = [
-  /** Everything comes seconds late. */
+  /** Every line arrives seconds late. */
   "late",
-  /** Breaks after some time. */
+  /** The connection breaks after some time. */
   "cut",
-  /** The server ends it after some time, as it may. */
+  /** The server ends the watch after some time, as it may. */
   "ended",
-  /** Says nothing more, for ever. */
+  /** The watch sends nothing more, forever. */
   "silent",
   /** An ERROR event 410 in the middle, or at once. */
   "expired",
-  /** The server ends it when a few events wait for its reader. */
+  /** The server ends the watch when a few events wait for its reader. */
   "tooSlow",
-  /** It begins with what its reader has seen already. */
+  /** The watch starts with events that its reader has already seen. */
   "doubled",
   "noBookmarks",
-  /** Its initial objects come slowly, with changes meanwhile. */
+  /** Its initial objects arrive slowly, with changes in between. */
   "slowList",
 ] as const;
 
-/** What may go wrong with a process or its machine. */
+/** The faults of a process or its machine. */
 export const processFaults = [
   "stopped",
   "suspended",
@@ -57,30 +57,30 @@ export const processFaults = [
   "partition",
 ] as const;
 
-/** What may go wrong with the API server itself. */
+/** The faults of the API server itself. */
 export const serverFaults = ["compaction", "outage", "breakAll"] as const;
 
-/** Something that may go wrong with one request. */
+/** A fault of one request. */
 export type RequestFault = (typeof requestFaults)[number] | EncoreFault;
-/** Something that may go wrong with one watch. */
+/** A fault of one watch. */
 export type WatchFault = (typeof watchFaults)[number];
-/** Something that may go wrong with a process or its machine. */
+/** A fault of a process or its machine. */
 export type ProcessFault = (typeof processFaults)[number];
-/** Something that may go wrong with the API server itself. */
+/** A fault of the API server itself. */
 export type ServerFault = (typeof serverFaults)[number];
 
-/** A time in which much goes wrong. */
+/** A period with many faults. */
 export interface Storm {
   readonly from: number;
   readonly to: number;
-  /** Whom it hits; undefined: all. */
+  /** The machine that it affects; undefined: all. */
   readonly replica: string | undefined;
   readonly strength: number;
 }
 
 /**
- * What goes wrong when: each seed has a few kinds of faults of its own and some storms in which they happen, so that one
- * fault meets another often but not always the same ones. From `calmAt` on nothing goes wrong.
+ * Decides when which fault happens. Each seed has a few kinds of faults and some storms in which they happen, so that
+ * different combinations of faults meet. From `calmAt` on there are no faults.
  */
 export class Weather {
   readonly #random: Random;
@@ -90,12 +90,12 @@ export class Weather {
   readonly processes: readonly ProcessFault[];
   readonly servers: readonly ServerFault[];
   readonly calmAt: number;
-  /** Whether the server can send lists as the beginning of a watch, as those since 1.27 can; else they come in pages. */
+  /** Whether the server can stream lists at the start of a watch, as servers since 1.27 can; otherwise lists are paged. */
   readonly offersStreams: boolean;
-  /** Milliseconds on the way where nothing is wrong. */
+  /** The latency in milliseconds without faults. */
   readonly #latencyMs: number;
   #calm = false;
-  /** What goes wrong with patches of workloads in the encore; undefined: nothing. */
+  /** The faults of patches of workloads in the encore; undefined: none. */
   encore: "answersLost" | "asksForADay" | undefined;
 
   constructor(random: Random, options: { readonly calmAt: number; readonly replicas: readonly string[] }) {
@@ -117,7 +117,7 @@ export class Weather {
     });
   }
 
-  /** Everything goes well from now on. */
+  /** Ends all faults from now on. */
   clear(): void {
     this.#calm = true;
   }
@@ -126,7 +126,7 @@ export class Weather {
     return this.#calm;
   }
 
-  /** What of this is there, for the trace. */
+  /** Describes the weather for the trace. */
   describe(): string {
     const storms = this.storms.map(({ from, to, replica = "all", strength }) => {
       return `${replica} ${(from / 1000).toFixed(1)}-${(to / 1000).toFixed(1)}s x${strength}`;
@@ -136,19 +136,19 @@ export class Weather {
     return `${lists}faults: ${faults.join(" ")}; storms: ${storms.join(", ")}`;
   }
 
-  /** Milliseconds that something needs from one machine to another. */
+  /** Returns the milliseconds from one machine to another. */
   latency(): number {
     return this.#latencyMs * (0.5 + this.#random.next());
   }
 
-  /** `patches`: whether it is the patch of a workload. */
+  /** `patches`: whether the request patches a workload. */
   requestFault(replica: string, now: number, patches: boolean): RequestFault | undefined {
     if (this.encore !== undefined && patches) return this.encore === "asksForADay" ? "asksForADay" : "answerLost";
     if (this.#requests.length === 0 || !this.#random.chance(this.#strength(replica, now) / 2)) return undefined;
     return this.#random.pick(this.#requests);
   }
 
-  /** Several may hit one watch. */
+  /** Returns the faults of a watch, which may be several. */
   watchFaults(replica: string, now: number): ReadonlySet<WatchFault> {
     const strength = this.#strength(replica, now);
     return new Set(this.#watches.filter(() => this.#random.chance(strength)));

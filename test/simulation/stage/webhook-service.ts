@@ -11,7 +11,7 @@ import type { Scheduler } from "./scheduler.ts";
 import type { Trace } from "./trace.ts";
 import type { Weather } from "./weather.ts";
 
-/** How long a replica still serves that is told to stop. */
+/** How long a replica still serves after its signal to stop. */
 const lingerMs = 3_000;
 
 interface Endpoint {
@@ -27,21 +27,21 @@ interface ServiceOptions {
 }
 
 /**
- * The Service in front of the webhooks, and the API server's calls to it. What is left out is TLS with its certificates,
- * and the HTTP server: a review's bytes reach the reviewer as they would.
+ * The Service in front of the webhooks, and the calls of the API server to it. TLS with its certificates and the HTTP server
+ * are left out: the bytes of a review reach the reviewer unchanged.
  */
 export class WebhookService {
   readonly reviews: ReviewEntry[] = [];
   readonly #endpoints: Endpoint[] = [];
   readonly #options: ServiceOptions;
-  /** The revision of the storage. */
+  /** Returns the revision of the storage. */
   revision: () => number = () => 0;
 
   constructor(options: ServiceOptions) {
     this.#options = options;
   }
 
-  /** For the API server. */
+  /** The access for the API server. */
   get caller(): WebhookCaller {
     return {
       call: (_config, review, timeoutMs) => this.#call(review, timeoutMs),
@@ -49,7 +49,7 @@ export class WebhookService {
     };
   }
 
-  /** For `assemble`: a webhook that is asked through this service. */
+  /** Returns the server for `assemble`: a webhook that is called through this service. */
   readonly createWebhook =
     (process: SimulatedProcess) =>
     (options: WebhookOptions): Webhook => {
@@ -68,7 +68,7 @@ export class WebhookService {
       return { ready: () => undefined, port: () => undefined, run };
     };
 
-  /** The process is gone: nobody finds out before it is called. */
+  /** Removes a dead process: callers notice only at the next call. */
   forget(process: SimulatedProcess): void {
     const place = this.#endpoints.findIndex((endpoint) => endpoint.process === process);
     if (place !== -1) this.#endpoints.splice(place, 1);

@@ -3,15 +3,15 @@ import type { Random } from "./random.ts";
 
 const wanted = parseRequestedKind("widgets.example.com");
 
-/** What `--workload-kinds` names where there are Widgets. */
+/** The value of `--workload-kinds` if Widgets exist. */
 export const widgets: readonly RequestedKind[] = wanted === undefined ? [] : [wanted];
 
-/** Wave looks every 30 s, by a clock that may be 3 % slow, whether they are there and can be listed. */
+/** How often Wave checks whether they exist and can be listed: every 30 s, by a clock that may be 3 % slow. */
 export const findingMs = 35_000;
 
 /**
- * When the API of Widgets is there, in virtual milliseconds; undefined: there are none, as in four fifths of all runs. In
- * half of the others it is there from the beginning. It does not go again.
+ * Returns when the API of Widgets appears, in virtual milliseconds; undefined: never, as in four fifths of all runs. In half
+ * of the other runs it exists from the start. The API does not disappear again.
  */
 export function chooseWidgets(random: Random, calmAt: number): number | undefined {
   if (!random.chance(0.2)) return undefined;
