@@ -220,7 +220,7 @@ describe("the caches", () => {
     await feed.list(
       deployment("in", ["c"]),
       deployment("unclear", ["c"], { "wave.pusher.com/update-on-config-change": "yes" }),
-      deployment("schedulingHeld", ["c"], { "wave.pusher.com/scheduling-disabled": "" }),
+      deployment("on-hold", ["c"], { "wave.pusher.com/scheduling-disabled": "" }),
       unschedulable(deployment("stuck", ["c"], {})),
       deployment("mistaken", ["c"], { "wave.pusher.com/update-on-config-chnage": "true" }),
       deployment("out", ["c"], {}),
@@ -229,7 +229,7 @@ describe("the caches", () => {
     expect(Array.from(caches.workloads(), ({ name }) => name)).toEqual([
       "in",
       "unclear",
-      "schedulingHeld",
+      "on-hold",
       "stuck",
       "mistaken",
     ]);

@@ -171,17 +171,17 @@ describeApiServers("workloads", (target) => {
   });
 
   it("for a scheduler that does not exist keep their Pods Pending until they get another scheduler", async () => {
-    const body = spec("schedulingHeld", { replicas: 1 }, { schedulerName: "wave.pusher.com/invalid" });
+    const body = spec("on-hold", { replicas: 1 }, { schedulerName: "wave.pusher.com/invalid" });
     await target().api.call("POST", apps("deployments"), { body });
-    await eventually(async () => (await pods("schedulingHeld")).length === 1);
+    await eventually(async () => (await pods("on-hold")).length === 1);
     // A Pod of another Deployment that was created later runs; this Pod still does not.
     await target().api.call("POST", apps("deployments"), { body: spec("later", { replicas: 1 }) });
     await eventually(rolledOut("later", 1));
-    expect(await running("schedulingHeld")).toEqual([]);
-    await change("deployments", "schedulingHeld", {
+    expect(await running("on-hold")).toEqual([]);
+    await change("deployments", "on-hold", {
       spec: { template: { spec: { schedulerName: "default-scheduler" } } },
     });
-    await eventually(rolledOut("schedulingHeld", 1));
+    await eventually(rolledOut("on-hold", 1));
   });
 
   it("that are deleted delete their ReplicaSets and Pods", async () => {

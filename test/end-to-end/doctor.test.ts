@@ -292,7 +292,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
       "You do not have permission to list statefulsets, daemonsets, secrets and pods in shop. Workloads that depend on them were not checked.",
     );
     expect(findings.map(({ what }) => what)).toContain(
-      "The running Wave was not checked: its flags, permissions, leader and webhook. You do not have permission to list deployments in all namespaces.",
+      "The flags, permissions, leader and webhook of the running Wave were not checked. You do not have permission to list deployments in all namespaces.",
     );
     const { out } = await shell(`wave doctor -n ${ns} >/dev/null`, kubeconfig);
     expect(out).toMatch(

@@ -126,8 +126,8 @@ describeOnControlPlane("Wave", (cluster) => {
     await namespace.create(workload(name, { containers: [container] }, { annotations }));
     const { message, type } = await event(name, "InvalidAnnotation");
     expect(type).toBe("Warning");
-    expect(message).toContain(`wave.pusher.com/update-on-config-change: "${value}"`);
-    expect(message).toContain('write "true"');
+    expect(message).toContain(`wave.pusher.com/update-on-config-change is "${value}"`);
+    expect(message).toContain('Write "true"');
     expect(await recordedHash(cluster, ns, "Deployment", name)).toBeUndefined();
   });
 

@@ -13,7 +13,7 @@ interface Configuration {
 }
 
 const ns = "gitops";
-const schedulingHeldNs = "gitops-schedulingHeld";
+const schedulingHeldNs = "gitops-on-hold";
 const missing = missingTools();
 
 describe.skipIf(missing !== undefined)(`drift${missing === undefined ? "" : ` (${missing})`}`, () => {

@@ -113,15 +113,15 @@ describeOnOwnControlPlane("workload kinds that are not built in", (cluster) => {
         await make(cluster, kind, scene, "hashed", { reads: "page" });
         expect(await hashOf(cluster, kind, scene, "hashed")).toMatch(/^v2:/);
         expect(await writesOf(cluster, kind, scene, "hashed")).toBe(0);
-        await make(cluster, kind, scene, "schedulingHeld", { reads: "later" });
-        expect(await podSpecOf(cluster, kind, scene, "schedulingHeld")).toMatchObject({
+        await make(cluster, kind, scene, "on-hold", { reads: "later" });
+        expect(await podSpecOf(cluster, kind, scene, "on-hold")).toMatchObject({
           schedulerName: invalidScheduler,
         });
       }
       await admitted.configMap("later", { a: "1" });
       for (const kind of playedKinds) {
-        await nextHash(cluster, kind, scene, "schedulingHeld");
-        expect(await podSpecOf(cluster, kind, scene, "schedulingHeld")).not.toHaveProperty("schedulerName");
+        await nextHash(cluster, kind, scene, "on-hold");
+        expect(await podSpecOf(cluster, kind, scene, "on-hold")).not.toHaveProperty("schedulerName");
       }
     } finally {
       await admitting.stop();
