@@ -52,7 +52,7 @@ describe("the site of the docs", () => {
       expect(text.toLowerCase(), word).toContain(word);
   });
 
-  it("finds a page in a browser, with dark colours and on a telephone, and no content or reference table is wider than the screen", async (context) => {
+  it("finds a page in a browser, also dark and on a telephone, and no content is wider than the screen", async (context) => {
     await using browser = await openSite(folder);
     if (browser === undefined) return context.skip("no Chromium on this machine");
     await browser.size(390, 800);

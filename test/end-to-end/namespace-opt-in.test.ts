@@ -90,7 +90,7 @@ describeOnControlPlane("a Namespace that opts in", (cluster) => {
   });
 
   it.for(workloadKinds)(
-    "keeps the record of the configuration of a $kind without annotations when the hash key is lost",
+    "records the configuration of a $kind without annotations whose hash key is lost",
     async ({ kind }) => {
       await say("true");
       const recorded = `v2-01234567:${"0".repeat(64)}`;

@@ -197,7 +197,7 @@ describeOnControlPlane("Wave", (cluster) => {
     expect(await newHash(cluster, ns, "Deployment", "deleted")).not.toBe(first);
   });
 
-  it("waits for an object of another namespace until it is shared with the workload's namespace, and again while it is missing", async () => {
+  it("waits until an object of another namespace is shared with its own namespace, and again while the object is missing", async () => {
     await other.configMap("shared", { a: "1" });
     const annotations = { ...optIn, "wave.pusher.com/extra-configmaps": "rollouts-other/shared" };
     await namespace.configMap("crosses", { a: "1" });

@@ -23,7 +23,7 @@ describeOnControlPlane("Wave without permission to list some of its namespaces",
     return namespace;
   };
 
-  it("syncs the other namespaces, reports the missing permission, and syncs each namespace as soon as it is permitted or created", async () => {
+  it("syncs the other namespaces, reports the permission, and syncs each namespace when it is permitted or created", async () => {
     const namespace = await makeApp(granted);
     await makeApp(later);
     await grant(granted);

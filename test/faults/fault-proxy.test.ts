@@ -37,7 +37,7 @@ describe("the proxy", () => {
     await server.close();
   });
 
-  /** What a client gets, as far as it gets it, and how the stream ends. */
+  /** Returns the part of the response that a client receives, and the end of the stream. */
   async function ask(treatment: Treatment, meanwhile: (got: () => string) => Promise<void> = async () => {}) {
     proxy.treat(() => treatment);
     const session = connect(proxy.url, { ca: certificates.ca });
@@ -52,7 +52,7 @@ describe("the proxy", () => {
       text += chunk;
     });
     stream.end("asked");
-    // A stream that is reset has an error first, which `once` would throw.
+    // A stream that is reset emits an error first, which `once` would throw.
     const closed = new Promise<void>((resolve) => stream.once("close", () => resolve()));
     await meanwhile(() => text);
     await closed;
@@ -61,28 +61,28 @@ describe("the proxy", () => {
   }
 
   const asked = ["PATCH /web?watch=true asked"];
-  it("passes questions and answers", async () => {
+  it("forwards requests and responses", async () => {
     const whole = { status: 200, length: body.length, whole: true, heard: asked };
     expect(await ask({ type: "pass" })).toEqual(whole);
     expect(await ask({ type: "delay", ms: 1 })).toEqual({ ...whole, heard: [...asked, ...asked] });
   });
 
-  it("answers in the server's name, which does not hear of it", async () => {
+  it("answers in place of the server, which does not receive the request", async () => {
     expect(await ask({ type: "answer", status: 429 })).toMatchObject({ status: 429, whole: true, heard: [] });
   });
 
-  it("resets a request before the server hears of it, or when it has acted", async () => {
+  it("resets a request before the server receives it, or after the server has processed it", async () => {
     expect(await ask({ type: "reset" })).toMatchObject({ status: 0, whole: false, heard: [] });
     expect(await ask({ type: "lose the answer" })).toMatchObject({ status: 0, whole: false, heard: asked });
   });
 
-  it("ends an answer too soon, with and without saying so", async () => {
+  it("ends a response too early, with and without an error", async () => {
     const cut = { status: 200, length: 100 };
     expect(await ask({ type: "truncate", bytes: 100, cleanly: true })).toMatchObject({ ...cut, whole: true });
     expect((await ask({ type: "truncate", bytes: 100, cleanly: false })).whole).toBe(false);
   });
 
-  it("holds an answer back until it is calm", async () => {
+  it("holds a response back until the fault ends", async () => {
     const answer = await ask({ type: "black hole", bytes: 100 }, async (got) => {
       await expect.poll(() => got().length).toBe(100);
       proxy.calm();
@@ -90,7 +90,7 @@ describe("the proxy", () => {
     expect(answer).toMatchObject({ status: 200, length: body.length, whole: true });
   });
 
-  it("says GOAWAY and breaks connections", async () => {
+  it("sends GOAWAY and breaks connections", async () => {
     const session = connect(proxy.url, { ca: certificates.ca });
     session.on("error", () => {});
     await once(session, "remoteSettings");

@@ -12,16 +12,16 @@ import {
 import type { AddressInfo } from "node:net";
 import { type Asked, statusBody, type Treatment } from "./treatment.ts";
 
-/** What stands between a client and the API server, understands what passes, and does with it what it is told. */
+/** A proxy between a client and the API server that parses the requests and treats each as configured. */
 export interface FaultProxy {
   readonly url: URL;
-  /** What happens to each request from now on, and to each answer that has not begun. */
+  /** Sets the treatment of each later request, and of each response that has not begun. */
   readonly treat: (choose: (asked: Asked) => Treatment) => void;
-  /** Every request from now on passes, and so does what was held back. */
+  /** Forwards every later request, and everything that was held back. */
   readonly calm: () => void;
-  /** GOAWAY on every connection: what is under way goes on, what is new needs another. */
+  /** Sends GOAWAY on every connection: current streams continue, new requests need another connection. */
   readonly goAway: () => void;
-  /** Breaks every connection, whatever is under way on it. */
+  /** Breaks every connection, with all its streams. */
   readonly breakConnections: () => void;
   readonly close: () => void;
 }
@@ -29,12 +29,12 @@ export interface FaultProxy {
 const pass: Treatment = { type: "pass" };
 
 /**
- * Starts one on a free port with the API server's own certificate and key, so that its clients need not know of it. It
- * speaks HTTP/2 on both sides: each connection of a client has one of its own to the API server, and they end together.
+ * Starts a proxy on a free port with the certificate and key of the API server, so that clients need no other configuration. The proxy
+ * uses HTTP/2 on both sides: each connection of a client has its own connection to the API server, and both end together.
  */
 export async function startFaultProxy(o: {
   readonly server: URL;
-  /** What the server's certificate is checked against. */
+  /** The authority that verifies the certificate of the server. */
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
@@ -138,7 +138,7 @@ export async function startFaultProxy(o: {
   };
 }
 
-/** Sends on what a client asks; when either side gives up, so does the other. */
+/** Forwards a request of a client. When one side ends the stream, the other side ends too. */
 function send(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, upstream: ClientHttp2Session) {
   const { ":authority": _, ...rest } = headers;
   const request = upstream.request(rest, { endStream: stream.endAfterHeaders });
@@ -148,7 +148,7 @@ function send(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, upstream:
   return request;
 }
 
-/** Passes the answer on. */
+/** Forwards the response. */
 async function answered(stream: ServerHttp2Stream, request: ClientHttp2Stream): Promise<void> {
   const [head] = (await once(request, "response")) as [IncomingHttpHeaders];
   if (stream.destroyed) return;
@@ -157,8 +157,8 @@ async function answered(stream: ServerHttp2Stream, request: ClientHttp2Stream): 
 }
 
 /**
- * Passes on the head of the answer and so many bytes of its body, and true: the rest waits in `request`. False where
- * `calmed` came first.
+ * Forwards the head of the response and this many bytes of its body, and returns true: the rest waits in `request`. Returns false if
+ * `calmed` is first.
  */
 async function partly(
   stream: ServerHttp2Stream,

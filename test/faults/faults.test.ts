@@ -16,11 +16,11 @@ import { createWeather, faults } from "./weather.ts";
 const seconds = Number(process.env.WAVE_FAULTS_SECONDS ?? 30);
 const seed = playedSeed();
 /**
- * How long what failed may still matter: a request is given up after 10 s, a watch is begun again after 30 s at the latest, a
- * workload is tried again after 15 s, and one whose hash was taken away several times waits for 40 s.
+ * The longest time for which a fault may have effects. A request times out after 10 s, a watch restarts after 30 s at the latest, a
+ * workload is retried after 15 s, and a workload whose hash was removed several times waits for 40 s.
  */
 const healedMs = 60_000;
-/** Faults between two looks at what came of it. */
+/** The number of faults between two checks of the result. */
 const perRound = 5;
 const say = (line: string) => process.stderr.write(`faults: ${line}\n`);
 
@@ -40,7 +40,7 @@ describeOnControlPlane("while requests, connections and the API server itself fa
   });
 
   it(
-    "people change things at random, and soon after the last fault every workload carries the right hash, again and again",
+    "random changes reach every workload: each has the right hash soon after the last fault, in every round",
     async () => {
       say(`WAVE_SEED=${seed}`);
       const stored = storedIn(cluster, [...new Set(shapes.flatMap(({ namespaces }) => namespaces))]);
@@ -52,7 +52,7 @@ describeOnControlPlane("while requests, connections and the API server itself fa
       await startReplicas(replicas, plane, settings);
       const weather = createWeather({ plane, replicas, dice: createDice(randomFrom(seed + 1)), say });
 
-      /** Somebody changes something all the time; while the API server is away nobody can. */
+      /** Changes objects all the time. While the API server is unavailable no change is possible. */
       const editUntil = async (over: AbortSignal) => {
         let changes = 0;
         while (!over.aborted) {
@@ -97,7 +97,7 @@ describeOnControlPlane("while requests, connections and the API server itself fa
       }
       const restarts = await watchRestarts(replicas);
       say(`watches begun again: ${JSON.stringify(restarts)}`);
-      // Wave's watches have met all of it, also that the API server has forgotten where they were.
+      // The watches of Wave had every fault, also that the API server no longer has their resourceVersion.
       expect(Object.keys(restarts).toSorted()).toEqual(["connection", "ended", "gone", "refused"]);
     },
     (seconds + 240) * 1_000,
@@ -112,7 +112,7 @@ function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** How often watches of all replicas were begun again, by reason. */
+/** Returns the number of restarts of the watches of all replicas, by reason. */
 async function watchRestarts(replicas: readonly Replica[]): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { wave } of replicas) {

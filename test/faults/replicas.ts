@@ -7,14 +7,14 @@ import { startTcpProxy, type TcpProxy } from "../high-availability/tcp-proxy.ts"
 import type { BatchSettings } from "../simulation/record.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
-/** A replica of Wave, and the way from it to the API server: its network, then who answers in the API server's name. */
+/** A replica of Wave, and its path to the API server: its network, then the proxy that can answer in place of the API server. */
 export interface Replica {
   readonly wave: WaveProcess;
   readonly network: TcpProxy;
   readonly proxy: FaultProxy;
 }
 
-/** Adds two replicas with leader election to `replicas`; where the world wants webhooks, the first has them. */
+/** Adds two replicas with leader election to `replicas`. If the world uses webhooks, the first replica serves them. */
 export async function startReplicas(replicas: Replica[], plane: ControlPlane, settings: BatchSettings): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "wave-faults-"));
   const kubeconfig = readFileSync(plane.kubeconfig, "utf8");
@@ -38,7 +38,7 @@ export async function startReplicas(replicas: Replica[], plane: ControlPlane, se
   rmSync(folder, { recursive: true });
 }
 
-/** Ends them. */
+/** Ends the replicas. */
 export async function stopReplicas(replicas: readonly Replica[]): Promise<void> {
   await Promise.all(replicas.map(({ wave }) => wave.stop("SIGKILL")));
   for (const { network, proxy } of replicas) {
@@ -54,10 +54,10 @@ function flagsOf({ namespaces, crossNamespace, schedulingHold, updateRate, updat
     `--scheduling-hold=${schedulingHold}`,
     `--update-rate=${updateRate}`,
     `--update-burst=${updateBurst}`,
-    // What a trigger forgets must not be found by looking at everything again.
+    // A resync must not find a change that a trigger missed.
     "--sync-period=0",
     "--leader-election",
-    // A leader outlives most faults, because the next one plans everything anew; and its Lease ends well before 10 s.
+    // A leader survives most faults, because the next leader plans everything again. Its Lease ends well before 10 s.
     "--leader-election-namespace=default",
     "--leader-election-lease-duration=6s",
     "--leader-election-renew-deadline=5s",

@@ -1,7 +1,7 @@
 import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import type { Api, HistoryEntry, StoredObject } from "../simulation/record.ts";
 
-/** What of a cluster the world acts on and the judge looks at. */
+/** The part of a cluster that the world changes and the judge checks. */
 const resources: readonly (readonly [plural: string, path: string, kind: string])[] = [
   ["namespaces", "/api/v1/namespaces", "Namespace"],
   ["configmaps", "/api/v1/configmaps", "ConfigMap"],
@@ -13,14 +13,14 @@ const resources: readonly (readonly [plural: string, path: string, kind: string]
   ["replicasets", "/apis/apps/v1/replicasets", "ReplicaSet"],
 ];
 
-/** The states of a cluster's objects, as lists show them. */
+/** The states of the objects of a cluster, from lists. */
 export interface Stored {
   readonly history: readonly HistoryEntry[];
-  /** Lists everything and adds what has changed since; rejects where the API server does not answer. */
+  /** Lists all objects and adds the changes since the last list. Rejects if the API server does not respond. */
   readonly look: () => Promise<void>;
 }
 
-/** Nothing is known before the first look. */
+/** Returns an empty state, before the first list. */
 export function storedIn(cluster: Cluster, namespaces: readonly string[]): Stored {
   const history: HistoryEntry[] = [];
   const known = new Map<string, { readonly resource: string; readonly object: StoredObject }>();
@@ -50,7 +50,7 @@ export function storedIn(cluster: Cluster, namespaces: readonly string[]): Store
   return { history, look };
 }
 
-/** The administrator's way, past all proxies. The API server may be away: that is answered like a status. */
+/** Returns the administrator's client, without proxies. An unavailable API server is reported like a status. */
 export function apiOf(cluster: Cluster): Api {
   return {
     request: async (method, path, { query = {}, body, contentType, manager = "kubectl" } = {}) => {
@@ -65,7 +65,7 @@ export function apiOf(cluster: Cluster): Api {
   };
 }
 
-/** Items of a list do not say what kind they are. */
+/** Adds the kind to items, because items of a list have no kind. */
 function storedAs(object: AnyObject, kind: string): StoredObject {
   const apiVersion = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"].includes(kind) ? "apps/v1" : "v1";
   return { apiVersion, ...object, kind } as StoredObject;

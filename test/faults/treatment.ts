@@ -1,27 +1,27 @@
-/** A request as the proxy sees it. */
+/** A request at the proxy. */
 export interface Asked {
   readonly method: string;
   readonly path: string;
   readonly isWatch: boolean;
 }
 
-/** What happens to one request on its way to the API server and back. */
+/** The treatment of one request on its way to the API server and back. */
 export type Treatment =
   | { readonly type: "pass" }
-  /** The API server does not hear of it. */
+  /** The API server does not receive the request. */
   | { readonly type: "answer"; readonly status: number; readonly retryAfterSeconds?: number }
-  /** It arrives late. */
+  /** The request arrives late. */
   | { readonly type: "delay"; readonly ms: number }
-  /** Nobody hears of it. */
+  /** The stream is reset before the API server receives the request. */
   | { readonly type: "reset" }
-  /** It is acted upon, and then the stream is reset before anything of the answer arrives. */
+  /** The API server processes the request, and then the stream is reset before any part of the response arrives. */
   | { readonly type: "lose the answer" }
-  /** So much of the answer's body arrives; then the stream is reset, or ends as if that were all. */
+  /** This many bytes of the response body arrive. Then the stream is reset, or ends as if the response were complete. */
   | { readonly type: "truncate"; readonly bytes: number; readonly cleanly: boolean }
-  /** The answer stops in the middle, or before it begins, and the rest of it comes when the black hole is closed. */
+  /** The response stops in the middle, or before it begins, and the rest arrives when the black hole is closed. */
   | { readonly type: "black hole"; readonly bytes: number };
 
-/** What the API server would say with this status, as a gateway before it might. */
+/** Returns a response of the API server with this status, as a gateway in front of it could send. */
 export function statusBody(status: number): string {
   const reasons: Readonly<Record<number, string>> = {
     403: "Forbidden",

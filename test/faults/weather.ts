@@ -5,7 +5,7 @@ import type { Dice } from "../simulation/dice.ts";
 import type { Replica } from "./replicas.ts";
 import type { Asked, Treatment } from "./treatment.ts";
 
-/** What a fault strikes, and how long it lasts. */
+/** The target of a fault, and its duration. */
 interface Storm {
   readonly plane: ControlPlane;
   readonly replicas: readonly Replica[];
@@ -13,7 +13,7 @@ interface Storm {
   readonly sleep: () => Promise<void>;
 }
 
-/** Something that goes wrong for a while. */
+/** A fault that lasts for a while. */
 interface Fault {
   readonly name: string;
   readonly strike: (storm: Storm) => Promise<void>;
@@ -73,7 +73,7 @@ export const faults: readonly Fault[] = [
   { name: "etcd compacted", strike: ({ plane }) => compact(plane) },
 ];
 
-/** A rule for requests. Often what is under way is broken first, so that watches meet it too. */
+/** Sets a rule for requests. Often breaks the current streams first, so that the rule also affects watches. */
 function requests(name: string, rule: (storm: Storm) => (asked: Asked) => Treatment): Fault {
   const strike = async (storm: Storm) => {
     const { replicas, dice } = storm;
@@ -88,13 +88,13 @@ function requests(name: string, rule: (storm: Storm) => (asked: Asked) => Treatm
   return { name, strike };
 }
 
-/** etcd forgets everything but what is stored now: whoever asks for changes since an earlier moment gets 410. */
+/** Compacts etcd to the current revision: a client that requests changes since an earlier moment receives 410. */
 async function compact(plane: ControlPlane): Promise<void> {
   const etcd = readFileSync(join(dirname(plane.kubeconfig), "etcd.url"), "utf8").trim();
   const post = async (path: string, body: object) => {
     const response = await fetch(`${etcd}/v3/kv/${path}`, { method: "POST", body: JSON.stringify(body) });
     const text = await response.text();
-    // Nothing was stored since it was compacted last.
+    // Nothing was stored since the last compaction.
     if (!response.ok && !text.includes("has been compacted"))
       throw new Error(`etcd: ${path}: ${response.status} ${text}`);
     return text;
@@ -104,13 +104,13 @@ async function compact(plane: ControlPlane): Promise<void> {
   await post("compaction", { revision: header.revision, physical: true });
 }
 
-/** What goes wrong, one after the other. */
+/** A sequence of faults. */
 export interface Weather {
-  /** So many faults. All kinds come, in a random order, before any comes again. */
+  /** Applies this many faults. All kinds occur, in a random order, before a kind occurs again. */
   readonly storm: (count: number) => Promise<void>;
 }
 
-/** Weather that follows from dice, and is told of. */
+/** Returns weather that depends on dice, and reports each fault. */
 export function createWeather(o: {
   readonly plane: ControlPlane;
   readonly replicas: readonly Replica[];

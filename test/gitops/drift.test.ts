@@ -32,35 +32,38 @@ describe.skipIf(missing !== undefined)(`drift${missing === undefined ? "" : ` ($
       cluster.kubectl([...args, "-f", "-"], JSON.stringify(object));
     const cases = tools.flatMap((tool, index) => workloadKinds.map(({ kind }) => ({ ...tool, kind, index })));
 
-    it.for(cases)("$tool: what Wave writes is none on a $kind, and stays when it is applied again", async (tool) => {
-      const name = `${tool.kind.toLowerCase()}-${tool.index}`;
-      const object = workload(name, reads(name), { kind: tool.kind });
-      Object.assign(object.metadata, { namespace: ns });
-      await scene.namespace.configMap(name, { a: "1" });
-      await apply(tool.apply, object);
-      let hash = await newHash(cluster, ns, tool.kind, name);
-      expect(await differs(cluster, tool, object)).toBe("in sync");
-      for (const a of ["2", "3"]) {
-        await scene.namespace.edit("ConfigMap", name, { a });
-        hash = await newHash(cluster, ns, tool.kind, name, hash);
-      }
-      expect(await differs(cluster, tool, object)).toBe("in sync");
+    it.for(cases)(
+      "$tool: Wave's writes to a $kind cause no drift, and stay when the manifest is applied again",
+      async (tool) => {
+        const name = `${tool.kind.toLowerCase()}-${tool.index}`;
+        const object = workload(name, reads(name), { kind: tool.kind });
+        Object.assign(object.metadata, { namespace: ns });
+        await scene.namespace.configMap(name, { a: "1" });
+        await apply(tool.apply, object);
+        let hash = await newHash(cluster, ns, tool.kind, name);
+        expect(await differs(cluster, tool, object)).toBe("in sync");
+        for (const a of ["2", "3"]) {
+          await scene.namespace.edit("ConfigMap", name, { a });
+          hash = await newHash(cluster, ns, tool.kind, name, hash);
+        }
+        expect(await differs(cluster, tool, object)).toBe("in sync");
 
-      const made = await settledRevisions(cluster, ns, tool.kind, name);
-      await apply(tool.apply, object);
-      await scene.caughtUp();
-      expect(await recordedHash(cluster, ns, tool.kind, name)).toBe(hash);
-      await revisionsToBe(cluster, ns, tool.kind, name, made);
-      expect(await differs(cluster, tool, object)).toBe("in sync");
-    });
+        const made = await settledRevisions(cluster, ns, tool.kind, name);
+        await apply(tool.apply, object);
+        await scene.caughtUp();
+        expect(await recordedHash(cluster, ns, tool.kind, name)).toBe(hash);
+        await revisionsToBe(cluster, ns, tool.kind, name, made);
+        expect(await differs(cluster, tool, object)).toBe("in sync");
+      },
+    );
 
     it.for(tools.map((tool, index) => ({ ...tool, index })))(
-      "$tool: what Wave fills into the configuration of its webhook is none, and stays",
+      "$tool: Wave's writes to its webhook configuration cause no drift, and stay",
       async (tool) => {
         const [installed] = ofKind("MutatingWebhookConfiguration", await rendered(cluster, "webhooks.enabled=true"));
         const object = structuredClone(installed) as unknown as Configuration;
         object.metadata.name = `gitops-${tool.index}`;
-        // No webhook of this test is asked about anything.
+        // No webhook of this test receives a request.
         for (const webhook of object.webhooks) webhook.namespaceSelector = { matchLabels: { nobody: "has-it" } };
         await apply(tool.apply, object);
         const kubeconfig = readFileSync(cluster.kubeconfig, "utf8");
@@ -81,7 +84,7 @@ describe.skipIf(missing !== undefined)(`drift${missing === undefined ? "" : ` ($
     );
 
     it.for(tools.map((tool, index) => ({ ...tool, index })))(
-      "$tool: an edit by hand of what the manifest says is told",
+      "$tool: a manual edit of a field of the manifest is reported",
       async (tool) => {
         const name = `edited-${tool.index}`;
         const object = workload(name, reads(name), { spec: { minReadySeconds: 1 } });
@@ -95,7 +98,7 @@ describe.skipIf(missing !== undefined)(`drift${missing === undefined ? "" : ` ($
     );
 
     it.for(tools.map((tool, index) => ({ ...tool, index })))(
-      "$tool: a closed scheduling hold is none, unless the manifest names a scheduler",
+      "$tool: a scheduling hold causes no drift, unless the manifest names a scheduler",
       async (tool) => {
         const deployment = (name: string, podSpec: object) => {
           const object = workload(name, { ...reads(name), ...podSpec });
@@ -110,10 +113,10 @@ describe.skipIf(missing !== undefined)(`drift${missing === undefined ? "" : ` ($
         }
         expect(await differs(cluster, tool, silent)).toBe("in sync");
         const told = await differs(cluster, tool, named);
-        // A dry run asks Wave, which closes the gate there too.
+        // A dry run calls Wave, which sets the scheduling hold there too.
         expect(told).toMatch(tool.rule === "client" || tool.rule === "structured" ? /^out of sync/ : /^in sync/);
 
-        // Who corrects it changes nothing: the same is answered.
+        // A correction changes nothing: the response is the same.
         await apply(tool.apply, named);
         const { spec } = await getWorkload(cluster, schedulingHeldNs, "Deployment", named.metadata.name);
         expect(spec.template.spec.schedulerName).toBe("wave.pusher.com/invalid");

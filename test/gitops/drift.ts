@@ -5,12 +5,12 @@ import type { Cluster } from "../control-plane/cluster.ts";
 import { controlPlaneFolder } from "../control-plane/control-plane.ts";
 import { temporaryFiles } from "../support/kube/files.ts";
 
-/** A tool that keeps a cluster as Git has it: how it applies a manifest, and by which rule it finds a difference. */
+/** A GitOps tool: how the tool applies a manifest, and its rule for differences. */
 export interface Tool {
   readonly tool: string;
-  /** Arguments of kubectl that write an object as the tool does. */
+  /** Arguments of kubectl that write an object like the tool. */
   readonly apply: readonly string[];
-  /** The tool's own library, as test/gitops/install builds it. */
+  /** The program with the library of the tool, built by test/gitops/install. */
   readonly program: "argo-cd-diff" | "flux-diff";
   readonly rule: string;
 }
@@ -20,7 +20,7 @@ const clientSide = (manager: string) => ["apply", `--field-manager=${manager}`];
 const argo = "argocd-controller";
 const [kustomize, helm] = ["kustomize-controller", "helm-controller"];
 
-/** Each tool with the command by which it applies, the program that has its rules, and which of these. */
+/** Each tool with the command that applies, the program with its rules, and the rule that it uses. */
 export const tools: readonly Tool[] = [
   { tool: "Argo CD as it is", apply: clientSide(argo), program: "argo-cd-diff", rule: "client" },
   { tool: "Argo CD, ServerSideApply=true", apply: serverSide(argo), program: "argo-cd-diff", rule: "structured" },
@@ -30,15 +30,15 @@ export const tools: readonly Tool[] = [
   { tool: "Flux, a HelmRelease", apply: clientSide(helm), program: "flux-diff", rule: helm },
 ];
 
-/** Undefined where the tools' libraries are built, else one line that says what builds them. */
+/** Undefined if the libraries of the tools are built; otherwise one line with the command that builds them. */
 export function missingTools(): string | undefined {
   const missing = ["argo-cd-diff", "flux-diff"].filter((name) => !existsSync(join(controlPlaneFolder(), name)));
   return missing.length === 0 ? undefined : `${missing.join(", ")} missing; test/gitops/install builds it`;
 }
 
 /**
- * What a tool says of an object, by its manifest: `in sync`, or `out of sync` and what differs. A tool that compares two answers
- * takes a status that changes between them for a difference, until it looks again: so it is asked three times.
+ * Returns the result of a tool for an object and its manifest: `in sync`, or `out of sync` and the differences. A tool that compares two
+ * responses treats a status that changes between them as a difference, until it compares again. So the tool runs three times.
  */
 export async function differs(cluster: Cluster, tool: Tool, manifest: object): Promise<string> {
   let said = await asked(cluster, tool, manifest);

@@ -5,7 +5,7 @@ import { differs, missingTools, tools } from "./drift.ts";
 
 const missing = missingTools();
 
-/** What the other controllers of docs/comparison.md write into a pod template. */
+/** The fields that the other controllers of docs/comparison.md write into a pod template. */
 const written = {
   "wave-in-go": { metadata: { annotations: { "wave.pusher.com/config-hash": "0c0ffee" } } },
   "pod-reloader": { metadata: { annotations: { "pod-reloader.cs.sap.com/config-hash": "0c0ffee" } } },
@@ -18,7 +18,7 @@ const written = {
 describe.skipIf(missing !== undefined)(`drift${missing === undefined ? "" : ` (${missing})`}`, () => {
   describeOnControlPlane("for tools of GitOps", (cluster) => {
     it.for(tools.map((tool, index) => ({ ...tool, index })))(
-      "$tool: what other controllers write is none either, beside variables of one's own",
+      "$tool: writes of other controllers cause no drift either, next to the variables of the manifest",
       async (tool) => {
         const ns = `gitops-others-${tool.index}`;
         await makeNamespace(cluster, ns);

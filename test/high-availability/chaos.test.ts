@@ -9,7 +9,7 @@ import { startFleet } from "./fleet.ts";
 import { judge, readTimedAuditLog } from "./judge.ts";
 
 /**
- * A short run with short timings by default. WAVE_CHAOS_SECONDS=300 makes it as long as that with the default timings
+ * Runs for a short time with short timings by default. WAVE_CHAOS_SECONDS=300 sets that duration, with the default timings
  * (15, 10 and 2 s).
  */
 const seconds = Number(process.env.WAVE_CHAOS_SECONDS ?? 0);
@@ -36,16 +36,16 @@ describeOnControlPlane("three replicas whose leader is stopped, killed, suspende
         await editor.settled((2 * timings.lease + 60) * 1_000);
         expect(new Set(done)).toEqual(new Set(faults));
 
-        // One of the three says that it leads, the two others that they do not.
+        // One of the three reports that it leads, and the two others report that they do not.
         const leading = async () => {
           const texts = await Promise.all(fleet.replicas.map(({ wave }) => wave.metrics()));
           return texts.map((text) => text.match(/^wave_leader (\d)$/m)?.[1]);
         };
         expect((await leading()).toSorted()).toEqual(["0", "0", "1"]);
-        // A standby is ready too: it serves admission and its caches are warm.
+        // A standby is ready too: it serves webhooks and its caches are filled.
         expect(await Promise.all(fleet.replicas.map(({ wave }) => wave.readyz()))).toEqual(["ok", "ok", "ok"]);
 
-        // The audit log is written a moment late: what is asked for now is its end.
+        // The audit log is written with a delay, so the test sends a request now and waits for it in the log.
         const last = `end-of-${seed}`;
         await cluster.api("GET", `/api/v1/namespaces/${ns}/configmaps/${last}`).catch(() => {});
         await until("the audit log to be written", async () =>

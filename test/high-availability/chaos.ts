@@ -1,12 +1,12 @@
 import type { Fleet, Replica, Timings } from "./fleet.ts";
 
-/** What is done to a leader. */
+/** A kind of disturbance of the leader. */
 export type Fault = "SIGTERM" | "SIGKILL" | "SIGSTOP" | "cut off";
 
-/** Every kind of it. */
+/** All kinds of disturbance. */
 export const faults: readonly Fault[] = ["SIGTERM", "SIGKILL", "SIGSTOP", "cut off"];
 
-/** Random numbers in [0, 1) that are the same for the same seed (mulberry32). */
+/** Returns a generator of random numbers in [0, 1) that are the same for the same seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -18,8 +18,8 @@ export function seeded(seed: number): () => number {
 }
 
 /**
- * Does one thing after another to whoever leads, each kind once in a random order before any comes again, until
- * `seconds` have passed, each kind at least once. Resolves with what was done when everything runs again.
+ * Disturbs the current leader repeatedly, with each kind once in a random order before a kind occurs again, until
+ * `seconds` have passed and each kind occurred at least once. Resolves to the disturbances when all replicas run again.
  */
 export async function wreakHavoc(o: {
   readonly fleet: Fleet;
@@ -30,7 +30,7 @@ export async function wreakHavoc(o: {
 }): Promise<readonly Fault[]> {
   const { fleet, timings, seconds, random, say } = o;
   const end = performance.now() + seconds * 1_000;
-  // A claim on a Lease that nobody has written before takes a lease duration, as does a leader that was killed.
+  // Taking a Lease without an earlier observed write takes a lease duration, as does taking over from a killed leader.
   const takeOverMs = (2 * timings.lease + 10) * 1_000;
   const done: Fault[] = [];
   let order: Fault[] = [];
@@ -47,7 +47,7 @@ export async function wreakHavoc(o: {
   return done;
 }
 
-/** Does it to `leader`, sees another take over, and ends it. */
+/** Disturbs `leader`, waits until another replica takes over, and ends the disturbance. */
 async function strike(
   fault: Fault,
   leader: Replica,
@@ -55,7 +55,7 @@ async function strike(
   takeOverMs: number,
 ): Promise<void> {
   const { wave, proxy } = leader;
-  // Long enough that another leads for a while, as 30 s are by the default timings.
+  // Long enough that another replica leads for a while, like 30 s with the default timings.
   const awayMs = timings.lease * 2_000;
   const next = () => fleet.nextLeader([wave], takeOverMs);
   switch (fault) {

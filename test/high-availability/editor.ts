@@ -6,25 +6,25 @@ import { container, type Namespace, workload, workloadKinds, workloadPath } from
 export interface Edited {
   readonly kind: (typeof workloadKinds)[number]["kind"];
   readonly name: string;
-  /** "resource/name" as the audit log names the workload. */
+  /** The name of the workload in the audit log: "resource/name". */
   readonly target: string;
   edits: number;
-  /** Every hash that was seen on it, in order. */
+  /** Every observed hash of the workload, in order. */
   readonly hashes: string[];
-  /** Whether its ConfigMap was edited and the workload still has the hash of before. */
+  /** True if the ConfigMap was edited and the workload still has its previous hash. */
   pending: boolean;
 }
 
-/** Somebody who edits configuration all the time, each ConfigMap again as soon as its last edit was rolled. */
+/** An editor that changes configuration all the time, each ConfigMap again as soon as its last edit was rolled. */
 export interface Editor {
   readonly edited: readonly Edited[];
   /** Edits until `signal` is aborted. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** Resolves when every edit is rolled; rejects after `timeoutMs`, naming what is not. */
+  /** Resolves when every edit is rolled. Rejects after `timeoutMs` with the names of the other workloads. */
   readonly settled: (timeoutMs: number) => Promise<void>;
 }
 
-/** Makes `each` workloads of every kind, with a ConfigMap each. */
+/** Creates `each` workloads of every kind, each with a ConfigMap. */
 export async function makeEditor(
   cluster: Cluster,
   namespace: Namespace,

@@ -12,22 +12,22 @@ export interface Timings {
   readonly retry: number;
 }
 
-/** One of the replicas, as a Deployment would keep it: what ends is started again, on a connection of its own. */
+/** One of the replicas, kept as by a Deployment: a process that ends is started again. Each replica has a separate connection. */
 export interface Replica {
   readonly name: string;
   readonly proxy: TcpProxy;
-  /** The process that runs at the moment. */
+  /** The current process. */
   wave: WaveProcess;
 }
 
-/** Several replicas of Wave on one cluster, restricted to one namespace, which also has their Lease. */
+/** Several replicas of Wave on one cluster, restricted to one namespace, which also contains their Lease. */
 export interface Fleet {
   readonly replicas: readonly Replica[];
-  /** The holder in the Lease and which replica that is; undefined while nobody holds it or its process has ended. */
+  /** Returns the holder of the Lease and its replica; undefined if the Lease has no holder or the process has ended. */
   readonly leader: () => Promise<Replica | undefined>;
-  /** As `leader`, but waits, and not for one of `others`. */
+  /** Waits for a leader that is not one of `others`. */
   readonly nextLeader: (others: readonly WaveProcess[], timeoutMs: number) => Promise<Replica>;
-  /** Starts a new process in the place of one that ended. */
+  /** Starts a new process for a replica whose process ended. */
   readonly replace: (replica: Replica) => Promise<void>;
   readonly close: () => Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { judge, type TimedAuditEvent } from "./judge.ts";
 
-/** `second` is when it was received and answered, in the one minute that these stories take. */
+/** Returns a request that was received and answered at `second`, in the one minute of these stories. */
 function write(process: string, target: string, second: string, o: { answered?: string; code?: number } = {}) {
   const [resource = "", name = ""] = target.split("/");
   const at = (value: string) => `2026-11-21T10:00:${value.padStart(9, "0")}Z`;
@@ -25,27 +25,27 @@ const handOver = [
 ];
 
 describe("the judge of the audit log", () => {
-  it("accepts a hand-over, counts the writes, and knows the terms even from a log that is out of order", () => {
+  it("accepts a hand-over, counts the writes, and finds the leaderships even in a log that is out of order", () => {
     const { terms, late, twoWriters, writes } = judge(handOver.toReversed(), "ha");
     expect(terms.map(({ process }) => process)).toEqual(["a", "b"]);
     expect([late, twoWriters]).toEqual([[], []]);
     expect(writes).toEqual(new Map([["deployments/x", 2]]));
   });
 
-  it("finds a write after another had begun to write", () => {
+  it("finds a write after another leader has begun to write", () => {
     const { late, twoWriters } = judge([...handOver, write("a", "statefulsets/y", "06.000001")], "ha");
     expect(late).toHaveLength(1);
     expect(twoWriters).toEqual(["statefulsets/y by a answered at 2026-11-21T10:00:06.000001Z"]);
   });
 
-  it("finds a write that began in time and ended after another had taken over", () => {
+  it("finds a write that begins in time and ends after another leader has taken over", () => {
     const slow = write("a", "daemonsets/z", "04.900000", { answered: "05.100000" });
     expect(judge([...handOver, slow], "ha")).toMatchObject({ late: [expect.any(String)], twoWriters: [] });
     const slower = write("a", "daemonsets/z", "04.900000", { answered: "06.100000" });
     expect(judge([...handOver, slower], "ha").twoWriters).toHaveLength(1);
   });
 
-  it("finds a writer that never held the Lease", () => {
+  it("finds a writer that has never held the Lease", () => {
     expect(judge([...handOver, write("c", "deployments/x", "03.000000")], "ha").twoWriters).toHaveLength(1);
   });
 
@@ -54,7 +54,7 @@ describe("the judge of the audit log", () => {
     expect(judge([...handOver, ...back], "ha")).toMatchObject({ late: [], twoWriters: [] });
   });
 
-  it("does not mind what was refused", () => {
+  it("ignores refused requests", () => {
     const refused = write("a", "deployments/x", "07.000000", { code: 422 });
     const { twoWriters, writes } = judge([...handOver, refused], "ha");
     expect(twoWriters).toEqual([]);

@@ -1,25 +1,25 @@
 import { type AuditEvent, readAuditLog } from "../control-plane/control-plane.ts";
 
-/** One request as the API server's audit log tells it, with when it was answered. */
+/** One request in the audit log of the API server, with the time of its response. */
 export interface TimedAuditEvent extends AuditEvent {
   readonly stageTimestamp: string;
 }
 
-/** One time in which one process of Wave held the Lease. */
+/** A period in which one process of Wave held the Lease. */
 export interface HeldTerm {
   readonly process: string;
-  /** When the write that took the Lease was received. */
+  /** The time at which the API server received the write that took the Lease. */
   readonly from: number;
 }
 
-/** What the audit log says about a run. Times in milliseconds since the epoch, with fractions. */
+/** The result of a run from the audit log. Times in milliseconds since the epoch, with fractions. */
 export interface Judgement {
   readonly terms: readonly HeldTerm[];
   /** Writes of a workload that were answered after another process had taken the Lease. */
   readonly late: readonly string[];
-  /** Writes of a workload that were answered after another process, in a later term, had begun to write. */
+  /** Writes of a workload that were answered after another process, in a later leadership, had begun to write. */
   readonly twoWriters: readonly string[];
-  /** How many writes of each workload succeeded, by "resource/name". */
+  /** The number of successful writes of each workload, by "resource/name". */
   readonly writes: ReadonlyMap<string, number>;
 }
 
@@ -27,8 +27,8 @@ const workloads = ["deployments", "statefulsets", "daemonsets"];
 const changing = ["create", "update", "patch"];
 
 /**
- * Judges the processes of Wave in `namespace` by nothing but the audit log. A process is known by the identity in its
- * user agent; a term begins with its first successful write of the Lease after another's.
+ * Judges the processes of Wave in `namespace` only by the audit log. A process is identified by the identity in its
+ * user agent. A leadership begins with its first successful write of the Lease after a write of another process.
  */
 export function judge(events: readonly TimedAuditEvent[], namespace: string): Judgement {
   const writes = events
@@ -69,12 +69,12 @@ export function judge(events: readonly TimedAuditEvent[], namespace: string): Ju
   return { terms, late, twoWriters, writes: counts };
 }
 
-/** The audit log's lines; the API server writes a moment late, so ask for something first and wait until it is there. */
+/** Returns the lines of the audit log. The API server writes with a delay: send a request first and wait until it is in the log. */
 export function readTimedAuditLog(path: string): TimedAuditEvent[] {
   return readAuditLog(path) as TimedAuditEvent[];
 }
 
-/** A time of the audit log, in microseconds there. */
+/** Parses a time of the audit log, which has microseconds. */
 function ms(time: string): number {
   const [seconds = "", fraction = "0"] = time.replace("Z", "").split(".");
   return Date.parse(`${seconds}Z`) + Number(`0.${fraction}`) * 1_000;

@@ -12,14 +12,14 @@ import { until } from "../control-plane/wave-process.ts";
 
 const ns = "leader-election";
 const leases = `/apis/coordination.k8s.io/v1/namespaces/${ns}/leases`;
-/** Long enough for a busy machine to renew in time. */
+/** Durations that are long enough for a busy machine to renew in time. */
 const timings = { leaseDurationMs: 10_000, renewDeadlineMs: 8_000, retryPeriodMs: 300 };
 
 type LeaseObject = AnyObject & { readonly spec: Record<string, unknown> };
 
 type Api = Cluster["api"];
 
-/** The API server's answers as an elector gets them. */
+/** The responses of the API server for an elector. */
 function clientOf(api: Api): Pick<ApiClient, "request"> {
   return {
     request: async <T>({ method, path, body }: Parameters<ApiClient["request"]>[0]): Promise<T> => {
@@ -34,7 +34,7 @@ function clientOf(api: Api): Pick<ApiClient, "request"> {
   };
 }
 
-/** Two electors on one Lease: created, renewed, handed over, deleted, edited. */
+/** Runs two electors on one Lease, which is created, renewed, handed over, deleted and edited. */
 async function electorsTakeTurns(api: Api): Promise<void> {
   const read = () => api<LeaseObject>("GET", `${leases}/wave`);
   const stand = (identity: string) => {
@@ -79,12 +79,12 @@ async function electorsTakeTurns(api: Api): Promise<void> {
   await a.stop();
   const released = performance.now();
   await until("b to lead", b.leads);
-  // Not when the Lease would have ended.
+  // Earlier than the end of the Lease.
   expect(performance.now() - released).toBeLessThan(timings.leaseDurationMs / 2);
   const second = await read();
   expect(second.spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
 
-  // Deleted: the leader writes it again and leads on.
+  // Deleted: the leader writes the Lease again and continues to lead.
   await api("DELETE", `${leases}/wave`);
   const third = await until("the Lease to be there again", read);
   expect(third.spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
@@ -92,7 +92,7 @@ async function electorsTakeTurns(api: Api): Promise<void> {
   expect(await b.leads()).toBe(true);
   expect(b.terms).toHaveLength(1);
 
-  // Edited by somebody else: the leader meets a conflict and leads on.
+  // Edited by another client: the leader receives a conflict and continues to lead.
   const label = { metadata: { labels: { somebody: "else" } } };
   await api("PATCH", `${leases}/wave`, label, "application/merge-patch+json");
   const { renewTime } = (await read()).spec;

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { expect, it } from "vitest";
 import { startTcpProxy } from "./tcp-proxy.ts";
 
-it("the proxy lets nothing pass while it is cut, closes nothing, and delivers late what was sent", async () => {
+it("the proxy forwards nothing while it is cut, closes no connection, and delivers the data later", async () => {
   const server = createServer((socket) => socket.on("data", (chunk) => socket.write(`echo ${chunk}`)));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -27,7 +27,7 @@ it("the proxy lets nothing pass while it is cut, closes nothing, and delivers la
   before.socket.write("b");
   const during = await open();
   during.socket.write("c");
-  // Through a proxy of its own, so that what would have come had time to come.
+  // Through a separate proxy, so that wrongly forwarded data has time to arrive.
   const control = await startTcpProxy(new URL(`https://127.0.0.1:${port}`));
   const beside = connect(control.port, "127.0.0.1", () => beside.write("x"));
   await once(beside, "data");

@@ -3,9 +3,9 @@ import { connect, createServer, type Socket } from "node:net";
 /** A TCP connection to the API server that can be cut the way a broken network cuts it: nothing is closed or refused. */
 export interface TcpProxy {
   readonly port: number;
-  /** From now on nothing passes, in either direction; new connections are accepted and go nowhere. */
+  /** Stops all data in both directions. New connections are accepted, but not forwarded. */
   readonly cut: () => void;
-  /** What was sent meanwhile is delivered, late, as TCP does when a network comes back. */
+  /** Delivers the data that was sent meanwhile, as TCP does when a network works again. */
   readonly mend: () => void;
   readonly close: () => void;
 }

@@ -14,7 +14,7 @@ describeOnControlPlane("away from Wave and back", (cluster) => {
     onTestFinished(async () => void (await wave.stop("SIGKILL")));
     return wave;
   };
-  /** What another controller writes into the pod template of Deployment web. */
+  /** Writes into the pod template of Deployment web like another controller. */
   const writes = (ns: string, annotations: Record<string, string>) =>
     cluster.api(
       "PATCH",
@@ -24,7 +24,7 @@ describeOnControlPlane("away from Wave and back", (cluster) => {
     );
   const annotationsOf = async (ns: string) =>
     (await getWorkload(cluster, ns, "Deployment", "web")).spec.template.metadata.annotations ?? {};
-  /** What Wave writes while it runs until it has planned the workload. */
+  /** Runs Wave until it has planned the workload, and returns its writes. */
   const written = async (ns: string, compatibility: string) => {
     await auditWritten(cluster);
     const before = writesIn(cluster, ns).length;
@@ -35,7 +35,7 @@ describeOnControlPlane("away from Wave and back", (cluster) => {
     return writesIn(cluster, ns).slice(before);
   };
 
-  it("with SAP's pod-reloader: the hash that this wrote stays, also of what it has rolled; then one edit is one rollout", async () => {
+  it("with SAP's pod-reloader: its hashes stay, also on workloads that it rolled; then one edit causes one rollout", async () => {
     const ns = "away-to-pod-reloader";
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("settings", { colour: "red" });
@@ -67,7 +67,7 @@ describeOnControlPlane("away from Wave and back", (cluster) => {
     await revisionsToBe(cluster, ns, "Deployment", "web", before + 1);
   });
 
-  it("with Reloader: what it left is left; what it rolled is rolled once more, because Wave's own hash is there still", async () => {
+  it("with Reloader: its traces stay; workloads that it rolled are rolled once more, because they still have Wave's own hash", async () => {
     const ns = "away-to-reloader";
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("settings", { colour: "red" });

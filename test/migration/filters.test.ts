@@ -6,8 +6,8 @@ import { startFor } from "./migrated.ts";
 
 const merge = "application/merge-patch+json";
 
-describeOnControlPlane("the filters that Reloader has, in Wave's compatibility,", (cluster) => {
-  it("leave out namespaces by name and by labels, and take one in that gets the labels", async () => {
+describeOnControlPlane("the filters of Reloader, with compatibility in Wave,", (cluster) => {
+  it("exclude namespaces by name and by labels, and include a namespace that gets the labels", async () => {
     const [ignored, other, chosen] = ["filtered-ignored", "filtered-other", "filtered-chosen"] as const;
     const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "settings" } }] }] };
     const label = (name: string, team: string) =>
@@ -40,7 +40,7 @@ describeOnControlPlane("the filters that Reloader has, in Wave's compatibility,"
     expect(await wave.stop()).toBe(0);
   });
 
-  it("leave out ConfigMaps and Secrets without the labels, and count one from the next edit on that gets them", async () => {
+  it("exclude ConfigMaps and Secrets without the labels, and include an object that gets them from its next edit on", async () => {
     const ns = "filtered-objects";
     const namespace = await makeNamespace(cluster, ns);
     const metadata = (name: string) => ({ metadata: { name, labels: { reload: "yes" } } });

@@ -10,12 +10,12 @@ const ns = "from-pod-reloader";
 const prefix = "pod-reloader.cs.sap.com";
 const lists = { [`${prefix}/configmaps`]: "settings,none", [`${prefix}/secrets`]: "login" };
 
-describeOnControlPlane("Wave where SAP's pod-reloader was", (cluster) => {
+describeOnControlPlane("Wave after SAP's pod-reloader", (cluster) => {
   const version = async (path: string) => {
     const { metadata } = await cluster.api("GET", `/api/v1/namespaces/${ns}/${path}`);
     return `${metadata.uid}.${metadata.resourceVersion}`;
   };
-  /** The hash as pod-reloader computes it. */
+  /** Returns the hash of pod-reloader. */
   const hash = async () => {
     const [settings, login] = [await version("configmaps/settings"), await version("secrets/login")];
     const text = `configmap/${ns}/settings/${settings}\nconfigmap/${ns}/none/\nsecret/${ns}/login/${login}\n`;
@@ -27,7 +27,7 @@ describeOnControlPlane("Wave where SAP's pod-reloader was", (cluster) => {
     return spec.template.metadata.annotations;
   };
 
-  it("writes nothing, rolls once what an edit concerns, and once what changed while no controller ran", async () => {
+  it("writes nothing, and rolls workloads once for an edit and once for a change while no controller ran", async () => {
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("settings", { colour: "red" });
     await namespace.secret("login", { password: "pass" });

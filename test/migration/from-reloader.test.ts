@@ -7,14 +7,14 @@ import { auditWritten, leftBehind, startFor, untilUnchanged, writesIn } from "./
 
 const ns = "from-reloader";
 
-/** What Reloader has written into the pod template of whom it has rolled: by env vars, or by its annotation. */
+/** The fields that Reloader wrote into the pod template of a rolled workload: environment variables, or its annotation. */
 const left = {
   env: [{ name: "STAKATER_SETTINGS_CONFIGMAP", value: "0c0ffee" }],
   template: { "reloader.stakater.com/last-reloaded-from": '{"type":"CONFIGMAP","name":"settings","namespace":"x"}' },
 };
 
-describeOnControlPlane("Wave where Stakater's Reloader was", (cluster) => {
-  it("restarts nobody, notes what Pods see beside their templates, and rolls once what an edit concerns", async () => {
+describeOnControlPlane("Wave after Stakater's Reloader", (cluster) => {
+  it("restarts no workload, records the configuration outside the pod templates, and rolls workloads once for an edit", async () => {
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("settings", { colour: "red" });
     await namespace.configMap("other", { colour: "red" });
@@ -63,7 +63,7 @@ describeOnControlPlane("Wave where Stakater's Reloader was", (cluster) => {
     expect(await recordedHash(cluster, ns, "Deployment", "other")).toBeUndefined();
   });
 
-  it("resumes a Deployment that it left paused, and leaves one paused that a person did", async () => {
+  it("resumes a Deployment that Reloader left paused, and keeps a Deployment paused that a person paused", async () => {
     const paused = "left-paused-by-reloader";
     const namespace = await makeNamespace(cluster, paused);
     const at = { "deployment.reloader.stakater.com/paused-at": "2026-01-01T00:00:00Z" };

@@ -11,7 +11,7 @@ const login = { password: "pass" };
 
 type Values = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** The hash as the documentation of Wave in Go has it: of a JSON text, sorted as Go sorts. */
+/** Returns the hash from the documentation of Wave in Go: of a JSON text, sorted as in Go. */
 function hashInGo(configMaps: Values, secrets: Values): string {
   const object = (fields: readonly (readonly [string, string])[]) =>
     `{${[...fields]
@@ -30,10 +30,10 @@ function hashInGo(configMaps: Values, secrets: Values): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-describeOnControlPlane("Wave where Wave in Go was", (cluster) => {
+describeOnControlPlane("Wave after Wave in Go", (cluster) => {
   const start = () => startFor(cluster, ns);
 
-  it("writes nothing, rolls once what an edit concerns, and once what changed while no controller ran", async () => {
+  it("writes nothing, and rolls workloads once for an edit and once for a change while no controller ran", async () => {
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("settings", settings);
     await namespace.secret("login", login);
@@ -77,7 +77,7 @@ describeOnControlPlane("Wave where Wave in Go was", (cluster) => {
     }
   });
 
-  it("and back: Wave in Go puts its own hash in place of Wave's, and Wave takes that over again", async () => {
+  it("and back: Wave in Go replaces the hash of Wave with its own, and Wave takes this hash over again", async () => {
     const name = "current";
     const path = `/apis/apps/v1/namespaces/${ns}/deployments/${name}`;
     const hash = hashInGo({ settings: { ...settings, colour: "green" } }, { login });

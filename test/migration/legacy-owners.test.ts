@@ -8,8 +8,8 @@ import { auditWritten, leftBehind, startFor, untilUnchanged, writesIn } from "./
 
 const reads = (name: string) => ({ containers: [{ ...container, envFrom: [{ configMapRef: { name } }] }] });
 
-describeOnControlPlane("what the first versions of Wave in Go left,", (cluster) => {
-  /** As they wrote it: https://github.com/wave-k8s/wave/blob/v0.5.0/pkg/core/owner_references.go. */
+describeOnControlPlane("the owner references of the first versions of Wave in Go", (cluster) => {
+  /** The format of these versions: https://github.com/wave-k8s/wave/blob/v0.5.0/pkg/core/owner_references.go. */
   async function leave(ns: string) {
     const namespace = await makeNamespace(cluster, ns);
     const owned = ownedIn(cluster, ns);
@@ -25,7 +25,7 @@ describeOnControlPlane("what the first versions of Wave in Go left,", (cluster) 
     return wave;
   };
 
-  it("is removed with --migrate-legacy: all that is Wave's, nothing of anybody else, and nobody is restarted", async () => {
+  it("are removed with --migrate-legacy: everything of Wave, nothing of other owners, and no workload is restarted", async () => {
     const ns = "legacy-owners";
     const { namespace, ownedBy, own, finalize, untilOwned, untilFinalizers, untilGone, ...owned } = await leave(ns);
     for (const name of ["settings", "unread", "shared", "others"]) await namespace.configMap(name, { a: "1" });
@@ -72,7 +72,7 @@ describeOnControlPlane("what the first versions of Wave in Go left,", (cluster) 
     expect(await settledRevisions(cluster, ns, "Deployment", "web")).toBe(revisions);
   });
 
-  it("is left without it, and told of", async () => {
+  it("are kept without --migrate-legacy, and reported", async () => {
     const ns = "legacy-owners-left";
     const { namespace, ownedBy, own, finalize, untilOwned, untilFinalizers } = await leave(ns);
     await namespace.configMap("settings", { a: "1" });
@@ -92,7 +92,7 @@ describeOnControlPlane("what the first versions of Wave in Go left,", (cluster) 
     expect(writesIn(cluster, ns)).toEqual(["patch deployments web"]);
   });
 
-  it("is taken over by --owner-references, which protects it from then on", async () => {
+  it("are taken over by --owner-references, which protects them afterwards", async () => {
     const ns = "legacy-owners-kept";
     const { namespace, ownedBy, own, finalize, untilOwned, ...owned } = await leave(ns);
     for (const name of ["settings", "unread"]) await namespace.configMap(name, { a: "1" });

@@ -3,13 +3,13 @@ import { readAuditLog } from "../control-plane/control-plane.ts";
 import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
 import { type WorkloadKind, workload } from "../end-to-end/objects.ts";
 
-/** Starts Wave for one namespace, with a log that tells of each plan. */
+/** Starts Wave for one namespace, with a log of each plan. */
 export function startFor(cluster: Cluster, namespace: string, ...flags: readonly string[]): Promise<WaveProcess> {
   const logged = ["--log-level=debug", "--log-format=json"];
   return startWave(["--kubeconfig", cluster.kubeconfig, `--namespaces=${namespace}`, ...logged, ...flags]);
 }
 
-/** What Wave has written in a namespace besides Events, as the audit log has it: `patch deployments web`. */
+/** Returns the writes of Wave in a namespace, except Events, from the audit log, for example `patch deployments web`. */
 export function writesIn(cluster: Cluster, namespace: string): readonly string[] {
   return readAuditLog(cluster.auditLog)
     .filter(({ userAgent, objectRef }) => userAgent?.startsWith("wave/") && objectRef?.namespace === namespace)
@@ -26,7 +26,7 @@ export async function auditWritten(cluster: Cluster): Promise<void> {
   await until("the audit log to be written", async () => (isTold() ? true : undefined));
 }
 
-/** Waits until the log says that nothing is to be done about a workload. */
+/** Waits until the log shows that a workload needs no change. */
 export function untilUnchanged(wave: WaveProcess, kind: WorkloadKind, name: string): Promise<boolean> {
   const parts = [`"kind":"${kind}"`, `"name":"${name}"`, '"outcome":"current"'];
   const isTold = () =>
@@ -37,7 +37,7 @@ export function untilUnchanged(wave: WaveProcess, kind: WorkloadKind, name: stri
   return until(`${kind} ${name} to be planned`, async () => (isTold() ? true : undefined));
 }
 
-/** A workload as a controller leaves it behind: with these annotations on it and on its pod template. */
+/** Returns a workload as left by another controller: with these annotations on the workload and on its pod template. */
 export function leftBehind(
   name: string,
   podSpec: Record<string, unknown>,

@@ -9,13 +9,13 @@ import { auditWritten, leftBehind, startFor, untilUnchanged, writesIn } from "./
 const ns = "moved-with-webhooks";
 const merge = "application/merge-patch+json";
 const base64 = Buffer.from("red").toString("base64");
-/** As Wave in Go has it: https://github.com/wave-k8s/wave/blob/v0.11.0/pkg/core/hash.go. */
+/** The algorithm of Wave in Go: https://github.com/wave-k8s/wave/blob/v0.11.0/pkg/core/hash.go. */
 const hashInGo = createHash("sha256")
   .update(`{"configMaps":{"settings":{"colour":"${base64}"}},"secrets":{}}`)
   .digest("hex");
 
-describeOnControlPlane("Wave with webhooks where Wave in Go was", (cluster) => {
-  it("keeps its hash through edits that replace no Pod, and puts Wave's into those that do", async () => {
+describeOnControlPlane("Wave with webhooks after Wave in Go", (cluster) => {
+  it("keeps its hash in edits that replace no Pod, and sets the hash of Wave in edits that do", async () => {
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("settings", { colour: "red" });
     const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "settings" } }] }] };

@@ -1,16 +1,16 @@
-/** Series as promtool writes them: values by minute, "0x9" is ten times 0. */
+/** Series in the notation of promtool: values by minute, "0x9" is ten times 0. */
 type Series = Readonly<Record<string, string>>;
 
-/** When one alert fires, and when it does not. */
+/** The conditions under which one alert fires and does not fire. */
 export interface AlertCase {
-  /** Fires after so many minutes, with these labels beside its severity and this summary. */
+  /** The alert fires after this many minutes, with these labels in addition to its severity and with this summary. */
   readonly fires: {
     readonly series: Series;
     readonly afterMinutes: number;
     readonly labels: Readonly<Record<string, string>>;
     readonly summary: string;
   };
-  /** Scenes in which it does not fire, whenever one looks. */
+  /** Scenes in which the alert never fires. */
   readonly quiet: readonly Series[];
 }
 
@@ -21,7 +21,7 @@ const ofPod = { namespace: "wave", pod: "wave-0" };
 const failOpen =
   'apiserver_admission_webhook_fail_open_count{name="workloads.wave.pusher.com",type="admit",job="apiserver"}';
 
-/** A case for each alert, by its name. */
+/** One case for each alert, by the name of the alert. */
 export const alertCases: Readonly<Record<string, AlertCase>> = {
   WaveHasNoLeader: {
     fires: {
@@ -31,7 +31,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       summary: "Wave in wave has no leader and rolls no workload. Check its Pods and its Lease.",
     },
     quiet: [
-      // A change of leader takes 15 s, and with luck a scrape sees it.
+      // A change of leader takes 15 s, and a scrape may or may not observe it.
       { [`wave_leader{${pod}}`]: "1x5 0x30", 'wave_leader{namespace="wave",job="wave",pod="wave-1"}': "0x6 1x29" },
     ],
   },
@@ -158,7 +158,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       labels: ofPod,
       summary: "The webhook certificate of Pod wave-0 of Wave is missing or expires within three days. Check its log.",
     },
-    // promtool's time begins at 0: four days from then, and one that is renewed in time.
+    // The time of promtool begins at 0: a certificate for four days, and a certificate that is renewed in time.
     quiet: [
       { [`wave_webhook_certificate_expiration_timestamp_seconds{${pod}}`]: "345600x30" },
       { [`wave_webhook_certificate_expiration_timestamp_seconds{${pod}}`]: "0x5 777600x30" },
@@ -166,7 +166,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
   },
   WaveWebhookIsNotReached: {
     fires: {
-      // It is there from the first review that fails.
+      // The series exists from the first failed review on.
       series: { [failOpen]: "_x4 1x20" },
       afterMinutes: 8,
       labels: { name: "workloads.wave.pusher.com" },

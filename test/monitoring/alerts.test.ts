@@ -22,20 +22,20 @@ const rules = groups.flatMap((group) => group.rules);
 
 describe("each alert", () => {
   it.for(rules)(
-    "$alert has a case that it fires in, one that it does not, and its entry in docs/alerts.md",
+    "$alert has a case in which it fires, a case in which it does not, and its entry in docs/alerts.md",
     ({ alert, annotations }) => {
       expect(alertCases[alert]?.quiet.length).toBeGreaterThan(0);
       expect(annotations.runbook).toBe(`docs/alerts.md#${alert.toLowerCase()}`);
       const entry = readFileSync("docs/alerts.md", "utf8")
         .split(/^## /m)
         .find((each) => each.startsWith(`${alert}\n`));
-      // The command that shows why, and what ends it.
+      // The command that shows the cause, and the step that ends the alert.
       expect(entry).toMatch(/^\$ (kubectl|wave) /m);
       expect(entry).toMatch(/^\*\*Ends\*\*/m);
     },
   );
 
-  it("is one that there is", () => {
+  it("with a case exists", () => {
     expect(Object.keys(alertCases).sort()).toEqual(rules.map(({ alert }) => alert).sort());
     const documented = Array.from(
       readFileSync("docs/alerts.md", "utf8").matchAll(/^## (Wave\w+)$/gm),
@@ -47,7 +47,7 @@ describe("each alert", () => {
 
 const missing = missingPrometheus();
 describe.skipIf(missing !== undefined)(`the alerts, by promtool${missing ? ` (${missing})` : ""}`, () => {
-  it("are rules that Prometheus takes", async () => {
+  it("are rules that Prometheus accepts", async () => {
     expect(await promtool(["check", "rules"], "alerts.yaml", text)).toContain(`SUCCESS: ${rules.length} rules found`);
   });
 
@@ -58,7 +58,7 @@ describe.skipIf(missing !== undefined)(`the alerts, by promtool${missing ? ` (${
       exp_labels: { severity: rule.labels.severity, ...labels },
       exp_annotations: { summary, runbook: rule.annotations.runbook },
     };
-    // Not the moment that something is wrong, but when it has lasted.
+    // Not at the start of the problem, but after the problem has lasted.
     const times = [
       { eval_time: "0m", alertname: rule.alert, exp_alerts: [] },
       { eval_time: `${afterMinutes}m`, alertname: rule.alert, exp_alerts: [alert] },
@@ -66,14 +66,14 @@ describe.skipIf(missing !== undefined)(`the alerts, by promtool${missing ? ` (${
     await tested([{ series, times }]);
   });
 
-  it.for(rules)("$alert does not fire of anything else", async ({ alert }) => {
+  it.for(rules)("$alert does not fire for any other reason", async ({ alert }) => {
     const { quiet = [] } = alertCases[alert] ?? {};
     const minutes = Array.from({ length: 60 }, (_, minute) => minute);
     const times = minutes.map((minute) => ({ eval_time: `${minute}m`, alertname: alert, exp_alerts: [] }));
     await tested(quiet.map((series) => ({ series: { ...inOrder, ...series }, times })));
   });
 
-  it("WaveHasNoLeader fires where no Wave is left to be scraped", async () => {
+  it("WaveHasNoLeader fires if no Wave is left to be scraped", async () => {
     const { severity } = rules.find(({ alert }) => alert === "WaveHasNoLeader")?.labels ?? {};
     const summary = "Wave has no leader and rolls no workload. Check its Pods and its Lease.";
     const exp_annotations = { summary, runbook: "docs/alerts.md#wavehasnoleader" };
@@ -82,7 +82,7 @@ describe.skipIf(missing !== undefined)(`the alerts, by promtool${missing ? ` (${
   });
 });
 
-/** Rejects where promtool finds that the alerts are not as expected. */
+/** Rejects if the alerts are not as expected by promtool. */
 async function tested(
   scenes: readonly { readonly series: Readonly<Record<string, string>>; readonly times: object[] }[],
 ) {

@@ -18,7 +18,7 @@ const flagsOf = async (namespace: string) => [
   "--owner-references",
 ];
 
-/** Nobody listens there, and nothing is to be told. */
+/** A receiver without a listener, and no notification is due. */
 const receivers = [{ name: "nobody", type: "webhook", url: "http://127.0.0.1:9", outcomes: ["halted"] }];
 
 async function notifyFile(): Promise<string> {
@@ -34,7 +34,7 @@ describeOnControlPlane("the metrics of a run", (cluster) => {
     ["by default", "metrics-by-default", false],
     ["with everything on", "metrics-of-all", true],
   ] as const)(
-    "%s are exactly those of the catalogue, each series that is known beforehand included",
+    "%s are exactly those of the catalogue, including each series that exists from the start",
     async ([, ns, all]) => {
       const { wave } = await startScene(cluster, ns, { webhooks: all, args: all ? await flagsOf(ns) : [] });
       onTestFinished(async () => {
@@ -70,7 +70,7 @@ function shownOf(row: MetricRow, family: Family | undefined) {
   return { type: family?.type, help: family?.help, labels, series: [...series].sort() };
 }
 
-/** The values that a label has in this run. */
+/** Returns the values of a label in this run. */
 function valuesOf(family: Family | undefined, label: string): string[] {
   return [...new Set((family?.samples ?? []).map(({ labels }) => labels[label] ?? ""))];
 }

@@ -13,7 +13,7 @@ import { missingPrometheus } from "./promtool.ts";
 const ns = "monitored";
 const read = (name: string) => readFileSync(join(chart, "files", name), "utf8");
 
-/** The chart's alerts, but what would be waited for minutes fires after seconds. */
+/** The alerts of the chart, with waiting times of seconds instead of minutes. */
 const hasty = read("alerts.yaml")
   .replaceAll(/for: \d+m/g, "for: 2s")
   .replace("> 900", "> 2");
@@ -55,12 +55,12 @@ describeOnControlPlane("a Wave that Prometheus scrapes", (cluster) => {
         (await prometheus.query(asked)).length > 0 ? true : undefined,
       );
     }
-    // The very first leader of a cluster acts after 15 s.
+    // The first leader of a cluster acts after 15 s.
     await until("no alert", async () => ((await prometheus.firing()).size === 0 ? true : undefined));
   });
 
   it.skipIf(missing !== undefined)(
-    "has an alert while a workload waits for what is missing, and none once that is there",
+    "has an alert while a workload waits for a missing object, and no alert after the object is created",
     async () => {
       await scene.namespace.create(workload("waits", reads("missing")));
       const alert = await until("the alert", async () => (await prometheus.firing()).get("WaveWorkloadWaitsTooLong"));

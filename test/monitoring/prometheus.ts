@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { freePort, until } from "../control-plane/wave-process.ts";
 
-/** One series of an answer, with its value at the moment that was asked for. */
+/** One series of a response, with its value at the requested moment. */
 export interface Sample {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: readonly [number, string];
@@ -21,16 +21,16 @@ export interface Alert {
 /** A real Prometheus. */
 export interface Prometheus {
   readonly url: string;
-  /** What a query answers now. Rejects where it is not PromQL. */
+  /** Returns the current result of a query. Rejects if the query is not PromQL. */
   readonly query: (expr: string) => Promise<readonly Sample[]>;
-  /** The alerts that fire now, by name. */
+  /** Returns the alerts that fire now, by name. */
   readonly firing: () => Promise<ReadonlyMap<string, Alert>>;
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Starts a Prometheus in a folder of its own that scrapes a Wave every second as the chart's monitors would, with the labels
- * of a Pod, and evaluates these rules every second. Resolves when it has scraped.
+ * Starts a Prometheus in a new folder that scrapes a Wave every second like the monitors of the chart, with the labels
+ * of a Pod, and evaluates these rules every second. Resolves after the first scrape.
  */
 export async function startPrometheus(target: { readonly port: number }, rules: string): Promise<Prometheus> {
   const folder = mkdtempSync(join(tmpdir(), "wave-prometheus-"));

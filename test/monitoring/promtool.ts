@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const folders = (process.env.PATH ?? "").split(":");
 
-/** Why the tests with a real Prometheus are left out here; undefined where it is installed. */
+/** The reason why the tests with a real Prometheus are skipped; undefined if Prometheus is installed. */
 export function missingPrometheus(): string | undefined {
   const missing = ["prometheus", "promtool"].filter(
     (name) => !folders.some((folder) => existsSync(join(folder, name))),
@@ -15,7 +15,7 @@ export function missingPrometheus(): string | undefined {
   return missing.length === 0 ? undefined : `no ${missing.join(" and ")}: test/monitoring/install gets it from Debian`;
 }
 
-/** Runs promtool with `text` as a file of this name beside it, and answers what it said. Rejects where it found fault. */
+/** Runs promtool with `text` in a file of this name in its folder, and returns the output. Rejects if promtool reports an error. */
 export async function promtool(args: readonly string[], name: string, text: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "wave-promtool-"));
   try {

@@ -10,14 +10,14 @@ import { startTcpProxy } from "../high-availability/tcp-proxy.ts";
 const ns = "unreachable";
 
 describeOnControlPlane("an API server that is gone", (cluster) => {
-  it("is told of by the log more than once in 25 s, once for all watches, and by a gauge; and its return once", async () => {
+  it("is reported by a gauge and more than once in 25 s by the log, once for all watches, and its return once", async () => {
     await makeNamespace(cluster, ns);
     const text = readFileSync(cluster.kubeconfig, "utf8");
     const server = text.match(/server: "?(https:[^"},\s]+)/)?.[1] ?? "";
     const proxy = await startTcpProxy(new URL(server));
     const folder = mkdtempSync(join(tmpdir(), "wave-unreachable-"));
     writeFileSync(join(folder, "config"), text.replace(server, `https://127.0.0.1:${proxy.port}`));
-    // Nobody asks but the watches: no leader election.
+    // Only the watches send requests, because there is no leader election.
     const wave = await startWave(["--kubeconfig", join(folder, "config"), `--namespaces=${ns}`]);
     onTestFinished(async () => {
       await wave.stop();

@@ -5,24 +5,24 @@ import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { leadToReplica, type Release, type Replica } from "../deploy/installed.ts";
 
-/** Where nights are spent: a cluster with a release of the chart, whose one replica is a process of the test. */
+/** The place of the nights: a cluster with a release of the chart, whose only replica is a process of the test. */
 export interface Place {
   readonly cluster: Cluster;
   readonly release: Release;
   readonly replica: Replica;
 }
 
-/** What goes wrong in one walk, and what is not done by the commands of the page. */
+/** The fault of one walk, and the steps that are not commands of the page. */
 export interface Night {
-  /** The series of the alert while something is wrong; it has no such line before and after. */
+  /** The series of the alert during the fault. The metrics have no such line before and after. */
   readonly series: RegExp;
-  /** Where the series is not one of Wave's: the API server's own. */
+  /** Returns the metrics of the API server, if the series is not a metric of Wave. */
   readonly by?: "api server";
-  /** Breaks it; resolves with what then does what kwok's machines do not: by itself, as soon as the person has mended it. */
+  /** Causes the fault. Resolves to a function for the steps that kwok does not simulate, as soon as the person has repaired it. */
   readonly breaks: (place: Place) => Promise<() => Promise<unknown>>;
   /**
-   * Before which block of the page that happens, where the person does not wait for it but it for the person: the server is
-   * there again, the Service leads to the replica.
+   * The block of the page before which that function runs, if the person does not wait for its effect: for example the server is
+   * available again, or the Service leads to the replica.
    */
   readonly answersBefore?: number;
 }
@@ -30,11 +30,11 @@ export interface Night {
 const page = "/api/v1/namespaces/shop/configmaps/page";
 const mergePatch = "application/merge-patch+json";
 
-/** By the titles of the page. */
+/** The nights by the titles of the page. */
 export const nights: Readonly<Record<string, Night>> = {
   "A ConfigMap is broken": {
     series: /^wave_rollouts_halted [1-9]/m,
-    // kwok's Pods read nothing, so no edit could break them: while the page is broken the one node takes no Pod.
+    // The Pods of kwok read nothing, so no edit could break them. While the page is broken the only node accepts no Pod.
     breaks: async ({ cluster }) => {
       await cluster.kubectl(["cordon", "node-0"]);
       await cluster.api("PATCH", page, { data: { "index.html": "Hello {{ name" } }, mergePatch);
@@ -65,7 +65,7 @@ export const nights: Readonly<Record<string, Night>> = {
     series: /^apiserver_admission_webhook_fail_open_count\{name="workloads\.wave\.pusher\.com",type="admit"\} [1-9]/m,
     by: "api server",
     breaks: async ({ cluster, release, replica }) => {
-      // The port as the chart has it, so that the API server cannot use a connection that is still open.
+      // The port of the chart, so that the API server cannot use a connection that is still open.
       const port = [{ op: "remove", path: "/webhooks/0/clientConfig/service/port" }];
       await cluster.api("PATCH", `${configurations}/wave-webhook`, port, "application/json-patch+json");
       await cluster.kubectl(["-n", release.namespace, "delete", "service", "wave-webhook"]);

@@ -2,16 +2,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Exchange, exchangesOf, type Fence, fencesOf, root } from "../docs/fences.ts";
 
-/** A section of the page: what somebody on call does in one night. */
+/** A section of the page: the steps of a person on call in one night. */
 export interface Walk {
   readonly title: string;
-  /** The alert that woke them. */
+  /** The alert that woke the person. */
   readonly alert: string;
   readonly blocks: readonly Fence[];
   readonly exchanges: readonly Exchange[];
 }
 
-/** The walks of a page, in order: one for each of its headings of the second level. */
+/** Returns the walks of a page, in order: one for each heading of the second level. */
 export function walksOf(page: string): readonly Walk[] {
   const lines = readFileSync(join(root, page), "utf8").split("\n");
   const starts = [...lines.keys()].filter((index) => lines[index]?.startsWith("## "));

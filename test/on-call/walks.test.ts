@@ -14,7 +14,7 @@ import { type Walk, walksOf } from "./page.ts";
 
 const page = "docs/on-call.md";
 const walks = walksOf(page);
-// A leader that a busy machine keeps from renewing would no longer know for which change it rolled within the same second.
+// A leader that cannot renew on a busy machine would lose the record for which change it rolled within the same second.
 const longTerms = ["leaseDuration=15s", "renewDeadline=12s", "retryPeriod=500ms"].map(
   (term) => `leaderElection.${term}`,
 );
@@ -25,8 +25,8 @@ const release: Release = {
   values: ["--set", ["webhooks.enabled=true", ...longTerms, ...paced].join()],
 };
 
-// It is broken, and a Wave in all namespaces would roll the workloads of other suites.
-describeOnOwnControlPlane("somebody on call, by the commands of the page,", (cluster) => {
+// The test breaks the control plane, and a Wave in all namespaces would roll the workloads of other suites.
+describeOnOwnControlPlane("a person on call, with the commands of the page,", (cluster) => {
   let place: Place;
   let scene: Scene;
 
@@ -55,7 +55,7 @@ describeOnOwnControlPlane("somebody on call, by the commands of the page,", (clu
     await place?.replica.stop("SIGKILL");
   });
 
-  it("has a walk for each night, from an alert that goes by its series", () => {
+  it("has a walk for each night, from an alert that uses its series", () => {
     expect(walks.map(({ title }) => title)).toEqual(Object.keys(nights));
     const rules = readFileSync(join(chart, "files/alerts.yaml"), "utf8").split("- alert: ");
     for (const { title, alert } of walks) {
@@ -67,18 +67,18 @@ describeOnOwnControlPlane("somebody on call, by the commands of the page,", (clu
     }
   });
 
-  it.for(walks)("ends it in a minute: $title", async (walk: Walk) => {
+  it.for(walks)("ends the fault in a minute: $title", async (walk: Walk) => {
     const night = nights[walk.title] ?? expect.fail("no such night");
     expect(await series(night)).not.toMatch(night.series);
     const answer = await night.breaks(place);
     try {
       await until("the alert's series", async () => (night.series.test(await series(night)) ? true : undefined));
     } catch (error) {
-      // The API server is not left standing still.
+      // The API server must run again after the test.
       if (night.answersBefore !== undefined) await answer().catch(() => {});
       throw error;
     }
-    // Without what the machine makes Wave and this test wait.
+    // Without the time for which the machine makes Wave and this test wait.
     const now = () => performance.now() - waitedMs(place.replica.process.pid ?? 0) - waitedMs("thread-self");
     const started = now();
     const follow = async () => {
@@ -89,7 +89,7 @@ describeOnOwnControlPlane("somebody on call, by the commands of the page,", (clu
     };
     await Promise.all([follow(), night.answersBefore === undefined ? answer() : undefined]);
     expect((now() - started) / 1_000).toBeLessThan(60);
-    // What the API server has let through it goes on counting.
+    // The API server continues to count the requests that it admitted.
     if (night.by === undefined)
       await until("the series to be as before", async () =>
         night.series.test(await series(night)) ? undefined : true,

@@ -4,7 +4,7 @@ import { setTimeout as after } from "node:timers/promises";
 import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import { until } from "../control-plane/wave-process.ts";
 
-/** The namespace whose Secrets play the vault: what external-secrets calls `shop/db` is the Secret `shop-db` in it. */
+/** The namespace whose Secrets simulate the vault. The path `shop/db` of external-secrets is the Secret `shop-db` there. */
 export const vault = "vault";
 
 /** The values of a vault, by key and property. */
@@ -12,12 +12,12 @@ type Vault = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
 interface WantedSecret {
   readonly name: string;
-  /** Undefined: there is to be none. */
+  /** Undefined if the Secret must not exist. */
   readonly data: Readonly<Record<string, string>> | undefined;
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** What an operator makes of an object of its kind, as its documentation says. */
+/** Returns the Secret that an operator writes for an object of its kind, according to its documentation. */
 interface Operator {
   readonly resource: string;
   readonly secretOf: (object: AnyObject, vault: Vault) => WantedSecret;
@@ -43,7 +43,7 @@ interface Certificate extends AnyObject {
 
 const operators: readonly Operator[] = [
   {
-    // With `deletionPolicy: Delete`; annotations are copied to the Secret, so that each refresh that is forced writes it.
+    // With `deletionPolicy: Delete`. Annotations are copied to the Secret, so that each forced refresh writes the Secret.
     resource: "external-secrets.io/v1/externalsecrets",
     secretOf: (object, values) => {
       const { target, data } = (object as ExternalSecret).spec;
@@ -65,7 +65,7 @@ const operators: readonly Operator[] = [
     },
   },
   {
-    // Another name is another certificate, as a renewal is, and it keeps its authority.
+    // Another name causes another certificate, like a renewal, with the same authority.
     resource: "cert-manager.io/v1/certificates",
     secretOf: (object) => {
       const { secretName, dnsNames } = (object as Certificate).spec;
@@ -78,7 +78,7 @@ const operators: readonly Operator[] = [
   },
 ];
 
-/** A played seal: whoever seals adds anything, so that no two seals of one text are alike. */
+/** Seals a text in a simulated way: a random addition makes all seals of one text different. */
 export const sealed = (text: string, anything: string) => base64(`${anything}:${text}`);
 const unsealed = (cipher: string) => Buffer.from(cipher, "base64").toString().replace(/^.*?:/s, "");
 const base64 = (text: string) => Buffer.from(text).toString("base64");
@@ -92,15 +92,15 @@ export async function defineOthersKinds(cluster: Cluster): Promise<void> {
     await until(`${resource} to be served`, () => cluster.list(`/apis/${resource}`));
 }
 
-/** Operators that are played. */
+/** Simulated operators. */
 export interface PlayedOperators extends AsyncDisposable {
-  /** Resolves when they have acted on everything that was stored before. */
+  /** Resolves when the operators have processed everything that was stored before. */
   readonly caughtUp: () => Promise<void>;
 }
 
 /**
- * Plays external-secrets, sealed-secrets and cert-manager until it is disposed of: each writes the Secrets that its objects
- * ask for, and tries again what the API server refuses.
+ * Simulates external-secrets, sealed-secrets and cert-manager until disposal: each operator writes the Secrets that its objects
+ * request, and retries writes that the API server refuses.
  */
 export function playOperators(cluster: Cluster): PlayedOperators {
   const ending = new AbortController();
@@ -131,7 +131,7 @@ export function playOperators(cluster: Cluster): PlayedOperators {
   };
   const play = async () => {
     while (!ending.signal.aborted) {
-      // A namespace that goes, or a server that is busy: at the next round.
+      // The namespace is being deleted or the server is busy: retried in the next round.
       await round()
         .then(() => rounds++)
         .catch(() => undefined);
@@ -141,7 +141,7 @@ export function playOperators(cluster: Cluster): PlayedOperators {
   const played = play();
   return {
     async caughtUp() {
-      // The round that is under way may have begun before.
+      // The current round may have begun earlier.
       const enough = rounds + 2;
       await until("the operators to look", async () => (rounds >= enough ? true : undefined));
     },

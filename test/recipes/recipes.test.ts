@@ -15,8 +15,8 @@ const mounts = (secretName: string, more: object = {}) => ({
   volumes: [{ name: "tls", secret: { secretName, ...more } }],
 });
 
-// What docs/recipes.md says of each tool.
-describeOnControlPlane("Wave beside an operator that writes Secrets", (cluster) => {
+// Tests the statements of docs/recipes.md about each tool.
+describeOnControlPlane("Wave with an operator that writes Secrets", (cluster) => {
   let wave: WaveProcess;
   let operators: PlayedOperators;
   let namespace: Namespace;
@@ -43,7 +43,7 @@ describeOnControlPlane("Wave beside an operator that writes Secrets", (cluster) 
         .catch(() => undefined);
       return is(found as never) ? true : undefined;
     });
-  /** The operators have written and Wave has planned whatever came before: it has given a later workload its hash. */
+  /** Waits until the operators have written and Wave has planned all earlier changes: a later workload then has its hash. */
   const caughtUp = async (mark: string) => {
     await operators.caughtUp();
     await namespace.configMap(mark, { a: "0" });
@@ -63,7 +63,7 @@ describeOnControlPlane("Wave beside an operator that writes Secrets", (cluster) 
     },
   });
 
-  it("external-secrets: waits for the first Secret, passes a refresh over, rolls once for a rotation", async () => {
+  it("external-secrets: waits for the first Secret, ignores a refresh, rolls once for a rotation", async () => {
     await namespace.create(workload("eso", reads("db")));
     await until("the wait to be told", async () => {
       const events = await waveEvents(cluster, ns, "eso");
@@ -84,7 +84,7 @@ describeOnControlPlane("Wave beside an operator that writes Secrets", (cluster) 
     await revisionsToBe(cluster, ns, "Deployment", "eso", revisions + 1);
   });
 
-  it("external-secrets: keeps the Pods of a Secret that vanishes, and rolls nothing when it is back as it was", async () => {
+  it("external-secrets: keeps the Pods of a deleted Secret, and rolls nothing when the same Secret is created again", async () => {
     const before = await hash("eso");
     await namespaceAs(cluster, vault).remove("Secret", "recipes-db");
     await secretIs("db", (secret) => secret === undefined);
@@ -96,7 +96,7 @@ describeOnControlPlane("Wave beside an operator that writes Secrets", (cluster) 
     expect(await hash("eso")).toBe(before);
   });
 
-  it("sealed-secrets: passes another seal of the same value over, and rolls for another value", async () => {
+  it("sealed-secrets: ignores another seal of the same value, and rolls for another value", async () => {
     const sealedSecret = (cipher: string) => ({
       apiVersion: "bitnami.com/v1alpha1",
       kind: "SealedSecret",
@@ -113,7 +113,7 @@ describeOnControlPlane("Wave beside an operator that writes Secrets", (cluster) 
     await rolled("mail", first);
   });
 
-  it("cert-manager: a renewal rolls who reads the certificate, and not who reads the authority or leaves it out", async () => {
+  it("cert-manager: a renewal rolls workloads that read the certificate, not those that read the authority or exclude the certificate", async () => {
     const certificate = (dnsName: string) => ({
       apiVersion: "cert-manager.io/v1",
       kind: "Certificate",

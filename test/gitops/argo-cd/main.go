@@ -1,4 +1,4 @@
-// Tells whether Argo CD would call an object of a cluster out of sync with a manifest, by Argo CD's own diffing library.
+// Reports whether Argo CD would show an object of a cluster as out of sync with a manifest, with the diffing library of Argo CD.
 // Usage: argo-cd KUBECONFIG MANIFEST client|structured|server
 package main
 
@@ -21,15 +21,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// As Argo CD calls itself where it applies on the server's side.
+// The field manager of Argo CD for server-side apply.
 const manager = "argocd-controller"
 
-// live is the object of the cluster that a manifest is of.
+// live returns the object of the cluster for a manifest.
 type live struct {
 	objects dynamic.ResourceInterface
 }
 
-// Run is the dry run that a server-side diff makes.
+// Run runs the dry run of a server-side diff.
 func (l live) Run(ctx context.Context, wanted *unstructured.Unstructured, manager string) (string, error) {
 	body, err := wanted.MarshalJSON()
 	if err != nil {

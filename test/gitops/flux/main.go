@@ -1,4 +1,4 @@
-// Tells whether Flux would correct an object of a cluster towards a manifest, by Flux's own library for drift.
+// Reports whether Flux would correct an object of a cluster to match a manifest, with the drift library of Flux.
 // Usage: flux KUBECONFIG MANIFEST kustomize-controller|helm-controller
 package main
 
@@ -42,7 +42,7 @@ func drift(kubeconfig, manifest, controller string) (string, error) {
 		return "", err
 	}
 	ctx := context.Background()
-	// What helm-controller does for spec.driftDetection.
+	// The steps of helm-controller for spec.driftDetection.
 	if controller == "helm-controller" {
 		found, err := jsondiff.Unstructured(ctx, cluster, wanted, jsondiff.FieldOwner(controller))
 		if err != nil {
