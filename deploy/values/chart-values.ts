@@ -43,7 +43,7 @@ const webhooks = section(
     "webhooks.failurePolicy",
     "Ignore",
     { enum: ["Ignore", "Fail"] },
-    "What the API server does with workloads while Wave does not answer: `Ignore` admits them, `Fail` rejects them. Read docs/webhooks.md before you choose Fail.",
+    "Effect while Wave does not answer. `Ignore`: the API server admits workloads. `Fail`: it rejects them. Read docs/webhooks.md before you choose Fail.",
   ],
   [
     "webhooks.timeoutSeconds",
@@ -74,7 +74,7 @@ const webhooks = section(
     "webhooks.certManager.tokenSecret",
     "",
     optionalName,
-    "Secret in the namespace of the release with the secret path of the webhook under the key `token`. Required with cert-manager. See docs/webhooks.md.",
+    "Name of a Secret in the namespace of the release. Its key `token` has the secret path of the webhook. Required with cert-manager. See docs/webhooks.md.",
   ],
   [
     "webhooks.certManager.issuerRef",
@@ -107,12 +107,7 @@ const monitoring = section(
     "Create a ServiceMonitor for the Prometheus operator, and the metrics Service.",
   ],
   ["metrics.podMonitor.enabled", false, toggle, "Create a PodMonitor, which needs no Service."],
-  [
-    "metrics.monitor.labels",
-    {},
-    texts,
-    "Labels of the ServiceMonitor or PodMonitor, with which Prometheus selects it.",
-  ],
+  ["metrics.monitor.labels", {}, texts, "Labels by which Prometheus selects the ServiceMonitor or PodMonitor."],
   ["metrics.monitor.interval", "", optionalPrometheusDuration, "Scrape interval. Empty: the default of Prometheus."],
   [
     "metrics.monitor.scrapeTimeout",
@@ -128,7 +123,7 @@ const monitoring = section(
     toggle,
     "Create a PrometheusRule with the alerts of deploy/chart/files/alerts.yaml.",
   ],
-  ["metrics.prometheusRule.labels", {}, texts, "Labels of the PrometheusRule, with which Prometheus selects it."],
+  ["metrics.prometheusRule.labels", {}, texts, "Labels by which Prometheus selects the PrometheusRule."],
   [
     "metrics.prometheusRule.runbooks",
     "",
@@ -145,7 +140,7 @@ const monitoring = section(
     "metrics.dashboard.labels",
     { grafana_dashboard: "1" },
     texts,
-    "Labels of the dashboard ConfigMap, with which the sidecar finds it.",
+    "Labels by which the sidecar finds the dashboard ConfigMap.",
   ],
   [
     "metrics.dashboard.annotations",

@@ -55,7 +55,7 @@ const placements: Readonly<Record<string, Placement>> = {
     default: "",
     schema: optionalName,
     expression: `include "wave.notifyFile" .`,
-    help: "Secret in the namespace of the release whose keys become files in /notify. `notify.yaml` has the receivers if `notify.config` is empty; other keys can have URLs for `urlFile`.",
+    help: "Name of a Secret in the namespace of the release. Its keys become files in /notify. If `notify.config` is empty, the key `notify.yaml` has the receivers. Other keys can have URLs for `urlFile`.",
   },
   "enable-webhooks": { path: "webhooks.enabled" },
   "webhook-tls-directory": {

@@ -70,7 +70,7 @@ export const glossary: readonly GlossaryTerm[] = [
   {
     term: "configuration",
     definition:
-      "Everything that the Pods of a workload read from ConfigMaps, Secrets and SecretProviderClasses: only the keys that they read, as digests.",
+      "Everything that the Pods of a workload read from ConfigMaps, Secrets and SecretProviderClasses, as digests. Keys that the Pods do not read are not included.",
   },
   {
     term: "conflict",
@@ -95,7 +95,7 @@ export const glossary: readonly GlossaryTerm[] = [
   },
   {
     term: "exclude",
-    definition: "Treat a ConfigMap or Secret as if one workload did not read it.",
+    definition: "Do not track a ConfigMap or Secret for one workload, although the workload reads it.",
     appears: { annotations: ["exclude-configmaps", "exclude-secrets"] },
   },
   {
@@ -115,7 +115,7 @@ export const glossary: readonly GlossaryTerm[] = [
   },
   {
     term: "first hash",
-    definition: "The hash that Wave adds to a workload that has none. It restarts running Pods once.",
+    definition: "The hash that Wave adds to a workload without a hash. It restarts running Pods once.",
     appears: { outcomes: ["firstHash"], events: ["ConfigHashAdded"] },
   },
   {
@@ -222,7 +222,7 @@ export const glossary: readonly GlossaryTerm[] = [
   {
     term: "refused",
     definition:
-      "The API server, or a webhook that it calls, rejected Wave's write. Wave tries again less and less often.",
+      "The API server, or a webhook that it calls, rejected Wave's write. Wave tries again with growing delays.",
     appears: { outcomes: ["refused"], states: ["refused"], events: ["RolloutFailed"] },
   },
   {

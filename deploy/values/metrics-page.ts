@@ -48,7 +48,7 @@ function unitOf({ name }: MetricRow): string {
 function labelsOf({ labels }: MetricRow): string {
   return Object.entries(labels)
     .map(([label, values]) => `\`${label}\`: ${summary(values)}`)
-    .join("; ");
+    .join(". ");
 }
 
 function summary(values: LabelValues): string {

@@ -9,14 +9,14 @@ import {
 
 const conditions: Readonly<Record<PermissionCondition, string>> = {
   always: "",
-  ownersWritten: "with the value `ownerReferences` or `migrateLegacy`",
-  ownersKept: "with the value `ownerReferences`",
-  csi: "with the value `enableCsiIntegration`",
-  leaderElection: "with the value `leaderElection.enabled` (default)",
-  hashKey: "with the value `hashKeySecret`",
-  webhooks: "with the value `webhooks.enabled`",
-  installedWebhook: "with the value `webhooks.enabled`",
-  ownAuthority: "with the value `webhooks.enabled`, except with certificates from cert-manager or files",
+  ownersWritten: "Only with the value `ownerReferences` or `migrateLegacy`",
+  ownersKept: "Only with the value `ownerReferences`",
+  csi: "Only with the value `enableCsiIntegration`",
+  leaderElection: "Only with the value `leaderElection.enabled` (default)",
+  hashKey: "Only with the value `hashKeySecret`",
+  webhooks: "Only with the value `webhooks.enabled`",
+  installedWebhook: "Only with the value `webhooks.enabled`",
+  ownAuthority: "Only with the value `webhooks.enabled`, except with certificates from cert-manager or files",
 };
 
 const names: Readonly<Record<PermissionName, string>> = {
@@ -38,7 +38,7 @@ export function permissionsPage(page: string): string {
 }
 
 function tableRow({ role, resource, name, verbs, when, reason }: PermissionRow): string {
-  const condition = conditions[when] === "" ? "" : `; ${conditions[when]}`;
+  const condition = conditions[when] === "" ? "" : `. ${conditions[when]}`;
   return line(role, `${resource}${name === undefined ? "" : names[name]}`, verbs, `${reason}${condition}`);
 }
 
@@ -46,9 +46,9 @@ function tableRow({ role, resource, name, verbs, when, reason }: PermissionRow):
 function kindRows(): readonly string[] {
   return kindsWithPermissions.flatMap((id) =>
     kindPermissions(id).map(({ resource, verbs, reason }, index) => {
-      const condition = `if the value \`workloadKinds\` contains ${id}`;
-      const example = index === 0 ? "; the same for each other of the [kinds](kinds.md) in that value" : "";
-      return line("", resource, verbs, `${reason}; ${condition}${example}`);
+      const condition = `Only if the value \`workloadKinds\` contains ${id}`;
+      const example = index === 0 ? ". Each other [kind](kinds.md) in that value needs the same" : "";
+      return line("", resource, verbs, `${reason}. ${condition}${example}`);
     }),
   );
 }

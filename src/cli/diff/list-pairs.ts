@@ -123,7 +123,7 @@ function gapsElsewhere(unlisted: ReadonlyMap<string, string>): readonly string[]
   const [why] = unlisted.values();
   if (why === undefined) return [];
   const kinds = formatList([...unlisted.keys()].sort(), unlisted.size, String);
-  return [`Cannot list ${kinds} in other namespaces, which may read shared objects: ${why}.`];
+  return [`Cannot list ${kinds} in other namespaces. They may read shared objects. Cause: ${why}.`];
 }
 
 async function listWhere(
@@ -144,7 +144,7 @@ async function listWhere(
       return await listAll(client, row, { namespace }, keep);
     } catch (error) {
       if (!isForbidden(error)) throw error;
-      unlisted.add(`Cannot list ${row.plural} in ${namespace}, which may roll: ${errorText(error)}.`);
+      unlisted.add(`Cannot list ${row.plural} in ${namespace}. They may roll. Cause: ${errorText(error)}.`);
       return [];
     }
   });

@@ -32,12 +32,12 @@ export const compatibilityFlags = {
   "reload-on-create": bool({
     group,
     default: false,
-    help: "Reloader flag. Also roll when an object is created that only the annotations of Reloader name.",
+    help: "Reloader flag. Also roll when an object is created, if only the annotations of Reloader name the object.",
   }),
   "reload-on-delete": bool({
     group,
     default: false,
-    help: "Reloader flag. Also roll when an object is deleted that only the annotations of Reloader name.",
+    help: "Reloader flag. Also roll when an object is deleted, if only the annotations of Reloader name the object.",
   }),
   "namespaces-to-ignore": {
     ...namespaces({ group, help: "Reloader flag. Namespaces in which Wave rolls nothing." }),

@@ -143,7 +143,7 @@ export function rate(row: FlagRow & { readonly default: number }): Flag<number> 
     ...row,
     placeholder: "NUMBER",
     shownDefault: String(row.default),
-    allowed: `a number above 0, such as 10 or 0.5; write "unlimited" for no limit; to stop Wave, scale it to 0 replicas`,
+    allowed: `a number above 0, such as 10 or 0.5, or "unlimited"; to stop Wave, scale it to 0 replicas`,
     parse: (value) => {
       if (value === "unlimited") return Number.POSITIVE_INFINITY;
       return /^(\d{1,9}\.?\d*|\.\d+)$/.test(value) && Number(value) > 0 ? Number(value) : undefined;

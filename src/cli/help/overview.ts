@@ -38,7 +38,7 @@ export const helpTopics: Readonly<Record<string, () => Promise<string>>> = {
       ...meaningLines(exitCodeMeanings),
       "",
       ...paragraphLines(
-        "Missing permissions never turn a failure into 0: the code is 1 if the answer is no, otherwise 3.",
+        "If a missing permission hides part of the answer, the code is never 0. It is 1 if the answer is already no, otherwise 3.",
       ),
     ]),
   states: async () => {

@@ -234,7 +234,7 @@ describe("a mistake in the settings", () => {
     {
       args: ["--update-rate=0"],
       message:
-        'invalid --update-rate: "0"; use a number above 0, such as 10 or 0.5; write "unlimited" for no limit; to stop Wave, scale it to 0 replicas',
+        'invalid --update-rate: "0"; use a number above 0, such as 10 or 0.5, or "unlimited"; to stop Wave, scale it to 0 replicas',
     },
     { args: ["--update-burst=0"], message: 'invalid --update-burst: "0"; use a whole number from 1 to 999999999' },
     { args: ["--canary-size=0"], message: 'invalid --canary-size: "0"; use a whole number from 1 to 999999999' },

@@ -16,7 +16,7 @@ export function waitHelp(scope: HelpScope): string {
       ],
       usualFlags: ["namespace", "timeout"],
       details: [
-        "The command ends early if only a person can continue: after a failed rollout, for a halted change, and for a workload that has not opted in or exceeds a limit.",
+        "The command ends early if only a person can continue: a rollout failed, a change is halted, or a workload has not opted in or exceeds a limit.",
         "It uses your permissions and writes nothing.",
       ],
       exits: {

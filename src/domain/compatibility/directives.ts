@@ -96,7 +96,7 @@ export function contradictionWarnings(
     const annotation = optInAnnotations[compatibility];
     const value = annotation && annotations[annotation];
     if (optIn.state === "in" || !annotation || !value) return [];
-    const message = `Annotation ${annotation}: ${quoted(value)} does not opt the workload in, but the annotations of ${names} do. Wave rolls the workload for the objects that those request. Remove one of the annotations.`;
+    const message = `Annotation ${annotation}: ${quoted(value)} does not opt the workload in, but the annotations of ${names} do. Wave rolls the workload for the objects in these other annotations. Remove one of the annotations.`;
     return [{ reason: "InvalidAnnotation", message }];
   });
 }

@@ -197,7 +197,7 @@ describe("Stakater annotations", () => {
     );
     expect(references).toHaveLength(2);
     expect(mistakes.map(({ message }) => message)).toEqual([
-      'Annotation reloader.stakater.com/auto: "false" does not opt the workload in, but the annotations of Wave do. Wave rolls the workload for the objects that those request. Remove one of the annotations.',
+      'Annotation reloader.stakater.com/auto: "false" does not opt the workload in, but the annotations of Wave do. Wave rolls the workload for the objects in these other annotations. Remove one of the annotations.',
     ]);
   });
 

@@ -85,7 +85,7 @@ export const holdRows: readonly HoldRow[] = [
     reasons: {
       reverted: {
         when: "another client removes the hash that Wave writes",
-        ends: "time, as for `interval`; after the tenth write: another configuration, a new workload object, or a restart of Wave",
+        ends: "time, as for `interval`. After the tenth write, only another configuration, a new workload object, or a restart of Wave ends it",
       },
     },
   },

@@ -57,8 +57,8 @@ export function interval({ workload, policy, flags, moment }: DueWrite): Hold | 
 }
 
 /**
- * Returns the number of the last rollout in its series. At least the number that this process wrote, whoever edits the
- * annotation. The annotation may be higher: for a write of another leader, or a write of this process without a response.
+ * Returns the number of the last rollout in its series. At least the number that this process wrote, whatever the
+ * annotation has. The annotation may be higher: for a write of another leader, or a write of this process without a response.
  */
 function lastConsecutiveRollouts(
   { consecutiveRollouts }: Pick<Workload, "consecutiveRollouts">,

@@ -27,7 +27,7 @@ it("reports an unresponsive server more than once in 25 s, for any number of req
   await clock.advance(25_000);
   expect([reachability.isUnreachable(), shown()]).toEqual([true, 0]);
   const line = (seconds: number) =>
-    `ERROR the API server does not respond; Wave rolls nothing until it does server=https://api:6443 forSeconds=${seconds} error="watch secrets: connect ECONNREFUSED 10.0.0.1:6443"`;
+    `ERROR the API server does not respond; until it responds, Wave rolls nothing server=https://api:6443 forSeconds=${seconds} error="watch secrets: connect ECONNREFUSED 10.0.0.1:6443"`;
   expect(lines).toEqual([line(3), line(13), line(23)]);
   reachability.responded();
   expect([reachability.isUnreachable(), shown()]).toEqual([false, 1]);

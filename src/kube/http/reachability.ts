@@ -51,7 +51,7 @@ export function createReachability(options: {
   const seconds = ({ since }: Outage) => Math.round((clock.monotonic() - since) / 1_000);
 
   const report = (of: Outage) => {
-    const message = "the API server does not respond; Wave rolls nothing until it does";
+    const message = "the API server does not respond; until it responds, Wave rolls nothing";
     log.error(message, { server, forSeconds: seconds(of), error: of.error });
     of.reported = true;
     of.cancel = clock.timer(reportEveryMs, () => report(of));

@@ -198,6 +198,6 @@ describe("a list-watch of a server that sends no lists as streams", () => {
       goesOn(added(last, "6")),
     );
     expect(told).toEqual(["init", "init", "initApply x", "initDone", `apply ${last}`]);
-    expect(logged).toEqual(Array(2).fill('warn skipped an item of a list that is not an object {"list":"secrets"}'));
+    expect(logged).toEqual(Array(2).fill('warn skipped a list item that is not an object {"list":"secrets"}'));
   });
 });

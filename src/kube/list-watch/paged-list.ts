@@ -80,7 +80,7 @@ async function* onePage<T extends KubeObject>(
     if (done) return { metadata: parse<KubeList<never>>(value, what).metadata, bytes };
     const object = parse<T | null>(withoutBulkyFields(value), what);
     if (object?.metadata) yield { type: "initApply", object };
-    else log.warn("skipped an item of a list that is not an object", { list: what });
+    else log.warn("skipped a list item that is not an object", { list: what });
   }
 }
 

@@ -9,7 +9,7 @@ export const notificationMetrics = {
       result: {
         sent: "The receiver accepted the message",
         failed: "The receiver rejected the message, or did not accept it after several tries",
-        dropped: "Too many messages waited, or Wave ended; the next message has the number of dropped ones",
+        dropped: "Too many messages waited, or Wave ended; the next message has the number of dropped messages",
       },
     },
     only: "--notify",

@@ -19,7 +19,7 @@ export const webhookMetrics = {
         ignored: "The workload has not opted in",
         denied: "The precondition of the request failed",
         unread:
-          "The configuration could not be read, or is more than one review reads; the request is allowed unchanged, and the controller plans the workload later",
+          "The configuration could not be read, or is too large for a review; the request is allowed unchanged, and the controller plans the workload later",
         unknown: "The object is not relevant for Wave",
       },
     },

@@ -53,7 +53,7 @@ export const workloadMetrics = {
     labels: { kind, outcome: outcomes },
   }),
   duration: histogram("wave_rollout_duration_seconds", {
-    help: "Time from the arrival of a change to the patch of the workload. Only for rollouts that were not held, or held for settling, interval, progressing or batch.",
+    help: "Time from the arrival of a change to the patch of the workload. It does not include rollouts that were held for a reason other than settling, interval, progressing or batch.",
     labels: { kind },
     buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
   }),

@@ -17,7 +17,7 @@ export async function checkInstallation(doctorContext: DoctorContext): Promise<C
   const { waves, watching } = doctorContext;
   if ("unread" in waves)
     return {
-      found: [notRead(null, "The running Wave was not checked: its flags, permissions, leader and webhook", waves)],
+      found: [notRead(null, "The flags, permissions, leader and webhook of the running Wave were not checked", waves)],
       fine: "",
     };
   const [first] = watching;

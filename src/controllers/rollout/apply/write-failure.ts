@@ -71,8 +71,8 @@ function refusal(error: ApiError, { row, namespace }: Workload): string {
 }
 
 /**
- * Which fields of the pod template are not valid, and how. The server's own message would quote what stands in them,
- * and a variable of a pod template may be somebody's password.
+ * Which fields of the pod template are not valid, and how. The server's own message would quote their values,
+ * and the value of a variable may be a password.
  */
 function refusedFields({ status, details }: ApiError): string | undefined {
   if (status !== 422) return undefined;

@@ -11,7 +11,7 @@ const maxViewEntries = 256;
 /**
  * The last known view of each workload, by its key, so that a rollout can report what changed; without it a rollout only
  * reports that something changed. A view may have tens of thousands of keys, and a thousand workloads the same view, so the
- * total is bounded: the longest views are dropped first, whoever owns them.
+ * total is bounded: the longest views are dropped first, of any owner.
  */
 export class RememberedViews {
   readonly #views = new Map<string, ConfigView>();
