@@ -43,8 +43,8 @@ describeOnControlPlane("the admission webhook, which every client in the cluster
   }
 
   it("rejects clients that do not know its path, and uses no memory for them", async () => {
-    const nobody = stranger(siege().webhookPort);
-    onTestFinished(nobody.close);
+    const outsider = stranger(siege().webhookPort);
+    onTestFinished(outsider.close);
     const object = workload("spy", reads("app"));
     const asked = { uid: "1", operation: "CREATE", kind: { group: "apps", version: "v1", kind: "Deployment" } };
     const review = JSON.stringify({
@@ -54,23 +54,23 @@ describeOnControlPlane("the admission webhook, which every client in the cluster
     });
     const outcome = await during(siege(), async () => {
       for (const path of ["/mutate", "/mutate-apps-v1-deployment", "/mutate/", `/mutate/${"0".repeat(32)}`, "/"]) {
-        expect([0, 404], path).toContain(await nobody.post(path, review));
+        expect([0, 404], path).toContain(await outsider.post(path, review));
       }
       const garbage = `[${"{},".repeat(2_700_000)}{}]`;
-      await Promise.all(Array.from({ length: 4 }, () => nobody.post("/mutate", garbage)));
+      await Promise.all(Array.from({ length: 4 }, () => outsider.post("/mutate", garbage)));
     });
     expectPeace(outcome);
   });
 
   it("keeps working while strangers hold 400 connections with unfinished requests", async () => {
-    const nobody = stranger(siege().webhookPort);
-    onTestFinished(nobody.close);
+    const outsider = stranger(siege().webhookPort);
+    onTestFinished(outsider.close);
     const head =
       "POST /mutate HTTP/1.1\r\nhost: wave\r\ncontent-type: application/json\r\ncontent-length: 8000000\r\n\r\n";
     const unfinished = head + "[".repeat(7_999_999);
     const outcome = await during(siege(), async () => {
-      await Promise.all(Array.from({ length: 400 }, () => nobody.linger()));
-      await Promise.all(Array.from({ length: 16 }, () => nobody.linger(unfinished)));
+      await Promise.all(Array.from({ length: 400 }, () => outsider.linger()));
+      await Promise.all(Array.from({ length: 16 }, () => outsider.linger(unfinished)));
       for (let i = 0; i < 5; i++) await isAdmitted();
     });
     expectPeace(outcome);
@@ -103,9 +103,9 @@ describeOnControlPlane("the admission webhook, which every client in the cluster
   const secret = (index: number) => ({ secretKeyRef: { name: `s-${index}`, key: "x".repeat(100), optional: true } });
   it.each([
     ["1.4 MB in one text", "200", { args: ["x".repeat(1_400_000)] }],
-    ["a text of which each character takes two bytes", "200", { args: [`€${"x".repeat(2_700_000)}`] }],
+    ["a text of two-byte characters", "200", { args: [`€${"x".repeat(2_700_000)}`] }],
     ["a text that JSON makes six times as long", "200", { args: ["<".repeat(600_000)] }],
-    ["one that JSON makes too long", "413", { args: ["<".repeat(2_800_000)] }],
+    ["a text that JSON makes too long", "413", { args: ["<".repeat(2_800_000)] }],
     ["10,000 variables", "200", env(10_000, () => ({ value: "x".repeat(100) }))],
     ["6,000 references", "200", env(6_000, (index) => ({ valueFrom: secret(index) }))],
   ])("takes little memory by Deployments with %s, 20 at one time", async (_what, code, bulk) => {

@@ -24,7 +24,7 @@ const servers = [
 ] as const;
 
 describe.skipIf(missingControlPlane() !== undefined).each(servers)(
-  "a tenant with large objects, where the API server %s",
+  "a tenant with large objects, when the API server %s",
   (_, apiServerFlags) => {
     let plane: ControlPlane | undefined;
     let cluster: Cluster;

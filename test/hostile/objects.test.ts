@@ -9,7 +9,7 @@ import { besieged, during, expectPeace } from "./siege.ts";
 const noPods = { spec: { replicas: 0 } };
 
 /** Returns how often Wave reported something about a workload. A repetition increases the count of the first Event. */
-async function timesTold(cluster: Cluster, namespace: string, name: string): Promise<number> {
+async function timesReported(cluster: Cluster, namespace: string, name: string): Promise<number> {
   return (await waveEvents(cluster, namespace, name)).reduce((sum, { count = 1 }) => sum + count, 0);
 }
 
@@ -63,9 +63,9 @@ describeOnControlPlane("a tenant who makes the largest objects that the API serv
       });
       expect(event?.type).toBe("Warning");
       expect(event?.message.length).toBeLessThanOrEqual(1024);
-      const told = await timesTold(cluster, "victim", "app");
+      const reported = await timesReported(cluster, "victim", "app");
       await until("the victim's next Event", async () =>
-        (await timesTold(cluster, "victim", "app")) > told ? true : undefined,
+        (await timesReported(cluster, "victim", "app")) > reported ? true : undefined,
       );
     });
     expectPeace(outcome);

@@ -61,7 +61,7 @@ describeOnOwnControlPlane("batches of a kind that is not built in", (cluster) =>
       expect(all.size).toBe(1);
       return [...all][0];
     };
-    const told = async (name: string, reason: string) =>
+    const eventCount = async (name: string, reason: string) =>
       (await waveEvents(cluster, ns, name))
         .filter((event) => event.reason === reason)
         .reduce((sum, { count = 1 }) => sum + count, 0);
@@ -71,7 +71,9 @@ describeOnOwnControlPlane("batches of a kind that is not built in", (cluster) =>
       const second = await goesRound(first, 1);
       for (const name of names) expect(await writesOf(cluster, rollout, ns, name)).toBe(2);
       for (const name of names)
-        await until(`one Event on ${name}`, async () => ((await told(name, "ConfigChanged")) === 1 ? true : undefined));
+        await until(`one Event on ${name}`, async () =>
+          (await eventCount(name, "ConfigChanged")) === 1 ? true : undefined,
+        );
 
       await namespace.edit("ConfigMap", "shared", { state: "bad" });
       const [canary = ""] = await reached(second, 1);
@@ -80,7 +82,9 @@ describeOnOwnControlPlane("batches of a kind that is not built in", (cluster) =>
       const status = { phase: "Degraded", observedGeneration: `${metadata.generation}`, availableReplicas: 0 };
       await cluster.api("PATCH", `${path}/status`, { status }, "application/merge-patch+json");
       for (const name of names.filter((each) => each !== canary))
-        await until(`${name} to be halted`, async () => ((await told(name, "RolloutHalted")) > 0 ? true : undefined));
+        await until(`${name} to be halted`, async () =>
+          (await eventCount(name, "RolloutHalted")) > 0 ? true : undefined,
+        );
       expect([...(await hashes())].filter(([, hash]) => hash !== second).map(([name]) => name)).toEqual([canary]);
 
       await namespace.edit("ConfigMap", "shared", { state: "3" });

@@ -154,11 +154,11 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
     await rollOut("late");
     await cluster.api("DELETE", `${deployments}/late`);
     await namespace.edit("ConfigMap", "late", { a: "2" });
-    const [told] = await until("an Event", async () => {
+    const [event] = await until("an Event", async () => {
       const found = (await waveEvents(cluster, ns, "late")).filter(({ reason }) => reason === "RolloutFailed");
       return found.length > 0 ? found : undefined;
     });
-    expect(told?.message).toContain(
+    expect(event?.message).toContain(
       'its pod template is that of "Deployment" "late", and there is none of this name here',
     );
     expect(await recorded("late")).toBe(first);

@@ -49,13 +49,13 @@ describeOnOwnControlPlane("workload kinds that are not built in", (cluster) => {
       const first = await nextHash(cluster, kind, ns, name);
       await namespace.edit("ConfigMap", name, { a: "2" });
       const second = await nextHash(cluster, kind, ns, name, first);
-      const [told] = await until("an Event", async () => {
+      const [event] = await until("an Event", async () => {
         const events = await waveEvents(cluster, ns, name);
         const changed = events.filter(({ reason }) => reason === "ConfigChanged");
         return changed.length > 0 ? changed : undefined;
       });
-      expect(told?.involvedObject).toMatchObject({ kind: kind.kind, apiVersion: kind.apiVersion, name });
-      expect(told?.message).toContain(`ConfigMap "${name}" changed (key "a")`);
+      expect(event?.involvedObject).toMatchObject({ kind: kind.kind, apiVersion: kind.apiVersion, name });
+      expect(event?.message).toContain(`ConfigMap "${name}" changed (key "a")`);
       await namespace.edit("ConfigMap", name, { a: "1" });
       expect(await nextHash(cluster, kind, ns, name, second)).toBe(first);
       expect(await writesOf(cluster, kind, ns, name)).toBe(3);

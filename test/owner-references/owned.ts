@@ -46,7 +46,7 @@ export function ownedIn(cluster: Cluster, namespace: string) {
     /** Waits until an object has exactly these owners. */
     untilOwned(resource: string, ...owners: readonly string[]): Promise<boolean> {
       const wanted = [...owners].sort().join();
-      return until(`${resource} to be owned by ${wanted || "nobody"}`, async () => {
+      return until(`${resource} to be owned by ${wanted || "no owner"}`, async () => {
         const found = await owned.owned(resource);
         if (found?.join() === wanted) return true;
         throw new Error(found?.join());

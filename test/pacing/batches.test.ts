@@ -24,19 +24,21 @@ describeOnControlPlane("batches", (cluster) => {
         `Events on ${many - 1} Deployments`,
         async () => {
           const events = await cluster.list(`/api/v1/namespaces/${ns}/events`);
-          const told = events.filter(({ reason }) => reason === "RolloutHalted") as unknown as readonly HaltedEvent[];
-          const deployments = told.filter(({ involvedObject }) => involvedObject.kind === "Deployment");
-          return deployments.length >= many - 1 ? told : undefined;
+          const reported = events.filter(
+            ({ reason }) => reason === "RolloutHalted",
+          ) as unknown as readonly HaltedEvent[];
+          const deployments = reported.filter(({ involvedObject }) => involvedObject.kind === "Deployment");
+          return deployments.length >= many - 1 ? reported : undefined;
         },
         150_000,
       );
-      const told = halted.filter(({ involvedObject }) => involvedObject.kind === "ConfigMap");
+      const reported = halted.filter(({ involvedObject }) => involvedObject.kind === "ConfigMap");
       // The order follows from names only after the first hash no longer holds any of the Deployments.
       const hit = (await applications.list())
         .filter((each) => hashOf(each) !== first)
         .map(({ metadata }) => metadata.name);
       expect(hit).toHaveLength(1);
-      expect(told.map(({ message }) => message)).toEqual([expect.stringContaining(`"${hit[0]}"`)]);
+      expect(reported.map(({ message }) => message)).toEqual([expect.stringContaining(`"${hit[0]}"`)]);
       expect(new Set(halted.map(({ type }) => type))).toEqual(new Set(["Warning"]));
       const hashes = await applications.hashes();
       expect([...hashes.values()].toSorted()).toEqual([1, many - 1].toSorted());

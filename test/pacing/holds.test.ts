@@ -145,7 +145,7 @@ describeOnControlPlane("a workload that people hold", (cluster) => {
       await observed.create(workload(`app-${kind.toLowerCase()}`, podSpec, { kind }));
     }
     for (const kind of kindNames) {
-      await until(`${kind} to be told of`, async () => {
+      await until(`${kind} to be reported`, async () => {
         const events = await waveEvents(cluster, "observed", `app-${kind.toLowerCase()}`);
         return events.some(({ reason }) => reason === "RolloutHeld") ? true : undefined;
       });

@@ -20,10 +20,13 @@ const guest = "who-may-guest";
 
 /** The annotations that protect a workload, and the expected report to its owners. */
 const protections = [
-  { annotations: { hold: "true" }, told: /hold/ },
-  { annotations: { mode: "approve" }, told: /approv/ },
-  { annotations: { mode: "observe" }, told: /observe/ },
-  { annotations: { window: "Mon 00:00-00:01 Pacific/Kiritimati; Tue 00:00-00:01 Pacific/Kiritimati" }, told: /window/ },
+  { annotations: { hold: "true" }, expected: /hold/ },
+  { annotations: { mode: "approve" }, expected: /approv/ },
+  { annotations: { mode: "observe" }, expected: /observe/ },
+  {
+    annotations: { window: "Mon 00:00-00:01 Pacific/Kiritimati; Tue 00:00-00:01 Pacific/Kiritimati" },
+    expected: /window/,
+  },
 ] as const;
 
 /** All annotations that would end the protection if they were on the workload or its Namespace. */
@@ -78,7 +81,7 @@ describeOnControlPlane("permission to edit configuration or workloads", (cluster
 
   describe.for(protections.map((row, index) => ({ ...row, name: `protected-${index}` })))(
     "a workload with $annotations",
-    ({ annotations, told, name }) => {
+    ({ annotations, expected, name }) => {
       it("is not rolled by an editor of its configuration, whatever annotations the configuration has", async () => {
         await namespace.configMap(name, { edit: "0" });
         const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name } }] }] };
@@ -88,9 +91,9 @@ describeOnControlPlane("permission to edit configuration or workloads", (cluster
         const path = `/api/v1/namespaces/${shop}/configmaps/${name}`;
         const edit = { ...prefixed(lifting), data: { edit: "1" } };
         await configEditor.api("PATCH", path, edit, "application/merge-patch+json");
-        await until("its owners to be told", async () => {
+        await until("its owners to get an Event", async () => {
           const events = await waveEvents(cluster, shop, name);
-          return events.some(({ reason, message }) => reason === "RolloutHeld" && told.test(message))
+          return events.some(({ reason, message }) => reason === "RolloutHeld" && expected.test(message))
             ? true
             : undefined;
         });

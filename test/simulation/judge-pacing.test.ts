@@ -77,11 +77,11 @@ describe("the judge of pacing reports", () => {
 
   it.each([
     ["a hold", { hold: "true" }, "it rolled what is held"],
-    ["what nobody can read", { window: "sometimes" }, "it rolled what is held"],
-    ["what is only to be told", { mode: "observe" }, "only to be told"],
-    ["what nobody has approved", { mode: "approve", approved: "0000000" }, "nobody has approved"],
-    ["a window that is closed", { window: "Mon 00:00-00:01; Tue 00:00-00:01" }, "outside of"],
-  ])("a roll in spite of %s", async (_, annotations, told) => {
+    ["an unreadable value", { window: "sometimes" }, "it rolled what is held"],
+    ["observe mode", { mode: "observe" }, "only to be told"],
+    ["a missing approval", { mode: "approve", approved: "0000000" }, "nobody has approved"],
+    ["a closed window", { window: "Mon 00:00-00:01; Tue 00:00-00:01" }, "outside of"],
+  ])("a rollout despite %s", async (_, annotations, told) => {
     await say(annotations);
     await change("B");
     await play.roll("B");

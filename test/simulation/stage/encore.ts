@@ -24,7 +24,7 @@ interface EncoreOptions {
 const roundMs = 12_000;
 /** The same if a server requests a retry after a day: Wave retries after a minute. */
 const longRoundMs = 75_000;
-/** A connection that is reset again and again lives at least one second longer than this each time. */
+/** The resets of a connection, which lives longer than a second each time. */
 const resets = { count: 6, everyMs: 2_500 };
 
 /** The actions: half of them are those that are easily missed, the others have their usual frequency. */

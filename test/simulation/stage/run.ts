@@ -28,7 +28,7 @@ export interface Outcome {
 /** The maximum time until everything is correct after the last fault. */
 const calmMs = 30_000;
 
-/** A process that finds the very first Lease without a holder leads after the lease duration. */
+/** The process that creates the very first Lease leads after the Lease has existed for its duration. */
 const firstLeaseMs = 15_000;
 
 /** The same with pacing: the second of two consecutive rollouts waits for up to 5 minutes, and for other workloads. */
