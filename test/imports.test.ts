@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
 
-/** What each layer may import besides itself, as docs/architecture.md draws it: down only. */
+/** The layers that each layer may import in addition to itself, as docs/architecture.md draws it: down only. */
 const mayImport: Record<string, readonly string[]> = {
   "main.ts": ["cli"],
   cli: ["manager", "notify", "webhook", "domain", "cache", "runtime", "kube", "telemetry", "lib"],

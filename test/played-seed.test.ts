@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { playedSeed } from "./support/played-seed.ts";
 
-/** What a property draws without a seed of its own. */
+/** Returns the values that a property draws without its own seed. */
 function drawn(): number[] {
   const seen: number[] = [];
   fc.assert(fc.property(fc.integer(), (number) => void seen.push(number)));
@@ -11,14 +11,14 @@ function drawn(): number[] {
 }
 
 describe("the seed of a run", () => {
-  it("follows from the code, so that whoever plays it again draws the same", () => {
+  it("depends on the code, so that a repeated run draws the same values", () => {
     vi.stubEnv("WAVE_SEED", undefined);
     expect(playedSeed()).toBe(playedSeed());
     vi.unstubAllEnvs();
     expect(drawn()).toEqual(drawn());
   });
 
-  it("is another where WAVE_SEED says so", () => {
+  it("is the value of WAVE_SEED if that is set", () => {
     expect(playedSeed("42")).toBe(42);
     expect(playedSeed("random")).not.toBe(playedSeed("random"));
     for (const asked of ["", "-1", "1.5", "2147483648", "anything"]) {

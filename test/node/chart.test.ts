@@ -64,7 +64,7 @@ describeOnNode("Wave installed by its chart", (node) => {
     await cluster.kubectl(["-n", ns, "apply", "-f", "-"], example);
     await kubectl("expose", "deployment", "web", "--port=80");
     const address = await kubectl("get", "service", "web", "-o", "jsonpath={.spec.clusterIP}");
-    // kube-proxy knows the Service a moment later; until then nobody answers.
+    // kube-proxy configures the Service a moment later; until then no endpoint answers.
     const page = async () => (await fetch(`http://${address}/`, { signal: AbortSignal.timeout(1000) })).text();
     await until("the first page", async () => ((await page()) === "<h1>Hello</h1>\n" ? true : undefined));
     // Through the webhook's Service: Pods started once, and the controller had nothing to write.
@@ -91,7 +91,7 @@ describeOnNode("Wave installed by its chart", (node) => {
     await rolledOut(cluster, ns, `${name}/${name}`);
   });
 
-  it("holds Pods until what they need is there, and then starts each once", async () => {
+  it("holds Pods until their configuration exists, and then starts each once", async () => {
     const { cluster } = node();
     const reads = { ...sayingToken().containers[0], envFrom: [{ configMapRef: { name: "late" } }] };
     await namespace.create(workload("held", { containers: [reads] }));
@@ -132,7 +132,7 @@ describeOnNode("Wave installed by its chart", (node) => {
       },
     );
 
-    it("leaves Pods and hashes as they are when it is uninstalled, and stands in nobody's way", async () => {
+    it("keeps Pods and hashes when it is uninstalled, and blocks no request", async () => {
       const { cluster } = node();
       const before = { pods: await uids(), hash: await recordedHash(cluster, ns, "Deployment", "web") };
       await helm(cluster, ["uninstall", "wave", "-n", system, "--wait"]);

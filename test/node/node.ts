@@ -18,7 +18,7 @@ export interface RealNode {
   readonly stop: () => Promise<void>;
 }
 
-/** Undefined where a node can run and is installed, else one line that says what is missing. */
+/** Undefined if a node can run and is installed; otherwise one line with what is missing. */
 export function missingNode(): string | undefined {
   const { status, stdout } = spawnSync(join(here, "up"), ["--impossible"], { encoding: "utf8" });
   if (status === 0) return stdout.trim();

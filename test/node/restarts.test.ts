@@ -25,7 +25,7 @@ function readyAt({ status }: Pod): number {
   return Date.parse(status.conditions?.find(({ type }) => type === "Ready")?.lastTransitionTime ?? "");
 }
 
-describeOnNode("what becomes of Wave when its Pods end", (node) => {
+describeOnNode("Wave when its Pods end", (node) => {
   let namespace: Namespace;
   const kubectl = (...args: string[]) => node().cluster.kubectl(args);
   /** Starts a workload of this name, and answers with what edits its configuration and waits for the roll. */
@@ -68,7 +68,7 @@ describeOnNode("what becomes of Wave when its Pods end", (node) => {
       const created: Promise<{ readonly at: number; readonly hash: string | undefined }>[] = [];
       let done = Number.POSITIVE_INFINITY;
       let endingSince = Number.POSITIVE_INFINITY;
-      // About 40 a second: until those that end have ended, 10 s after the last of them was told to.
+      // About 40 a second, until the terminating Pods have ended, 10 s after the last SIGTERM.
       for (let count = 0; count < 512; count++) {
         const act = (acts as Readonly<Record<number, readonly string[]>>)[count];
         if (act !== undefined) {
@@ -100,7 +100,7 @@ describeOnNode("what becomes of Wave when its Pods end", (node) => {
     },
   );
 
-  it("it goes on, in the same containers, when the kubelet is killed and starts again", async () => {
+  it("continues in the same containers when the kubelet is killed and starts again", async () => {
     const { cluster, killKubelet } = node();
     const rolls = await running("on");
     const before = await waveContainers(cluster);
@@ -110,7 +110,7 @@ describeOnNode("what becomes of Wave when its Pods end", (node) => {
     expect(await waveContainers(cluster)).toEqual(before);
   });
 
-  it("another replica leads when the leader is killed with its container, which starts again", async () => {
+  it("has another leader when the leader is killed with its container, which starts again", async () => {
     const { cluster, inside } = node();
     const rolls = await running("over");
     const first = await leader(cluster);
