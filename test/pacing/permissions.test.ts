@@ -34,7 +34,7 @@ const lifting = {
   hold: "false",
   mode: "roll",
   window: "Mon-Sun 00:00-24:00",
-  waves: "off",
+  batches: "off",
   settle: "0",
   approved: "00000000",
   resumed: "2026-01-01T00:00:00Z",

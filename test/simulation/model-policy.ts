@@ -43,7 +43,7 @@ export function saidOf(workload: StoredObject, namespace: StoredObject | undefin
   const approved = workload.metadata.annotations?.[`${prefix}approved`];
   return {
     minIntervalMs: say("min-interval", 0, durationOf),
-    alone: say("waves", false, (said) => ({ on: false, off: true })[said]),
+    alone: say("batches", false, (said) => ({ on: false, off: true })[said]),
     priority: say("priority", 0, (said) => (/^[+-]?\d+$/.test(said) ? Number(said) : undefined)),
     observes: pacing.observe || mode === "observe",
     approves: mode === "approve",

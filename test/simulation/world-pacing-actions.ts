@@ -15,7 +15,7 @@ const policies = [
   "window",
   "settle",
   "min-interval",
-  "waves",
+  "batches",
   "priority",
   "resumed",
 ] as const;
@@ -91,7 +91,7 @@ function pace(scene: Scene): Promise<string | undefined> {
   const said = dice.pick<Said>(
     { settle: dice.pick("0", "500ms", "3s", "soon") },
     { "min-interval": dice.pick("15s", "1m") },
-    { waves: dice.pick("off", "on") },
+    { batches: dice.pick("off", "on") },
     { priority: dice.pick("10", "-10") },
   );
   return say(scene, someWhere(scene), said);

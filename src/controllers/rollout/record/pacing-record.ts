@@ -1,3 +1,4 @@
+import type { LegacyVerification } from "../../../domain/config/legacy/legacy-verification.ts";
 import type { HoldReason } from "../../../domain/decision/hold.ts";
 import { isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
@@ -8,7 +9,6 @@ import { configKey } from "../../../domain/references/references.ts";
 import { sharedString } from "../../../domain/syntax/shared-string.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
-import type { Findings, Writable } from "./workload-record.ts";
 
 /** What `plan` needs to know about the time: recent changes and the current hold. Times are in monotonic milliseconds. */
 export interface PacingRecord {
@@ -89,7 +89,7 @@ export function changesAfter(
 
 /** Stores how far the rollout is, and since when. The loss of a Pod is no step back: the time before it stays. */
 export function recordProgress(
-  findings: Writable<Pick<Findings, "progress">>,
+  findings: { progress: ProgressRecord | undefined },
   { recordedHash: hash, progress }: Workload,
   now: number,
 ): void {
@@ -103,7 +103,7 @@ export function recordProgress(
 
 /** Returns the last rollout after a write of `plan`: this write if it makes new Pods. */
 export function lastRolloutAfter(
-  { lastRollout }: Pick<Findings, "lastRollout">,
+  { lastRollout }: { readonly lastRollout: LastRollout | undefined },
   before: Workload,
   plan: RolloutPlan,
   now: number,
@@ -133,10 +133,17 @@ function holdRecord(
   return { reason, since, changed, until: onClock(until), closesAt: onClock(closesAt), reportAt };
 }
 
+/** What a run knows for the moment of its plan. */
+interface MomentFindings {
+  readonly lastRollout: LastRollout | undefined;
+  readonly progress: ProgressRecord | undefined;
+  readonly legacy: LegacyVerification | undefined;
+}
+
 /** Returns the moment of a plan, with all times in milliseconds since the epoch. */
 export function momentOf(
   { changes }: Pick<PacingRecord, "changes">,
-  { lastRollout, progress, legacy }: Pick<Findings, "lastRollout" | "progress" | "legacy">,
+  { lastRollout, progress, legacy }: MomentFindings,
   { uid }: Workload,
   clock: Clock,
 ): Moment {
