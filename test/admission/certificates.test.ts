@@ -111,12 +111,18 @@ describeOnControlPlane("the webhook's certificates", (cluster) => {
   it("are still served by a ready Wave when the Secret is damaged, and the log shows what to do", async () => {
     const damaged = [{ op: "replace", path: "/data/tls.key", value: "AAAA" }];
     await cluster.api("PATCH", secretPath, damaged, "application/json-patch+json");
-    await until("the log", async () => scene.wave.log().includes("is damaged; delete it and Wave makes") || undefined);
+    await until(
+      "the log",
+      async () => scene.wave.log().includes("is damaged; delete it, and Wave creates a new one") || undefined,
+    );
     expect(await scene.wave.readyz()).toBe("ok");
     expect(await admits()).toBe(true);
     expect(await scene.wave.metrics()).toMatch(/^wave_webhook_certificate_expiration_timestamp_seconds \d{10}/m);
     await cluster.api("DELETE", secretPath);
-    await until("certificates", async () => scene.wave.log().includes("certificates are kept again") || undefined);
+    await until(
+      "certificates",
+      async () => scene.wave.log().includes("certificates are up to date again") || undefined,
+    );
     expect(await admits()).toBe(true);
   });
 

@@ -56,7 +56,7 @@ describeOnControlPlane("admission with compatibility with other controllers", (c
     const { metadata } = await getWorkload(cluster, ns, "Deployment", "checked");
     expect(Object.keys(metadata.annotations ?? {})).not.toContain(sapHash);
     const wrong = patch("checked", { metadata: { annotations: { [sapHash]: `${current}0` } } });
-    await expect(wrong).rejects.toThrow("it is not the hash of what the workload reads at this moment");
+    await expect(wrong).rejects.toThrow("is not the hash of the current configuration");
     await expect(scene.namespace.create(sap("new", { [sapHash]: "v2:0" }))).rejects.toThrow("denied the request");
   });
 

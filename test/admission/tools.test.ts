@@ -68,7 +68,7 @@ describeOnControlPlane("with webhooks, the tools of users", (cluster) => {
       /wave\.pusher\.com\/extra-configmap" is unknown. Did you mean wave\.pusher\.com\/extra-configmaps\?/,
     );
     expect(warnings.join("\n")).toMatch(/ConfigMap "not-there"/);
-    expect(warnings.join("\n")).toMatch(/"default\/somebody-elses": not counted/);
+    expect(warnings.join("\n")).toMatch(/"default\/somebody-elses": ignored/);
     expect(warnings.join("\n")).toMatch(/Not_A_Name/);
     const unclear = workload("unclear", reads("x"), {
       annotations: { "wave.pusher.com/update-on-config-change": "yes" },

@@ -158,9 +158,7 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
       const found = (await waveEvents(cluster, ns, "late")).filter(({ reason }) => reason === "RolloutFailed");
       return found.length > 0 ? found : undefined;
     });
-    expect(event?.message).toContain(
-      'its pod template is that of "Deployment" "late", and there is none of this name here',
-    );
+    expect(event?.message).toContain('The template source "Deployment" "late" does not exist in this namespace');
     expect(await recorded("late")).toBe(first);
     await makeDeployment("late");
     await rollOut("late");
@@ -214,7 +212,7 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
       ["Deployment", "planned", "template"],
       [rollouts.flag, "planned", "template"],
     ]);
-    expect(await diff([borrower("new"), named("new")])).toEqual([[rollouts.flag, "new", "new"]]);
+    expect(await diff([borrower("new"), named("new")])).toEqual([[rollouts.flag, "new", "created"]]);
   });
 
   it("is omitted from lists, which report it, if the Deployment cannot be read; other workloads are listed", async () => {
@@ -226,7 +224,7 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
       const args = ["list", "-n", ns, `--workload-kinds=${rollouts.flag}`, `--kubeconfig=${kubeconfig}`];
       const { stderr } = await run(wavePath, args).catch((error: { readonly stderr: string }) => error);
       expect(stderr).toMatch(
-        /pod templates that are borrowed could not be read: rollouts.argoproj.io\/kinds-borrowed\/.* and \d+ more/,
+        /Cannot read the pod templates that workloads reference: rollouts.argoproj.io\/kinds-borrowed\/.* and \d+ more/,
       );
     } finally {
       await rm(folder, { recursive: true });

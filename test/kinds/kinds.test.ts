@@ -79,7 +79,7 @@ describeOnOwnControlPlane("workload kinds that are not built in", (cluster) => {
         `${kind.template}.spec.containers[0].envFrom[0]`,
       );
       expect(await command("list")).toMatch(new RegExp(`${kind.id}/${looked} `));
-      expect(await command("hold", `${kind.id}/${looked}`)).toContain("is held");
+      expect(await command("hold", `${kind.id}/${looked}`)).toContain(" held (undo: wave release ");
       await namespace.edit("ConfigMap", looked, { a: "2" });
       await until("an Event", async () =>
         (await waveEvents(cluster, ns, looked)).find(({ reason }) => reason === "RolloutHeld"),
@@ -176,7 +176,7 @@ describeOnOwnControlPlane("workload kinds that are not built in", (cluster) => {
 
   it("are reported once if they do not exist, and do not delay other kinds", async () => {
     const lines = wave.log().split("\n");
-    expect(lines.filter((line) => line.includes("a kind of workload is not there"))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("a kind of workload is not available"))).toHaveLength(1);
     expect(await wave.readyz()).not.toContain(laterKind.id);
   });
 });

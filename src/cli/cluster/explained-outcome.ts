@@ -1,8 +1,8 @@
 import { hashFormat } from "../../domain/config/hash.ts";
 import { describeMissing } from "../../domain/config/messages.ts";
-import type { Hold } from "../../domain/decision/hold.ts";
 import { hasSchedulingHold } from "../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../domain/model/workload.ts";
+import type { Hold } from "../../domain/outcomes/hold.ts";
 import type { Decision, RolloutPlan } from "../../domain/plan/plan.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
 import type { ReadHashKeys } from "./hash-keys.ts";

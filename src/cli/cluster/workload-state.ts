@@ -1,6 +1,6 @@
-import type { Hold } from "../../domain/decision/hold.ts";
 import { fieldsOf, numberOf } from "../../domain/model/kinds/replica-counts.ts";
 import type { Workload, WorkloadObject } from "../../domain/model/workload.ts";
+import type { Hold } from "../../domain/outcomes/hold.ts";
 import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
 import { conditionsOf, type KubernetesReason, kubernetesWord } from "./kubernetes-reason.ts";
 import type { PodCount, ReadPods } from "./pods.ts";

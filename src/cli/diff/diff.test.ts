@@ -257,7 +257,9 @@ describe("wave diff", () => {
     remove();
     expect(alone).toEqual({ code: 0, out: "No workload is affected.\n", err: "" });
     expect(shared.code).toBe(3);
-    expect(shared.err).toContain("Cannot list daemonsets, deployments and statefulsets in other namespaces. They may read shared objects. ");
+    expect(shared.err).toContain(
+      "Cannot list daemonsets, deployments and statefulsets in other namespaces. They may read shared objects. ",
+    );
   });
 
   it("shows the changes for hashes under a key that it may not read, with the assumption", async () => {

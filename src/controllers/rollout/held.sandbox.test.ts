@@ -107,7 +107,7 @@ it("what something else holds when its window closes is told of the window then"
   expect([held("interval"), reasons()]).toEqual([true, ["RolloutHeld"]]);
   await pass(10 * 60_000, 10_000);
   expect([held("window"), reasons()]).toEqual([true, ["RolloutHeld", "RolloutHeld"]]);
-  expect(cluster.events.at(-1)?.message).toContain("outside of annotation wave.pusher.com/window");
+  expect(cluster.events.at(-1)?.message).toContain("set by annotation wave.pusher.com/window");
 });
 
 it("an owner that strips what Wave wrote gets it ten times at most, and an Event that names its field manager", async () => {

@@ -1,9 +1,9 @@
 // The rollout controller: rolls workloads whose configuration changed. This file brings one workload to its plan.
 import type { Caches } from "../../cache/caches.ts";
 import { isVerified, needsLegacyVerification } from "../../domain/config/legacy/legacy-verification.ts";
-import type { Hold } from "../../domain/decision/hold.ts";
 import { changesTemplate, fieldOfKind, resourceName } from "../../domain/model/kind-row.ts";
 import { MalformedWorkload, type Workload } from "../../domain/model/workload.ts";
+import type { Hold } from "../../domain/outcomes/hold.ts";
 import { patchFor } from "../../domain/patch/workload-patch.ts";
 import { type Lookup, planRollout, type RolloutPlan, withBatchHold } from "../../domain/plan/plan.ts";
 import type { ConfigName } from "../../domain/references/references.ts";

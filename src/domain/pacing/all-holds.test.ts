@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import { defaultFlags, momentAt, noon, planned, plannedUntilBatches } from "../../../test/support/pacing/due.ts";
-import type { Hold } from "../decision/hold.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
+import type { Hold } from "../outcomes/hold.ts";
 import { planRollout, type RolloutPlan } from "../plan/plan.ts";
 import type { LastWrite, Moment } from "./moment.ts";
 

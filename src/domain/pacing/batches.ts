@@ -1,5 +1,5 @@
-import type { Hold } from "../decision/hold.ts";
 import type { Workload } from "../model/workload.ts";
+import type { Hold } from "../outcomes/hold.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import type { ConfigName } from "../references/references.ts";
 import { holdTexts } from "./hold-texts.ts";

@@ -1,8 +1,8 @@
 import { isExcluded } from "../config/tracked-references.ts";
 import type { Lookup } from "../config/view.ts";
-import type { DueDecision } from "../decision/decision.ts";
 import { isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
+import type { DueDecision } from "../outcomes/outcomes.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import type { RolloutPolicy } from "../policy/rollout-policy.ts";
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";

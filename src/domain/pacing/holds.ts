@@ -1,8 +1,8 @@
 // Whether a due write may happen now: holds, in the order of their checks. Pure: the moment and all facts are given.
 import type { Lookup } from "../config/view.ts";
-import type { DueDecision } from "../decision/decision.ts";
-import type { Hold, HoldReason } from "../decision/hold.ts";
 import type { Workload } from "../model/workload.ts";
+import type { Hold, HoldReason } from "../outcomes/hold.ts";
+import type { DueDecision } from "../outcomes/outcomes.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";

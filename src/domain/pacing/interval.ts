@@ -1,5 +1,5 @@
-import type { Hold } from "../decision/hold.ts";
 import type { Workload } from "../model/workload.ts";
+import type { Hold } from "../outcomes/hold.ts";
 import type { DueWrite } from "./due.ts";
 import { holdTexts } from "./hold-texts.ts";
 import type { Moment } from "./moment.ts";

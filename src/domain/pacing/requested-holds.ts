@@ -1,5 +1,5 @@
 import { describeObject } from "../config/messages.ts";
-import type { Hold } from "../decision/hold.ts";
+import type { Hold } from "../outcomes/hold.ts";
 import type { ConfigDirective } from "../policy/config-directive.ts";
 import { policyRows } from "../policy/policy-rows.ts";
 import type { InvalidPolicyAnnotation } from "../policy/rollout-policy.ts";

@@ -2,11 +2,11 @@
 import type { ConfigView } from "../config/hash.ts";
 import { withLegacyVerification } from "../config/legacy/legacy-verification.ts";
 import type { Lookup } from "../config/view.ts";
-import type { BatchCandidate, Decision, DueDecision, Held } from "../decision/decision.ts";
-import type { Hold } from "../decision/hold.ts";
 import { oldFinalizerWarning } from "../model/old-finalizer.ts";
 import { hasSchedulingHold } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
+import type { Hold } from "../outcomes/hold.ts";
+import type { BatchCandidate, Decision, DueDecision, Held } from "../outcomes/outcomes.ts";
 import { batchedChanges } from "../pacing/batch-hold.ts";
 import { replacesPods } from "../pacing/due.ts";
 import { dueWrite, holdOf } from "../pacing/holds.ts";
@@ -20,7 +20,7 @@ import { planDue } from "./due-plan.ts";
 
 export type { Change } from "../config/changes.ts";
 export type { Lookup, Missing } from "../config/view.ts";
-export type { Decision, DueDecision, Held } from "../decision/decision.ts";
+export type { Decision, DueDecision, Held } from "../outcomes/outcomes.ts";
 export type { Warning } from "../references/warning.ts";
 
 /** What to do with a workload, and why. */

@@ -26,7 +26,7 @@ function joined(messages: readonly string[]): string {
   let [text = ""] = messages;
   for (const [index, message] of messages.entries()) {
     if (index === 0) continue;
-    const separator = text.endsWith(".") ? " " : "; ";
+    const separator = /[.?]$/.test(text) ? " " : "; ";
     const longer = text + separator + message;
     const room = index + 1 < messages.length ? maxBytes - 20 : maxBytes;
     if (Buffer.byteLength(longer) > room) {

@@ -1,5 +1,5 @@
 import { describeObject } from "../../../domain/config/messages.ts";
-import type { HoldReason } from "../../../domain/decision/hold.ts";
+import type { HoldReason } from "../../../domain/outcomes/hold.ts";
 import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
 import type { Explanation } from "../../cluster/explanation.ts";
 import { sentences } from "../../cluster/sentences.ts";

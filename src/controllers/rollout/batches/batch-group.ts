@@ -1,4 +1,4 @@
-import type { Hold } from "../../../domain/decision/hold.ts";
+import type { Hold } from "../../../domain/outcomes/hold.ts";
 import { admitBatch, type BatchAdmission } from "../../../domain/pacing/batches.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../../../domain/references/references.ts";

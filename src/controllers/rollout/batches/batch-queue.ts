@@ -1,8 +1,8 @@
 import type { Caches } from "../../../cache/caches.ts";
 import type { StoreChange } from "../../../cache/store/store.ts";
 import type { Config } from "../../../domain/config/digest.ts";
-import type { Hold } from "../../../domain/decision/hold.ts";
 import { namespaceOf } from "../../../domain/model/workload.ts";
+import type { Hold } from "../../../domain/outcomes/hold.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";

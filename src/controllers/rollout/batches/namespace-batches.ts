@@ -1,4 +1,4 @@
-import type { Hold } from "../../../domain/decision/hold.ts";
+import type { Hold } from "../../../domain/outcomes/hold.ts";
 import type { ConfigName } from "../../../domain/references/references.ts";
 import { longestTimerMs } from "../../../lib/clock.ts";
 import type { Priority } from "../../../runtime/fair-queue.ts";

@@ -296,7 +296,7 @@ describe("a plan that cannot be confirmed", () => {
     await upgrade("v2:x");
     await leader.hear(deployments);
     expect(asked("PATCH")).toEqual([]);
-    expect(leader.events.at(-1)?.message).toMatch(/the verb "get" on configmaps, secrets and deployments/);
+    expect(leader.events.at(-1)?.message).toMatch(/Grant get on configmaps, secrets and deployments/);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { LegacyVerification } from "../../../domain/config/legacy/legacy-verification.ts";
-import type { HoldReason } from "../../../domain/decision/hold.ts";
 import { isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
+import type { HoldReason } from "../../../domain/outcomes/hold.ts";
 import { hasSettled } from "../../../domain/pacing/holds.ts";
 import type { Moment } from "../../../domain/pacing/moment.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";

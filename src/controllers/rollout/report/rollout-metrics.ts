@@ -1,5 +1,5 @@
-import type { HoldReason } from "../../../domain/decision/hold.ts";
 import type { Workload, WorkloadKind } from "../../../domain/model/workload.ts";
+import type { HoldReason } from "../../../domain/outcomes/hold.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { workloadMetrics } from "../../../telemetry/catalogue/workloads.ts";
