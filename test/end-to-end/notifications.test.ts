@@ -66,7 +66,7 @@ describeOnControlPlane("Wave with --notify", (cluster) => {
     await namespace.create(
       workload("waits", { containers: [{ ...container, envFrom: [{ configMapRef: { name: "page" } }] }] }),
     );
-    await message("notifications/waits: keeps");
+    await message("notifications/waits: Waiting for ConfigMap");
     await wave.stop();
 
     const again = await start();
