@@ -54,7 +54,7 @@ describeOnControlPlane("Wave with --notify", (cluster) => {
     await message('Deployment notifications/api: Waiting for Secret \\"db\\". Running Pods are not changed.');
     await namespace.secret("db", { password: "v4lue-1" });
     const first = await newHash(cluster, ns, "Deployment", "api");
-    await message("added the hash");
+    await message("Added the configuration hash");
     await namespace.edit("Secret", "db", { password: "v4lue-2" });
     await newHash(cluster, ns, "Deployment", "api", first);
     await message('Rollout started: Secret \\"db\\" changed (key \\"password\\").');
