@@ -84,7 +84,7 @@ describeOnOwnControlPlane("workload kinds that are not built in", (cluster) => {
       await until("an Event", async () =>
         (await waveEvents(cluster, ns, looked)).find(({ reason }) => reason === "RolloutHeld"),
       );
-      expect(await command("release", `${kind.id}/${looked}`)).toContain("no longer held");
+      expect(await command("release", `${kind.id}/${looked}`)).toContain(" released ");
       await nextHash(cluster, kind, ns, looked, first);
     });
 
