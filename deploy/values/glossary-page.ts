@@ -1,6 +1,10 @@
 import type { Appearances, GlossaryTerm } from "./glossary.ts";
 
+/** The search of the site leaves the page out: it has a word of every question and answers none. */
 const introduction = `
+---
+search: false
+---
 <!-- Made by \`npm run chart\` from deploy/values/glossary.ts. -->
 # Glossary
 One word for one concept: flags, annotations, metrics, Events, commands, docs and code use the same.
