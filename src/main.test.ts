@@ -108,7 +108,9 @@ describe("wave", () => {
     writeFileSync(file, "receivers: [{name: a, type: slack, url: https://a.example/s3cr3t, outcomes: [rolls]}]");
     const { code, err } = await wave(["run", `--notify=${file}`, `--kubeconfig=${kubeconfig}`]);
     expect(code).toBe(2);
-    expect(err).toMatch(/^error: --notify: \S+notify\.yaml: receivers\[0\]\.outcomes.*"rolls".*\n$/);
+    expect(err).toMatch(
+      /^error: --notify: \S+notify\.yaml: receivers\[0\]\.outcomes contains "rolls"; use "\*", roll, .*\n$/,
+    );
     expect(err).not.toContain("s3cr3t");
   });
 
