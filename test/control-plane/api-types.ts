@@ -40,7 +40,7 @@ const roots = [
 ];
 
 const head = `// Made by \`bin/node test/control-plane/write-api-types.ts\` from the OpenAPI of the API server that the tests run on.
-// The fields are documented in https://kubernetes.io/docs/reference/kubernetes-api/.
+// The fields are documented at https://kubernetes.io/docs/reference/kubernetes-api/.
 `;
 
 /**
