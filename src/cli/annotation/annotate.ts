@@ -4,7 +4,7 @@ import { annotationPrefix } from "../../domain/references/annotations.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { isNotFound } from "../../kube/api/errors.ts";
 import { resourcePath } from "../../kube/api/resources.ts";
-import type { Cluster } from "../cluster/cluster-command.ts";
+import type { Cluster } from "../command/cluster-command.ts";
 import { objectNotFound } from "../command/command-failure.ts";
 import { commandArguments, type NamedObject } from "../command/named-object.ts";
 

@@ -1,11 +1,11 @@
 import type { WorkloadRow } from "../../domain/model/workload.ts";
 import type { Resource } from "../../kube/api/resources.ts";
-import { withAvailableKind } from "../cluster/available-kinds.ts";
-import { type Cluster, clusterCommand } from "../cluster/cluster-command.ts";
-import { readRunningPolicy } from "../cluster/effective-flags.ts";
-import type { KnownPolicy } from "../cluster/known-policy.ts";
-import { readWorkloadSnapshot } from "../cluster/read-workload-snapshot.ts";
-import type { WorkloadSnapshot } from "../cluster/workload-snapshot.ts";
+import { withAvailableKind } from "../cluster/running-wave/available-kinds.ts";
+import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
+import { readWorkloadSnapshot } from "../cluster/snapshot/read-one.ts";
+import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
+import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import { accepting, type Command } from "../command/command.ts";
 import { exitCodes, sharedExitCodes } from "../command/exit-codes.ts";
 import { type CommandHelp, renderHelp } from "../command/help.ts";

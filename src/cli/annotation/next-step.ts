@@ -1,7 +1,7 @@
-import { type Explanation, explainWorkload } from "../cluster/explanation.ts";
-import { withKubernetesReason } from "../cluster/kubernetes-reason.ts";
-import { sentences } from "../cluster/sentences.ts";
-import type { WorkloadSnapshot } from "../cluster/workload-snapshot.ts";
+import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
+import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
+import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
+import { sentences } from "../output/sentences.ts";
 
 /** Returns what happens to a workload after a command changed when it rolls: one line, and one line for each failed read. */
 export function nextStep(snapshot: WorkloadSnapshot): string {

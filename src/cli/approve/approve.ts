@@ -3,13 +3,13 @@ import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { annotate, removeCommand } from "../annotation/annotate.ts";
 import { type AnnotationContext, annotationCommand } from "../annotation/annotation-command.ts";
 import { nextStep } from "../annotation/next-step.ts";
-import { type Explanation, explainWorkload } from "../cluster/explanation.ts";
-import { policyOf } from "../cluster/known-policy.ts";
-import { sentences } from "../cluster/sentences.ts";
+import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
+import { policyOf } from "../cluster/running-wave/known-policy.ts";
 import { CommandFailure } from "../command/command-failure.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import { type NamedObject, objectName } from "../command/named-object.ts";
 import { workloadArgumentKinds } from "../command/workload-argument.ts";
+import { sentences } from "../output/sentences.ts";
 
 /** Approves the current configuration of a workload with `mode: approve`. */
 export const approveCommand = annotationCommand({

@@ -1,4 +1,4 @@
-// What every command is made of: terminal, arguments, help, exit codes, errors. This folder knows no command and sends no request.
+// What every command is made of: terminal, arguments, help, exit codes, errors, the connection to a cluster. This folder knows no command.
 import type { Environment, FlagTable } from "../flags/parse-flags.ts";
 import type { ArgumentKind } from "./workload-argument.ts";
 

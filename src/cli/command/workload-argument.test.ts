@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
-import { withAvailableKind } from "../cluster/available-kinds.ts";
+import { withAvailableKind } from "../cluster/running-wave/available-kinds.ts";
 import {
   builtInArgumentKinds,
   configArgumentKinds,

@@ -6,9 +6,9 @@ import { type Resource, resourcePath, resources } from "../../kube/api/resources
 import type { ApiClient } from "../../kube/http/client.ts";
 import { findResource } from "../../kube/reads/discovery.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { clusterConfigOf, withCluster } from "../cluster/cluster-command.ts";
-import { effectiveFlags } from "../cluster/effective-flags.ts";
-import { toRunningWave, waveSelector, wavesWatching } from "../cluster/running-wave.ts";
+import { effectiveFlags } from "../cluster/running-wave/effective-flags.ts";
+import { toRunningWave, waveSelector, wavesWatching } from "../cluster/running-wave/running-wave.ts";
+import { clusterConfigOf, withCluster } from "../command/cluster-command.ts";
 import type { Terminal } from "../command/command.ts";
 import type { ArgumentKind } from "../command/workload-argument.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";

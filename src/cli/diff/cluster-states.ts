@@ -3,10 +3,10 @@ import type { NamesMatching } from "../../domain/compatibility/settings.ts";
 import { objectsToRead } from "../../domain/config/cross-namespace.ts";
 import { configKey } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { type KnownPolicy, policyOf } from "../cluster/known-policy.ts";
-import { type ReadConfigs, readManyConfigs } from "../cluster/read-configs.ts";
-import { readNames, withMatches } from "../cluster/read-names.ts";
-import { gapsOf, readNamespaces } from "../cluster/read-namespaces.ts";
+import { type ReadConfigs, readManyConfigs } from "../cluster/read/configs.ts";
+import { readNames, withMatches } from "../cluster/read/names.ts";
+import { gapsOf, readNamespaces } from "../cluster/read/namespaces.ts";
+import { type KnownPolicy, policyOf } from "../cluster/running-wave/known-policy.ts";
 import { listPairs, pairKey, type WorkloadPair, workloadsOf } from "./list-pairs.ts";
 import type { Overlay } from "./overlay.ts";
 

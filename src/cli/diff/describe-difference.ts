@@ -1,5 +1,5 @@
 import { formatCount } from "../../domain/syntax/wording.ts";
-import { sentences } from "../cluster/sentences.ts";
+import { sentences } from "../output/sentences.ts";
 import { type DiffEffect, diffEffects } from "./diff-effects.ts";
 import type { WorkloadDifference } from "./workload-difference.ts";
 

@@ -1,7 +1,7 @@
 // `wave diff`. This folder plans workloads with and without manifests; manifests/ reads and merges the manifests.
 import { formatList, quoted } from "../../domain/syntax/wording.ts";
-import { clusterCommand } from "../cluster/cluster-command.ts";
-import { readRunningPolicy } from "../cluster/effective-flags.ts";
+import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import { clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
 import { exitCodeFor } from "../command/exit-codes.ts";
 import { warningLine } from "../command/messages.ts";

@@ -3,9 +3,9 @@ import { ApiError, isForbidden, isNotFound } from "../../kube/api/errors.ts";
 import { type Resource, resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { listAll } from "../cluster/list-all.ts";
-import { mapBounded } from "../cluster/map-bounded.ts";
-import { fewObjects } from "../cluster/read-configs.ts";
+import { fewObjects } from "../cluster/read/configs.ts";
+import { listAll } from "../cluster/requests/list-all.ts";
+import { mapBounded } from "../cluster/requests/map-bounded.ts";
 import type { JsonMap } from "./manifests/json.ts";
 
 /** The stored state of an object, with all its fields. */

@@ -1,10 +1,10 @@
 import type { Change } from "../../domain/config/changes.ts";
 import { type Workload, type WorkloadName, workloadKey } from "../../domain/model/workload.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
-import { type BatchesNow, batchesNow } from "../cluster/batches-now.ts";
-import { timeOf } from "../cluster/explained-outcome.ts";
-import { planLive } from "../cluster/live-plan.ts";
-import { workloadNotes } from "../cluster/workload-notes.ts";
+import { timeOf } from "../cluster/explanation/explained-outcome.ts";
+import { workloadNotes } from "../cluster/explanation/workload-notes.ts";
+import { type BatchesNow, batchesNow } from "../cluster/snapshot/batches-now.ts";
+import { planLive } from "../cluster/snapshot/live-plan.ts";
 import { batchNumbers } from "./batch-numbers.ts";
 import type { ClusterStates } from "./cluster-states.ts";
 import { type DiffEffect, replacing } from "./diff-effects.ts";

@@ -172,7 +172,9 @@ describe("wave doctor", () => {
     end();
     expect(code).toBe(3);
     expect(out).toMatch(/^wave +unchecked +1 not checked$/m);
-    expect(out).toMatch(/leader and webhook of the running Wave were not checked\. You do not have permission to list deployments in all namespaces\.\n/);
+    expect(out).toMatch(
+      /leader and webhook of the running Wave were not checked\. You do not have permission to list deployments in all namespaces\.\n/,
+    );
     expect(out).toMatch(/^leftovers +unchecked +1 not checked$/m);
     expect(err).toMatch(
       /^warning: Incomplete checks: access, wave, workloads, annotations, others and leftovers\. Missing permissions: "list deployments in all namespaces", [^\n]*\n$/,

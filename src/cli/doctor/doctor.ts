@@ -1,11 +1,11 @@
 // `wave doctor`. checks/ holds one file for each check, context/ what they share; this file and its neighbours render the results.
 import { quoted } from "../../domain/syntax/wording.ts";
 import { isForbidden } from "../../kube/api/errors.ts";
-import { type Cluster, type CommandCall, clusterCommand } from "../cluster/cluster-command.ts";
-import { readRunningPolicy } from "../cluster/effective-flags.ts";
-import { inScope, type ReadResult, tryRead } from "../cluster/read-result.ts";
-import { readWorkloadSnapshots, type WorkloadSnapshots } from "../cluster/read-workload-snapshots.ts";
-import { readRunningWaves, wavesWatching } from "../cluster/running-wave.ts";
+import { inScope, type ReadResult, tryRead } from "../cluster/requests/read-result.ts";
+import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import { readRunningWaves, wavesWatching } from "../cluster/running-wave/running-wave.ts";
+import { readWorkloadSnapshots, type WorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
+import { type Cluster, type CommandCall, clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
 import { exitCodeFor } from "../command/exit-codes.ts";
 import { warningLine } from "../command/messages.ts";

@@ -4,7 +4,7 @@ import { standardForm } from "../../domain/model/kind-row.ts";
 import { parseRequestedKind, type RequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import { toWorkload, type WorkloadObject } from "../../domain/model/workload.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
-import { explainWorkload } from "../cluster/explanation.ts";
+import { explainWorkload } from "../cluster/explanation/explanation.ts";
 import { renderExplanation } from "./explain-text.ts";
 
 /** Explains an object of a kind that reads the ConfigMap `page` and has this hash in its pod template, or no hash. */

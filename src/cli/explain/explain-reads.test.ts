@@ -5,7 +5,7 @@ import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { explainScene } from "../../../test/support/cli/explain.ts";
 import { updateOnConfigChange } from "../../domain/references/annotations.ts";
 import { ConnectionError } from "../../kube/api/errors.ts";
-import { readConfigs } from "../cluster/read-configs.ts";
+import { readConfigs } from "../cluster/read/configs.ts";
 
 const sandbox = await startSandbox({ controllers: false });
 const { cluster, explain, explainJson } = explainScene(sandbox);

@@ -18,8 +18,8 @@ import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
 import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
 import { compatibilitySourceOf } from "../../domain/model/workload-references.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
-import { explainWorkload } from "../cluster/explanation.ts";
-import type { ReadConfig } from "../cluster/read-configs.ts";
+import { explainWorkload } from "../cluster/explanation/explanation.ts";
+import type { ReadConfig } from "../cluster/read/configs.ts";
 import { printableJson } from "../output/printable.ts";
 import { renderExplanation } from "./explain-text.ts";
 

@@ -1,12 +1,12 @@
 import { describeObject } from "../../domain/config/messages.ts";
-import type { Explanation } from "../cluster/explanation.ts";
-import { describeKubernetesReason } from "../cluster/kubernetes-reason.ts";
-import { sentences } from "../cluster/sentences.ts";
-import { stateStyles } from "../cluster/state-style.ts";
-import { describePodCount } from "../cluster/workload-state.ts";
-import { workloadStates } from "../cluster/workload-states.ts";
+import type { Explanation } from "../cluster/explanation/explanation.ts";
+import { describeKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
+import { stateStyles } from "../cluster/states/state-style.ts";
+import { describePodCount } from "../cluster/states/workload-state.ts";
+import { workloadStates } from "../cluster/states/workload-states.ts";
 import { type Paint, paintOf, type Style } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
+import { sentences } from "../output/sentences.ts";
 import { wrappedBehind } from "../output/wrap.ts";
 import { headline } from "./headline.ts";
 import { referenceLines } from "./reference-lines.ts";

@@ -1,10 +1,11 @@
-// `wave explain KIND/NAME`. This folder renders explanations; src/cli/cluster makes them.
-import { withAvailableKind } from "../cluster/available-kinds.ts";
-import { type Cluster, type CommandCall, clusterCommand } from "../cluster/cluster-command.ts";
-import { readRunningPolicy } from "../cluster/effective-flags.ts";
-import { explainWorkload } from "../cluster/explanation.ts";
-import { readWorkloadSnapshot } from "../cluster/read-workload-snapshot.ts";
-import type { WorkloadSnapshot } from "../cluster/workload-snapshot.ts";
+// `wave explain KIND/NAME`. This folder renders explanations; src/cli/cluster/explanation makes them.
+
+import { explainWorkload } from "../cluster/explanation/explanation.ts";
+import { withAvailableKind } from "../cluster/running-wave/available-kinds.ts";
+import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import { readWorkloadSnapshot } from "../cluster/snapshot/read-one.ts";
+import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
+import { type Cluster, type CommandCall, clusterCommand } from "../command/cluster-command.ts";
 import { exitCodeFor } from "../command/exit-codes.ts";
 import { parseWorkloadArgument, type WorkloadArgument, workloadArgumentKinds } from "../command/workload-argument.ts";
 import { hasColors, paintOf } from "../output/paint.ts";

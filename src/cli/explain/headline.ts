@@ -1,6 +1,6 @@
 import { rolloutStrategies } from "../../domain/model/rollout-strategy.ts";
-import type { Explanation } from "../cluster/explanation.ts";
-import { sentences } from "../cluster/sentences.ts";
+import type { Explanation } from "../cluster/explanation/explanation.ts";
+import { sentences } from "../output/sentences.ts";
 
 /** Returns one line about what Wave does with a workload now. */
 export function headline(explanation: Explanation): string {

@@ -1,6 +1,6 @@
-import type { ExplainedReference } from "../cluster/explained-reference.ts";
-import type { Explanation } from "../cluster/explanation.ts";
-import { sentences } from "../cluster/sentences.ts";
+import type { ExplainedReference } from "../cluster/explanation/explained-reference.ts";
+import type { Explanation } from "../cluster/explanation/explanation.ts";
+import { sentences } from "../output/sentences.ts";
 import { tableLines } from "../output/table.ts";
 
 /** The number of keys in one cell of the table. JSON has all keys. */

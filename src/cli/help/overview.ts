@@ -42,7 +42,7 @@ export const helpTopics: Readonly<Record<string, () => Promise<string>>> = {
       ),
     ]),
   states: async () => {
-    const { workloadStates } = await import("../cluster/workload-states.ts");
+    const { workloadStates } = await import("../cluster/states/workload-states.ts");
     const lines = Object.entries(workloadStates).flatMap(([state, { means, next }]) => [
       ...meaningLines({ [state.padEnd(9)]: means }),
       ...(next === "" ? [] : meaningLines({ [" ".repeat(9)]: `Next: ${next}` })),

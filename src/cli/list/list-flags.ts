@@ -1,4 +1,4 @@
-import { workloadStateNames } from "../cluster/workload-states.ts";
+import { workloadStateNames } from "../cluster/states/workload-states.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
 import { choice, text, words } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";

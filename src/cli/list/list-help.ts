@@ -1,4 +1,4 @@
-import { meaningOfStates } from "../cluster/workload-states.ts";
+import { meaningOfStates } from "../cluster/states/workload-states.ts";
 import { exitCodes, sharedExitCodes } from "../command/exit-codes.ts";
 import { renderHelp } from "../command/help.ts";
 import type { HelpScope } from "../flags/parse-flags.ts";

@@ -1,6 +1,6 @@
-import type { Explanation } from "../cluster/explanation.ts";
-import { withKubernetesReason } from "../cluster/kubernetes-reason.ts";
-import { stateStyles } from "../cluster/state-style.ts";
+import type { Explanation } from "../cluster/explanation/explanation.ts";
+import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
+import { stateStyles } from "../cluster/states/state-style.ts";
 import { age } from "../output/age.ts";
 import type { Paint } from "../output/paint.ts";
 import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";

@@ -1,9 +1,9 @@
 // `wave list`. This folder renders lists; src/cli/cluster reads the workloads and explains them.
 import { quoted } from "../../domain/syntax/wording.ts";
-import { clusterCommand } from "../cluster/cluster-command.ts";
-import { readRunningPolicy } from "../cluster/effective-flags.ts";
-import { explainWorkload } from "../cluster/explanation.ts";
-import { readWorkloadSnapshots } from "../cluster/read-workload-snapshots.ts";
+import { explainWorkload } from "../cluster/explanation/explanation.ts";
+import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import { readWorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
+import { clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
 import { exitCodeFor } from "../command/exit-codes.ts";
 import { warningLine } from "../command/messages.ts";

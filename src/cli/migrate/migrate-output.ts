@@ -1,4 +1,4 @@
-import type { OtherController } from "../cluster/other-controllers.ts";
+import type { OtherController } from "../cluster/running-wave/other-controllers.ts";
 import { printable } from "../output/printable.ts";
 import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
 import { tableLines } from "../output/table.ts";

@@ -1,12 +1,12 @@
 // `wave migrate`. This folder previews a migration; src/cli/cluster reads the workloads.
 import { compatibilities } from "../../domain/compatibility/settings.ts";
 import { quoted } from "../../domain/syntax/wording.ts";
-import { clusterCommand } from "../cluster/cluster-command.ts";
-import { readPolicy } from "../cluster/known-policy.ts";
-import { type OtherController, otherControllers } from "../cluster/other-controllers.ts";
-import type { ReadFailure } from "../cluster/read-result.ts";
-import { readWorkloadSnapshots } from "../cluster/read-workload-snapshots.ts";
-import { type RunningWaves, readRunningWaves } from "../cluster/running-wave.ts";
+import type { ReadFailure } from "../cluster/requests/read-result.ts";
+import { readPolicy } from "../cluster/running-wave/known-policy.ts";
+import { type OtherController, otherControllers } from "../cluster/running-wave/other-controllers.ts";
+import { type RunningWaves, readRunningWaves } from "../cluster/running-wave/running-wave.ts";
+import { readWorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
+import { clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
 import { exitCodeFor } from "../command/exit-codes.ts";
 import { warningLine } from "../command/messages.ts";

@@ -2,10 +2,10 @@ import { describeMissing } from "../../domain/config/messages.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import { type DuePlan, planRollout } from "../../domain/plan/plan.ts";
 import { configKey } from "../../domain/references/references.ts";
-import { policyOf } from "../cluster/known-policy.ts";
-import { isUnread, lookupIn, readableReferences } from "../cluster/live-plan.ts";
-import { sentences } from "../cluster/sentences.ts";
-import type { WorkloadSnapshot } from "../cluster/workload-snapshot.ts";
+import { policyOf } from "../cluster/running-wave/known-policy.ts";
+import { isUnread, lookupIn, readableReferences } from "../cluster/snapshot/live-plan.ts";
+import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
+import { sentences } from "../output/sentences.ts";
 
 /** What happens to a workload when Wave takes over, with the meanings. */
 export const migrationEffects = {

@@ -2,7 +2,7 @@
 import { annotate } from "../annotation/annotate.ts";
 import { type AnnotationContext, annotationCommand } from "../annotation/annotation-command.ts";
 import { nextStep } from "../annotation/next-step.ts";
-import type { WorkloadSnapshot } from "../cluster/workload-snapshot.ts";
+import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { commandArguments, type NamedObject, objectName } from "../command/named-object.ts";
 import { configArgumentKinds, namespaceArgumentKinds, workloadArgumentKinds } from "../command/workload-argument.ts";
 

@@ -5,17 +5,17 @@ import { Waker } from "../../runtime/waker.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import type { Cluster } from "../cluster/cluster-command.ts";
-import { type Explanation, explainWorkload } from "../cluster/explanation.ts";
-import type { KnownPolicy } from "../cluster/known-policy.ts";
-import { withKubernetesReason } from "../cluster/kubernetes-reason.ts";
-import { readWorkloadSnapshot } from "../cluster/read-workload-snapshot.ts";
-import { sentences } from "../cluster/sentences.ts";
-import { describePodCount } from "../cluster/workload-state.ts";
-import { workloadStates } from "../cluster/workload-states.ts";
+import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
+import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
+import { readWorkloadSnapshot } from "../cluster/snapshot/read-one.ts";
+import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
+import { describePodCount } from "../cluster/states/workload-state.ts";
+import { workloadStates } from "../cluster/states/workload-states.ts";
+import type { Cluster } from "../command/cluster-command.ts";
 import { CommandFailure } from "../command/command-failure.ts";
 import type { NamedObject } from "../command/named-object.ts";
 import type { WorkloadArgument } from "../command/workload-argument.ts";
+import { sentences } from "../output/sentences.ts";
 
 /** Minimum time between two checks of a workload, in milliseconds. */
 const minCheckMs = 250;

@@ -1,15 +1,15 @@
-// `wave wait KIND/NAME...`. This folder waits and reports progress; src/cli/cluster explains the state of a workload.
+// `wave wait KIND/NAME...`. This folder waits and reports progress; src/cli/cluster/explanation explains the state of a workload.
 import { formatDuration } from "../../domain/syntax/duration.ts";
 import { longestTimerMs, systemClock } from "../../lib/clock.ts";
-import { withAvailableKind } from "../cluster/available-kinds.ts";
-import { clusterCommand } from "../cluster/cluster-command.ts";
-import { readRunningPolicy } from "../cluster/effective-flags.ts";
-import { sentences } from "../cluster/sentences.ts";
+import { withAvailableKind } from "../cluster/running-wave/available-kinds.ts";
+import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import { clusterCommand } from "../command/cluster-command.ts";
 import { exitCodeFor } from "../command/exit-codes.ts";
 import { errorLine } from "../command/messages.ts";
 import { objectName, qualifiedName } from "../command/named-object.ts";
 import { parseObjectArguments, workloadArgumentKinds } from "../command/workload-argument.ts";
 import { printable } from "../output/printable.ts";
+import { sentences } from "../output/sentences.ts";
 import { waitFlags } from "./wait-flags.ts";
 import { waitForWorkload } from "./wait-for-workload.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Explanation } from "../../../src/cli/cluster/explanation.ts";
+import type { Explanation } from "../../../src/cli/cluster/explanation/explanation.ts";
 import { configHash, updateOnConfigChange } from "../../../src/domain/references/annotations.ts";
 import type { KubeObject } from "../../../src/kube/api/api-types.ts";
 import { eventually } from "../eventually.ts";

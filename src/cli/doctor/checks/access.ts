@@ -1,8 +1,8 @@
 import type { SelfSubjectAccessReview } from "#kubernetes";
 import { formatList } from "../../../domain/syntax/wording.ts";
 import { type Resource, resourcePath, resources } from "../../../kube/api/resources.ts";
-import { mapBounded } from "../../cluster/map-bounded.ts";
-import { inScope, tryRead } from "../../cluster/read-result.ts";
+import { mapBounded } from "../../cluster/requests/map-bounded.ts";
+import { inScope, tryRead } from "../../cluster/requests/read-result.ts";
 import type { DoctorContext } from "../context/doctor-context.ts";
 import { type CheckResult, type Finding, notRead, problem, unchecked } from "../context/finding.ts";
 import { readObject } from "../context/read-object.ts";

@@ -1,6 +1,6 @@
 import { findResource } from "../../../kube/reads/discovery.ts";
-import { mapBounded } from "../../cluster/map-bounded.ts";
-import { tryRead } from "../../cluster/read-result.ts";
+import { mapBounded } from "../../cluster/requests/map-bounded.ts";
+import { tryRead } from "../../cluster/requests/read-result.ts";
 import { builtInArgumentKinds } from "../../command/workload-argument.ts";
 import { wantedKinds } from "../../flags/kind-flags.ts";
 import { type DoctorContext, deploymentRef, elects } from "../context/doctor-context.ts";

@@ -3,7 +3,7 @@ import type { Secret, Volume } from "#kubernetes";
 import { resources } from "../../../kube/api/resources.ts";
 import type { MutatingWebhook } from "../../../webhook/certificates/configuration.ts";
 import { type Certificate, readBundle } from "../../../webhook/certificates/pem.ts";
-import type { RunningWave } from "../../cluster/running-wave.ts";
+import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
 import { age } from "../../output/age.ts";
 import { type DoctorContext, deploymentRef } from "../context/doctor-context.ts";
 import {

@@ -2,10 +2,10 @@ import { isClusterFailure } from "../../../kube/api/api-failure.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import { hashKeySecret } from "../../../manager/hash-key/hash-key-secret.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
-import { mapBounded } from "../../cluster/map-bounded.ts";
-import { toReadFailure } from "../../cluster/read-result.ts";
-import type { RunningWave } from "../../cluster/running-wave.ts";
-import { sentences } from "../../cluster/sentences.ts";
+import { mapBounded } from "../../cluster/requests/map-bounded.ts";
+import { toReadFailure } from "../../cluster/requests/read-result.ts";
+import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
+import { sentences } from "../../output/sentences.ts";
 import { type DoctorContext, deploymentRef } from "../context/doctor-context.ts";
 import {
   type CheckResult,

@@ -1,9 +1,9 @@
 import { describeObject } from "../../../domain/config/messages.ts";
 import type { HoldReason } from "../../../domain/outcomes/hold.ts";
 import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
-import type { Explanation } from "../../cluster/explanation.ts";
-import { sentences } from "../../cluster/sentences.ts";
+import type { Explanation } from "../../cluster/explanation/explanation.ts";
 import { age } from "../../output/age.ts";
+import { sentences } from "../../output/sentences.ts";
 import {
   describeRef,
   type Finding,

@@ -2,7 +2,7 @@ import type { Lease } from "#kubernetes";
 import { resources } from "../../../kube/api/resources.ts";
 import { sleep, systemClock } from "../../../lib/clock.ts";
 import { defaultElectionTimings, holderOf } from "../../../manager/leader-election/lease.ts";
-import type { RunningWave } from "../../cluster/running-wave.ts";
+import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
 import { type DoctorContext, deploymentRef, elects } from "../context/doctor-context.ts";
 import {
   type CheckResult,

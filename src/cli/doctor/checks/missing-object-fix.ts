@@ -1,7 +1,7 @@
 import type { Missing } from "../../../domain/plan/plan.ts";
 import { annotationPrefix } from "../../../domain/references/annotations.ts";
 import { isDnsSubdomain } from "../../../domain/syntax/dns-name.ts";
-import type { Explanation } from "../../cluster/explanation.ts";
+import type { Explanation } from "../../cluster/explanation/explanation.ts";
 import { kubectlArguments } from "../context/finding.ts";
 
 /** Returns the command that creates or shares the first missing object of a workload; null if nothing is missing. */

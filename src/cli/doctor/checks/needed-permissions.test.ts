@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { toRunningWave } from "../../cluster/running-wave.ts";
+import { toRunningWave } from "../../cluster/running-wave/running-wave.ts";
 import { oldestMinor } from "./api-versions.ts";
 import { type NeededPermission, neededPermissions } from "./needed-permissions.ts";
 

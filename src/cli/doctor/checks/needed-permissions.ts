@@ -6,7 +6,7 @@ import {
   permissionRows,
   roleScopes,
 } from "../../../manager/permissions.ts";
-import type { RunningWave } from "../../cluster/running-wave.ts";
+import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
 import { wantedKinds } from "../../flags/kind-flags.ts";
 import { ownershipOf } from "../../flags/run-flags.ts";
 import { elects } from "../context/doctor-context.ts";

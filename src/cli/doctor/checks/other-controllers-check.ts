@@ -1,5 +1,5 @@
 import { formatCount } from "../../../domain/syntax/wording.ts";
-import { type OtherController, otherControllers } from "../../cluster/other-controllers.ts";
+import { type OtherController, otherControllers } from "../../cluster/running-wave/other-controllers.ts";
 import type { AnnotationScan } from "../context/annotation-scan.ts";
 import type { DoctorContext } from "../context/doctor-context.ts";
 import {

@@ -1,9 +1,9 @@
 import type { SubjectAccessReview } from "#kubernetes";
 import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
-import { mapBounded } from "../../cluster/map-bounded.ts";
-import { tryRead } from "../../cluster/read-result.ts";
-import type { RunningWave } from "../../cluster/running-wave.ts";
+import { mapBounded } from "../../cluster/requests/map-bounded.ts";
+import { tryRead } from "../../cluster/requests/read-result.ts";
+import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
 import { type DoctorContext, deploymentRef, reinstall } from "../context/doctor-context.ts";
 import { type CheckResult, type Finding, notRead, problem, unchecked } from "../context/finding.ts";
 import { type NeededPermission, neededPermissions } from "./needed-permissions.ts";

@@ -4,8 +4,8 @@ import { isForbidden } from "../../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { MutatingWebhook } from "../../../webhook/certificates/configuration.ts";
-import type { RunningWave } from "../../cluster/running-wave.ts";
-import { sentences } from "../../cluster/sentences.ts";
+import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
+import { sentences } from "../../output/sentences.ts";
 import { type DoctorContext, deploymentRef } from "../context/doctor-context.ts";
 import { type Finding, kubectlArguments, type ObjectRef, problem, unchecked } from "../context/finding.ts";
 

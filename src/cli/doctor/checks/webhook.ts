@@ -3,9 +3,9 @@ import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import type { MutatingWebhook } from "../../../webhook/certificates/configuration.ts";
 import { tokenIn } from "../../../webhook/certificates/path-token.ts";
-import { listAll } from "../../cluster/list-all.ts";
-import { type ReadResult, tryRead } from "../../cluster/read-result.ts";
-import type { RunningWave } from "../../cluster/running-wave.ts";
+import { listAll } from "../../cluster/requests/list-all.ts";
+import { type ReadResult, tryRead } from "../../cluster/requests/read-result.ts";
+import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
 import { type DoctorContext, deploymentRef, reinstall } from "../context/doctor-context.ts";
 import {
   type CheckResult,

@@ -1,8 +1,8 @@
 import { formatCount } from "../../../domain/syntax/wording.ts";
-import { type Explanation, explainWorkload } from "../../cluster/explanation.ts";
-import { withKubernetesReason } from "../../cluster/kubernetes-reason.ts";
-import { sentences } from "../../cluster/sentences.ts";
+import { type Explanation, explainWorkload } from "../../cluster/explanation/explanation.ts";
+import { withKubernetesReason } from "../../cluster/states/kubernetes-reason.ts";
 import { age } from "../../output/age.ts";
+import { sentences } from "../../output/sentences.ts";
 import type { DoctorContext } from "../context/doctor-context.ts";
 import {
   type CheckResult,

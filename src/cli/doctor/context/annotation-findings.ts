@@ -13,7 +13,7 @@ import { planRollout } from "../../../domain/plan/plan.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
 import { updateOnConfigChange } from "../../../domain/references/annotations.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { sentences } from "../../cluster/sentences.ts";
+import { sentences } from "../../output/sentences.ts";
 import { type Finding, kubectlArguments, type ObjectRef, problem, warning } from "./finding.ts";
 import { misplacedAnnotations, misusedAnnotations } from "./misplaced-annotations.ts";
 

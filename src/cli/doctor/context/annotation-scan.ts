@@ -3,11 +3,11 @@ import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { isNotFound } from "../../../kube/api/errors.ts";
 import { type Resource, resourcePath, resources } from "../../../kube/api/resources.ts";
 import { metadataOnlyList } from "../../../kube/list-watch/paged-list.ts";
-import type { Cluster } from "../../cluster/cluster-command.ts";
-import { type KnownPolicy, policyOf } from "../../cluster/known-policy.ts";
-import { type ListScope, listAll } from "../../cluster/list-all.ts";
-import { readNamespaces } from "../../cluster/read-namespaces.ts";
-import { inScope, type ReadFailure, tryRead } from "../../cluster/read-result.ts";
+import { readNamespaces } from "../../cluster/read/namespaces.ts";
+import { type ListScope, listAll } from "../../cluster/requests/list-all.ts";
+import { inScope, type ReadFailure, tryRead } from "../../cluster/requests/read-result.ts";
+import { type KnownPolicy, policyOf } from "../../cluster/running-wave/known-policy.ts";
+import type { Cluster } from "../../command/cluster-command.ts";
 import { configArgumentKinds } from "../../command/workload-argument.ts";
 import {
   metadataFindings,

@@ -1,9 +1,10 @@
 // What all checks share: the context, the findings and the scan of annotations. Knows no check and no output.
-import type { Cluster } from "../../cluster/cluster-command.ts";
-import type { KnownPolicy } from "../../cluster/known-policy.ts";
-import type { ReadResult } from "../../cluster/read-result.ts";
-import type { WorkloadSnapshots } from "../../cluster/read-workload-snapshots.ts";
-import type { RunningWave, RunningWaves } from "../../cluster/running-wave.ts";
+
+import type { ReadResult } from "../../cluster/requests/read-result.ts";
+import type { KnownPolicy } from "../../cluster/running-wave/known-policy.ts";
+import type { RunningWave, RunningWaves } from "../../cluster/running-wave/running-wave.ts";
+import type { WorkloadSnapshots } from "../../cluster/snapshot/read-many.ts";
+import type { Cluster } from "../../command/cluster-command.ts";
 import type { AnnotationScan } from "./annotation-scan.ts";
 import type { CheckResult, ObjectRef } from "./finding.ts";
 

@@ -1,6 +1,6 @@
 import { type Resource, resourcePath } from "../../../kube/api/resources.ts";
 import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
-import { type ReadResult, tryRead } from "../../cluster/read-result.ts";
+import { type ReadResult, tryRead } from "../../cluster/requests/read-result.ts";
 import type { DoctorContext } from "./doctor-context.ts";
 import type { ObjectRef } from "./finding.ts";
 

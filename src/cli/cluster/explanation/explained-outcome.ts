@@ -1,0 +1,82 @@
+import { hashFormat } from "../../../domain/config/hash.ts";
+import { describeMissing } from "../../../domain/config/messages.ts";
+import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
+import type { Workload } from "../../../domain/model/workload.ts";
+import type { Hold } from "../../../domain/outcomes/hold.ts";
+import type { Decision, RolloutPlan } from "../../../domain/plan/plan.ts";
+import type { ConfigName } from "../../../domain/references/references.ts";
+import { sentences } from "../../output/sentences.ts";
+import type { ReadHashKeys } from "../running-wave/hash-keys.ts";
+
+/** What Wave would do with a workload now, as far as the permissions of the user show it. */
+export interface ExplainedOutcome {
+  /** The outcome of `planRollout`; "unknown" if it depends on an object or a key that could not be read. */
+  readonly outcome: RolloutPlan["outcome"] | "unknown";
+  /** The due action that is held; null if nothing is held. */
+  readonly due: "firstHash" | "recorded" | "roll" | "cleanUp" | null;
+  /** The hold; null if nothing is held. */
+  readonly hold: { readonly reason: Hold["reason"]; readonly message: string; readonly until: string | null } | null;
+  /** One line for a person. */
+  readonly reason: string;
+  /** Null if the configuration is incomplete, is not tracked by Wave, or could not be read. */
+  readonly currentHash: string | null;
+}
+
+/**
+ * Returns the outcome of a plan that was made from the objects that could be read. Unread objects make the outcome "unknown", except if
+ * they cannot change it: the workload has not opted in, exceeds a limit, or already waits for a missing object.
+ */
+export function explainedOutcome(
+  plan: RolloutPlan,
+  { unread, unnamed }: { readonly unread: readonly ConfigName[]; readonly unnamed: string | undefined },
+  workload: Workload,
+  keys: ReadHashKeys,
+): ExplainedOutcome {
+  const { outcome, reason } = plan;
+  const nothing = { due: null, hold: null, currentHash: null };
+  if (outcome === "ignore" || outcome === "cleanUp" || outcome === "waiting" || outcome === "overLimit")
+    return { ...nothing, outcome, reason };
+  if (unread.length > 0) {
+    const objects = describeMissing(unread, workload.namespace);
+    return { ...nothing, outcome: "unknown", reason: `Cannot read ${objects}.` };
+  }
+  if (unnamed !== undefined) return { ...nothing, outcome: "unknown", reason: unnamed };
+  const decided = outcome === "held" ? plan.due : plan;
+  const known = keys.state === "read";
+  if (decided.outcome === "recorded" && decided.cause === "key" && !known)
+    return { ...nothing, outcome: "unknown", reason: withoutKey(workload, keys.why) };
+  // The hash that Wave would write depends on its keys.
+  const currentHash = keys.state === "unread" || !("view" in decided) ? null : decided.view.hash;
+  const explained = {
+    ...nothing,
+    outcome,
+    reason: reasonFor(decided, reason, workload),
+    currentHash,
+  };
+  if (outcome !== "held") return explained;
+  const { reason: by, message, until } = plan.hold;
+  return { ...explained, due: plan.due.outcome, hold: { reason: by, message, until: timeOf(until) } };
+}
+
+/** The reason of a plan assumes a Wave that observed the change. A command did not observe it, so its reason is less specific. */
+function reasonFor(decided: Decision, reason: string, workload: Workload): string {
+  if (decided.outcome === "recorded" && decided.cause === "key")
+    return sentences(reason, "A running Wave that still remembers the previous key compares instead");
+  if (decided.outcome !== "roll") return reason;
+  return sentences(
+    "The configuration differs from the recorded hash",
+    hasSchedulingHold(workload) ? "Wave restores the scheduler" : "",
+  );
+}
+
+function withoutKey({ recordedHash = "" }: Workload, why: string): string {
+  const form = hashFormat(recordedHash);
+  return sentences(
+    `The recorded hash uses key ${form === "foreign" ? "" : form.keyId}, which is not available: ${why}`,
+  );
+}
+
+/** Returns a time in milliseconds since the epoch as RFC 3339, without zero milliseconds; null for undefined. */
+export function timeOf(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString().replace(".000Z", "Z");
+}

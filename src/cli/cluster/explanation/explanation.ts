@@ -1,0 +1,190 @@
+// This folder explains the plan of a workload for all commands. It makes no request.
+// Explains one workload: the plan, the state, and everything that they depend on. Pure: the snapshot holds all that was read.
+import { directiveSourcesOf } from "../../../domain/compatibility/directive-sources.ts";
+import { optedInDirectives, readDirectives } from "../../../domain/compatibility/directives.ts";
+import type { Compatibility } from "../../../domain/compatibility/settings.ts";
+import { describeObject } from "../../../domain/config/messages.ts";
+import { readRecordedHash } from "../../../domain/config/recorded.ts";
+import { type TrackedReferences, trackedReferences } from "../../../domain/config/tracked-references.ts";
+import { missingFrom } from "../../../domain/config/view.ts";
+import { fieldOfKind } from "../../../domain/model/kind-row.ts";
+import type { RolloutStrategyName } from "../../../domain/model/rollout-strategy.ts";
+import { isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
+import type { OptIn, Workload, WorkloadName } from "../../../domain/model/workload.ts";
+import { collectReferences, compatibilitySourceOf } from "../../../domain/model/workload-references.ts";
+import type { Missing, RolloutPlan, Warning } from "../../../domain/plan/plan.ts";
+import { withBatchHold } from "../../../domain/plan/plan.ts";
+import { describeLimitExceeded } from "../../../domain/references/limits.ts";
+import { type ConfigName, configKey } from "../../../domain/references/references.ts";
+import type { ReadConfigs } from "../read/configs.ts";
+import { countPods, type PodCount, type ReadPods } from "../read/pods.ts";
+import { type HashForm, hashFormOf } from "../running-wave/hash-keys.ts";
+import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
+import { dueSince, isUnread, lookupIn, planLive, readableReferences } from "../snapshot/live-plan.ts";
+import { type WorkloadSnapshot, withAllReferences } from "../snapshot/workload-snapshot.ts";
+import type { KubernetesReason } from "../states/kubernetes-reason.ts";
+import { assessState } from "../states/workload-state.ts";
+import type { WorkloadStateName } from "../states/workload-states.ts";
+import { type DecidedPolicy, decidedPolicy } from "./decided-policy.ts";
+import { type ExplainedOutcome, explainedOutcome, timeOf } from "./explained-outcome.ts";
+import { type ExplainedReference, explainedReference } from "./explained-reference.ts";
+import { workloadNotes } from "./workload-notes.ts";
+
+/** A configuration object that could not be read, so that the plan is unknown. */
+export interface UnreadObject extends ConfigName {
+  readonly error: string;
+}
+
+/** The output of `wave explain -o json`; docs/commands.md promises its fields. Contains no value and no digest of a value. */
+export interface Explanation extends ExplainedOutcome {
+  readonly version: 1;
+  readonly workload: WorkloadName;
+  readonly optIn: OptIn["state"] | "left alone";
+  /** How a change of configuration reaches the Pods. */
+  readonly strategy: RolloutStrategyName;
+  /** The controllers whose annotations opt the workload in. */
+  readonly compatibility: readonly Compatibility[];
+  /** The state, from the plan and the progress of the last rollout. */
+  readonly state: WorkloadStateName;
+  /** The cause of the state as one word; null if the state needs none. */
+  readonly because: string | null;
+  /** The cause of the state as one line for people; null if the state needs none. */
+  readonly message: string | null;
+  /** Why Kubernetes cannot create or replace the Pods; null if it reports no failure. */
+  readonly kubernetes: KubernetesReason | null;
+  /** Start of the state as the API shows it, RFC 3339. */
+  readonly since: string | null;
+  /** The number of Pods, and of those with the current configuration; null if unknown. */
+  readonly pods: PodCount | null;
+  /** The annotations and flags that decide when the workload rolls, without flags at their defaults. */
+  readonly policy: readonly DecidedPolicy[];
+  readonly recordedHash: string | null;
+  /** The key of the recorded hash; null if there is no hash, or a hash of another algorithm. */
+  readonly recordedUnder: HashForm;
+  /** "closed" if the scheduling hold keeps new Pods pending. */
+  readonly schedulingHold: "closed" | "open";
+  /** One entry for each place that references an object, also if the workload has not opted in; empty if a limit is exceeded. */
+  readonly references: readonly ExplainedReference[];
+  /** Why no reference is listed if a limit is exceeded; otherwise null. */
+  readonly limitExceeded: string | null;
+  /** What Pods cannot start without and does not exist. */
+  readonly missing: readonly Missing[];
+  readonly unread: readonly UnreadObject[];
+  readonly warnings: readonly Warning[];
+  /** Other settings that decide when Pods are replaced, one line each, for people. */
+  readonly notes: readonly string[];
+}
+
+/** Explains what Wave would do with a workload now, by `planRollout`, and everything that the plan depends on. */
+export function explainWorkload({
+  found,
+  unnamed,
+  read,
+  policy,
+  pods,
+  kubernetes,
+  now,
+  batch,
+  others,
+  gaps,
+}: WorkloadSnapshot): Explanation {
+  const { object, workload } = found;
+  const { keys, pacing: flags } = policy;
+  const lookup = lookupIn(read);
+  const reader = withAllReferences(found, policy);
+  const { untracked } = trackedReferences(reader, lookup, policyOf(policy));
+  const unread = unreadObjects(reader, read).filter((object) => !untracked.has(configKey(object)));
+  const readable = { ...reader, references: readableReferences(reader.references, read) };
+  const counted = trackedReferences(readable, lookup, policyOf(policy));
+  const live = planLive(found, read, policy, now);
+  const plan = live.outcome === "candidate" ? withBatchHold(live, batch?.(workload, live.changed)) : live;
+  const { kind, namespace, name, optIn, recordedHash } = workload;
+  const source = compatibilitySourceOf(object);
+  const directives = readDirectives(source, policy);
+  const written =
+    reader.limitExceeded === undefined ? collectReferences(object, optedInDirectives(source, policy), policy) : [];
+  const named = new Set(written.map(configKey));
+  // No place names the objects that a regular expression matches.
+  const places = [...written, ...reader.references.filter((reference) => !named.has(configKey(reference)))].map(
+    (reference) => ({ ...reference, path: fieldOfKind(workload.row, reference.path) }),
+  );
+  const explained = explainedOutcome(plan, { unread, unnamed: unnamed?.error }, workload, keys);
+  const podCount = pods.state === "read" ? podsOf(workload, plan, explained.outcome, counted, pods, policy) : undefined;
+  const { state, because, message, since } = assessState({
+    object,
+    workload,
+    ...explained,
+    hold: plan.outcome === "held" ? plan.hold : undefined,
+    unread: unread[0] ? read.get(configKey(unread[0]))?.state : unnamed?.state,
+    pods,
+    podCount,
+    kubernetes,
+    dueSince: dueSince({ object, workload: readable }, read, now),
+    flags,
+    now,
+  });
+  return {
+    version: 1,
+    workload: { kind, namespace, name },
+    strategy: workload.strategy.name,
+    optIn: optIn.state === "out" && optIn.controlledBy !== undefined ? "left alone" : optIn.state,
+    compatibility: directives.filter((each) => each.optIn.state === "in").map(({ compatibility }) => compatibility),
+    state,
+    because: because || null,
+    message: message || null,
+    kubernetes,
+    since: timeOf(since),
+    ...explained,
+    pods: podCount ?? null,
+    policy: decidedPolicy(workload, policy),
+    recordedHash: recordedHash ?? null,
+    recordedUnder: hashFormOf(recordedHash, keys),
+    schedulingHold: isSchedulingHeld(workload) ? "closed" : "open",
+    references: places.map((reference) => {
+      const key = configKey(reference);
+      const state = counted.refusedKeys.has(key) ? "refused" : untracked.get(key);
+      return {
+        ...explainedReference(reference, state ?? read.get(key)?.state ?? "absent", lookup),
+        trackedBy: directiveSourcesOf(reference, source, directives, policy.compatibility),
+      };
+    }),
+    limitExceeded:
+      reader.limitExceeded === undefined
+        ? null
+        : describeLimitExceeded(reader.limitExceeded, (one) => describeObject(one, namespace)),
+    missing: missingFrom(counted.references, counted.lookup),
+    unread,
+    warnings: plan.warnings,
+    notes: [...workloadNotes(object, workload), ...others, ...gaps],
+  };
+}
+
+/** Counts the Pods whose hash matches the current configuration. If the workload reads no configuration, all Pods match. */
+function podsOf(
+  workload: Workload,
+  plan: RolloutPlan,
+  outcome: Explanation["outcome"],
+  { references }: TrackedReferences,
+  pods: Extract<ReadPods, { readonly state: "read" }>,
+  policy: KnownPolicy,
+): PodCount | undefined {
+  const decided = plan.outcome === "held" ? plan.due : plan;
+  if (outcome === "unknown" || !("view" in decided) || !workload.strategy.podsCarryHash) return undefined;
+  const { view } = decided;
+  const readsNothing = references.every(({ reads }) => reads === "existence");
+  const { recordedHash, recordedConfig } = workload;
+  const keepsPods = plan.outcome === "current" || plan.outcome === "recorded";
+  const matches = (hash: string | undefined) =>
+    readRecordedHash({ recordedHash: hash, recordedConfig }, view, policyOf(policy).hashKeys).state === "current";
+  return countPods(pods.of(workload), (hash) => {
+    return readsNothing || matches(hash) || (keepsPods && hash !== undefined && hash === recordedHash);
+  });
+}
+
+function unreadObjects({ references }: Workload, read: ReadConfigs): readonly UnreadObject[] {
+  const objects = new Map(references.map((reference) => [configKey(reference), reference]));
+  return [...objects].flatMap(([key, { kind, namespace, name }]) => {
+    const found = read.get(key);
+    return isUnread(found) ? [{ kind, namespace, name, error: found.error }] : [];
+  });
+}

@@ -1,0 +1,141 @@
+import { configResources, readStoredObject } from "../../../cache/live/live-configs.ts";
+import type { CompatibilitySettings } from "../../../domain/compatibility/settings.ts";
+import { type Config, type ConfigObject, toConfig } from "../../../domain/config/digest.ts";
+import { contentWrittenAt } from "../../../domain/references/field-managers.ts";
+import { type ConfigName, configKey, isStored, type StoredName } from "../../../domain/references/references.ts";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { isForbidden } from "../../../kube/api/errors.ts";
+import type { ApiClient } from "../../../kube/http/client.ts";
+import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { listAll } from "../requests/list-all.ts";
+import { mapBounded } from "../requests/map-bounded.ts";
+import { readProviderClasses } from "./provider-classes.ts";
+
+/** The state of an object when it was read. Values are not kept: a Config has digests only. */
+export type ReadConfig =
+  | {
+      readonly state: "present";
+      readonly config: Config;
+      /** When the content last changed, in seconds since the epoch; absent if the API does not show it separately. */
+      readonly contentAt?: number;
+    }
+  | { readonly state: "absent" }
+  | UnreadConfig;
+
+/** An object that could not be read. "forbidden": the user lacks permission; "unreadable": the request failed or the object is malformed. */
+export interface UnreadConfig {
+  readonly state: "forbidden" | "unreadable";
+  readonly error: string;
+}
+
+/** The objects that were read, by `configKey`. */
+export type ReadConfigs = ReadonlyMap<string, ReadConfig>;
+
+/** Up to this number, objects of one kind and namespace are read by one GET each; more are read by one list. */
+export const fewObjects = 10;
+
+/** Reads each object with a GET. Never rejects: the state of an object shows a failed read. */
+export async function readConfigs(
+  client: Pick<ApiClient, "request">,
+  objects: readonly StoredName[],
+  compatibility?: CompatibilitySettings,
+): Promise<ReadConfigs> {
+  const read = async (object: StoredName) => [configKey(object), await readOne(client, object, compatibility)] as const;
+  return new Map(await mapBounded(objects, read));
+}
+
+/** Reads objects like {@link readConfigs}, SecretProviderClasses included. */
+export async function readAllConfigs(
+  client: ApiClient,
+  objects: readonly ConfigName[],
+  compatibility?: CompatibilitySettings,
+): Promise<ReadConfigs> {
+  const classes = Map.groupBy(
+    objects.filter((object) => !isStored(object)),
+    ({ namespace }) => namespace,
+  );
+  const read = await Promise.all([
+    readConfigs(client, objects.filter(isStored), compatibility),
+    ...classes.values().map((group) => readClasses(client, group)),
+  ]);
+  return new Map(read.flatMap((each) => [...each]));
+}
+
+/** Reads the objects of thousands of workloads: each object once, and by a list if a namespace has many. Never rejects. */
+export async function readManyConfigs(
+  client: ApiClient,
+  objects: readonly ConfigName[],
+  compatibility?: CompatibilitySettings,
+): Promise<ReadConfigs> {
+  const distinct = [...new Map(objects.map((object) => [configKey(object), object])).values()];
+  const groups = [...Map.groupBy(distinct, ({ kind, namespace }) => `${kind}/${namespace}`).values()];
+  const read = await mapBounded(groups, (group) => {
+    const stored = group.filter(isStored);
+    return stored.length > fewObjects
+      ? listGroup(client, stored, compatibility)
+      : readAllConfigs(client, group, compatibility);
+  });
+  return new Map(read.flatMap((each) => [...each]));
+}
+
+/** Reads objects of one kind and namespace by a list. */
+async function listGroup(
+  client: ApiClient,
+  group: readonly StoredName[],
+  compatibility: CompatibilitySettings | undefined,
+): Promise<ReadConfigs> {
+  const [{ kind, namespace } = { kind: "ConfigMap", namespace: "" } as const] = group;
+  const wanted = new Set(group.map(({ name }) => name));
+  const keep = (object: KubeObject & ConfigObject) =>
+    wanted.has(object.metadata.name)
+      ? ([configKey({ kind, namespace, name: object.metadata.name }), present(kind, object, compatibility)] as const)
+      : undefined;
+  try {
+    const absent = group.map((object) => [configKey(object), { state: "absent" }] as const);
+    return new Map([...absent, ...(await listAll(client, configResources[kind], { namespace }, keep))]);
+  } catch (error) {
+    return new Map(group.map((object) => [configKey(object), unreadConfig(error)]));
+  }
+}
+
+/** Reads the SecretProviderClasses of one namespace from the status of its Pods; "absent" means that no Pod mounts the class. */
+async function readClasses(client: ApiClient, classes: readonly ConfigName[]): Promise<ReadConfigs> {
+  try {
+    const known = await readProviderClasses(client, classes[0]?.namespace ?? "");
+    const present = new Map(known.map((config) => [configKey(config), { state: "present", config } as const]));
+    return new Map(classes.map(configKey).map((key) => [key, present.get(key) ?? { state: "absent" }]));
+  } catch (error) {
+    return new Map(classes.map((object) => [configKey(object), unreadConfig(error)]));
+  }
+}
+
+async function readOne(
+  client: Pick<ApiClient, "request">,
+  object: StoredName,
+  compatibility: CompatibilitySettings | undefined,
+): Promise<ReadConfig> {
+  try {
+    const found = await readStoredObject(client, object);
+    return found === undefined ? { state: "absent" } : present(object.kind, found, compatibility);
+  } catch (error) {
+    return unreadConfig(error);
+  }
+}
+
+function present(
+  kind: StoredName["kind"],
+  object: ConfigObject,
+  compatibility: CompatibilitySettings | undefined,
+): ReadConfig {
+  try {
+    const config = toConfig(kind, object, compatibility);
+    return { state: "present", config, contentAt: contentWrittenAt(object.metadata ?? {}) };
+  } catch (error) {
+    return unreadConfig(error);
+  }
+}
+
+/** Returns the state of an object whose read failed with this error. */
+export function unreadConfig(error: unknown): UnreadConfig {
+  return { state: isForbidden(error) ? "forbidden" : "unreadable", error: errorText(error) };
+}

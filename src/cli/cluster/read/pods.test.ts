@@ -1,0 +1,88 @@
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { startSandbox } from "../../../../sandbox/sandbox.ts";
+import { clientOf } from "../../../../test/support/kube/client.ts";
+import { configHash } from "../../../domain/references/annotations.ts";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { countPods, podSelector, readPods } from "./pods.ts";
+
+const sandbox = await startSandbox({ controllers: false });
+afterAll(() => sandbox.close());
+const pods = "/api/v1/namespaces/default/pods";
+
+async function call(method: string, path: string, body?: object): Promise<KubeObject> {
+  const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+  const response = await fetch(`${sandbox.url}${path}`, {
+    method,
+    headers: { "content-type": type },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return response.json() as Promise<KubeObject>;
+}
+
+// The garbage collector deletes objects whose owner uid does not exist.
+const { uid } = (await call("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "owner" } })).metadata;
+
+async function createPod(name: string, owner: { kind: string; name: string }, hash: string, metadata: object = {}) {
+  const ownerReferences = [{ apiVersion: "apps/v1", uid, controller: true, ...owner }];
+  await call("POST", pods, {
+    metadata: { name, annotations: { [configHash]: hash }, ownerReferences, ...metadata },
+    spec: { containers: [{ name: "web", image: "nginx" }] },
+  });
+}
+
+async function read() {
+  const { client } = clientOf(sandbox.url);
+  onTestFinished(() => client.close());
+  const found = await readPods(client, { namespace: "default" });
+  if (found.state === "unread") throw new Error(found.why);
+  return found;
+}
+
+describe("the Pods of a workload", () => {
+  it("are the Pods that it owns, also through ReplicaSets, without ended or deleted Pods", async () => {
+    const byHash = { labels: { "pod-template-hash": "abc12" } };
+    const deployment = { kind: "ReplicaSet", name: "web-front-abc12" };
+    await createPod("a", deployment, "new", byHash);
+    await createPod("b", deployment, "old", byHash);
+    await createPod("ended", deployment, "old", byHash);
+    await call("PATCH", `${pods}/ended/status`, { status: { phase: "Failed" } });
+    await createPod("leaving", deployment, "old", { ...byHash, finalizers: ["example.com/stays"] });
+    await call("DELETE", `${pods}/leaving`);
+    await createPod("alone", { kind: "ReplicaSet", name: "web-front" }, "old");
+    await createPod("db-0", { kind: "StatefulSet", name: "db" }, "new");
+    await createPod("job", { kind: "Job", name: "db" }, "new");
+    const { of } = await read();
+    const count = (kind: "Deployment" | "StatefulSet", name: string) =>
+      countPods(of({ kind, namespace: "default", name }), (hash) => hash === "new");
+    expect(count("Deployment", "web-front")).toEqual({ total: 2, current: 1 });
+    expect(count("Deployment", "web")).toEqual({ total: 0, current: 0 });
+    expect(count("StatefulSet", "db")).toEqual({ total: 1, current: 1 });
+  });
+
+  it("are selected by the selector of the workload", () => {
+    const expression = (key: string, operator: string, values?: readonly string[]) => ({
+      key,
+      operator,
+      ...(values && { values }),
+    });
+    expect(
+      podSelector({
+        matchLabels: { app: "web", tier: "front" },
+        matchExpressions: [
+          expression("a", "In", ["1", "2"]),
+          expression("b", "NotIn", ["3"]),
+          expression("c", "Exists"),
+          expression("d", "DoesNotExist"),
+        ],
+      }),
+    ).toBe("app=web,tier=front,a in (1,2),b notin (3),c,!d");
+  });
+
+  it.each([undefined, "text", { matchLabels: "x", matchExpressions: 3 }, { matchExpressions: [null, { key: 1 }] }])(
+    "have no selector if it is %j, as a custom resource may have",
+    (selector) => {
+      expect(podSelector(selector)).toBe("");
+    },
+  );
+});

@@ -1,0 +1,71 @@
+import { formatList } from "../../../domain/syntax/wording.ts";
+import type { Cluster, CommandCall } from "../../command/cluster-command.ts";
+import { noteLine, warningLine } from "../../command/messages.ts";
+import { inheritedFlags } from "../../flags/inherited-flags.ts";
+import { type FlagValues, type GivenFlag, parseFlags } from "../../flags/parse-flags.ts";
+import { type KnownPolicy, readPolicy } from "./known-policy.ts";
+import { type RunningWave, type RunningWaves, readRunningWaves, wavesWatching } from "./running-wave.ts";
+
+/**
+ * Reads the policy of the running Wave for a namespace; `undefined` means all namespaces. A flag of the command wins; otherwise the
+ * value comes from the Deployment of Wave. Writes a line to standard error if the Deployment sets any flag, and if the running flags are
+ * unknown. If Deployments cannot be read, or no Deployment runs Wave (for example because Wave runs outside the cluster), the flags of
+ * the command and their defaults decide.
+ */
+export async function readRunningPolicy<T extends typeof inheritedFlags>(
+  { client }: Cluster,
+  { values, given, terminal }: CommandCall<T>,
+  namespace: string | undefined,
+  known?: RunningWaves,
+): Promise<KnownPolicy> {
+  const waves = known ?? (await readRunningWaves(client));
+  const [wave, ...others] = "unread" in waves ? [] : wavesWatching(waves, namespace);
+  const warn = (line: string) => terminal.writeError(warningLine(line));
+  const isGiven = Object.keys(inheritedFlags).some((name) => given.has(name));
+  // A caller that has read the Deployments reports the failure itself.
+  if ("unread" in waves && known === undefined && !isGiven)
+    warn(
+      `Cannot read the flags of the running Wave: ${waves.unread}. Using the defaults. Pass the flags of your installation, or set variables such as WAVE_WINDOW.`,
+    );
+  if (wave === undefined || others.length > 0) {
+    if (wave !== undefined)
+      warn(
+        `Several Waves run: ${formatList([wave, ...others], 3, describeWave)}. Using the defaults. Pass the flags of the Wave that you mean.`,
+      );
+    return readPolicy(client, values);
+  }
+  const effective = effectiveFlags(wave, given);
+  if (effective.inherited.length > 0)
+    terminal.writeError(noteLine(`Using the flags of ${describeWave(wave)}: ${effective.inherited.join(" ")}`));
+  return readPolicy(client, effective.values);
+}
+
+/** The flags that a command decides by. */
+export interface EffectiveFlags {
+  readonly values: FlagValues<typeof inheritedFlags>;
+  /** The flags that come from the Deployment of Wave, as `--window=…`, without those that equal the default. */
+  readonly inherited: readonly string[];
+}
+
+/** Returns the flags that the command was given, and for every other flag the value from the Deployment of Wave. */
+export function effectiveFlags(
+  { flags }: Pick<RunningWave, "flags">,
+  given: ReadonlyMap<string, GivenFlag>,
+): EffectiveFlags {
+  const own: string[] = [];
+  const inherited: string[] = [];
+  for (const [name, row] of Object.entries(inheritedFlags)) {
+    const running = flags.get(name);
+    const text = given.get(name)?.text;
+    if (text !== undefined) own.push(`--${name}=${text}`);
+    else if (running !== undefined && row.parse(running) !== row.default) inherited.push(`--${name}=${running}`);
+  }
+  const parsed = parseFlags(inheritedFlags, [...own, ...inherited], {});
+  if (parsed.action !== "run") throw new Error("a flag of the Deployment requests help");
+  return { values: parsed.values, inherited };
+}
+
+/** Returns the Deployment of a Wave for messages: `deployment/wave in wave-system`. */
+export function describeWave({ namespace, name }: Pick<RunningWave, "namespace" | "name">): string {
+  return `deployment/${name} in ${namespace}`;
+}

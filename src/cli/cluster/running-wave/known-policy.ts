@@ -1,0 +1,43 @@
+import type { WorkloadRow } from "../../../domain/model/workload.ts";
+import type { Policy } from "../../../domain/policy/policy.ts";
+import type { ApiClient } from "../../../kube/http/client.ts";
+import { compatibilitySettings } from "../../flags/compatibility-flags.ts";
+import type { inheritedFlags } from "../../flags/inherited-flags.ts";
+import { wantedKinds } from "../../flags/kind-flags.ts";
+import { pacingSettings } from "../../flags/pacing-flags.ts";
+import type { FlagValues } from "../../flags/parse-flags.ts";
+import { ownershipOf } from "../../flags/run-flags.ts";
+import { availableKinds } from "./available-kinds.ts";
+import { type ReadHashKeys, readHashKeys } from "./hash-keys.ts";
+
+/** The policy of the running Wave, as far as the user can read it. */
+export interface KnownPolicy extends Omit<Policy, "hashKeys" | "pacing"> {
+  readonly pacing: NonNullable<Policy["pacing"]>;
+  readonly keys: ReadHashKeys;
+  /** The kinds of workload that Wave rolls and this cluster serves. */
+  readonly kinds: readonly WorkloadRow[];
+}
+
+/** Builds the policy from flags; reads the keys of hashes and the served kinds from the cluster. */
+export async function readPolicy(
+  client: Pick<ApiClient, "request">,
+  values: FlagValues<typeof inheritedFlags>,
+): Promise<KnownPolicy> {
+  return {
+    crossNamespace: values["cross-namespace"],
+    firstSight: values["first-sight"],
+    namespaces: values.namespaces,
+    schedulingHold: values["scheduling-hold"],
+    compatibility: compatibilitySettings(values),
+    providerClasses: values["enable-csi-integration"],
+    ownership: ownershipOf(values),
+    pacing: pacingSettings(values),
+    keys: await readHashKeys(client, values["hash-key-secret"]),
+    kinds: await availableKinds(client, wantedKinds(values) ?? []),
+  };
+}
+
+/** Converts the policy for `planRollout`. */
+export function policyOf({ keys, kinds: _kinds, ...policy }: KnownPolicy): Policy {
+  return { ...policy, hashKeys: keys.state === "read" ? keys.keys : undefined };
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import {
+  configMap,
+  defaultPolicy,
+  readsAll,
+  type WorkloadFixture,
+  workload,
+  workloadObject,
+} from "../../../../test/support/domain/objects.ts";
+import { builtInKinds } from "../../../domain/model/built-in-kinds.ts";
+import { unpaced } from "../../../domain/policy/pacing-flags.ts";
+import type { ReadConfig, ReadConfigs } from "../read/configs.ts";
+import type { FoundWorkload } from "../read/workloads.ts";
+import type { KnownPolicy } from "../running-wave/known-policy.ts";
+import { batchesNow } from "./batches-now.ts";
+
+const now = Date.parse("2026-01-31T12:00:00Z");
+const policy: KnownPolicy = {
+  ...defaultPolicy,
+  pacing: { ...unpaced, maxConcurrent: 50, canarySize: 1 },
+  keys: { state: "not requested", why: "" },
+  kinds: builtInKinds,
+};
+const page = { kind: "ConfigMap", namespace: "default", name: "page" } as const;
+
+/** Returns a complete workload with an outdated hash. */
+function stale(name: string, annotations: WorkloadFixture["annotations"] = {}): FoundWorkload {
+  const wanted: WorkloadFixture = {
+    metadata: { name, annotations: { "wave.pusher.com/update-on-config-change": "true", ...annotations } },
+    pod: readsAll("ConfigMap", "page"),
+    spec: { replicas: 0 },
+    templateAnnotations: { "wave.pusher.com/config-hash": `v2:${"0".repeat(64)}` },
+  };
+  return { object: workloadObject(wanted), workload: workload(wanted) };
+}
+
+/** Counts the lookups of objects. */
+class CountedReads extends Map<string, ReadConfig> implements ReadConfigs {
+  lookups = 0;
+  override get(key: string): ReadConfig | undefined {
+    this.lookups++;
+    return super.get(key);
+  }
+}
+
+const readsOfPage = () =>
+  new CountedReads([["ConfigMap/default/page", { state: "present", config: configMap("page", { a: "1" }) }]]);
+
+function admitted(found: readonly FoundWorkload[], read: ReadConfigs = readsOfPage()): readonly string[] {
+  const { holdOf } = batchesNow({ found, read, policy, now });
+  return found.filter((each) => holdOf(each.workload, [page]) === undefined).map(({ workload: { name } }) => name);
+}
+
+describe("the batches that a command derives", () => {
+  it("admit the same workloads first as Wave does", () => {
+    expect(admitted([stale("b"), stale("a"), stale("c")])).toEqual(["a"]);
+    expect(admitted([stale("b"), stale("a"), stale("c", { "wave.pusher.com/priority": "1" })])).toEqual(["c"]);
+    expect(admitted([stale("b"), stale("a", { "wave.pusher.com/batches": "off" })])).toContain("b");
+  });
+
+  it("read each workload once, not once for each other workload", () => {
+    const lookupsFor = (count: number) => {
+      const read = readsOfPage();
+      expect(
+        admitted(
+          Array.from({ length: count }, (_, i) => stale(`web-${i}`)),
+          read,
+        ),
+      ).toHaveLength(1);
+      return read.lookups;
+    };
+    expect(lookupsFor(400)).toBeLessThan(5 * lookupsFor(100));
+  });
+});

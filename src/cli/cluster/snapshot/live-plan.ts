@@ -1,0 +1,91 @@
+import type { ConfigView } from "../../../domain/config/hash.ts";
+import type { Lookup } from "../../../domain/config/view.ts";
+import type { Workload } from "../../../domain/model/workload.ts";
+import type { Moment } from "../../../domain/pacing/moment.ts";
+import { type CandidatePlan, planRollout, type RolloutPlan } from "../../../domain/plan/plan.ts";
+import { epochSeconds } from "../../../domain/references/field-managers.ts";
+import { configKey, type Reference } from "../../../domain/references/references.ts";
+import type { ReadConfig, ReadConfigs } from "../read/configs.ts";
+import type { FoundWorkload } from "../read/workloads.ts";
+import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
+import { statusProgressSince } from "../states/workload-state.ts";
+
+/** Returns the lookup of `planRollout` over the objects that were read. */
+export function lookupIn(read: ReadConfigs): Lookup {
+  return (kind, namespace, name) => {
+    const found = read.get(configKey({ kind, namespace, name }));
+    return found?.state === "present" ? found.config : undefined;
+  };
+}
+
+/** Reports whether an object could not be read, so that its existence is unknown. */
+export function isUnread(found: ReadConfig | undefined): found is ReadConfig & { readonly error: string } {
+  return found?.state === "forbidden" || found?.state === "unreadable";
+}
+
+/** Returns the references to objects whose state is known. */
+export function readableReferences(references: readonly Reference[], read: ReadConfigs): readonly Reference[] {
+  return references.filter((reference) => !isUnread(read.get(configKey(reference))));
+}
+
+/**
+ * Returns the plan of `planRollout` for a workload at this moment, from the objects that could be read. A command does not know what
+ * only the running controller has observed, for example how often another client reverted its writes. `seen` is the configuration that
+ * the Pods run with, if the caller knows it. Complete a "candidate" with `withBatchHold`.
+ */
+export function planLive(
+  found: FoundWorkload,
+  read: ReadConfigs,
+  policy: KnownPolicy,
+  now: number,
+  seen?: ConfigView,
+): RolloutPlan | CandidatePlan {
+  const { object, workload } = found;
+  const moment: Moment = {
+    now,
+    changes: changesSince(found, read, now),
+    lastWrite: undefined,
+    progressSince: statusProgressSince(object, workload),
+  };
+  const readable = { ...workload, references: readableReferences(workload.references, read) };
+  return planRollout(readable, lookupIn(read), policyOf(policy), seen, moment);
+}
+
+/** How far the clock of the API server may be ahead of the local clock. */
+const clocksDifferMs = 60_000;
+
+/**
+ * Returns when the configuration of a workload changed since its last rollout, from the API, to the second. Times in the future are
+ * ignored: anyone who may edit the object can write them, and the workload would settle until then here, but not for Wave.
+ */
+function changesSince({ workload }: FoundWorkload, read: ReadConfigs, now: number): Moment["changes"] {
+  const times = timesSinceRoll(workload, read, now, ({ config }) => config.changedAt);
+  return times.length === 0 ? undefined : { first: Math.min(...times), last: Math.max(...times) };
+}
+
+/**
+ * Returns since when a workload is due: the last change of its configuration since its last rollout, from the API. A hold or a
+ * label on an object is no such change. In milliseconds since the epoch; undefined if the API does not show the time.
+ */
+export function dueSince({ object, workload }: FoundWorkload, read: ReadConfigs, now: number): number | undefined {
+  const ofContent = timesSinceRoll(workload, read, now, ({ config, contentAt }) => contentAt ?? config.changedAt);
+  // An annotation alone makes an object relevant: it becomes shared, or is no longer ignored.
+  const times =
+    ofContent.length > 0 ? ofContent : timesSinceRoll(workload, read, now, ({ config }) => config.changedAt);
+  // Before its first rollout, a workload is due at most since its creation.
+  const madeAt = workload.rolledAt === 0 ? epochSeconds(object.metadata?.creationTimestamp) * 1000 : 0;
+  return Math.max(madeAt, ...times) || undefined;
+}
+
+function timesSinceRoll(
+  { references, rolledAt }: Workload,
+  read: ReadConfigs,
+  now: number,
+  timeOf: (found: Extract<ReadConfig, { readonly state: "present" }>) => number | undefined,
+): readonly number[] {
+  return references.flatMap((reference) => {
+    const found = read.get(configKey(reference));
+    const time = found?.state === "present" ? timeOf(found) : undefined;
+    return time !== undefined && time >= rolledAt && time * 1000 <= now + clocksDifferMs ? [time * 1000] : [];
+  });
+}

@@ -1,0 +1,86 @@
+import { objectsToRead } from "../../../domain/config/cross-namespace.ts";
+import { workloadKey } from "../../../domain/model/workload.ts";
+import type { Cluster } from "../../command/cluster-command.ts";
+import { readManyConfigs } from "../read/configs.ts";
+import { readNames, withMatches } from "../read/names.ts";
+import { gapsOf, readNamespaces } from "../read/namespaces.ts";
+import { type ReadPods, readPods } from "../read/pods.ts";
+import { listWorkloads } from "../read/workloads.ts";
+import { mapBounded } from "../requests/map-bounded.ts";
+import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
+import { batchesNow } from "./batches-now.ts";
+import { withVerifiedHash } from "./legacy-hash.ts";
+import { readRefusedPods } from "./refused-pods.ts";
+import type { WorkloadSnapshot } from "./workload-snapshot.ts";
+
+/** Workloads with everything that their plans depend on. */
+export interface WorkloadSnapshots {
+  readonly snapshots: readonly WorkloadSnapshot[];
+  /** Kinds of workloads that could not be listed, one line each. */
+  readonly failures: readonly string[];
+  /** Other reads that failed and may matter, one line each. */
+  readonly gaps: readonly string[];
+}
+
+/**
+ * Reads the workloads that opted in, of one namespace or of all, by lists only, so that the number of requests does not depend on the
+ * number of workloads. A failed read becomes a failure or gap in the result; the rest is still read. A label selector limits the result
+ * only: other workloads are read too, because they may belong to an earlier batch.
+ */
+export async function readWorkloadSnapshots(
+  { client }: Cluster,
+  namespace: string | undefined,
+  labelSelector: string | undefined,
+  flags: KnownPolicy,
+): Promise<WorkloadSnapshots> {
+  const namespaces = await readNamespaces(client, namespace, flags.compatibility);
+  const asking = { ...flags, namespacePolicyOf: namespaces.of };
+  const all = listWorkloads(client, { namespace }, asking);
+  const selected = labelSelector === undefined ? all : listWorkloads(client, { namespace, labelSelector }, asking);
+  const [{ found: listed, failures }, matching] = await Promise.all([all, selected]);
+  const names = await readNames(
+    client,
+    listed.map(({ workload }) => workload),
+  );
+  const policy = { ...asking, namesMatching: names.namesMatching };
+  const found = listed.map((each) => ({
+    ...each,
+    workload: withMatches(each.workload, policy),
+    unnamed: names.unreadFor(each.workload),
+  }));
+  const namespacesRead = [...new Set(found.map(({ workload }) => workload.namespace))];
+  const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
+  const [read, pods, refused] = await Promise.all([
+    readManyConfigs(client, objects, policy.compatibility),
+    mapBounded(
+      namespacesRead,
+      async (each) => [each, await readPods(client, { namespace: each }, flags.kinds)] as const,
+    ),
+    readRefusedPods(client, found),
+  ]);
+  const podsOf = new Map<string, ReadPods>(pods);
+  const now = Date.now();
+  const { holdOf } = batchesNow({ found, read, policy, now });
+  const keys = new Set(matching.found.map(({ workload }) => workloadKey(workload)));
+  const wanted = found.filter(({ workload }) => keys.has(workloadKey(workload)));
+  const unread: ReadPods = { state: "unread", why: "Pods of this namespace were not listed" };
+  const snapshots = await mapBounded(wanted, (each) =>
+    withVerifiedHash(client, {
+      found: each,
+      unnamed: each.unnamed,
+      read,
+      policy,
+      pods: podsOf.get(each.workload.namespace) ?? unread,
+      kubernetes: refused(each),
+      now,
+      batch: holdOf,
+      others: [],
+      gaps: [],
+    }),
+  );
+  return {
+    snapshots,
+    failures: [...new Set([...failures, ...matching.failures])],
+    gaps: [...gapsOf(namespaces), ...names.failures],
+  };
+}

@@ -1,0 +1,93 @@
+import { objectsToRead } from "../../../domain/config/cross-namespace.ts";
+import { standardForm } from "../../../domain/model/kind-row.ts";
+import { toWorkload } from "../../../domain/model/workload.ts";
+import { errorText } from "../../../telemetry/logging/error-text.ts";
+import type { Cluster } from "../../command/cluster-command.ts";
+import type { WorkloadArgument } from "../../command/workload-argument.ts";
+import { readAllConfigs, readManyConfigs } from "../read/configs.ts";
+import { readNames, withMatches } from "../read/names.ts";
+import { gapsOf, readNamespaces } from "../read/namespaces.ts";
+import { podSelector, readPods } from "../read/pods.ts";
+import { listWorkloads, readWorkload } from "../read/workloads.ts";
+import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
+import { batchNotes } from "./batch-notes.ts";
+import { batchesNow } from "./batches-now.ts";
+import { withVerifiedHash } from "./legacy-hash.ts";
+import { planLive } from "./live-plan.ts";
+import { readRefusedPods } from "./refused-pods.ts";
+import { type WorkloadSnapshot, withAllReferences } from "./workload-snapshot.ts";
+
+/**
+ * Reads one workload and everything that its plan depends on. Throws a CommandFailure if the workload does not exist, and the error of
+ * the API server if the workload cannot be read. Unreadable configuration objects are part of the result.
+ */
+export async function readWorkloadSnapshot(
+  cluster: Cluster,
+  argument: WorkloadArgument,
+  namespace: string,
+  flags: KnownPolicy,
+): Promise<WorkloadSnapshot> {
+  const { client } = cluster;
+  const [object, namespaces] = await Promise.all([
+    readWorkload(cluster, argument, namespace),
+    readNamespaces(client, namespace, flags.compatibility),
+  ]);
+  const asking = { ...flags, namespacePolicyOf: namespaces.of };
+  const workload = toWorkload(argument.resource, object, asking);
+  const { namesMatching, failures, unreadFor } = await readNames(client, [workload]);
+  const policy = { ...asking, namesMatching };
+  const found = { object: standardForm(argument.resource, object), workload: withMatches(workload, policy) };
+  const [read, pods, refused] = await Promise.all([
+    readAllConfigs(client, objectsToRead(withAllReferences(found, policy), policyOf(policy)), policy.compatibility),
+    readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector) }, flags.kinds),
+    readRefusedPods(client, [found]),
+  ]);
+  const stored = {
+    found,
+    unnamed: unreadFor(workload),
+    read,
+    policy,
+    pods,
+    kubernetes: refused(found),
+    now: Date.now(),
+    batch: undefined,
+    others: [],
+    gaps: [...gapsOf(namespaces), ...failures],
+  };
+  const snapshot = await withVerifiedHash(client, stored);
+  return isInBatch(snapshot) ? withOthers(cluster, snapshot) : snapshot;
+}
+
+/** Reports whether only other workloads of the batch can hold this workload. They are many, so they are read only in this case. */
+function isInBatch({ found, read, policy, now }: WorkloadSnapshot): boolean {
+  return planLive(found, read, policy, now).outcome === "candidate";
+}
+
+/** Adds the workloads of the namespace that may roll before this workload, as far as they can be listed. */
+async function withOthers({ client }: Cluster, snapshot: WorkloadSnapshot): Promise<WorkloadSnapshot> {
+  const { now } = snapshot;
+  const { namespace } = snapshot.found.workload;
+  try {
+    const { found: listed, failures } = await listWorkloads(client, { namespace }, snapshot.policy);
+    const { namesMatching } = await readNames(
+      client,
+      listed.map(({ workload }) => workload),
+    );
+    const policy = { ...snapshot.policy, namesMatching };
+    const found = listed.map((each) => ({ ...each, workload: withMatches(each.workload, policy) }));
+    const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
+    const read = await readManyConfigs(client, objects, policy.compatibility);
+    const { holdOf, holderOf } = batchesNow({ found, read, policy, now });
+    let others: readonly string[] = [];
+    const plan = planLive(snapshot.found, snapshot.read, snapshot.policy, now);
+    const group = plan.outcome === "candidate" ? holderOf(snapshot.found.workload, plan.changed) : undefined;
+    if (group !== undefined) others = batchNotes(group);
+    return { ...snapshot, batch: holdOf, others, gaps: [...snapshot.gaps, ...failures.map(othersUnknown)] };
+  } catch (error) {
+    return { ...snapshot, gaps: [...snapshot.gaps, othersUnknown(errorText(error))] };
+  }
+}
+
+function othersUnknown(why: string): string {
+  return `Other workloads of the batch are unknown and may roll first: ${why}.`;
+}

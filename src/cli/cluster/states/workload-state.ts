@@ -1,0 +1,148 @@
+// This folder names the state of a workload from what was read. It makes no request.
+import { fieldsOf, numberOf } from "../../../domain/model/kinds/replica-counts.ts";
+import type { Workload, WorkloadObject } from "../../../domain/model/workload.ts";
+import type { Hold } from "../../../domain/outcomes/hold.ts";
+import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
+import { sentences } from "../../output/sentences.ts";
+import type { PodCount, ReadPods } from "../read/pods.ts";
+import { conditionsOf, type KubernetesReason, kubernetesWord } from "./kubernetes-reason.ts";
+import type { WorkloadStateName } from "./workload-states.ts";
+
+/** The state of a workload, with its cause. */
+export interface AssessedState {
+  readonly state: WorkloadStateName;
+  /** The cause as one word; "" if the state needs none. */
+  readonly because: string;
+  /** The cause as one line for people; "" if the reason of the plan already gives it. */
+  readonly message: string;
+  /** Start of the state as the API shows it, in milliseconds since the epoch. */
+  readonly since: number | undefined;
+}
+
+/** The input of {@link assessState}. */
+export interface StateFacts {
+  readonly object: WorkloadObject;
+  readonly workload: Workload;
+  /** The outcome that `wave explain` shows. */
+  readonly outcome: string;
+  readonly reason: string;
+  readonly hold: Hold | undefined;
+  /** The first ConfigMap or Secret that could not be read. */
+  readonly unread: string | undefined;
+  readonly pods: ReadPods;
+  readonly podCount: PodCount | undefined;
+  /** Why Kubernetes cannot create its Pods; null if it reports no failure. */
+  readonly kubernetes: KubernetesReason | null;
+  /** Since when the workload is due, in milliseconds since the epoch; undefined if unknown. */
+  readonly dueSince: number | undefined;
+  readonly flags: PacingFlags;
+  readonly now: number;
+}
+
+/** Returns the state of a workload. An action that is due comes first; otherwise the progress of the last rollout decides. */
+export function assessState(facts: StateFacts): AssessedState {
+  const { outcome, hold, reason, dueSince } = facts;
+  switch (outcome) {
+    case "current":
+      return assessRollout(facts);
+    case "held":
+      return { state: "held", because: hold?.reason ?? "", message: hold?.message ?? reason, since: dueSince };
+    case "waiting":
+      return { state: "waiting", because: "missing", message: reason, since: undefined };
+    case "overLimit":
+      return { state: "overLimit", because: "limit", message: reason, since: undefined };
+    case "ignore":
+      return {
+        state: "ignored",
+        because: facts.workload.optIn.state === "unclear" ? "unclear" : "",
+        message: reason,
+        since: undefined,
+      };
+    case "unknown":
+      return { state: "unknown", because: facts.unread ?? "key", message: reason, since: undefined };
+    default:
+      return { state: "due", because: outcome, message: reason, since: dueSince };
+  }
+}
+
+/** Assesses the last rollout of a workload for which nothing is due. */
+function assessRollout(facts: StateFacts): AssessedState {
+  const { object, workload, pods, podCount, kubernetes, flags, now } = facts;
+  const { progress } = workload;
+  const since = workload.rolledAt === 0 ? undefined : workload.rolledAt * 1000;
+  const word = kubernetesWord(kubernetes);
+  const count = podCount === undefined ? "" : `${describePodCount(podCount)}.`;
+  if (progress.state === "failed") {
+    const { statusWord = "deadline" } = progress;
+    const why = statusWord === "deadline" ? "Progress deadline exceeded" : `The status reports ${statusWord}`;
+    return { state: "failed", because: word ?? statusWord, message: sentences(why, count), since };
+  }
+  if (progress.state === "progressing") {
+    if (since === undefined || progress.selfTimed || now - since < flags.rolloutTimeoutMs)
+      return { state: "rolling", because: word ?? "", message: sentences("Pods are being replaced", count), since };
+    const message = sentences("The rollout exceeds --rollout-timeout", count);
+    return { state: "failed", because: word ?? "timeout", message, since };
+  }
+  if (!workload.strategy.podsCarryHash) return { state: "current", because: "", message: "", since };
+  if (podCount === undefined) {
+    const why = pods.state === "unread" ? `: ${pods.why}` : "";
+    return { state: "unknown", because: "pods", message: sentences(`Cannot read the Pods${why}`), since: undefined };
+  }
+  const wanted = desiredPods(object);
+  // A blueGreen Rollout keeps its previous Pods for a while.
+  const keepsOthers = progress.state === "complete" && wanted > 0 && podCount.current >= wanted;
+  if (keepsOthers || (podCount.current === podCount.total && podCount.total >= wanted)) {
+    const at =
+      progress.state === "idle" || progress.since === undefined ? since : Math.max(progress.since * 1000, since ?? 0);
+    return { state: "current", because: "", message: "", since: at };
+  }
+  const [because, why] = whyPodsStay(object);
+  const lacking = podCount.total < wanted ? `, ${wanted} are wanted` : "";
+  const message = sentences(`${describePodCount(podCount)}${lacking}`, why);
+  return { state: "behind", because: word ?? because, message, since };
+}
+
+/** Returns a count for people, without a full stop: `2 of 3 Pods run with the current configuration`. */
+export function describePodCount({ current, total }: PodCount): string {
+  if (total === 0) return "There are no Pods";
+  return `${current} of ${total} ${total === 1 ? "Pod runs" : "Pods run"} with the current configuration`;
+}
+
+/** Returns the desired number of Pods. */
+export function desiredPods({ spec, status }: WorkloadObject): number {
+  const [specFields, statusFields] = [fieldsOf(spec), fieldsOf(status)];
+  return (
+    numberOf(statusFields.desiredNumberScheduled) ??
+    ("replicas" in specFields ? (numberOf(specFields.replicas) ?? 1) : 0)
+  );
+}
+
+/** The update strategy of a StatefulSet or an OpenKruise kind. */
+interface UpdateStrategy extends Pauses {
+  readonly type?: string;
+  readonly rollingUpdate?: Pauses | undefined;
+}
+
+interface Pauses {
+  readonly paused?: boolean;
+  readonly partition?: number | string;
+}
+
+/** Returns why Kubernetes does not replace Pods, by the settings of the workload. */
+function whyPodsStay({ spec }: WorkloadObject): readonly [word: string, why: string] {
+  if (spec === undefined) return ["", ""];
+  if ("paused" in spec && spec.paused) return ["paused", "The workload is paused"];
+  const strategy = ("updateStrategy" in spec ? spec.updateStrategy : undefined) as UpdateStrategy | undefined;
+  if (strategy?.type === "OnDelete") return ["OnDelete", "The update strategy is OnDelete"];
+  // A CloneSet has these fields one level higher.
+  const { paused, partition = 0 } = { ...strategy, ...strategy?.rollingUpdate };
+  if (paused) return ["paused", "The update strategy is paused"];
+  if (partition !== 0 && partition !== "0%") return ["partition", `The partition is ${partition}`];
+  return ["pods", ""];
+}
+
+/** Returns when the last rollout of a workload last made progress, from its status, in milliseconds since the epoch. */
+export function statusProgressSince(object: WorkloadObject, { rolledAt }: Pick<Workload, "rolledAt">): number {
+  const progressing = conditionsOf(object).find(({ type }) => type === "Progressing")?.lastUpdateTime;
+  return Math.max(rolledAt * 1000, Date.parse(progressing ?? "") || 0);
+}
