@@ -1,8 +1,8 @@
 // The entry point of the command line: finds the command and runs it. This file may import every command, and only main.ts
 // imports it.
-import { quoted } from "../domain/syntax/wording.ts";
 import { errorText } from "../telemetry/logging/error-text.ts";
 import type { Command, Terminal } from "./command/command.ts";
+import { argumentErrorTexts } from "./command/error-texts.ts";
 import { exitCodes } from "./command/exit-codes.ts";
 import { errorLine } from "./command/messages.ts";
 import { commandGroups, commands } from "./commands.ts";
@@ -51,7 +51,7 @@ async function commandNamed(name: string): Promise<Command> {
   if (listed !== undefined) return listed.load();
   const closest = closestName(name, [...Object.keys(commands), "help"]);
   throw new UsageError(
-    `unknown command ${quoted(name)}; ${closest === undefined ? "wave help lists all commands" : `did you mean ${closest}?`}`,
+    closest === undefined ? argumentErrorTexts.unknownCommand(name) : argumentErrorTexts.misspeltCommand(name, closest),
   );
 }
 

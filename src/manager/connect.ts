@@ -4,6 +4,7 @@ import { type Clock, sleep } from "../lib/clock.ts";
 import { backoffMs } from "../runtime/backoff.ts";
 import { errorText } from "../telemetry/logging/error-text.ts";
 import type { Logger } from "../telemetry/logging/log.ts";
+import { logMessages } from "../telemetry/logging/log-messages.ts";
 
 /** The first contact with the API server. */
 export interface Connection {
@@ -54,7 +55,7 @@ export function createConnection(options: {
         }
         const reason = connectionProblem(server, error);
         if (reason !== problem || clock.monotonic() - loggedAt >= relogMs) {
-          log.error(`${reason}; retrying`);
+          log.error(logMessages.apiServerUnavailable(reason));
           loggedAt = clock.monotonic();
         }
         problem = reason;

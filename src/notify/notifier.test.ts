@@ -148,7 +148,7 @@ describe("an endpoint that rejects notifications", () => {
     tell(rolled("lost"));
     await eventually(() => expect(counts().failed).toBe(1));
     const fields = { receiver: "all", host: `127.0.0.1:${port}`, error };
-    expect(logged).toEqual([{ message: "cannot send a notification", fields }]);
+    expect(logged).toEqual([{ message: "cannot send a notification; no further attempt", fields }]);
     tell(rolled("web"));
     await eventually(() => expect(counts().sent).toBe(1));
     expect(received.map(({ path }) => path)).toEqual(["/secret-path", "/secret-path"]);

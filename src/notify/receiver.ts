@@ -5,6 +5,7 @@ import { TokenBucket } from "../runtime/token-bucket.ts";
 import { Waker } from "../runtime/waker.ts";
 import type { notificationMetrics } from "../telemetry/catalogue/notifications.ts";
 import type { Logger } from "../telemetry/logging/log.ts";
+import { logMessages } from "../telemetry/logging/log-messages.ts";
 import type { LabelsOf } from "../telemetry/metrics/metric-row.ts";
 import { NotificationBacklog } from "./backlog.ts";
 import { type Delivery, type DeliveryRequest, deliver } from "./delivery.ts";
@@ -87,7 +88,7 @@ export class NotificationReceiver {
     }
     for (const lost of [...unsent, { namespace: notification.namespace, count: 1 }]) this.#backlog.countLost(lost);
     this.#options.count(type, "failed", 1);
-    this.#log("cannot send a notification", { error: delivery.why });
+    this.#log(logMessages.notificationLost, { error: delivery.why });
   }
 
   /** Sends with retries until success, a final failure, or the last attempt. */
@@ -96,7 +97,7 @@ export class NotificationReceiver {
     for (let attempt = 1; ; attempt++) {
       const delivery = await deliver(request, clock, abort);
       if (delivery.result !== "retry" || attempt === maxAttempts || stop.aborted) return delivery;
-      this.#log("cannot send a notification; retrying", { error: delivery.why });
+      this.#log(logMessages.notificationDelayed, { error: delivery.why });
       await pause(clock, delivery.retryAfterMs ?? backoffMs(attempt - 1, { ...retries, random }), stop);
     }
   }
@@ -117,7 +118,7 @@ export class NotificationReceiver {
     if (size === 0) return;
     this.#options.count(this.#settings.type, "dropped", size);
     const { name } = this.#settings;
-    this.#options.log.warn("stopped before all notifications were sent", { receiver: name, count: size });
+    this.#options.log.warn(logMessages.notificationsUnsent, { receiver: name, count: size });
   }
 
   /** Logs a warning once until a message succeeds, because all messages fail for the same reason. */

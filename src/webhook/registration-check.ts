@@ -1,4 +1,5 @@
 import type { Logger } from "../telemetry/logging/log.ts";
+import { logMessages } from "../telemetry/logging/log-messages.ts";
 import type { Registration, RegistrationState, WebhookServiceName } from "./certificates/registration.ts";
 
 /** Why the API server does not call Wave through an installed registration. */
@@ -18,15 +19,9 @@ export function warnIfNotRegistered(
   const report = (problem: RegistrationProblem | undefined) => {
     switch (problem) {
       case "missing":
-        return log.warn(
-          "no API server calls the webhook: MutatingWebhookConfiguration not found; install it, or set --webhook-service-name, or outside the cluster --webhook-url",
-          fields,
-        );
+        return log.warn(logMessages.webhookUnregistered, fields);
       case "otherService":
-        return log.warn(
-          "no API server calls the webhook: the MutatingWebhookConfiguration does not name its Service; correct clientConfig.service",
-          fields,
-        );
+        return log.warn(logMessages.webhookElsewhere, fields);
       case undefined:
         return log.info("the MutatingWebhookConfiguration names the webhook again", fields);
     }

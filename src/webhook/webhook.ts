@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
 import type { WorkloadRow } from "../domain/model/workload.ts";
 import type { Lookup } from "../domain/plan/plan.ts";
-import type { Policy } from "../domain/policy/policy.ts";
+import type { ClusterPolicy } from "../domain/policy/cluster-policy.ts";
 import { type Resource, resources } from "../kube/api/resources.ts";
 import type { ApiClient } from "../kube/http/client.ts";
 import { listWatch } from "../kube/list-watch/list-watch.ts";
@@ -11,6 +11,7 @@ import { type Clock, sleep } from "../lib/clock.ts";
 import { webhookMetrics } from "../telemetry/catalogue/webhooks.ts";
 import { errorText } from "../telemetry/logging/error-text.ts";
 import type { Logger } from "../telemetry/logging/log.ts";
+import { logMessages } from "../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import { defaultLifetimes, type Lifetimes } from "./certificates/authority.ts";
 import { authoritySecret } from "./certificates/authority-secret.ts";
@@ -28,7 +29,7 @@ import { type AdmissionServer, type ServerConfig, serveAdmission } from "./serve
 /** Options of {@link createWebhook}. */
 export interface WebhookOptions {
   readonly client: ApiClient;
-  readonly policy: Policy;
+  readonly policy: ClusterPolicy;
   /** Looks objects up in the caches. */
   readonly cached: Lookup;
   /** The kinds of workload that exist in the cluster. Default: the built-in ones. */
@@ -155,7 +156,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
     } catch (error) {
       const { name: configuration } = registration;
       const fields = { configuration, error: errorText(error) };
-      log.warn("cannot delete the MutatingWebhookConfiguration; delete it with kubectl", fields);
+      log.warn(logMessages.registrationNotDeleted, fields);
     }
     await server.close();
   }

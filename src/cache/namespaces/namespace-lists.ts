@@ -3,6 +3,7 @@ import { done, type Result } from "../../runtime/result.ts";
 import { Workers } from "../../runtime/workers.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 
 /** Lists one kind in a namespace. Resolves to false if that is not possible now: request it again. */
 type List = (namespace: string, signal: AbortSignal) => Promise<boolean>;
@@ -78,8 +79,10 @@ export class NamespaceLists {
       return done;
     } catch (error) {
       if (signal.aborted) return done;
-      const message = "cannot list the workloads of a namespace that opted in or out, will retry";
-      this.#log[failures === 0 ? "warn" : "debug"](message, { namespace, error: errorText(error) });
+      this.#log[failures === 0 ? "warn" : "debug"](logMessages.namespaceNotListed, {
+        namespace,
+        error: errorText(error),
+      });
       return { type: "retry", atLeastMs: costMs() };
     }
   }

@@ -1,6 +1,7 @@
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { ReflectorEvent } from "../../kube/list-watch/watch-context.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -69,7 +70,7 @@ export async function runReflector<O extends KubeObject, T>(options: ReflectorOp
         const { object } = event;
         store.recordVersion(object.metadata?.resourceVersion);
         const name = nameOf(object);
-        if (name === undefined) log.warn("ignored an object without a name", { kind });
+        if (name === undefined) log.warn(logMessages.objectWithoutName, { kind });
         else if (event.type === "delete") remove(name, options);
         else applyOrComplete(object, name, options);
       }
@@ -135,7 +136,7 @@ function apply<O extends KubeObject, T>(
     value = transform(object, store.newest(namespace, name));
   } catch (error) {
     store.keep(namespace, name);
-    log.warn("ignored a malformed object", { kind, namespace, name, error: safeErrorText(error) });
+    log.warn(logMessages.malformedObject, { kind, namespace, name, error: safeErrorText(error) });
     return;
   }
   if (value === undefined) store.delete(namespace, name);

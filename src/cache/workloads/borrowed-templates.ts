@@ -15,6 +15,7 @@ import { done, type Result } from "../../runtime/result.ts";
 import { Workers } from "../../runtime/workers.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { ReadTemplate } from "../store/read-template.ts";
 import type { Completer } from "../store/reflector.ts";
 
@@ -148,7 +149,7 @@ export class BorrowedTemplates implements Completer<O, Workload> {
     const ofNamespace = this.#failing.get(namespace)?.failures ?? 0;
     const level = ofNamespace === 0 && failures === 0 ? "warn" : "debug";
     const fields = { kind: this.#row.id, namespace, name, error: errorText(error) };
-    log[level]("cannot read the pod template of a workloadRef, will retry", fields);
+    log[level](logMessages.templateUnread, fields);
     const pauseMs = Math.max(retryAfterMs(error), backoffMs(ofNamespace, { baseMs, maxMs, random }));
     this.#failing.set(namespace, { failures: ofNamespace + 1, until: clock.monotonic() + pauseMs });
     return { type: "retry", atLeastMs: pauseMs };

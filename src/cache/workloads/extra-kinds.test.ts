@@ -117,7 +117,7 @@ describe("a kind of workload that is wanted", () => {
     await clock.advance(10 * minute);
     expect(caches.kinds()).toHaveLength(builtInKinds.length + 1);
     expect(lines.filter((line) => line.startsWith("warn"))).toEqual([
-      "warn: cannot check for a kind of workload, will retry",
+      "warn: cannot check whether the API server serves a kind of workload; retrying",
     ]);
     expect(served.asked).toBeLessThan(30);
   });

@@ -6,6 +6,7 @@ import { type Clock, sleep } from "../../lib/clock.ts";
 import { backoffMs } from "../../runtime/backoff.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { CacheSource, ListNamespace, Watch } from "../store/kind-cache.ts";
 import type { WorkloadCache } from "./workload-caches.ts";
 
@@ -114,7 +115,7 @@ export class ExtraKinds {
         if (signal.aborted) break;
         if (!isApiFailure(error)) throw error;
         const level = failures === 0 ? "warn" : "debug";
-        log[level]("cannot check for a kind of workload, will retry", {
+        log[level](logMessages.kindCheckFailed, {
           kind: id,
           error: errorText(error),
         });

@@ -16,6 +16,7 @@ import { configKey } from "../../domain/references/references.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { PatternIndex } from "../index/pattern-index.ts";
 import type { ReferenceIndex } from "../index/reference-index.ts";
 import { KindCache } from "../store/kind-cache.ts";
@@ -103,7 +104,7 @@ function workloadFrom(
     // Other malformed objects are not reported: a Rollout that takes its pod template from a Deployment has none.
     const isExpected = held !== undefined || annotations?.[updateOnConfigChange] !== undefined;
     const fields = { kind: row.id, namespace, name, error: error.message };
-    log[isExpected ? "warn" : "debug"]("ignored a malformed workload", fields);
+    log[isExpected ? "warn" : "debug"](logMessages.malformedWorkload, fields);
     return undefined;
   }
 }

@@ -7,6 +7,7 @@ import { readWorkloadSnapshot } from "../cluster/snapshot/read-one.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import { accepting, type Command } from "../command/command.ts";
+import { argumentErrorTexts } from "../command/error-texts.ts";
 import { exitCodes, sharedExitCodes } from "../command/exit-codes.ts";
 import { type CommandHelp, renderHelp } from "../command/help.ts";
 import type { NamedObject } from "../command/named-object.ts";
@@ -67,9 +68,7 @@ export function annotationCommand<K extends string>(row: AnnotationCommandRow<K>
       const objects = parseObjectArguments(positionals, kinds);
       const namespaceObject = objects.find(({ kind }) => kind === "Namespace");
       if (namespaceObject !== undefined && values.namespace !== undefined && values.namespace !== namespaceObject.name)
-        throw new UsageError(
-          `-n ${values.namespace} contradicts namespace/${namespaceObject.name}; remove one of the two`,
-        );
+        throw new UsageError(argumentErrorTexts.twoNamespaces(values.namespace, namespaceObject.name));
       return async (cluster) => {
         const namespace = namespaceObject?.name ?? values.namespace ?? cluster.namespace;
         const policy = await readRunningPolicy(cluster, call, namespace);
@@ -105,7 +104,7 @@ function refuseAllNamespaces(name: string, args: readonly string[], kinds: reado
   const example = kinds.some(({ kind }) => kind === "Namespace")
     ? `wave ${name} namespace/shop namespace/web`
     : `wave ${name} deployment/web -n shop`;
-  throw new UsageError(`wave ${name} does not support -A; name each object, for example: ${example}`);
+  throw new UsageError(argumentErrorTexts.noAllNamespaces(name, example));
 }
 
 function isWorkloadRow(resource: Resource): resource is WorkloadRow {

@@ -6,6 +6,7 @@ import { nextStep } from "../annotation/next-step.ts";
 import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
 import { policyOf } from "../cluster/running-wave/known-policy.ts";
 import { CommandFailure } from "../command/command-failure.ts";
+import { commandErrorTexts } from "../command/error-texts.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import { type NamedObject, objectName } from "../command/named-object.ts";
 import { workloadArgumentKinds } from "../command/workload-argument.ts";
@@ -36,7 +37,7 @@ async function approveOne(context: AnnotationContext, target: NamedObject): Prom
   const explanation = explainWorkload(snapshot);
   const { workload } = snapshot.found;
   const isDue = explanation.state === "due" || explanation.state === "held";
-  if (isDue && rolloutPolicyOf(workload, policyOf(snapshot.policy)).mode.value !== "approve") {
+  if (isDue && rolloutPolicyOf(workload, policyOf(workload, snapshot.policy)).mode.value !== "approve") {
     context.print(`${objectName(target)} unchanged: its mode is not approve, so no approval is needed`);
   } else if (isDue || explanation.state === "unknown") {
     const digits = digitsOf(explanation);
@@ -53,9 +54,6 @@ async function approveOne(context: AnnotationContext, target: NamedObject): Prom
 /** Returns all digits of the current hash: with fewer digits, another configuration could be made to match. */
 function digitsOf({ currentHash, message }: Explanation): string {
   if (currentHash === null)
-    throw new CommandFailure(
-      `the hash to approve is unknown. ${sentences(message ?? "")} Take its first 8 digits from the Event RolloutHeld and write them to the annotation wave.pusher.com/approved.`,
-      exitCodes.incomplete,
-    );
+    throw new CommandFailure(commandErrorTexts.hashUnknown(sentences(message ?? "")), exitCodes.incomplete);
   return currentHash.slice(currentHash.indexOf(":") + 1);
 }

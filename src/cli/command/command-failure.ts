@@ -2,6 +2,7 @@ import { MalformedWorkload } from "../../domain/model/workload.ts";
 import { isClusterFailure } from "../../kube/api/api-failure.ts";
 import { ApiError, ClusterConfigError, ConnectionError } from "../../kube/api/errors.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
+import { commandErrorTexts } from "./error-texts.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 
 /** A command cannot give the answer or do the work: one line for a person, no stack. */
@@ -61,7 +62,10 @@ export function objectNotFound(
   namespace: string | undefined,
   source: string,
 ): CommandFailure {
-  const where = namespace === undefined ? "" : ` in namespace "${namespace}"`;
-  const flags = namespace === undefined ? "--context" : "-n and --context";
-  return new CommandFailure(`${kind.toLowerCase()} "${name}" not found${where} (${source}). Check ${flags}.`);
+  const shown = kind.toLowerCase();
+  return new CommandFailure(
+    namespace === undefined
+      ? commandErrorTexts.notFoundInCluster(shown, name, source)
+      : commandErrorTexts.notFound(shown, name, namespace, source),
+  );
 }

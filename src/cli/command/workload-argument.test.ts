@@ -52,11 +52,11 @@ describe("parseWorkloadArgument", () => {
       words: ["deployments.extensions/web"],
       message: 'unsupported kind "deployments.extensions"; this command accepts deployment',
     },
-    { words: ["deploy"], message: "no Deployment named; for example deployment/web" },
-    { words: ["deploy/"], message: "no Deployment named; for example deployment/web" },
+    { words: ["deploy"], message: "no Deployment named; add a name, for example deployment/web" },
+    { words: ["deploy/"], message: "no Deployment named; add a name, for example deployment/web" },
     { words: ["deploy/web", "deploy/api"], message: 'too many workloads; this command takes one, remove "deploy/api"' },
     { words: ["deploy", "web", "api"], message: 'too many workloads; this command takes one, remove "api"' },
-    { words: ["deploy/../secrets"], message: '"../secrets" is not a valid Deployment name' },
+    { words: ["deploy/../secrets"], message: '"../secrets" is not a valid Deployment name; use lower-case letters, digits, dashes and dots' },
     { words: ["sts/Web"], message: '"Web" is not a valid StatefulSet name' },
   ])("rejects $words with what to write instead", ({ words, message }) => {
     expect(() => parseWorkloadArgument(words)).toThrow(message);
@@ -77,7 +77,7 @@ describe("parseObjectArguments", () => {
   it.each([
     { words: [], message: "no object named; use KIND/NAME, for example deployment/web" },
     { words: ["deploy/web", "api"], message: '"api" has no kind; use KIND/NAME, for example deployment/api' },
-    { words: ["secret"], message: "no Secret named; for example secret/web" },
+    { words: ["secret"], message: "no Secret named; add a name, for example secret/web" },
     { words: ["configmaps.apps/web"], message: 'unsupported kind "configmaps.apps"; this command accepts deployment' },
     { words: ["pod/web"], message: "daemonset, configmap, secret or namespace" },
     { words: ["cm/a/b"], message: '"cm/a/b" has two slashes; use one KIND/NAME for each object, for example cm/web' },

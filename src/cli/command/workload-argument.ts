@@ -3,9 +3,10 @@ import { knownKinds } from "../../domain/model/kinds/known-kinds.ts";
 import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadKind, WorkloadRow } from "../../domain/model/workload.ts";
 import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
-import { formatList, quoted } from "../../domain/syntax/wording.ts";
+import { formatList } from "../../domain/syntax/wording.ts";
 import { type Resource, resources } from "../../kube/api/resources.ts";
 import { UsageError } from "../flags/usage-error.ts";
+import { argumentErrorTexts } from "./error-texts.ts";
 
 /** An object as an argument names it, without its namespace. */
 export interface ObjectArgument<K extends string, R extends Resource = Resource> {
@@ -65,9 +66,8 @@ export const namespaceArgumentKinds: readonly ArgumentKind<"Namespace">[] = [
  */
 export function parseWorkloadArgument(positionals: readonly string[]): WorkloadArgument {
   const [first, second] = parseObjectArguments(positionals, workloadArgumentKinds);
-  if (first === undefined) throw new UsageError("no workload named; use KIND/NAME, for example deployment/web");
-  if (second !== undefined)
-    throw new UsageError(`too many workloads; this command takes one, remove ${quoted(positionals.at(-1) ?? "")}`);
+  if (first === undefined) throw new UsageError(argumentErrorTexts.noWorkload);
+  if (second !== undefined) throw new UsageError(argumentErrorTexts.tooManyWorkloads(positionals.at(-1) ?? ""));
   return first;
 }
 
@@ -83,7 +83,7 @@ export function parseObjectArguments<K extends string, R extends Resource>(
   const [first, ...rest] = positionals;
   if (first === undefined)
     throw new UsageError(
-      `no ${kinds.some(({ resource }) => !("id" in resource)) ? "object" : "workload"} named; use KIND/NAME, for example deployment/web`,
+      kinds.some(({ resource }) => !("id" in resource)) ? argumentErrorTexts.noObject : argumentErrorTexts.noWorkload,
     );
   const named = first.includes("/") ? positionals.map(withSlash) : rest.map((name) => [first, name] as const);
   if (named.length === 0) throw missingName(first, listedKind(first, kinds));
@@ -95,7 +95,7 @@ function withSlash(word: string): readonly [kind: string, name: string] {
   const slash = word.indexOf("/");
   if (slash <= 0) {
     const name = word.slice(slash + 1);
-    throw new UsageError(`${quoted(word)} has no kind; use KIND/NAME, for example deployment/${name}`);
+    throw new UsageError(argumentErrorTexts.noKind(word, name));
   }
   return [word.slice(0, slash), word.slice(slash + 1)];
 }
@@ -117,10 +117,8 @@ function argument<K extends string, R extends Resource>(
   if (row === undefined) throw unknownKind(kindName, kinds);
   if (name === "") throw missingName(kindName, row);
   if (name.includes("/") && isDnsSubdomain(name.replace("/", "-")))
-    throw new UsageError(
-      `${quoted(`${kindName}/${name}`)} has two slashes; use one KIND/NAME for each object, for example ${kindName}/web`,
-    );
-  if (!isDnsSubdomain(name)) throw new UsageError(`${quoted(name)} is not a valid ${row.kind} name`);
+    throw new UsageError(argumentErrorTexts.twoSlashes(`${kindName}/${name}`, kindName));
+  if (!isDnsSubdomain(name)) throw new UsageError(argumentErrorTexts.invalidName(name, row.kind));
   return { kind: row.kind, resource: row.resource, name };
 }
 
@@ -150,14 +148,13 @@ export function acceptsWorkloads(kinds: readonly ArgumentKind<string>[]): boolea
 }
 
 function missingName(kindName: string, row: ArgumentKind<string> | undefined): UsageError {
-  if (row !== undefined) return new UsageError(`no ${row.kind} named; for example ${row.kind.toLowerCase()}/web`);
-  if (!isDnsSubdomain(kindName))
-    return new UsageError(`${quoted(kindName)} is not a kind; use KIND/NAME, for example deployment/web`);
-  return new UsageError(`${quoted(kindName)} has no kind; use KIND/NAME, for example deployment/${kindName}`);
+  if (row !== undefined) return new UsageError(argumentErrorTexts.noName(row.kind, row.kind.toLowerCase()));
+  if (!isDnsSubdomain(kindName)) return new UsageError(argumentErrorTexts.notAKind(kindName));
+  return new UsageError(argumentErrorTexts.noKind(kindName, kindName));
 }
 
 function unknownKind(kindName: string, kinds: readonly ArgumentKind<string>[]): UsageError {
   const shown = kinds.filter(({ kind }) => !kind.includes("."));
   const names = formatList(shown, shown.length, ({ kind }) => kind.toLowerCase()).replace(" and ", " or ");
-  return new UsageError(`unsupported kind ${quoted(kindName)}; this command accepts ${names}`);
+  return new UsageError(argumentErrorTexts.unsupportedKind(kindName, names));
 }

@@ -1,6 +1,7 @@
 // Completion for shells. This folder knows the flags and kinds of commands, and reads only names from the cluster.
-import { formatList, quoted } from "../../domain/syntax/wording.ts";
+import { formatList } from "../../domain/syntax/wording.ts";
 import { accepting, type Command, type Terminal } from "../command/command.ts";
+import { argumentErrorTexts } from "../command/error-texts.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import { renderHelp } from "../command/help.ts";
 import { version } from "../command/version.ts";
@@ -23,9 +24,7 @@ export const completion: Command = accepting(
     if (shell === undefined || more.length > 0) {
       const known = formatList(shells, shells.length, (each) => each).replace(" and ", " or ");
       throw new UsageError(
-        name === undefined
-          ? `no shell given; use ${known}`
-          : `${quoted(args.join(" "))} is not a supported shell; use ${known}`,
+        name === undefined ? argumentErrorTexts.noShell(known) : argumentErrorTexts.unknownShell(args.join(" "), known),
       );
     }
     terminal.write(scripts[shell]);

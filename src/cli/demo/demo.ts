@@ -1,11 +1,11 @@
 // `wave demo`. The only folder of the command line that may use the sandbox.
 import { once } from "node:events";
-import { quoted } from "../../domain/syntax/wording.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { createLogger, type Logger } from "../../telemetry/logging/log.ts";
 import { accepting, type Command, type Terminal } from "../command/command.ts";
 import { reportFailure } from "../command/command-failure.ts";
+import { argumentErrorTexts } from "../command/error-texts.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import { errorLine } from "../command/messages.ts";
 import { version } from "../command/version.ts";
@@ -39,7 +39,7 @@ async function runDemo(args: readonly string[], terminal: Terminal): Promise<num
     return exitCodes.done;
   }
   const [extra] = request.positionals;
-  if (extra !== undefined) throw new UsageError(`unexpected argument ${quoted(extra)}; see wave demo --help`);
+  if (extra !== undefined) throw new UsageError(argumentErrorTexts.surplusOfDemo(extra));
   using interruption = untilInterrupted();
   const { signal } = interruption;
   const { keep, kubeconfig, context } = request.values;

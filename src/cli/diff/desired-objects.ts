@@ -3,6 +3,7 @@ import type { WorkloadRow } from "../../domain/model/workload.ts";
 import type { StoredKind } from "../../domain/references/references.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { describeManifest, inNamespace, type Manifest } from "./manifests/manifest.ts";
+import { manifestErrorTexts } from "./manifests/manifest-error-texts.ts";
 
 /** A manifest with a name and a namespace. */
 export interface NamedManifest extends Manifest {
@@ -68,13 +69,13 @@ export function desiredObjects(
     }
     if (given && !isNamespace && manifest.namespace !== undefined && manifest.namespace !== namespace)
       throw new UsageError(
-        `${place}: ${describeManifest(manifest)} is in namespace "${manifest.namespace}", but --namespace is "${namespace}"`,
+        manifestErrorTexts.otherNamespace(place, describeManifest(manifest), manifest.namespace, namespace),
       );
     const where = isNamespace ? name : (manifest.namespace ?? namespace);
     const id = `${apiVersion}/${kind}/${where}/${name}`;
     const before = seen.get(id);
     if (before !== undefined)
-      throw new UsageError(`${place}: duplicate ${describeManifest(manifest)}; the first is at ${before}`);
+      throw new UsageError(manifestErrorTexts.duplicate(place, describeManifest(manifest), before));
     seen.set(id, place);
     const named: NamedManifest = { ...(isNamespace ? manifest : inNamespace(manifest, where)), name, namespace: where };
     if (row !== undefined) wanted.workloads.push({ row, manifest: named });

@@ -321,7 +321,7 @@ describe("wave diff", () => {
       text: "kind: ConfigMap\n---\n\n# x\nkind: ConfigMap\n",
       message: "f.yaml:1: not a Kubernetes object: apiVersion is missing",
     },
-    { text: "---\n\n# x\napiVersion: v1\nkind: ConfigMap\n", message: "f.yaml:4: ConfigMap without metadata.name" },
+    { text: "---\n\n# x\napiVersion: v1\nkind: ConfigMap\n", message: "f.yaml:4: ConfigMap has no metadata.name" },
     {
       text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 1}\n",
       message: "f.yaml:1: metadata.name is not a string; put the value in quotes",

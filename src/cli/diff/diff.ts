@@ -1,8 +1,9 @@
 // `wave diff`. This folder plans workloads with and without manifests; manifests/ reads and merges the manifests.
-import { formatList, quoted } from "../../domain/syntax/wording.ts";
+import { formatList } from "../../domain/syntax/wording.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
+import { argumentErrorTexts } from "../command/error-texts.ts";
 import { exitCodeFor } from "../command/exit-codes.ts";
 import { warningLine } from "../command/messages.ts";
 import { UsageError } from "../flags/usage-error.ts";
@@ -12,6 +13,7 @@ import { desiredObjects } from "./desired-objects.ts";
 import { replacing } from "./diff-effects.ts";
 import { diffFlags } from "./diff-flags.ts";
 import { renderDiff } from "./diff-output.ts";
+import { manifestErrorTexts } from "./manifests/manifest-error-texts.ts";
 import { readManifestFiles } from "./manifests/manifest-files.ts";
 import { parseManifests } from "./manifests/parse-manifests.ts";
 import { overlayManifests } from "./overlay.ts";
@@ -28,14 +30,14 @@ export const diff = clusterCommand({
   read: (called) => {
     const { positionals, values, terminal } = called;
     const [surplus] = positionals;
-    if (surplus !== undefined) throw new UsageError(`unexpected argument ${quoted(surplus)}; use -f ${surplus}`);
+    if (surplus !== undefined) throw new UsageError(argumentErrorTexts.surplusFile(surplus));
     const names = values.filename?.split(",").filter((name) => name !== "") ?? [];
-    if (names.length === 0)
-      throw new UsageError("no manifests given; use -f FILE, -f FOLDER, or -f - for standard input");
+    if (names.length === 0) throw new UsageError(manifestErrorTexts.noFile);
     return async (cluster) => {
       const manifests = await parseManifests(await readManifestFiles([...new Set(names)], terminal.input));
       // Usually the previous tool of a pipe failed.
-      if (manifests.length === 0) throw new UsageError(`no manifest found in ${formatList(names, 3, describeFile)}`);
+      if (manifests.length === 0)
+        throw new UsageError(manifestErrorTexts.noManifest(formatList(names, 3, describeFile)));
       const policy = await readRunningPolicy(cluster, called, undefined);
       const place = { namespace: values.namespace ?? cluster.namespace, given: values.namespace !== undefined };
       const wanted = desiredObjects(manifests, policy.kinds, place);

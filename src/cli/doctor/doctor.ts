@@ -1,5 +1,4 @@
 // `wave doctor`. checks/ holds one file for each check, context/ what they share; this file and its neighbours render the results.
-import { quoted } from "../../domain/syntax/wording.ts";
 import { isForbidden } from "../../kube/api/errors.ts";
 import { inScope, type ReadResult, tryRead } from "../cluster/requests/read-result.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
@@ -7,6 +6,7 @@ import { readRunningWaves, wavesWatching } from "../cluster/running-wave/running
 import { readWorkloadSnapshots, type WorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
 import { type Cluster, type CommandCall, clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
+import { argumentErrorTexts } from "../command/error-texts.ts";
 import { exitCodeFor } from "../command/exit-codes.ts";
 import { warningLine } from "../command/messages.ts";
 import { UsageError } from "../flags/usage-error.ts";
@@ -28,7 +28,7 @@ export const doctor = clusterCommand({
   help: async (scope) => (await import("./doctor-help.ts")).doctorHelp(scope),
   read: (called) => {
     const [surplus] = called.positionals;
-    if (surplus !== undefined) throw new UsageError(`unexpected argument ${quoted(surplus)}; use -n NAMESPACE or -A`);
+    if (surplus !== undefined) throw new UsageError(argumentErrorTexts.surplusNamespace(surplus));
     return async (cluster) => {
       const diagnosis = diagnosisOf(await runChecks(await doctorContextOf(cluster, called)));
       const { output } = called.values;

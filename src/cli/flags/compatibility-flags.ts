@@ -1,6 +1,7 @@
 import { type CompatibilitySettings, compatibilities, type Filters } from "../../domain/compatibility/settings.ts";
 import type { ConfigKind } from "../../domain/references/references.ts";
 import { type LabelSelector, readLabelSelector } from "../../domain/syntax/label-selector.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { bool, type Flag, namespaces, words } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";
 
@@ -133,7 +134,7 @@ function ignoredKind(row: Pick<Flag<unknown>, "group" | "help">): Flag<readonly 
 export function withoutEffectLines(given: ReadonlyMap<string, unknown>): readonly string[] {
   return Object.entries(flagsWithoutEffect)
     .filter(([name]) => given.has(name))
-    .map(([name, { why }]) => `--${name} has no effect: ${why}`);
+    .map(([name, { why }]) => logMessages.flagIdle(name, why));
 }
 
 function ignoredFlags(): Readonly<Record<IgnoredFlag, Flag<unknown>>>;

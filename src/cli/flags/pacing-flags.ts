@@ -2,6 +2,7 @@ import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
 import { policyRows } from "../../domain/policy/policy-rows.ts";
 import { formatDuration } from "../../domain/syntax/duration.ts";
 import { parseWindow } from "../../domain/syntax/window.ts";
+import { flagErrorTexts } from "./flag-error-texts.ts";
 import { bool, duration, text, wholeNumber } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";
 import { UsageError } from "./usage-error.ts";
@@ -72,9 +73,7 @@ export const pacingFlags = {
 export function pacingSettings(values: FlagValues<typeof pacingFlags>): PacingFlags {
   const { settle, "settle-max": settleMax } = values;
   if (settle > settleMax)
-    throw new UsageError(
-      `--settle (${formatDuration(settle)}) must not be longer than --settle-max (${formatDuration(settleMax)})`,
-    );
+    throw new UsageError(flagErrorTexts.settleTooLong(formatDuration(settle), formatDuration(settleMax)));
   return {
     settleMs: settle,
     settleMaxMs: settleMax,

@@ -1,5 +1,5 @@
-import { quoted } from "../../domain/syntax/wording.ts";
 import { closestName } from "./closest-name.ts";
+import { flagErrorTexts } from "./flag-error-texts.ts";
 import type { Flag } from "./flag-types.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -62,7 +62,7 @@ export function parseFlags<T extends FlagTable>(table: T, args: readonly string[
     }
     const match = /^(--?)([^-=][^=]*)(?:=(.*))?$/s.exec(arg);
     if (match === null) {
-      if (arg.startsWith("-") && arg !== "-") throw new UsageError(`invalid flag ${quoted(arg)}`);
+      if (arg.startsWith("-") && arg !== "-") throw new UsageError(flagErrorTexts.invalidFlag(arg));
       positionals.push(arg);
       continue;
     }
@@ -117,7 +117,9 @@ function flagNamed(table: FlagTable, typed: string): string | undefined {
 function unknownFlag(table: FlagTable, typed: string): UsageError {
   const closest = closestName(typed, [...Object.keys(table), "help", "help-all", "version"]);
   return new UsageError(
-    `unknown flag ${quoted(`--${typed}`)}; ${closest === undefined ? "--help-all lists all flags" : `did you mean --${closest}?`}`,
+    closest === undefined
+      ? flagErrorTexts.unknownFlag(`--${typed}`)
+      : flagErrorTexts.misspeltFlag(`--${typed}`, `--${closest}`),
   );
 }
 
@@ -126,7 +128,7 @@ function followingValue(table: FlagTable, name: string, rest: Iterator<string>):
   const next = rest.next();
   const looksLikeFlag = /^--?([^-=][^=]*)/.exec(next.value ?? "")?.[1];
   if (next.done || (looksLikeFlag !== undefined && flagNamed(table, looksLikeFlag) !== undefined))
-    throw new UsageError(`--${name} has no value; use ${table[name]?.allowed}`);
+    throw new UsageError(flagErrorTexts.noValue(name, table[name]?.allowed ?? ""));
   return next.value;
 }
 
@@ -137,7 +139,7 @@ function valuesOf(table: FlagTable, given: ReadonlyMap<string, GivenFlag>): Reco
     const { source, text } = given.get(name) ?? {};
     const value = text === undefined ? flag.default : flag.parse(text);
     if (text !== undefined && value === undefined)
-      throw new UsageError(`invalid ${source}: ${quoted(text)}; use ${flag.allowed}`);
+      throw new UsageError(flagErrorTexts.invalidValue(source ?? "", text, flag.allowed));
     values[name] = value;
   }
   return values;

@@ -1,10 +1,10 @@
 // `wave list`. This folder renders lists; src/cli/cluster reads the workloads and explains them.
-import { quoted } from "../../domain/syntax/wording.ts";
 import { explainWorkload } from "../cluster/explanation/explanation.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import { readWorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
+import { argumentErrorTexts } from "../command/error-texts.ts";
 import { exitCodeFor } from "../command/exit-codes.ts";
 import { warningLine } from "../command/messages.ts";
 import { UsageError } from "../flags/usage-error.ts";
@@ -21,10 +21,7 @@ export const listCommand = clusterCommand({
   read: (call) => {
     const { positionals, values, terminal } = call;
     const [extra] = positionals;
-    if (extra !== undefined)
-      throw new UsageError(
-        `unexpected argument ${quoted(extra)}; wave list takes only flags. For one workload run: wave explain KIND/NAME`,
-      );
+    if (extra !== undefined) throw new UsageError(argumentErrorTexts.surplusOfList(extra));
     return async (cluster) => {
       const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
       const policy = await readRunningPolicy(cluster, call, namespace);

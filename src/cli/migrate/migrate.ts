@@ -1,6 +1,5 @@
 // `wave migrate`. This folder previews a migration; src/cli/cluster reads the workloads.
 import { compatibilities } from "../../domain/compatibility/settings.ts";
-import { quoted } from "../../domain/syntax/wording.ts";
 import type { ReadFailure } from "../cluster/requests/read-result.ts";
 import { readPolicy } from "../cluster/running-wave/known-policy.ts";
 import { type OtherController, otherControllers } from "../cluster/running-wave/other-controllers.ts";
@@ -8,6 +7,7 @@ import { type RunningWaves, readRunningWaves } from "../cluster/running-wave/run
 import { readWorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
+import { argumentErrorTexts } from "../command/error-texts.ts";
 import { exitCodeFor } from "../command/exit-codes.ts";
 import { warningLine } from "../command/messages.ts";
 import { UsageError } from "../flags/usage-error.ts";
@@ -25,11 +25,8 @@ export const migrate = clusterCommand({
   help: async (scope) => (await import("./migrate-help.ts")).migrateHelp(scope),
   read: ({ positionals, values, terminal }) => {
     const [surplus] = positionals;
-    if (surplus !== undefined) throw new UsageError(`unexpected argument ${quoted(surplus)}; use -n NAMESPACE or -A`);
-    if (!values["dry-run"])
-      throw new UsageError(
-        "wave migrate only previews; add --dry-run. To migrate, start Wave with --compatibility (docs/migration.md)",
-      );
+    if (surplus !== undefined) throw new UsageError(argumentErrorTexts.surplusNamespace(surplus));
+    if (!values["dry-run"]) throw new UsageError(argumentErrorTexts.noDryRun);
     return async (cluster) => {
       const { client } = cluster;
       const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);

@@ -8,6 +8,7 @@ import { explainWorkload } from "../cluster/explanation/explanation.ts";
 import { readWorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
 import type { WorkloadStateName } from "../cluster/states/workload-states.ts";
 import { CommandFailure } from "../command/command-failure.ts";
+import { commandErrorTexts } from "../command/error-texts.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import { type NamedObject, objectName, qualifiedName } from "../command/named-object.ts";
 import { configArgumentKinds, workloadArgumentKinds } from "../command/workload-argument.ts";
@@ -59,7 +60,7 @@ async function resumeConfig(context: AnnotationContext, target: NamedObject): Pr
   const key = configKey({ kind: target.kind === "Secret" ? "Secret" : "ConfigMap", namespace, name });
   const readers = snapshots.filter(({ found }) => found.workload.references.some((each) => configKey(each) === key));
   if (readers.length === 0 && failures.length === 0)
-    throw new CommandFailure(`no workload that opted in reads ${qualifiedName(target)}. Check -n and --context.`);
+    throw new CommandFailure(commandErrorTexts.noReader(qualifiedName(target)));
   const inState = (state: WorkloadStateName) =>
     readers
       .filter((each) => explainWorkload(each).state === state)
@@ -69,7 +70,7 @@ async function resumeConfig(context: AnnotationContext, target: NamedObject): Pr
   const unread = [...failures, ...unknown];
   if (unread.length > 0)
     throw new CommandFailure(
-      `incomplete: other workloads may read ${qualifiedName(target)} and may have failed. Cause: ${formatList(unread, shownNames, String)}.`,
+      commandErrorTexts.readersUnknown(qualifiedName(target), formatList(unread, shownNames, String)),
       exitCodes.incomplete,
     );
 }

@@ -1,13 +1,15 @@
 import { readFileSync } from "node:fs";
-import { quoted } from "../../domain/syntax/wording.ts";
 import { timingsProblem } from "../../manager/leader-election/lease.ts";
 import type { LeaderElectionSettings, Settings, WebhookSettings } from "../../manager/settings.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { compatibilitySettings, withoutEffectLines } from "../flags/compatibility-flags.ts";
+import { flagErrorTexts } from "../flags/flag-error-texts.ts";
 import { wantedKinds } from "../flags/kind-flags.ts";
 import { pacingSettings } from "../flags/pacing-flags.ts";
 import { type Environment, type FlagValues, type GivenFlag, type HelpScope, parseFlags } from "../flags/parse-flags.ts";
 import { ownershipOf, runFlags } from "../flags/run-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
+import { runErrorTexts } from "./run-error-texts.ts";
 
 /** The parsed arguments of `wave run`. */
 export type RunArguments =
@@ -84,7 +86,7 @@ function namespacesFromReloader(
 }
 
 function refuseNamespace(text: string): never {
-  throw new UsageError(`invalid KUBERNETES_NAMESPACE: ${quoted(text)}; use ${runFlags.namespaces.allowed}`);
+  throw new UsageError(flagErrorTexts.invalidValue("KUBERNETES_NAMESPACE", text, runFlags.namespaces.allowed));
 }
 
 function unlessOff(address: string): string | undefined {
@@ -113,8 +115,7 @@ function webhookSettings(values: Values): WebhookSettings | undefined {
 function leaderElectionSettings(values: Values, podNamespace: string | undefined): LeaderElectionSettings | undefined {
   if (!values["leader-election"] && !values["enable-ha"]) return undefined;
   const namespace = values["leader-election-namespace"] ?? podNamespace;
-  if (namespace === undefined)
-    throw new UsageError("--leader-election needs --leader-election-namespace outside a Pod");
+  if (namespace === undefined) throw new UsageError(runErrorTexts.noLeaseNamespace);
   const settings = {
     id: values["leader-election-id"],
     namespace,
@@ -129,21 +130,15 @@ function leaderElectionSettings(values: Values, podNamespace: string | undefined
 
 /** Returns one line if other flags leave an ownership flag without effect. */
 function unusedOwnershipLines(values: Values): readonly string[] {
-  if (values.observe && ownershipOf(values) !== undefined)
-    return ["owner references and finalizers are not changed: --observe writes nothing"];
-  return values["owner-references"] && values["migrate-legacy"]
-    ? ["--migrate-legacy has no effect: --owner-references maintains the same owner references and finalizers"]
-    : [];
+  if (values.observe && ownershipOf(values) !== undefined) return [logMessages.ownershipNotWritten];
+  return values["owner-references"] && values["migrate-legacy"] ? [logMessages.migrateLegacyIdle] : [];
 }
 
 function refusePositionals(positionals: readonly string[]): void {
   const [first] = positionals;
   if (first === undefined) return;
-  if (["true", "false", "0", "1"].includes(first))
-    throw new UsageError(
-      `unexpected argument ${quoted(first)}; write the value of a boolean flag after "=", for example --leader-election=${first}`,
-    );
-  throw new UsageError(`unexpected argument ${quoted(first)}; wave run takes only flags`);
+  if (["true", "false", "0", "1"].includes(first)) throw new UsageError(runErrorTexts.surplusBoolean(first));
+  throw new UsageError(runErrorTexts.surplusWord(first));
 }
 
 /** Refuses a flag that cannot have an effect, because its author expects one. */
@@ -155,8 +150,7 @@ function refuseUnusedFlags(values: Values, given: ReadonlyMap<string, GivenFlag>
         ? "leader-election"
         : undefined;
     if (needs === "leader-election" && values["enable-ha"]) continue;
-    if (needs !== undefined && !values[needs])
-      throw new UsageError(`${source} has no effect without --${needs}; add --${needs}`);
+    if (needs !== undefined && !values[needs]) throw new UsageError(runErrorTexts.noEffect(source, needs));
   }
 }
 
@@ -166,8 +160,7 @@ function refuseSharedAddresses(values: Values): void {
     const address = values[name];
     const off = address === "0" || address.endsWith(":0") || (name.startsWith("webhook") && !values["enable-webhooks"]);
     const other = served.get(address);
-    if (!off && other !== undefined)
-      throw new UsageError(`--${other} and --${name} have the same address ${address}; use two ports`);
+    if (!off && other !== undefined) throw new UsageError(runErrorTexts.sameAddress(other, name, address));
     if (!off) served.set(address, name);
   }
 }

@@ -5,6 +5,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { NotifyFileError } from "../../notify/file/notify-file-error.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { createLogger, type Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { accepting, type Command, type Terminal } from "../command/command.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import { version } from "../command/version.ts";
@@ -42,7 +43,7 @@ async function runCommand(args: readonly string[], terminal: Terminal): Promise<
   });
   // Runs before the handler in main.ts, because a bug belongs in the log.
   process.prependListener("uncaughtException", (error) => {
-    log.error(`bug: ${errorText(error)}`, { stack: error.stack });
+    log.error(logMessages.bug(errorText(error)), { stack: error.stack });
     process.exit(exitCodes.bug);
   });
   const { env, homeDir } = terminal;
@@ -71,7 +72,7 @@ function untilSignal(log: Logger): AbortSignal {
   const stop = new AbortController();
   const onSignal = (name: NodeJS.Signals) => {
     if (stop.signal.aborted) {
-      log.warn("exiting now after a second signal", { signal: name });
+      log.warn(logMessages.secondSignal, { signal: name });
       process.exit(128 + constants.signals[name]);
     }
     log.info("stopping", { signal: name });

@@ -8,10 +8,3 @@ export function deletionBlockedEvent(cause: string): Omit<ObjectEvent, "regardin
     message: `Deletion blocked: cannot remove finalizer: ${cause}. Wave retries.`,
   };
 }
-
-/** The log messages of owner references. */
-export const logTexts = {
-  written: "owner references written",
-  reverted: "another client keeps reverting owner references, writing less often",
-  failed: "cannot write owner references, will retry",
-} as const;

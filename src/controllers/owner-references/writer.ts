@@ -8,10 +8,10 @@ import { WritePermits } from "../../runtime/write-permits.ts";
 import type { ownerReferenceMetrics } from "../../telemetry/catalogue/owner-references.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
 import type { Counter } from "../../telemetry/metrics/metrics.ts";
 import { RevertedWrites } from "./reverted-owners.ts";
-import { logTexts } from "./texts.ts";
 import { failureOf, type OwnerWriteFailure } from "./write-failure.ts";
 import type { ObjectWriteResult } from "./write-requests.ts";
 
@@ -80,8 +80,8 @@ export class OwnerReferenceWriter {
       return done;
     }
     writes.inc({ result: "written" });
-    log.info(logTexts.written, { object: key });
-    if (this.#reverted.wrote(key, changes(), clock.monotonic())) log.warn(logTexts.reverted, { object: key });
+    log.info("owner references written", { object: key });
+    if (this.#reverted.wrote(key, changes(), clock.monotonic())) log.warn(logMessages.ownersReverted, { object: key });
     return done;
   }
 
@@ -103,7 +103,7 @@ export class OwnerReferenceWriter {
     this.#notBefore.set(key, clock.monotonic() + failure.retryAfterMs);
     writes.inc({ result: failure.result });
     if (failures === (failure.result === "conflict" ? conflictsUntilRefused : 0)) {
-      log.warn(logTexts.failed, { object: key, error: errorText(error) });
+      log.warn(logMessages.ownersNotWritten, { object: key, error: errorText(error) });
     }
     const isRefused =
       failure.result === "refused" || (failure.result === "conflict" && failures >= conflictsUntilRefused);

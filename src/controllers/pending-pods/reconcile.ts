@@ -1,6 +1,6 @@
 import type { Caches } from "../../cache/caches.ts";
 import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
-import type { Policy } from "../../domain/policy/policy.ts";
+import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import type { KubeList, KubeObject } from "../../kube/api/api-types.ts";
 import { isConflict, isGone, isNotFound } from "../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
@@ -12,13 +12,14 @@ import { done, type Result } from "../../runtime/result.ts";
 import { Workers } from "../../runtime/workers.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { createPodOwners, type PodOwners } from "./pod-owners.ts";
 
 /** What the search for pending Pods needs. */
 export interface PendingPodsOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<Caches, "workload" | "kinds">;
-  readonly policy: Policy;
+  readonly policy: ClusterPolicy;
   readonly clock: Clock;
   readonly log: Logger;
   readonly random?: () => number;
@@ -170,7 +171,7 @@ export class PendingPodsSweep {
   }
 
   #warn(namespace: string, error: unknown): void {
-    this.#options.log.warn("cannot replace pending Pods, will retry", {
+    this.#options.log.warn(logMessages.pendingPodsKept, {
       namespace: namespace === everywhere ? undefined : namespace,
       error: errorText(error),
     });

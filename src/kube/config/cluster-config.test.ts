@@ -53,7 +53,7 @@ describe("the cluster", () => {
     const [a, b] = [join(folder, "a"), join(folder, "b")];
     expect(await messageOf({ ...options, kubeconfigFlag: a })).toBe(`--kubeconfig: file ${a} not found`);
     expect(await messageOf({ ...options, env: { ...podEnv, KUBECONFIG: `${a}:${b}` } })).toBe(
-      `$KUBECONFIG: files ${a}, ${b} not found`,
+      `$KUBECONFIG: no such file: ${a}, ${b}`,
     );
   });
 

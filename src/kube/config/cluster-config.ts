@@ -6,6 +6,7 @@ import { type Clock, systemClock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { ClusterConfigError } from "../api/errors.ts";
 import type { ClusterConfig } from "./cluster-access.ts";
+import { configErrorTexts } from "./config-error-texts.ts";
 import { tokenFileCredentials } from "./credentials.ts";
 import { loadKubeconfig } from "./kubeconfig.ts";
 
@@ -37,23 +38,20 @@ export async function loadClusterConfig(options: ClusterConfigOptions): Promise<
   if (kubeconfigFlag !== "") {
     const config = await loadKubeconfig([kubeconfigFlag], surroundings);
     if (config !== undefined) return config;
-    throw new ClusterConfigError(`--kubeconfig: file ${kubeconfigFlag} not found`);
+    throw new ClusterConfigError(configErrorTexts.flagFileNotFound(kubeconfigFlag));
   }
   const files = [...new Set((env.KUBECONFIG ?? "").split(delimiter).filter((file) => file !== ""))];
   if (files.length > 0) {
     const config = await loadKubeconfig(files, surroundings);
     if (config !== undefined) return config;
-    throw new ClusterConfigError(`$KUBECONFIG: ${files.length === 1 ? "file" : "files"} ${files.join(", ")} not found`);
+    throw new ClusterConfigError(configErrorTexts.variableFilesNotFound(files.join(", ")));
   }
   const pod = context === undefined ? await inCluster(options, clock) : undefined;
   if (pod?.config !== undefined) return pod.config;
   const home = join(homeDir, ".kube", "config");
   const config = await loadKubeconfig([home], surroundings);
   if (config !== undefined) return config;
-  throw new ClusterConfigError(
-    pod?.problem ??
-      `no cluster configured: $KUBECONFIG is not set, Wave does not run in a Pod, and ${home} does not exist; set --kubeconfig FILE`,
-  );
+  throw new ClusterConfigError(pod?.problem ?? configErrorTexts.noCluster(home));
 }
 
 interface PodConfig {
@@ -79,7 +77,6 @@ async function inCluster({ env, inClusterFolder }: ClusterConfigOptions, clock: 
     };
     return { config };
   } catch (error) {
-    const problem = `cannot read the ServiceAccount of the Pod in ${folder}: ${errorText(error)}`;
-    return { problem: `${problem}; set automountServiceAccountToken: true` };
+    return { problem: configErrorTexts.noServiceAccount(folder, errorText(error)) };
   }
 }

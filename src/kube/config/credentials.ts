@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Clock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { ClusterConfigError } from "../api/errors.ts";
+import { configErrorTexts } from "./config-error-texts.ts";
 
 /** Authentication of a request. Each credential is one object: the same object means the same credential. */
 export interface Credential {
@@ -45,13 +46,13 @@ export function tokenFileCredentials(path: string, clock: Clock, initial?: strin
   const read = async (): Promise<Credential> => {
     try {
       const found = (await readFile(path, "utf8")).trim();
-      if (found === "") throw new ClusterConfigError(`token file ${path} is empty`);
+      if (found === "") throw new ClusterConfigError(configErrorTexts.tokenEmpty(path));
       if (credential === undefined || found !== token) credential = { headers: bearer(found) };
       token = found;
     } catch (error) {
       if (credential === undefined) {
         if (error instanceof ClusterConfigError) throw error;
-        throw new ClusterConfigError(`cannot read token file ${path}: ${errorText(error)}`);
+        throw new ClusterConfigError(configErrorTexts.tokenUnreadable(path, errorText(error)));
       }
     }
     readAt = clock.monotonic();

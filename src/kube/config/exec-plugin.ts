@@ -2,6 +2,7 @@ import { dirname, resolve } from "node:path";
 import type { Clock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { ClusterConfigError } from "../api/errors.ts";
+import { configErrorTexts } from "./config-error-texts.ts";
 
 /** The `exec` of a user in a kubeconfig (https://kubernetes.io/docs/reference/config-api/client-authentication.v1/). */
 export interface ExecPlugin {
@@ -54,7 +55,7 @@ export async function runExecPlugin(plugin: ExecPlugin, surroundings: ExecContex
   try {
     return readStatus(plugin, await run(plugin, surroundings));
   } catch (error) {
-    throw new ClusterConfigError(`${file}: ${place}: credential plugin ${command} failed: ${errorText(error)}`);
+    throw new ClusterConfigError(configErrorTexts.pluginFailed(file, place, command, errorText(error)));
   }
 }
 

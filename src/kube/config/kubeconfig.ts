@@ -1,6 +1,7 @@
 import type { Section } from "../../lib/section.ts";
 import { ClusterConfigError } from "../api/errors.ts";
 import type { ClusterConfig } from "./cluster-access.ts";
+import { configErrorTexts } from "./config-error-texts.ts";
 import type { ExecContext } from "./exec-plugin.ts";
 import { readKubeconfigFile, readPem } from "./kubeconfig-file.ts";
 import { userCredentials } from "./kubeconfig-user.ts";
@@ -63,10 +64,10 @@ async function clusterOf(kubeconfig: Kubeconfig, options: KubeconfigOptions): Pr
   const name = options.context ?? kubeconfig.currentContext;
   const choice = contexts.size === 0 ? "the file has no contexts" : `available: ${[...contexts.keys()].join(", ")}`;
   if (name === undefined) {
-    throw new ClusterConfigError(`${files}: current-context is not set; set --context (${choice})`);
+    throw new ClusterConfigError(configErrorTexts.noContext(files, choice));
   }
   const context = contexts.get(name);
-  if (context === undefined) throw new ClusterConfigError(`${files}: context ${name} not found (${choice})`);
+  if (context === undefined) throw new ClusterConfigError(configErrorTexts.contextNotFound(files, name, choice));
   const cluster = referred(context, "cluster", clusters, files);
   if (cluster === undefined) throw context.wrong("cluster", "is missing");
   const user = referred(context, "user", users, files);

@@ -2,6 +2,7 @@
 import { workloadMetrics } from "../../telemetry/catalogue/workloads.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { ApiError, isAlreadyExists, isNotFound } from "../api/errors.ts";
 import { resourcePath, resources } from "../api/resources.ts";
@@ -119,7 +120,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     const { kind, namespace: where, name } = event.regarding;
     const about = { reason: event.reason, kind, namespace: where, name };
     const others = unlogged > 0 ? { others: unlogged } : {};
-    log.warn("cannot write an Event", { ...about, ...others, error: errorText(error) });
+    log.warn(logMessages.eventNotWritten, { ...about, ...others, error: errorText(error) });
     loggedAt = clock.monotonic();
     unlogged = 0;
   };

@@ -2,6 +2,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { ApiError, ConnectionError } from "../api/errors.ts";
 
@@ -51,8 +52,7 @@ export function createReachability(options: {
   const seconds = ({ since }: Outage) => Math.round((clock.monotonic() - since) / 1_000);
 
   const report = (of: Outage) => {
-    const message = "the API server does not respond; until it responds, Wave rolls nothing";
-    log.error(message, { server, forSeconds: seconds(of), error: of.error });
+    log.error(logMessages.apiServerSilent, { server, forSeconds: seconds(of), error: of.error });
     of.reported = true;
     of.cancel = clock.timer(reportEveryMs, () => report(of));
   };

@@ -1,3 +1,4 @@
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { KubeList, KubeObject } from "../api/api-types.ts";
 import { withoutBulkyFields } from "../http/large-json.ts";
 import { listItems } from "../http/list-items.ts";
@@ -80,7 +81,7 @@ async function* onePage<T extends KubeObject>(
     if (done) return { metadata: parse<KubeList<never>>(value, what).metadata, bytes };
     const object = parse<T | null>(withoutBulkyFields(value), what);
     if (object?.metadata) yield { type: "initApply", object };
-    else log.warn("skipped a list item that is not an object", { list: what });
+    else log.warn(logMessages.listItemSkipped, { list: what });
   }
 }
 

@@ -69,7 +69,7 @@ describe("the report of a watch", () => {
     expect(lines).toEqual([
       "info: a watch broke, resuming: watch secrets: read ECONNRESET",
       "info: a watch broke, resuming: watch secrets: read ECONNRESET",
-      "warn: cannot watch a resource, will retry: watch secrets: read ECONNRESET",
+      "warn: cannot watch a resource; retrying: watch secrets: read ECONNRESET",
     ]);
   });
 

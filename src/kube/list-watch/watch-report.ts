@@ -1,4 +1,5 @@
 import { errorText } from "../../telemetry/logging/error-text.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "../api/errors.ts";
 import type { ApiClient } from "../http/client.ts";
 import type { WatchContext } from "./watch-context.ts";
@@ -38,8 +39,7 @@ export function createWatchReport(watch: ReportedWatch): WatchReport {
     const fields = { watch: what, ...(problem && { next: problem.next }), error: errorText(error) };
     if (problem === undefined && failures === 0) return log.info("a watch broke, resuming", fields);
     if (problem === undefined && client.isUnreachable?.()) return log.debug("cannot resume a watch", fields);
-    const message =
-      problem === undefined ? "cannot watch a resource, will retry" : `cannot watch a resource: ${problem.state}`;
+    const message = problem === undefined ? logMessages.watchFailed : logMessages.watchRefused(problem.state);
     if (reported?.message === message && clock.monotonic() - reported.at < repeatAfterMs)
       return log.debug(message, fields);
     reported = { message, at: clock.monotonic() };

@@ -1,3 +1,4 @@
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { KubeObject, WatchEvent } from "../api/api-types.ts";
 import type { ApiRequest } from "../http/api-request.ts";
 import type { ByteStream } from "../http/byte-stream.ts";
@@ -27,8 +28,7 @@ export async function* watchStream<T extends KubeObject>(
   for await (const line of lines(chunks)) {
     const event = parseEvent<T>(line);
     if (event !== undefined) yield event;
-    else
-      log.warn("skipped a line of a watch that is not an event", { watch: what, bytes: line.length, ...nameIn(line) });
+    else log.warn(logMessages.watchLineSkipped, { watch: what, bytes: line.length, ...nameIn(line) });
   }
 }
 

@@ -9,6 +9,7 @@ import { Waker } from "../../runtime/waker.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { type HashKeySecret, type HashKeySecretName, hashKeySecret, type StoredKeys } from "./hash-key-secret.ts";
 import { reconcileHashKeys } from "./reconcile-hash-keys.ts";
@@ -163,9 +164,8 @@ export class HashKeyStore {
     const sinceLogMs = this.#loggedAt === undefined ? relogMs : clock.monotonic() - this.#loggedAt;
     if (problem !== this.#problem || sinceLogMs >= relogMs) {
       const fields = { secret: this.#secret.description, error: problem };
-      if (this.#keys === undefined)
-        log.error("cannot read the hash key; no workload is rolled until it can be read", fields);
-      else log.error("cannot read the hash key; continuing with the known keys", fields);
+      if (this.#keys === undefined) log.error(logMessages.hashKeyUnknown, fields);
+      else log.error(logMessages.hashKeyStale, fields);
       this.#loggedAt = clock.monotonic();
     }
     this.#problem = problem;

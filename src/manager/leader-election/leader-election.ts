@@ -8,6 +8,7 @@ import type { Leadership } from "../../runtime/leadership.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { type HeldLeadership, holdLeadership } from "./held-leadership.ts";
 import { type ElectionTimings, holderOf, standbyPollMs, timingsProblem } from "./lease.ts";
@@ -85,9 +86,9 @@ export function createLeaderElector(options: LeaderElectorOptions): LeaderElecto
     }
     logged = { holder: leader };
   };
-  const failed = (what: string, error: unknown) => {
+  const failed = (message: string, error: unknown) => {
     const failure = errorText(error);
-    if (failure !== logged.failure) log.warn(`cannot ${what} the Lease; retrying`, { lease, error: failure });
+    if (failure !== logged.failure) log.warn(message, { lease, error: failure });
     logged = { ...logged, failure };
   };
 
@@ -115,7 +116,7 @@ export function createLeaderElector(options: LeaderElectorOptions): LeaderElecto
         if (wins) return attempt.sentAt;
         pauseMs = Math.min(attempt.written ? retryPeriodMs : pauseMs, Math.ceil(attempt.ms));
       } catch (error) {
-        if (!signal.aborted) failed("acquire", error);
+        if (!signal.aborted) failed(logMessages.leaseNotWritten("acquire"), error);
       }
       await pause(clock, pauseMs, signal);
     }
@@ -137,7 +138,7 @@ export function createLeaderElector(options: LeaderElectorOptions): LeaderElecto
         if (!attempt.written) return current.end("another replica holds the Lease");
         current.renew(attempt.sentAt);
       } catch (error) {
-        failed("renew", error);
+        failed(logMessages.leaseNotWritten("renew"), error);
       }
     }
   };
@@ -164,13 +165,13 @@ export function createLeaderElector(options: LeaderElectorOptions): LeaderElecto
     if (leadership.abort.aborted) {
       logged = { ...logged, holder: undefined };
       const reason = errorText(leadership.abort.reason);
-      log.warn("this replica no longer leads", { lease, leader: identity, reason });
+      log.warn(logMessages.leadershipLost, { lease, leader: identity, reason });
     }
     const [result] = await work;
     signal.removeEventListener("abort", current.stop);
     current.close();
     if (leadership.abort.aborted) {
-      if (result.status === "rejected") failed("stop the work of", result.reason);
+      if (result.status === "rejected") failed(logMessages.leaderWorkFailed, result.reason);
       return;
     }
     await release();
@@ -185,8 +186,7 @@ export function createLeaderElector(options: LeaderElectorOptions): LeaderElecto
       if (written) log.info("this replica released the Lease", { lease });
       logged = { holder: holder() };
     } catch (error) {
-      const message = "cannot release the Lease; another replica acquires it when it has expired";
-      log.warn(message, { lease, error: errorText(error) });
+      log.warn(logMessages.leaseNotReleased, { lease, error: errorText(error) });
     }
   };
 

@@ -4,6 +4,7 @@ import { backoffMs } from "../../runtime/backoff.ts";
 import { Waker } from "../../runtime/waker.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { CertificateSource, Serve } from "./certificate-source.ts";
 
 /** Options of {@link runCertificateLoop}. */
@@ -36,7 +37,7 @@ export async function runCertificateLoop(options: CertificateLoopOptions, signal
       for await (const _change of changes) waker.wake();
     } catch (error) {
       // Without this watch, the next due reconcile finds changes.
-      if (!signal.aborted) options.log.error("a watch of the webhook ended unexpectedly", { error: errorText(error) });
+      if (!signal.aborted) options.log.error(logMessages.webhookWatchEnded, { error: errorText(error) });
     }
   });
   let failures = 0;
@@ -44,7 +45,7 @@ export async function runCertificateLoop(options: CertificateLoopOptions, signal
   const onState = (problem: string | undefined) => {
     // Each problem is logged once, however often it is retried.
     if (problem !== undefined && problem !== state) {
-      options.log.warn("cannot update the webhook's certificates; retrying", { error: problem });
+      options.log.warn(logMessages.certificatesNotUpdated, { error: problem });
     } else if (problem === undefined && state !== undefined)
       options.log.info("the webhook's certificates are up to date again");
     state = problem;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { CertificateSource } from "./certificate-source.ts";
 import { isToken } from "./path-token.ts";
 import { type Certificate, readBundle, readKeyPair } from "./pem.ts";
@@ -61,8 +62,7 @@ export function tlsDirectory({ directory, registration, clock, log }: TlsDirecto
     } catch (error) {
       const problem = errorText(error);
       if (used === undefined) throw error;
-      if (problem !== loggedProblem)
-        log.error("cannot use the new webhook certificate; serving the previous one", { directory, error: problem });
+      if (problem !== loggedProblem) log.error(logMessages.certificateUnusable, { directory, error: problem });
       loggedProblem = problem;
       return used;
     }

@@ -11,13 +11,14 @@ import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
 import { toWorkloadIfValid, type WorkloadObject, type WorkloadRow } from "../../domain/model/workload.ts";
 import { compatibilitySourceOf } from "../../domain/model/workload-references.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
-import type { Policy } from "../../domain/policy/policy.ts";
+import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
 import { annotationPrefix, configHash } from "../../domain/references/annotations.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { webhookMetrics } from "../../telemetry/catalogue/webhooks.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { maxReviewsPerNamespace } from "../server/admission-limits.ts";
 import type { AdmissionRequest, AdmissionResponse, AdmittedObject } from "../server/review.ts";
@@ -27,7 +28,7 @@ import { type LiveConfiguration, liveConfiguration } from "./live-configuration.
 /** Options of {@link createReviewer}. */
 export interface AdmissionOptions {
   readonly client: ApiClient;
-  readonly policy: Policy;
+  readonly policy: ClusterPolicy;
   /** Looks up cross-namespace grants in the caches. */
   readonly cached: Lookup;
   /** The kinds of workload that exist in the cluster. Default: the built-in ones. */
@@ -88,7 +89,7 @@ type ReviewOutcome = ReturnType<typeof planAdmission>["outcome"] | "unread" | "u
 type ReviewResult = AdmissionResponse & { readonly outcome: ReviewOutcome };
 
 /** Allows a workload without a review, which the controller handles later. Denies it if the request has a precondition. */
-function allowUnread(why: string, object: WorkloadObject | undefined, policy: Policy): ReviewResult {
+function allowUnread(why: string, object: WorkloadObject | undefined, policy: ClusterPolicy): ReviewResult {
   const denied = object && uncheckedPrecondition(object, policy, why);
   if (denied !== undefined) return { patch: undefined, warnings: [], denied, outcome: "denied" };
   return {
@@ -126,14 +127,14 @@ async function review(
   } catch (error) {
     const { namespace, name } = request;
     const fields = { kind: row.id, namespace, name, error: errorText(error) };
-    options.log.warn("cannot read the configuration of a workload; it is allowed unchanged", fields);
+    options.log.warn(logMessages.configurationUnread, fields);
     // Without the cause: the text of the API server belongs in the log.
     return allowUnread(error instanceof Error ? error.message : "see Wave's log", object, options.policy);
   }
   // A workload that was malformed before has no known Pods, so this request creates its first ones.
   const wasWorkload = oldObject && toWorkloadIfValid(row, oldObject, options.policy) !== undefined;
   const before = wasWorkload ? toAdmissionObject(row, oldObject, options.policy) : undefined;
-  const plan = planAdmission(operation, after, before, lookup, options.policy);
+  const plan = planAdmission(operation, after, before, lookup, policyFor(after.workload, options.policy));
   const { patch, warnings, outcome, denied } = plan;
   return { patch, warnings: warnings.map(({ message }) => message), outcome, denied };
 }

@@ -8,6 +8,7 @@ import { webhookMetrics } from "../../telemetry/catalogue/webhooks.ts";
 import { droppedConnections } from "../../telemetry/http-server.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { limitPipelining } from "../../telemetry/pipelining-limit.ts";
 import type { ServingConfig } from "../certificates/certificate-source.ts";
@@ -176,7 +177,7 @@ async function decide(review: AdmissionRequest, options: AdmissionServerOptions)
   } catch (error) {
     const { kind, namespace, name } = review;
     const fields = { kind: kind.kind, namespace, name, error: errorText(error) };
-    options.log.error("the review failed; the request is allowed unchanged", fields);
+    options.log.error(logMessages.reviewFailed, fields);
     return { patch: undefined, warnings: ["Wave did not change this object: the review failed. See Wave's log."] };
   }
 }

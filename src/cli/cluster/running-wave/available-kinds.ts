@@ -4,6 +4,7 @@ import type { RequestedKind } from "../../../domain/model/kinds/requested-kind.t
 import type { WorkloadKind, WorkloadRow } from "../../../domain/model/workload.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { CommandFailure } from "../../command/command-failure.ts";
+import { commandErrorTexts } from "../../command/error-texts.ts";
 import { mapBounded } from "../requests/map-bounded.ts";
 
 /** Returns the kinds that Wave rolls in this cluster: the built-in kinds, and each wanted kind that the API server serves. Throws what {@link ApiClient.request} throws. */
@@ -22,7 +23,5 @@ export function withAvailableKind<O extends { readonly kind: WorkloadKind; reado
 ): O {
   const row = kinds.find(({ id }) => id === object.kind);
   if (row !== undefined) return { ...object, resource: row };
-  throw new CommandFailure(
-    `Wave does not roll ${object.kind} in this cluster. Either --workload-kinds of "wave run" does not name this kind, or the cluster does not serve it.`,
-  );
+  throw new CommandFailure(commandErrorTexts.kindNotRolled(object.kind));
 }

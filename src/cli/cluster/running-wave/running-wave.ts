@@ -4,6 +4,7 @@ import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { ApiError } from "../../../kube/api/errors.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
+import { commandErrorTexts } from "../../command/error-texts.ts";
 import { type Environment, type FlagValues, parseFlags } from "../../flags/parse-flags.ts";
 import { runFlags } from "../../flags/run-flags.ts";
 import { UsageError } from "../../flags/usage-error.ts";
@@ -80,7 +81,7 @@ function flagsOf({ args = [], env = [] }: Container): ParsedFlags & Pick<Running
 function parsed(args: readonly string[], env: Environment): ParsedFlags | UsageError {
   try {
     const parsed = parseFlags(runFlags, args, env);
-    if (parsed.action !== "run") return new UsageError(`the arguments request ${parsed.action}`);
+    if (parsed.action !== "run") return new UsageError(commandErrorTexts.helpRequested(parsed.action));
     return { values: parsed.values, flags: new Map([...parsed.given].map(([name, { text }]) => [name, text])) };
   } catch (error) {
     if (error instanceof UsageError) return error;

@@ -3,6 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import { UsageError } from "../../flags/usage-error.ts";
+import { manifestErrorTexts } from "./manifest-error-texts.ts";
 
 /** A text with manifests, and its name in messages. */
 export interface ManifestFile {
@@ -41,8 +42,7 @@ async function readAtMost(most: number, content: AsyncIterable<Uint8Array>): Pro
   let bytes = 0;
   for await (const part of content) {
     bytes += part.byteLength;
-    if (bytes > most)
-      throw new UsageError(`the manifests exceed ${mostBytes / 1024 / 1024} MiB; use fewer files at once`);
+    if (bytes > most) throw new UsageError(manifestErrorTexts.tooLarge(String(mostBytes / 1024 / 1024)));
     parts.push(part);
   }
   return Buffer.concat(parts);
@@ -56,7 +56,7 @@ async function filesAt(name: string): Promise<readonly string[]> {
   const files = entries.filter(
     (entry) => (entry.isFile() || entry.isSymbolicLink()) && /\.(ya?ml|json)$/.test(entry.name),
   );
-  if (files.length === 0) throw new UsageError(`${name} contains no *.yaml, *.yml or *.json file`);
+  if (files.length === 0) throw new UsageError(manifestErrorTexts.emptyFolder(name));
   return files.map((entry) => join(entry.parentPath, entry.name)).sort();
 }
 
@@ -66,7 +66,7 @@ async function readable<T>(name: string, read: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof UsageError) throw error;
     if (error instanceof Error && "code" in error && error.code === "ENOENT")
-      throw new UsageError(`file or folder ${name} not found`);
-    throw new UsageError(`cannot read ${name}: ${errorText(error)}`);
+      throw new UsageError(manifestErrorTexts.fileNotFound(name));
+    throw new UsageError(manifestErrorTexts.unreadable(name, errorText(error)));
   }
 }

@@ -1,6 +1,7 @@
 import { quoted } from "../../../domain/syntax/wording.ts";
 import { UsageError } from "../../flags/usage-error.ts";
 import { isList, isMap, type Json, type JsonMap } from "./json.ts";
+import { manifestErrorTexts } from "./manifest-error-texts.ts";
 
 /** One object of the manifests. */
 export interface Manifest {
@@ -30,12 +31,12 @@ export function manifestsOf(document: Json, place: string): readonly Manifest[] 
   const kind = textAt(map.kind, place, "kind");
   const apiVersion = textAt(map.apiVersion, place, "apiVersion");
   if (kind === undefined || apiVersion === undefined)
-    throw new UsageError(`${place}: not a Kubernetes object: ${kind === undefined ? "kind" : "apiVersion"} is missing`);
+    throw new UsageError(manifestErrorTexts.notAnObject(place, kind === undefined ? "kind" : "apiVersion"));
   if (kind.endsWith("List") && isList(map.items)) return map.items.flatMap((each) => manifestsOf(each, place));
   const metadata = mapAt(map.metadata ?? {}, place, "metadata");
   const name = textAt(metadata.name, place, "metadata.name");
   if (name === undefined && textAt(metadata.generateName, place, "metadata.generateName") === undefined)
-    throw new UsageError(`${place}: ${kind} without metadata.name`);
+    throw new UsageError(manifestErrorTexts.noName(place, kind));
   textsAt(metadata.labels, place, "metadata.labels");
   const { status: _, ...object } = map;
   return [
@@ -64,27 +65,26 @@ export function describeManifest({ kind, name }: Pick<Manifest, "kind" | "name">
 }
 
 function checkDepth(value: Json, place: string, depth: number): void {
-  if (depth > mostDepth) throw new UsageError(`${place}: the document is nested deeper than ${mostDepth} levels`);
+  if (depth > mostDepth) throw new UsageError(manifestErrorTexts.tooDeep(place, String(mostDepth)));
   if (isList(value)) for (const each of value) checkDepth(each, place, depth + 1);
   else if (isMap(value)) for (const each of Object.values(value)) checkDepth(each, place, depth + 1);
 }
 
 function mapAt(value: Json, place: string, what: string): JsonMap {
   if (isMap(value)) return value;
-  throw new UsageError(`${place}: ${what} is not a mapping`);
+  throw new UsageError(manifestErrorTexts.notAMapping(place, what));
 }
 
 function textAt(value: Json, place: string, what: string): string | undefined {
   if (value === undefined || value === null || value === "") return undefined;
   if (typeof value === "string") return value;
-  throw new UsageError(`${place}: ${what} is not a string; put the value in quotes`);
+  throw new UsageError(manifestErrorTexts.notAString(place, what));
 }
 
 function textsAt(value: Json, place: string, what: string): Readonly<Record<string, string>> {
   if (value === undefined || value === null) return {};
   const texts = Object.entries(mapAt(value, place, what)).map(([name, text]) => {
-    if (typeof text !== "string")
-      throw new UsageError(`${place}: ${what}: ${quoted(name)} is not a string; put the value in quotes`);
+    if (typeof text !== "string") throw new UsageError(manifestErrorTexts.entryNotAString(place, what, name));
     return [name, text] as const;
   });
   return Object.fromEntries(texts);

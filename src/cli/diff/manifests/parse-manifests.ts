@@ -1,6 +1,7 @@
 import { UsageError } from "../../flags/usage-error.ts";
 import type { Json } from "./json.ts";
 import { type Manifest, manifestsOf } from "./manifest.ts";
+import { manifestErrorTexts } from "./manifest-error-texts.ts";
 import type { ManifestFile } from "./manifest-files.ts";
 
 /** The limit of objects: far more than a pull request has. */
@@ -16,7 +17,7 @@ export async function parseManifests(files: readonly ManifestFile[]): Promise<re
     for (const { document, line } of await documentsOf(name, text)) {
       manifests.push(...manifestsOf(document, `${name}:${line}`));
       if (manifests.length > mostObjects)
-        throw new UsageError(`${name}: too many objects; the limit is ${mostObjects}`);
+        throw new UsageError(manifestErrorTexts.tooManyObjects(name, String(mostObjects)));
     }
   }
   return manifests;

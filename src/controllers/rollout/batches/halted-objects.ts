@@ -7,6 +7,7 @@ import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
+import { logMessages } from "../../../telemetry/logging/log-messages.ts";
 import { haltedChangeEvent } from "../report/event-texts.ts";
 
 /** The halted change of an object in one namespace. */
@@ -43,7 +44,7 @@ export async function reportHalt(
     ? configResources[change.object.kind]
     : resources.secretProviderClasses;
   const { namespace: workloadsIn, failed } = change;
-  log.warn("rollout of a change halted", { kind, namespace, name, workloadsIn, failed: failed.length });
+  log.warn(logMessages.changeHalted, { kind, namespace, name, workloadsIn, failed: failed.length });
   const path = resourcePath({ apiVersion, ...resource }, { namespace, name });
   const uid = await (isStored(change.object) ? uidOf(path, client, signal) : "");
   const regarding = { apiVersion, kind, namespace, name, uid };

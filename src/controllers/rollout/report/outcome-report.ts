@@ -2,6 +2,7 @@ import { parseWorkloadKey, type WorkloadName } from "../../../domain/model/workl
 import type { Clock } from "../../../lib/clock.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
+import { logMessages } from "../../../telemetry/logging/log-messages.ts";
 import { changeStart, type RunStart } from "../record/finish.ts";
 import type { ReconcileOutcome } from "../record/outcome.ts";
 import type { HoldRecord } from "../record/pacing-record.ts";
@@ -61,14 +62,14 @@ export class OutcomeReport {
         return record.blockers;
       case "conflict":
         metrics.count(outcome.workload, "conflict");
-        this.#log("debug", "workload changed during the run, will retry", outcome.workload, { outcome: "conflict" });
+        this.#log("debug", "workload changed during the run; retrying", outcome.workload, { outcome: "conflict" });
         return record.blockers;
       case "refused": {
         const { workload, message } = outcome;
         metrics.count(workload, "refused");
         eventReporter.refused(record, workload, message);
         const level = record.logged === "refused" ? "debug" : "warn";
-        this.#log(level, "write refused, will retry", workload, { outcome: "refused", error: message });
+        this.#log(level, logMessages.writeRefused, workload, { outcome: "refused", error: message });
         return record.blockers;
       }
       case "unavailable": {
@@ -76,7 +77,7 @@ export class OutcomeReport {
         metrics.count(workload, "unavailable");
         // One line for all workloads: they fail for the same reason.
         const level = this.#unavailable ? "debug" : "warn";
-        this.#log(level, "API server unavailable, will retry", workload, { outcome: "unavailable", error: message });
+        this.#log(level, logMessages.writeUnanswered, workload, { outcome: "unavailable", error: message });
         this.#unavailable = true;
         return record.blockers;
       }
@@ -89,7 +90,7 @@ export class OutcomeReport {
     const level = record.logged === "bug" ? "debug" : "error";
     // The workload is a field, so that repetitions have the same message.
     const fields = { workload: key, outcome: "bug", error: errorText(error), stack };
-    this.#options.log[level]("bug: reconcile failed, will retry", fields);
+    this.#options.log[level](logMessages.planFailed, fields);
     this.#options.metrics.count(parseWorkloadKey(key), "bug");
   }
 

@@ -1,0 +1,48 @@
+import { quoted } from "../../domain/syntax/wording.ts";
+
+/** The errors about the arguments of commands, one line each. docs/errors.md is made from this table. */
+export const argumentErrorTexts = {
+  unknownCommand: (word: string) => `unknown command ${quoted(word)}; wave help lists all commands`,
+  misspeltCommand: (word: string, meant: string) => `unknown command ${quoted(word)}; did you mean ${meant}?`,
+  noWorkload: "no workload named; use KIND/NAME, for example deployment/web",
+  noObject: "no object named; use KIND/NAME, for example deployment/web",
+  noName: (kind: string, example: string) => `no ${kind} named; add a name, for example ${example}/web`,
+  tooManyWorkloads: (word: string) => `too many workloads; this command takes one, remove ${quoted(word)}`,
+  twoSlashes: (word: string, kind: string) =>
+    `${quoted(word)} has two slashes; use one KIND/NAME for each object, for example ${kind}/web`,
+  noKind: (word: string, name: string) => `${quoted(word)} has no kind; use KIND/NAME, for example deployment/${name}`,
+  notAKind: (word: string) => `${quoted(word)} is not a kind; use KIND/NAME, for example deployment/web`,
+  invalidName: (name: string, kind: string) =>
+    `${quoted(name)} is not a valid ${kind} name; use lower-case letters, digits, dashes and dots`,
+  unsupportedKind: (kind: string, accepted: string) =>
+    `unsupported kind ${quoted(kind)}; this command accepts ${accepted}`,
+  twoNamespaces: (namespace: string, name: string) =>
+    `-n ${namespace} contradicts namespace/${name}; remove one of the two`,
+  noAllNamespaces: (command: string, example: string) =>
+    `wave ${command} does not support -A; name each object, for example: ${example}`,
+  surplusOfList: (word: string) =>
+    `unexpected argument ${quoted(word)}; wave list takes only flags. For one workload run: wave explain KIND/NAME`,
+  surplusNamespace: (word: string) => `unexpected argument ${quoted(word)}; use -n NAMESPACE or -A`,
+  surplusFile: (word: string) => `unexpected argument ${quoted(word)}; use -f ${word}`,
+  surplusOfDemo: (word: string) => `unexpected argument ${quoted(word)}; see wave demo --help`,
+  noShell: (shells: string) => `no shell given; use ${shells}`,
+  unknownShell: (word: string, shells: string) => `${quoted(word)} is not a supported shell; use ${shells}`,
+  noDryRun:
+    "wave migrate only previews; add --dry-run. To migrate, start Wave with --compatibility (docs/migration.md)",
+} as const;
+
+/** The errors of commands that have read the cluster, one line each. docs/errors.md is made from this table. */
+export const commandErrorTexts = {
+  notFound: (kind: string, name: string, namespace: string, source: string) =>
+    `${kind} "${name}" not found in namespace "${namespace}" (${source}). Check -n and --context.`,
+  notFoundInCluster: (kind: string, name: string, source: string) =>
+    `${kind} "${name}" not found (${source}). Check --context.`,
+  kindNotRolled: (kind: string) =>
+    `Wave does not roll ${kind} in this cluster. Either --workload-kinds of "wave run" does not name this kind, or the cluster does not serve it.`,
+  noReader: (object: string) => `no workload that opted in reads ${object}. Check -n and --context.`,
+  readersUnknown: (object: string, cause: string) =>
+    `incomplete: other workloads may read ${object} and may have failed. Cause: ${cause}.`,
+  hashUnknown: (cause: string) =>
+    `the hash to approve is unknown. ${cause} Take its first 8 digits from the Event RolloutHeld and write them to the annotation wave.pusher.com/approved.`,
+  helpRequested: (action: string) => `the arguments request ${action}`,
+} as const;

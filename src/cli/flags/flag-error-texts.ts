@@ -1,0 +1,13 @@
+import { quoted } from "../../domain/syntax/wording.ts";
+
+/** The errors about flags of all commands, one line each. docs/errors.md is made from this table. */
+export const flagErrorTexts = {
+  invalidFlag: (word: string) => `invalid flag ${quoted(word)}`,
+  unknownFlag: (word: string) => `unknown flag ${quoted(word)}; --help-all lists all flags`,
+  misspeltFlag: (word: string, meant: string) => `unknown flag ${quoted(word)}; did you mean ${meant}?`,
+  noValue: (name: string, allowed: string) => `--${name} has no value; use ${allowed}`,
+  invalidValue: (source: string, value: string, allowed: string) =>
+    `invalid ${source}: ${quoted(value)}; use ${allowed}`,
+  settleTooLong: (settle: string, settleMax: string) =>
+    `--settle (${settle}) must not be longer than --settle-max (${settleMax})`,
+} as const;

@@ -1,0 +1,16 @@
+/** The errors about kubeconfigs and credentials, one line each. docs/errors.md is made from this table. */
+export const configErrorTexts = {
+  noCluster: (home: string) =>
+    `no cluster configured: $KUBECONFIG is not set, Wave does not run in a Pod, and ${home} does not exist; set --kubeconfig FILE`,
+  noServiceAccount: (folder: string, cause: string) =>
+    `cannot read the ServiceAccount of the Pod in ${folder}: ${cause}; set automountServiceAccountToken: true`,
+  flagFileNotFound: (file: string) => `--kubeconfig: file ${file} not found`,
+  variableFilesNotFound: (files: string) => `$KUBECONFIG: no such file: ${files}`,
+  kubeconfigUnreadable: (file: string, cause: string) => `cannot read kubeconfig ${file}: ${cause}`,
+  noContext: (files: string, choice: string) => `${files}: current-context is not set; set --context (${choice})`,
+  contextNotFound: (files: string, name: string, choice: string) => `${files}: context ${name} not found (${choice})`,
+  pluginFailed: (file: string, place: string, command: string, cause: string) =>
+    `${file}: ${place}: credential plugin ${command} failed: ${cause}`,
+  tokenUnreadable: (file: string, cause: string) => `cannot read token file ${file}: ${cause}`,
+  tokenEmpty: (file: string) => `token file ${file} is empty`,
+} as const;

@@ -1,0 +1,64 @@
+/**
+ * The messages of the log with level `warn` or `error`, by area. Constant texts, so that one problem has one message: what varies is in
+ * fields, except a few words. docs/errors.md is made from this table.
+ */
+export const logMessages = {
+  // API server
+  apiServerUnavailable: (problem: string) => `${problem}; retrying`,
+  apiServerSilent: "the API server does not respond; until it responds, Wave rolls nothing",
+  watchRefused: (state: string) => `cannot watch a resource: ${state}`,
+  watchFailed: "cannot watch a resource; retrying",
+  listItemSkipped: "skipped a list item that is not an object",
+  watchLineSkipped: "skipped a line of a watch that is not an event",
+  objectWithoutName: "ignored an object without a name",
+  malformedObject: "ignored a malformed object",
+  malformedWorkload: "ignored a malformed workload",
+  namespaceNotListed: "cannot list the workloads of a namespace that opted in or out; retrying",
+  kindCheckFailed: "cannot check whether the API server serves a kind of workload; retrying",
+  templateUnread: "cannot read the pod template of a workloadRef; retrying",
+  eventNotWritten: "cannot write an Event",
+
+  // Leader
+  leaseNotWritten: (action: string) => `cannot ${action} the Lease; retrying`,
+  leaderWorkFailed: "the work of the previous leader failed while it stopped",
+  leaseNotReleased: "cannot release the Lease; another replica acquires it when it has expired",
+  leadershipLost: "this replica no longer leads",
+
+  // Rollouts
+  writeRefused: "write refused; retrying",
+  writeUnanswered: "API server unavailable; retrying",
+  changeHalted: "rollout of a change halted",
+  planFailed: "bug: cannot plan a workload; retrying",
+  pendingPodsKept: "cannot replace pending Pods; retrying",
+  ownersNotWritten: "cannot write owner references; retrying",
+  ownersReverted: "another client keeps reverting owner references; writing less often",
+
+  // Hash key
+  hashKeyUnknown: "cannot read the hash key; no workload is rolled until it can be read",
+  hashKeyStale: "cannot read the hash key; continuing with the known keys",
+
+  // Webhook
+  certificatesNotUpdated: "cannot update the webhook's certificates; retrying",
+  certificateUnusable: "cannot use the new webhook certificate; serving the previous one",
+  webhookUnregistered:
+    "no API server calls the webhook: MutatingWebhookConfiguration not found; install it, or set --webhook-service-name, or outside the cluster --webhook-url",
+  webhookElsewhere:
+    "no API server calls the webhook: the MutatingWebhookConfiguration does not name its Service; correct clientConfig.service",
+  registrationNotDeleted: "cannot delete the MutatingWebhookConfiguration; delete it with kubectl",
+  webhookWatchEnded: "a watch of the webhook ended unexpectedly",
+  configurationUnread: "cannot read the configuration of a workload; it is allowed unchanged",
+  reviewFailed: "the review failed; the request is allowed unchanged",
+
+  // Notifications
+  notificationDelayed: "cannot send a notification; retrying",
+  notificationLost: "cannot send a notification; no further attempt",
+  notificationsUnsent: "stopped before all notifications were sent",
+
+  // Flags and process
+  ownershipNotWritten: "owner references and finalizers are not changed: --observe writes nothing",
+  migrateLegacyIdle:
+    "--migrate-legacy has no effect: --owner-references maintains the same owner references and finalizers",
+  flagIdle: (flag: string, reason: string) => `--${flag} has no effect: ${reason}`,
+  secondSignal: "exiting now after a second signal",
+  bug: (error: string) => `bug: ${error}`,
+} as const;
