@@ -51,7 +51,12 @@ async function inChild(what: string, entries: number): Promise<Cost> {
   return cost as Cost;
 }
 
-const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
+const policy: Policy = {
+  crossNamespace: "granted",
+  namespaces: undefined,
+  schedulingHold: true,
+  namespacePolicy: undefined,
+};
 
 function measure(what: string, entries: number): Cost {
   const made = largeObjects[what]?.(entries);

@@ -3,7 +3,7 @@ import type { CompatibilitySettings } from "./compatibility/settings.ts";
 import { matchesView } from "./config/recorded.ts";
 import type { Workload, WorkloadObject } from "./model/workload.ts";
 import type { DuePlan } from "./plan/plan.ts";
-import type { Policy } from "./policy/policy.ts";
+import type { Policy, PolicyFlags } from "./policy/policy.ts";
 import { annotationPointer, type JsonPatch } from "./syntax/json-patch.ts";
 
 /** The result of checking a hash that a client set on the metadata of a workload, as SAP's pod-reloader allows. */
@@ -37,7 +37,7 @@ export function hasPrecondition(
 /** Returns why a request is denied if its configuration could not be read; undefined without a precondition. */
 export function uncheckedPrecondition(
   object: WorkloadObject,
-  { compatibility }: Policy,
+  { compatibility }: PolicyFlags,
   why: string,
 ): string | undefined {
   return hasPrecondition(object, compatibility) ? cannotCheck(why) : undefined;

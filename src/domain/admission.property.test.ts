@@ -53,6 +53,7 @@ const policy = fc.record({
   crossNamespace: fc.constant(defaultPolicy.crossNamespace),
   namespaces: fc.constant(undefined),
   schedulingHold: fc.boolean(),
+  namespacePolicy: fc.constant(undefined),
   hashKeys: fc.constantFrom(undefined, testKeys(1), testKeys(2, 1), testKeys(3, 2, 1)),
 });
 

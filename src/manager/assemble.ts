@@ -1,6 +1,6 @@
 import { type Caches, createCaches } from "../cache/caches.ts";
 import { type Controller, type ControllerOptions, createController } from "../controllers/rollout/controller.ts";
-import type { Policy } from "../domain/policy/policy.ts";
+import type { ClusterPolicy } from "../domain/policy/cluster-policy.ts";
 import type { ClusterConfig } from "../kube/config/cluster-access.ts";
 import { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "../kube/events/event-recorder.ts";
 import { type ApiClient, type ApiClientOptions, createApiClient } from "../kube/http/client.ts";
@@ -60,11 +60,7 @@ export async function assemble(
   const connected = { client, clock, log, metrics, random };
   const eventSource = { component: "wave", instance: identity, onRecorded: notifier?.recorded };
   const recorder = createEventRecorder({ client, clock, log, metrics, ...eventSource });
-  const { crossNamespace, firstSight, namespaces, schedulingHold, pacing, compatibility, providerClasses, ownership } =
-    settings;
-  const hashKeys = assembleHashKeys(settings, connected, () => controlled.controller.onPolicyChange());
-  // Every plan uses the current keys. No plan may run before they are known: see runAssembly.
-  const policy: Policy = {
+  const {
     crossNamespace,
     firstSight,
     namespaces,
@@ -72,6 +68,20 @@ export async function assemble(
     pacing,
     compatibility,
     providerClasses,
+    pinConfig,
+    ownership,
+  } = settings;
+  const hashKeys = assembleHashKeys(settings, connected, () => controlled.controller.onPolicyChange());
+  // Every plan uses the current keys. No plan may run before they are known: see runAssembly.
+  const policy: ClusterPolicy = {
+    crossNamespace,
+    firstSight,
+    namespaces,
+    schedulingHold,
+    pacing,
+    compatibility,
+    providerClasses,
+    pinConfig,
     ownership,
     namespacePolicyOf: (namespace) => controlled.caches.namespace(namespace),
     namesMatching: (namespace, patterns) => controlled.caches.namesMatching(namespace, patterns),
@@ -137,7 +147,7 @@ function assembleHashKeys(
 async function assembleWebhook(
   { webhooks, workloadKinds, podNamespace }: Settings,
   config: ClusterConfig,
-  policy: Policy,
+  policy: ClusterPolicy,
   { lookup: cached, kinds }: Caches,
   connected: ClusterDependencies,
   create: AssemblyDependencies["createWebhook"],

@@ -49,7 +49,7 @@ describe("model and Wave", () => {
           const found = find(`${of}/${namespace}/${name}`);
           return found && of !== "SecretProviderClass" ? toConfig(of, found as unknown as ConfigObject) : undefined;
         },
-        { ...settings, hashKeys: undefined },
+        { ...settings, namespacePolicy: undefined, hashKeys: undefined },
       );
       // The judge checks scheduling holds, because it reads the writes.
       const schedulingHeld = hasSchedulingHold(workload);

@@ -70,7 +70,7 @@ export class PatternIndex {
     const all: Iterable<string>[] = [];
     for (const pattern of patterns) {
       const names = (known?.get(idOf(pattern)) ?? this.#createEntry(namespace, pattern, effort))?.names;
-      if (names === undefined) return undefined;
+      if (names === undefined) return "tooMuchWork";
       all.push(names);
     }
     return all;

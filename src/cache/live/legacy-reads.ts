@@ -4,7 +4,7 @@ import { legacyDigest } from "../../domain/config/legacy/legacy-hash.ts";
 import { standardForm } from "../../domain/model/kind-row.ts";
 import { toWorkload, type Workload } from "../../domain/model/workload.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
-import type { Policy } from "../../domain/policy/policy.ts";
+import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
 import { configKey, type StoredName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { readWithBorrowedTemplate } from "../workloads/template-source-reads.ts";
@@ -30,7 +30,7 @@ export async function readLegacy(
   before: Workload,
   options: {
     readonly client: Pick<ApiClient, "request">;
-    readonly policy: Policy;
+    readonly policy: ClusterPolicy;
     readonly cached: Lookup;
     readonly signal: AbortSignal;
   },
@@ -42,7 +42,9 @@ export async function readLegacy(
   const object = await readWithBorrowedTemplate(client, before.row, before, bounds);
   if (object === undefined) return undefined;
   const workload = toWorkload(before.row, object, policy);
-  const granted = new Map(grantedObjects(workload, cached, policy).map((each) => [configKey(each), each]));
+  const granted = new Map(
+    grantedObjects(workload, cached, policyFor(workload, policy)).map((each) => [configKey(each), each]),
+  );
 
   async function readConfiguration({ kind, namespace, name }: StoredName): Promise<ConfigObject | undefined> {
     const key = configKey({ kind, namespace, name });

@@ -61,7 +61,9 @@ export async function readClusterStates(
   const places = new Set(affected.map(({ after: { workload } }) => workload.namespace));
   const sameNamespace = pairs.filter(({ after: { workload } }) => places.has(workload.namespace));
   const known = new Set(overlay.configs.map(({ key }) => key));
-  const objects = sameNamespace.flatMap(workloadsOf).flatMap((workload) => objectsToRead(workload, policyOf(after)));
+  const objects = sameNamespace
+    .flatMap(workloadsOf)
+    .flatMap((workload) => objectsToRead(workload, policyOf(workload, after)));
   const others = objects.filter((object) => !known.has(configKey(object)));
   const read = await readManyConfigs(client, others, flags.compatibility);
   const withOverlay = (side: "before" | "after"): ReadConfigs =>
@@ -103,11 +105,12 @@ function withAdded({ configs }: Overlay, namesMatching: NamesMatching): NamesMat
   const added = Map.groupBy(configs, ({ kind, namespace }) => `${kind}/${namespace}`);
   return (namespace, patterns) => {
     const stored = namesMatching(namespace, patterns);
+    if (stored === "tooMuchWork") return stored;
     return patterns.map(({ kind, source }, index) => {
       const pattern = readNamePattern(source);
       const names = (added.get(`${kind}/${namespace}`) ?? []).map(({ name }) => name);
       const matching = pattern.state === "read" ? names.filter((name) => pattern.matches(name)) : [];
-      return new Set([...(stored?.[index] ?? []), ...matching]);
+      return new Set([...(stored[index] ?? []), ...matching]);
     });
   };
 }

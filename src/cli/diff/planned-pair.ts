@@ -73,7 +73,7 @@ interface PairPlans {
 
 function planIn({ read, policy }: ClusterState, workload: Workload, seen?: ConfigView): DuePlan {
   const readable = { ...workload, references: readableReferences(workload.references, read) };
-  return planRollout(readable, lookupIn(read), policyOf(policy), seen);
+  return planRollout(readable, lookupIn(read), policyOf(workload, policy), seen);
 }
 
 /** Reports whether the recorded hash cannot be verified: an unknown key, a hash of another controller, or unread objects. */

@@ -40,7 +40,7 @@ export function migrationOf({ found, unnamed, read, policy, gaps }: WorkloadSnap
   const { object, workload } = found;
   const { kind, namespace, name } = workload;
   const readable = { ...workload, references: readableReferences(workload.references, read) };
-  const plan = planRollout(readable, lookupIn(read), policyOf(policy));
+  const plan = planRollout(readable, lookupIn(read), policyOf(workload, policy));
   const unread = workload.references.filter((reference) => isUnread(read.get(configKey(reference))));
   const unknown =
     unread.length > 0 ? `Cannot read ${describeMissing(unread, namespace)}.` : (unnamed?.error ?? gaps[0]);

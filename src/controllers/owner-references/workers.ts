@@ -5,7 +5,7 @@ import { matchedReferences } from "../../domain/config/matched-references.ts";
 import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload.ts";
 import { ownershipActionOf, planOwners } from "../../domain/owner-references/owner-references.ts";
 import { keyOfOwner, type Owners, type OwnersPlan, ownerText } from "../../domain/owner-references/owners.ts";
-import type { Policy } from "../../domain/policy/policy.ts";
+import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
 import { configKey, isStored, type StoredName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { runAll } from "../../lib/run-all.ts";
@@ -28,7 +28,7 @@ export interface OwnerReferenceWorkersOptions extends OwnerReferenceWriterOption
     Caches,
     "lookup" | "workload" | "workloads" | "workloadsIn" | "workloadsReading" | "kinds" | "owners"
   >;
-  readonly policy: Policy;
+  readonly policy: ClusterPolicy;
   readonly syncPeriodMs: number;
   /** Numbers in [0, 1), for the delays of retries. */
   readonly random: () => number;
@@ -115,7 +115,7 @@ export class OwnerReferenceWorkers {
   /** Returns the keys of the objects of its own namespace that a workload references. */
   #objectsOf(workload: Workload | undefined): readonly string[] {
     if (workload === undefined) return [];
-    const { references } = matchedReferences(workload, this.#options.policy);
+    const { references } = matchedReferences(workload, policyFor(workload, this.#options.policy));
     const own = references.filter((each) => each.namespace === workload.namespace && isStored(each));
     return own.map(configKey);
   }
@@ -166,7 +166,7 @@ export class OwnerReferenceWorkers {
     const { caches, policy } = this.#options;
     const workload = caches.workload(key);
     if (workload === undefined) return done;
-    switch (ownershipActionOf(workload, policy)) {
+    switch (ownershipActionOf(workload, policyFor(workload, policy))) {
       case "none":
         return done;
       case "own":
@@ -256,7 +256,7 @@ export class OwnerReferenceWorkers {
       owners,
       own.filter((reader) => reader !== undefined),
       caches.workload,
-      policy,
+      policyFor({ namespace }, policy),
     );
   }
 }

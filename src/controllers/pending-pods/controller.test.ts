@@ -3,7 +3,7 @@ import { eventually } from "../../../test/support/eventually.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { builtInKinds, kinds } from "../../domain/model/built-in-kinds.ts";
 import { toWorkload, type Workload } from "../../domain/model/workload.ts";
-import type { Policy } from "../../domain/policy/policy.ts";
+import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { ApiError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -11,7 +11,7 @@ import { soleLeadership } from "../../runtime/leadership.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { createPendingPods } from "./controller.ts";
 
-const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
+const policy: ClusterPolicy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
 const schedulingHold = "wave.pusher.com/invalid";
 
 function statefulSet(

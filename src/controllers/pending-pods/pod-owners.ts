@@ -4,7 +4,7 @@ import { workloadPath } from "../../cache/workloads/workload-resource.ts";
 import { isOfKind } from "../../domain/model/kind-row.ts";
 import { invalidScheduler, isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import { workloadKey } from "../../domain/model/workload.ts";
-import type { Policy } from "../../domain/policy/policy.ts";
+import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
 import { policyAnnotationsOf } from "../../domain/policy/policy-annotations.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
@@ -24,7 +24,7 @@ export type PodDecision = "replaceable" | "not yet" | "held";
 export interface PodOwnersOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<Caches, "workload" | "kinds">;
-  readonly policy: Policy;
+  readonly policy: ClusterPolicy;
 }
 
 /** Decides about Pods by the workloads that own them. */
@@ -67,9 +67,9 @@ export function createPodOwners({ client, caches, policy }: PodOwnersOptions, si
   };
 }
 
-function isObserved({ metadata }: Owner, namespace: string, policy: Policy): boolean {
+function isObserved({ metadata }: Owner, namespace: string, policy: ClusterPolicy): boolean {
   const own = policyAnnotationsOf(metadata.annotations, "workload");
-  return rolloutPolicyOf({ policy: own, namespace }, policy).mode.value === "observe";
+  return rolloutPolicyOf({ policy: own }, policyFor({ namespace }, policy)).mode.value === "observe";
 }
 
 function decisionOn(pod: KubeObject, owner: Owner): PodDecision {

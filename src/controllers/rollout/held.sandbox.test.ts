@@ -3,8 +3,8 @@ import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { workload } from "../../../test/support/fake-cluster.ts";
 import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
+import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { type PacingFlags, unpaced } from "../../domain/policy/pacing-flags.ts";
-import type { Policy } from "../../domain/policy/policy.ts";
 import { noPolicy, type PolicyAnnotations } from "../../domain/policy/policy-annotations.ts";
 
 const flags: PacingFlags = { ...unpaced, settleMs: 1_000, settleMaxMs: 10_000 };
@@ -14,7 +14,7 @@ const hashPath = "wave.pusher.com/config-hash";
 /** A controller that leads, and a Deployment `web` that has its first hash since long ago. */
 async function scene(annotations: Readonly<Record<string, string>> = {}) {
   let ofNamespace: PolicyAnnotations = noPolicy;
-  const policy: Policy = {
+  const policy: ClusterPolicy = {
     ...plainPolicy,
     pacing: flags,
     namespacePolicyOf: (name) => ({ optsIn: false, annotations: name === "default" ? ofNamespace : noPolicy }),

@@ -1,4 +1,5 @@
 // The rollout controller: rolls workloads whose configuration changed. This file brings one workload to its plan.
+
 import type { Caches } from "../../cache/caches.ts";
 import { isVerified, needsLegacyVerification } from "../../domain/config/legacy/legacy-verification.ts";
 import { changesTemplate, fieldOfKind, resourceName } from "../../domain/model/kind-row.ts";
@@ -6,10 +7,12 @@ import { MalformedWorkload, type Workload } from "../../domain/model/workload.ts
 import type { Hold } from "../../domain/outcomes/hold.ts";
 import { patchFor } from "../../domain/patch/workload-patch.ts";
 import { type Lookup, planRollout, type RolloutPlan, withBatchHold } from "../../domain/plan/plan.ts";
+import { policyFor } from "../../domain/policy/cluster-policy.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { applyPlan } from "./apply/apply.ts";
+import { storePins } from "./apply/store-pins.ts";
 import { areCachesFresh, recordCaughtUp, recordOwnWrite } from "./freshness/caught-up.ts";
 import { type LivePlanOptions, planLive } from "./freshness/live-plan.ts";
 import { doneOutcome, outcomeWithoutCache, recordUncertainWrite, writtenOutcome } from "./freshness/uncertain-write.ts";
@@ -24,7 +27,7 @@ import { refusedTexts } from "./report/event-texts.ts";
 /** What {@link reconcile} needs. */
 export interface ReconcileOptions extends LivePlanOptions {
   readonly client: Pick<ApiClient, "request">;
-  readonly caches: Pick<Caches, "lookup" | "syncedUpTo" | "workload">;
+  readonly caches: Pick<Caches, "lookup" | "syncedUpTo" | "workload" | "kinds">;
   readonly clock: Clock;
   readonly views: Pick<RememberedViews, "of" | "remember">;
 }
@@ -92,13 +95,18 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
       ({ workload, plan } = live);
       if (isUnverified) cachesNeedWrite = patchFor(workload, planCached(workload)) !== undefined;
     }
-    const patch = patchFor(workload, plan, clock.wall());
-    if (patch === undefined) {
+    if (patchFor(workload, plan, clock.wall()) === undefined) {
       run.returnPermit();
       const outcome = doneOutcome(key, findings, workload, plan, views);
       return cachesNeedWrite ? { ...outcome, cachesBehind: true } : outcome;
     }
     if (mustNotWrite(options)) return { type: "stopped" };
+    const pins = await storePins(workload, plan, options);
+    if (pins.type === "stale") return { type: "conflict", workload };
+    if (pins.type === "unavailable") return { ...pins, workload };
+    if (pins.type === "stopped" || mustNotWrite(options)) return { type: "stopped" };
+    plan = withUnpinnedWarning(plan, pins.unpinned);
+    const patch = patchFor(workload, plan, clock.wall(), pins.pinned) ?? [];
     const result = await applyPlan(workload, plan, patch, options);
     switch (result.type) {
       case "written": {
@@ -108,7 +116,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
         recordNewest(findings, cached, after, clock.monotonic());
         findings.lastRollout = lastRolloutAfter(findings, workload, plan, clock.monotonic());
         if (isFresh) recordOwnWrite(findings, after);
-        else recordCaughtUp(findings, after, planRollout(after, caches.lookup, options.policy));
+        else recordCaughtUp(findings, after, planRollout(after, caches.lookup, policyFor(after, options.policy)));
         return writtenOutcome(key, findings, workload, plan, views);
       }
       case "stale":
@@ -136,8 +144,18 @@ function planNow(
   { clock, policy, views }: ReconcileOptions,
 ): RolloutPlan {
   recordProgress(findings, workload, clock.monotonic());
-  const plan = planRollout(workload, lookup, policy, views.of(key), momentOf(record, findings, workload, clock));
+  const plan = planRollout(
+    workload,
+    lookup,
+    policyFor(workload, policy),
+    views.of(key),
+    momentOf(record, findings, workload, clock),
+  );
   return plan.outcome === "candidate" ? withBatchHold(plan, batchHold(plan.changed)) : plan;
+}
+
+function withUnpinnedWarning(plan: RolloutPlan, message: string | undefined): RolloutPlan {
+  return message === undefined ? plan : { ...plan, warnings: [...plan.warnings, { reason: "Unpinned", message }] };
 }
 
 /** Reports whether the hash that another controller recorded must be verified before anything else. */

@@ -3,8 +3,8 @@ import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { workload } from "../../../test/support/fake-cluster.ts";
 import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
+import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { type PacingFlags, unpaced } from "../../domain/policy/pacing-flags.ts";
-import type { Policy } from "../../domain/policy/policy.ts";
 
 const settles: PacingFlags = { ...unpaced, settleMs: 1_000, settleMaxMs: 10_000 };
 /** So that no roll is in a row with the one before, and none still under way. */
@@ -12,7 +12,7 @@ const quietMs = 700_000;
 
 /** A controller that leads, and a Deployment `web` that has its first hash since long ago. */
 async function scene(onPlan = () => {}) {
-  const policy: Policy = {
+  const policy: ClusterPolicy = {
     ...plainPolicy,
     pacing: settles,
     // Every plan takes the keys as they are then.

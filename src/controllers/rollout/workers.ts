@@ -1,7 +1,7 @@
 import type { Caches, StoreChange } from "../../cache/caches.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import { namespaceOf, workloadKey } from "../../domain/model/workload.ts";
-import type { Policy } from "../../domain/policy/policy.ts";
+import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { sharedString } from "../../domain/syntax/shared-string.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
@@ -45,10 +45,10 @@ export interface RolloutWorkersOptions {
   readonly leadership: Leadership;
   readonly caches: Pick<
     Caches,
-    "lookup" | "syncedUpTo" | "workload" | "workloads" | "workloadsIn" | "workloadsReading"
+    "kinds" | "lookup" | "syncedUpTo" | "workload" | "workloads" | "workloadsIn" | "workloadsReading"
   >;
   readonly live: LiveReads;
-  readonly policy: Policy;
+  readonly policy: ClusterPolicy;
   readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly tokens: TokenBucket;
   readonly recorder: EventRecorder;

@@ -39,11 +39,8 @@ export interface PatternReference extends ReferenceOrigin {
   readonly source: string;
 }
 
-/**
- * A function that returns the known names in a namespace that match each pattern, in the order of the patterns. It returns undefined
- * if matching would take too much work.
- */
-export type NamesMatching = (
-  namespace: string,
-  patterns: readonly PatternReference[],
-) => readonly Iterable<string>[] | undefined;
+/** The known names that match each pattern of a workload, in the order of the patterns; or that matching would take too much work. */
+export type MatchedNames = readonly Iterable<string>[] | "tooMuchWork";
+
+/** A function that returns the known names in a namespace that match each pattern, as {@link MatchedNames}. */
+export type NamesMatching = (namespace: string, patterns: readonly PatternReference[]) => MatchedNames;

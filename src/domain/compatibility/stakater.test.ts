@@ -214,7 +214,7 @@ describe("regular expressions", () => {
   const names = ["app-a", "app-b", "other"];
   const policy: Policy = {
     ...allCompatibilities,
-    namesMatching: (_, patterns) => patterns.map(({ kind }) => (kind === "Secret" ? names.slice(0, 2) : [])),
+    matchedNames: [names.slice(0, 2)],
   };
   const wanted = {
     annotations: {
@@ -236,8 +236,8 @@ describe("regular expressions", () => {
 
   it("exceed a limit if they match too many names, or if the names are unknown", () => {
     const many = Array.from({ length: 1_001 }, (_, index) => `app-${index}`);
-    for (const found of [many, undefined]) {
-      const plan = planRollout(peerWorkload(wanted), lookupOf(), { ...policy, namesMatching: () => found && [found] });
+    for (const matchedNames of [[many], "tooMuchWork"] as const) {
+      const plan = planRollout(peerWorkload(wanted), lookupOf(), { ...policy, matchedNames });
       expect(plan.outcome).toBe("overLimit");
     }
   });

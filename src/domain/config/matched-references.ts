@@ -12,21 +12,20 @@ export interface MatchedReferences {
 /** Returns the references of a workload. Regular expressions match the objects that exist in its namespace now. */
 export function matchedReferences(
   workload: Workload,
-  { namesMatching }: Pick<Policy, "namesMatching">,
+  { matchedNames }: Pick<Policy, "matchedNames">,
 ): MatchedReferences {
   const { references, peer, namespace } = workload;
-  if (peer === undefined || peer.patterns.length === 0 || namesMatching === undefined) {
+  if (peer === undefined || peer.patterns.length === 0 || matchedNames === undefined) {
     return { references, limitExceeded: undefined };
   }
   const found: Reference[] = [];
   const objects = new Set(references.map(configKey));
-  const matched = namesMatching(namespace, peer.patterns);
-  if (matched === undefined)
+  if (matchedNames === "tooMuchWork")
     return { references, limitExceeded: { limit: "patterns", count: limits.patterns.max + 1 } };
   for (const [index, pattern] of peer.patterns.entries()) {
     const { kind } = pattern;
     const excluded = new Set(peer.excluded[kind]);
-    for (const name of matched[index] ?? []) {
+    for (const name of matchedNames[index] ?? []) {
       if (excluded.has(name)) continue;
       const reference = wholeObject(kind, namespace, name, pattern);
       objects.add(configKey(reference));

@@ -10,6 +10,7 @@ import { equalJson } from "../syntax/equal-json.ts";
 import { quoted } from "../syntax/wording.ts";
 import { trackedReferences } from "./tracked-references.ts";
 import type { Lookup } from "./view.ts";
+import { invalidAnnotationTexts } from "../references/warning-texts.ts";
 
 /**
  * The recorded hash of a workload while Wave writes its template source. No configuration has this hash. So after a crash
@@ -26,24 +27,31 @@ export function isTemplateSource(templateSource: TemplateSource): boolean {
 export function missingTemplateWarning({ templateSource }: Pick<Workload, "templateSource">): Warning | undefined {
   if (templateSource === undefined || templateSource.generation !== undefined) return undefined;
   const source = `${quoted(templateSource.kind)} ${quoted(templateSource.name)}`;
-  const cause = isTemplateSource(templateSource)
-    ? "does not exist in this namespace. Create it."
-    : "is not a Deployment. Wave reads only the pod templates of Deployments.";
-  return { reason: "InvalidAnnotation", message: `Not rolled. The template source ${source} ${cause}` };
+  const message = isTemplateSource(templateSource)
+    ? invalidAnnotationTexts.templateSourceMissing(source)
+    : invalidAnnotationTexts.templateSourceUnsupported(source);
+  return { reason: "InvalidAnnotation", message };
+}
+
+/** A workload with its policy. */
+interface DecidedWorkload {
+  readonly workload: Workload;
+  readonly policy: Policy;
 }
 
 /**
- * Returns the annotation of the template source that contains the hash of a workload with a workloadRef. If the template source
+ * Returns the annotation of the template source that contains the hash of a workload with a workloadRef. Each workload has its
+ * own policy, because their regular expressions differ. If the template source
  * has not opted in, or tracks the same objects, it is the hash annotation of the template source: then an edit changes the
  * template once. Otherwise it is a separate annotation, so that the two workloads do not overwrite each other.
  */
 export function workloadRefAnnotation(
-  templateSource: Workload,
-  workload: Workload,
+  templateSource: DecidedWorkload,
+  withRef: DecidedWorkload,
   lookup: Lookup,
-  policy: Policy,
 ): string {
-  const tracked = (each: Workload) => trackedReferences(each, lookup, policy).references;
-  const differs = isOptedIn(templateSource, policy) && !equalJson(tracked(templateSource), tracked(workload));
-  return differs ? workloadRefHash : templateSource.hashAnnotation;
+  const tracked = ({ workload, policy }: DecidedWorkload) => trackedReferences(workload, lookup, policy).references;
+  const differs =
+    isOptedIn(templateSource.workload, templateSource.policy) && !equalJson(tracked(templateSource), tracked(withRef));
+  return differs ? workloadRefHash : templateSource.workload.hashAnnotation;
 }

@@ -9,9 +9,9 @@ import type { Lookup } from "./view.ts";
 
 /**
  * Why an object is not tracked. "ignored": its annotation says so. "excluded": the workload or its Namespace excludes it.
- * "unmarked": the workload reads only marked objects. "unselected": flags exclude it.
+ * "unmarked": the workload reads only marked objects. "unselected": flags exclude it. "copy": Wave stored it as a pinned copy.
  */
-export type UntrackedReason = "ignored" | "excluded" | "unmarked" | "unselected";
+export type UntrackedReason = "ignored" | "excluded" | "unmarked" | "unselected" | "copy";
 
 /** The references of a workload whose objects are part of its hash. */
 export interface TrackedReferences extends GrantedReferences {
@@ -37,7 +37,8 @@ export function trackedReferences(workload: Workload, lookup: Lookup, policy: Po
     else if (ignoresKind(policy.compatibility, kind)) untracked.set(configKey(reference), "unselected");
     else {
       const config = granted.lookup(kind, namespace, name);
-      if (config?.directive === "ignore") untracked.set(configKey(reference), "ignored");
+      if (config?.isCopy) untracked.set(configKey(reference), "copy");
+      else if (config?.directive === "ignore") untracked.set(configKey(reference), "ignored");
       else if (config?.directive === "unselected") untracked.set(configKey(reference), "unselected");
       else if (reference.requiresMark && !config?.isMarked) untracked.set(configKey(reference), "unmarked");
     }
@@ -50,8 +51,7 @@ export function trackedReferences(workload: Workload, lookup: Lookup, policy: Po
 /** Returns undefined if the workload excludes nothing, as most do. */
 function excludedBy(workload: Workload, policy: Policy): ((reference: Reference) => boolean) | undefined {
   const isSet = (name: "exclude-configmaps" | "exclude-secrets") =>
-    workload.policy[name] !== undefined ||
-    policy.namespacePolicyOf?.(workload.namespace)?.annotations[name] !== undefined;
+    workload.policy[name] !== undefined || policy.namespacePolicy?.annotations[name] !== undefined;
   if (!isSet("exclude-configmaps") && !isSet("exclude-secrets")) return undefined;
   const rules = rolloutPolicyOf(workload, policy);
   return (reference) => isExcluded(workload, rules, reference);

@@ -13,7 +13,7 @@ import { ownersOf, withPlannedOwners } from "./owners.ts";
 
 const keeps: Policy = { ...defaultPolicy, ownership: "keep" };
 const removes: Policy = { ...defaultPolicy, ownership: "remove" };
-const inEnding: Policy = { ...keeps, namespacePolicyOf: () => ({ ...emptyNamespacePolicy, deleting: true }) };
+const inEnding: Policy = { ...keeps, namespacePolicy: { ...emptyNamespacePolicy, deleting: true } };
 const pod = readsAll("ConfigMap", "settings");
 const optedOut = { "wave.pusher.com/update-on-config-change": "false" };
 const observed = { "wave.pusher.com/mode": "observe" };

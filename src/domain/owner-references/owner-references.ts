@@ -18,7 +18,7 @@ export type OwnershipAction = "own" | "release" | "removeFinalizer" | "none";
 /** Returns the action for a workload if the policy sets `ownership`. It is never "none" for a workload that is being deleted. */
 export function ownershipActionOf(workload: Workload, policy: Policy): OwnershipAction {
   // The roles of Wave there may be deleted at any time. Without them the finalizer would block the Namespace forever.
-  if (policy.namespacePolicyOf?.(workload.namespace)?.deleting) return "removeFinalizer";
+  if (policy.namespacePolicy?.deleting) return "removeFinalizer";
   if (workload.deleting) return "release";
   if (rolloutPolicyOf(workload, policy).mode.value === "observe") return "none";
   if (policy.ownership !== "keep" || !isOptedIn(workload, policy)) return "release";
@@ -39,7 +39,7 @@ export const maxOwners = 100;
 
 /**
  * Returns the changes of the owner references of one object; undefined if there are none. `readers` are the workloads of its
- * namespace that reference the object; `workload` finds a workload by its key.
+ * namespace that reference the object; `workload` finds a workload by its key; `policy` is that of the namespace.
  *
  * A workload is added as an owner only after it has the finalizer. An owner is removed only if it has the finalizer and must not
  * be an owner: references to a workload without the finalizer belong to other clients. While workloads are owners, the Namespace

@@ -37,7 +37,7 @@ function planned({ own = {}, ofNamespace = {}, flags, config = edited, now = "20
   const policy: Policy = {
     ...defaultPolicy,
     pacing: { ...unpaced, ...flags },
-    namespacePolicyOf: () => ({ optsIn: false, annotations: ofNamespace }),
+    namespacePolicy: { optsIn: false, annotations: ofNamespace },
   };
   return planRollout({ ...reader, policy: own, ...of }, lookupOf(config), policy, undefined, moment(now));
 }

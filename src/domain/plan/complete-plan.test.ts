@@ -165,9 +165,7 @@ const cases: readonly PlanCase[] = [
 describe("planComplete", () => {
   it.each(cases)("returns $expected.outcome if $when", ({ fixture, config = web, policy, keys, isKnown, expected }) => {
     const previous = isKnown && viewsOf(fixture, web, keys).tracked;
-    const all = { ...defaultPolicy, ...policy };
-    expect(planComplete(workload(fixture), viewsOf(fixture, config, keys), all, keys, previous)).toMatchObject(
-      expected,
-    );
+    const all = { ...defaultPolicy, ...policy, hashKeys: keys };
+    expect(planComplete(workload(fixture), viewsOf(fixture, config, keys), all, previous)).toMatchObject(expected);
   });
 });

@@ -6,7 +6,6 @@ import { membershipChange, type TrackedViews, underCurrentKey } from "../config/
 import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { ExplainedDecision, RecordedCause } from "../outcomes/outcomes.ts";
-import type { HashKeys } from "../policy/hash-key.ts";
 import type { Policy } from "../policy/policy.ts";
 import { configKey } from "../references/references.ts";
 import { onlyExistenceChanged } from "./existence-changes.ts";
@@ -20,13 +19,13 @@ export function planComplete(
   workload: Workload,
   views: TrackedViews,
   policy: Policy,
-  keys: HashKeys | undefined,
   previous: ConfigView | undefined,
 ): ExplainedDecision {
   const { tracked: view } = views;
   const { hash } = view;
   const needsCleanUp = hasSchedulingHold(workload);
   const lifted = needsCleanUp ? `${schedulingHoldRemoved}; ` : "";
+  const { hashKeys: keys } = policy;
   const recorded = readRecordedHash(workload, view, keys);
   switch (recorded.state) {
     case "none":
@@ -63,7 +62,7 @@ export function planComplete(
       if (asRecorded !== undefined && !isSchedulingHeld(workload) && matchesView(recorded.hash, asRecorded, keys))
         return recordClasses(view, lifted + podsAreCurrent);
       const recordedView = previous !== undefined && matchesView(recorded.hash, previous, keys) ? previous : undefined;
-      const decided = planOutdated(workload, views, policy, keys, recordedView);
+      const decided = planOutdated(workload, views, policy, recordedView);
       return { ...decided, reason: lifted + decided.reason };
     }
   }
@@ -92,13 +91,12 @@ function planOutdated(
   workload: Workload,
   views: TrackedViews,
   policy: Policy,
-  keys: HashKeys | undefined,
   recordedView: ConfigView | undefined,
 ): ExplainedDecision {
   const { tracked: view, untracked } = views;
   const { hash } = view;
   const isPending = isSchedulingHeld(workload);
-  const same = isPending ? undefined : membershipChange(workload, views, recordedView, keys);
+  const same = isPending ? undefined : membershipChange(workload, views, recordedView, policy.hashKeys);
   if (same !== undefined)
     return record(
       "tracking",

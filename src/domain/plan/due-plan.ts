@@ -17,6 +17,7 @@ import { describeLimitExceeded, type LimitExceeded } from "../references/limits.
 import { mergeWarnings, type Warning } from "../references/warning.ts";
 import { quoted } from "../syntax/wording.ts";
 import { planComplete } from "./complete-plan.ts";
+import { invalidAnnotationTexts, overLimitText } from "../references/warning-texts.ts";
 
 type WarnedDecision = ExplainedDecision & { readonly warnings: readonly Warning[] };
 
@@ -45,14 +46,12 @@ export function planDue(
   if (limitExceeded !== undefined) return planOverLimit(workload, limitExceeded, warnings);
   const missing = missingFrom(tracked.references, tracked.lookup);
   if (missing.length > 0) return { ...planIncomplete(workload, missing, policy), warnings };
-  // Read once, so that one plan uses one set of keys.
-  const { hashKeys } = policy;
-  const views = trackedViews(tracked, hashKeys, classes);
+  const views = trackedViews(tracked, policy.hashKeys, classes);
   if (!hasSchedulingHold(workload) && tracked.references.every(({ reads }) => reads === "existence")) {
     const what = tracked.untracked.size > 0 ? "no tracked configuration" : "no configuration";
     return { outcome: "current", view: views.tracked, reason: `the workload reads ${what}`, warnings };
   }
-  return { ...planComplete(workload, views, policy, hashKeys, previous), warnings };
+  return { ...planComplete(workload, views, policy, previous), warnings };
 }
 
 function ignored(reason: string, warnings: readonly Warning[]): WarnedDecision {
@@ -80,14 +79,14 @@ function planOptedOut(workload: Workload, why: string | undefined): WarnedDecisi
 function unclearOptIn(value: string): Warning {
   return {
     reason: "InvalidAnnotation",
-    message: `Annotation ${updateOnConfigChange} is ${quoted(value)}, not "true" or "false". Write "true" to opt in.`,
+    message: invalidAnnotationTexts.unclearOptIn(updateOnConfigChange, value),
   };
 }
 
 /** A scheduling hold is removed: nothing would notice that the missing configuration of its Pods exists. */
 function planOverLimit(workload: Workload, limitExceeded: LimitExceeded, others: readonly Warning[]): WarnedDecision {
   const excess = describeLimitExceeded(limitExceeded, (object) => describeObject(object, workload.namespace));
-  const warnings = mergeWarnings([{ reason: "OverLimit", message: `Not rolled: ${excess}` }, ...others]);
+  const warnings = mergeWarnings([{ reason: "OverLimit", message: overLimitText(excess) }, ...others]);
   const reason = asClause(`over limit: ${excess}`);
   if (hasSchedulingHold(workload)) return { ...cleanUp(reason), warnings };
   return { outcome: "overLimit", limitExceeded, reason, warnings };

@@ -15,6 +15,8 @@ import type { Moment } from "../pacing/moment.ts";
 import { closing } from "../pacing/requested-holds.ts";
 import { isOptedIn } from "../policy/opted-in.ts";
 import type { Policy } from "../policy/policy.ts";
+import { isPinned } from "../pinning/pin-request.ts";
+import { unusableCopies, withRejected } from "../pinning/pinned-lookup.ts";
 import { mergeWarnings, type Warning } from "../references/warning.ts";
 import { planDue } from "./due-plan.ts";
 
@@ -46,7 +48,7 @@ export interface PlanTexts {
  * A workload that is paused, scaled to zero or updated `OnDelete` is planned like any other: its hash must be right before it
  * creates its next Pods, or these Pods would be replaced later.
  *
- * The lookups of `policy` and `lookup` itself must not change during the call, which is synchronous.
+ * `policy` is a snapshot. The objects that `lookup` finds must not change during the call, which is synchronous.
  *
  * `previous` is the last known view of the workload. If it belongs to the recorded hash, a rollout can name the changes. Without
  * a `moment`, the plan shows what is due, whether it may happen now or not. With a `moment`, holds apply; only the batches are
@@ -62,17 +64,21 @@ export function planRollout(
 ): RolloutPlan | CandidatePlan;
 export function planRollout(
   stored: Workload,
-  lookup: Lookup,
+  live: Lookup,
   policy: Policy,
   previous?: ConfigView,
   moment?: Moment,
 ): RolloutPlan | CandidatePlan {
   const workload = withLegacyVerification(stored, moment?.legacy);
+  // New Pods do not read what was rolled back.
+  const hasRejected = workload.rejected !== undefined && isPinned(workload, policy);
+  const { lookup, unusable } = hasRejected ? withRejected(workload, live) : { lookup: live, unusable: [] };
   // A webhook leaves such a Deployment paused and writes its hash.
   const unpauses =
     moment !== undefined && workload.pausedByReloader && isOptedIn(workload, policy) && !hasSchedulingHold(workload);
   const decided = unpauses ? planUnpause(workload) : planDue(workload, lookup, policy, previous);
-  const plan = policy.ownership === undefined ? withOldFinalizerWarning(workload, decided) : decided;
+  const checked = policy.ownership === undefined ? withOldFinalizerWarning(workload, decided) : decided;
+  const plan = unusable.length === 0 ? checked : { ...checked, warnings: [...checked.warnings, unusableCopies(unusable)] };
   return moment === undefined || !isDue(plan) ? plan : planAt(moment, plan, workload, lookup, policy);
 }
 

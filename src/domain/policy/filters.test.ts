@@ -21,7 +21,7 @@ function leavingOut(filters: Partial<Filters>, namespaceLabels?: Readonly<Record
   const none = { ignoredNamespaces: [], namespaces: undefined, configs: undefined, ignoredKinds: [] };
   const compatibility = settingsWith({ understood: ["wave"], filters: { ...none, ...filters } });
   const namespace = namespaceLabels && toNamespacePolicy({ metadata: { labels: namespaceLabels } }, compatibility);
-  return { ...defaultPolicy, compatibility, namespacePolicyOf: () => namespace };
+  return { ...defaultPolicy, compatibility, namespacePolicy: namespace };
 }
 
 const before = lookupOf(config("web", "1"), config("other", "1"));

@@ -26,13 +26,12 @@ export function selectsConfig(settings: CompatibilitySettings | undefined, kind:
  * Returns why Wave rolls nothing in a namespace, as text after "is in"; undefined if Wave may roll workloads there. A Namespace that
  * is not known yet is treated as not selected. Wave plans its workloads again when its labels are known.
  */
-export function ignoredReason(namespace: string, { compatibility, namespacePolicyOf }: Policy): string | undefined {
+export function ignoredReason(namespace: string, { compatibility, namespacePolicy }: Policy): string | undefined {
   const filters = compatibility?.filters;
   if (filters === undefined) return undefined;
   if (filters.ignoredNamespaces.includes(namespace))
     return `namespace "${namespace}", which --namespaces-to-ignore names`;
   if (filters.namespaces === undefined) return undefined;
-  const decided = namespacePolicyOf?.(namespace);
-  const selected = decided !== undefined && decided.unselected !== true;
+  const selected = namespacePolicy !== undefined && namespacePolicy.unselected !== true;
   return selected ? undefined : `namespace "${namespace}", which --namespace-selector does not select`;
 }

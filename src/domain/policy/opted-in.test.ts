@@ -24,15 +24,19 @@ const streak = "wave.pusher.com/consecutive-rollouts";
 const pod = readsAll("ConfigMap", "web");
 const web = configMap("web", { a: "1" });
 
-const decides = (optsIn: boolean) => (): NamespacePolicy => ({ optsIn, annotations: noPolicy });
-const optingIn = decides(true);
-const policyOf = (namespacePolicyOf: Policy["namespacePolicyOf"]): Policy => ({ ...defaultPolicy, namespacePolicyOf });
+const decides = (optsIn: boolean): NamespacePolicy => ({ optsIn, annotations: noPolicy });
+const optingIn = () => decides(true);
+const policyOf = (namespacePolicy: Policy["namespacePolicy"]): Policy => ({ ...defaultPolicy, namespacePolicy });
 const silent: WorkloadFixture = { pod, metadata: { annotations: undefined } };
 const ofOthers: WorkloadFixture = { pod, metadata: { annotations: { other: "x" } } };
 const saying = (value: string): WorkloadFixture => ({ pod, annotations: { [optIn]: value } });
 
-const planned = (object: WorkloadObject, namespacePolicyOf: Policy["namespacePolicyOf"]) =>
-  planRollout(toWorkload(kinds.Deployment, object, { namespacePolicyOf }), lookupOf(web), policyOf(namespacePolicyOf));
+const planned = (object: WorkloadObject, namespacePolicy: Policy["namespacePolicy"]) =>
+  planRollout(
+    toWorkload(kinds.Deployment, object, { namespacePolicyOf: () => namespacePolicy }),
+    lookupOf(web),
+    policyOf(namespacePolicy),
+  );
 
 /** What the API server makes of a patch. */
 function applied(object: WorkloadObject, patch: unknown): WorkloadObject {
@@ -55,15 +59,16 @@ describe("a Namespace that opts in", () => {
   });
 
   it("writes their first hash, and removes nothing from a workload that opts in itself", () => {
-    expect(planned(workloadObject(silent), optingIn).outcome).toBe("firstHash");
+    expect(planned(workloadObject(silent), decides(true)).outcome).toBe("firstHash");
     expect(planned(workloadObject(silent), decides(false)).outcome).toBe("ignore");
     expect(planned(workloadObject(saying("true")), decides(false)).outcome).toBe("firstHash");
   });
 
   it("no longer applies after it opts out, even to workloads that were read before", () => {
     const before = toWorkload(kinds.Deployment, workloadObject(silent), { namespacePolicyOf: optingIn });
-    for (const namespacePolicyOf of [decides(false), () => undefined, undefined]) {
-      expect(planRollout(before, lookupOf(web), policyOf(namespacePolicyOf)).outcome).toBe("ignore");
+    for (const namespacePolicy of [decides(false), undefined]) {
+      const namespacePolicyOf = () => namespacePolicy;
+      expect(planRollout(before, lookupOf(web), policyOf(namespacePolicy)).outcome).toBe("ignore");
       expect(matchesObject(before, workloadObject(silent), { namespacePolicyOf })).toBe(false);
     }
     expect(matchesObject(before, workloadObject(silent), { namespacePolicyOf: optingIn })).toBe(true);
@@ -84,16 +89,16 @@ describe("a write to a workload without annotations", () => {
   const hashed = (wanted: WorkloadFixture) =>
     workloadObject({ ...wanted, templateAnnotations: { [hash]: currentHash() } });
   const currentHash = () => {
-    const plan = planned(object, optingIn);
+    const plan = planned(object, decides(true));
     return "hash" in plan ? plan.hash : "";
   };
 
   it("writes the hash and adds no annotations", () => {
-    expect(applied(object, patchFor(workload, planned(object, optingIn)))).toEqual(hashed(silent));
+    expect(applied(object, patchFor(workload, planned(object, decides(true))))).toEqual(hashed(silent));
   });
 
   it("adds annotations if it records something", () => {
-    const plan = planned(object, optingIn);
+    const plan = planned(object, decides(true));
     if (plan.outcome !== "firstHash") throw new Error(plan.reason);
     const written = applied(
       object,
@@ -107,7 +112,7 @@ describe("a write to a workload without annotations", () => {
     ["has annotations of others", ofOthers],
     ["has a number of consecutive rollouts", { pod, metadata: { annotations: { [streak]: "2" } } }],
   ])("fails if it %s meanwhile", (_, now) => {
-    const patch = patchFor(workload, planned(object, optingIn));
+    const patch = patchFor(workload, planned(object, decides(true)));
     expect(() => applied(workloadObject(now), patch)).toThrow();
   });
 
@@ -115,7 +120,7 @@ describe("a write to a workload without annotations", () => {
     const others = workloadObject(ofOthers);
     const patch = patchFor(
       toWorkload(kinds.Deployment, others, { namespacePolicyOf: optingIn }),
-      planned(others, optingIn),
+      planned(others, decides(true)),
     );
     expect(applied(others, patch)).toEqual(hashed(ofOthers));
     expect(() => applied(workloadObject(saying("false")), patch)).toThrow();
@@ -126,7 +131,7 @@ describe("a write to a workload without annotations", () => {
 describe("admission in a Namespace that opts in", () => {
   const admit = (object: WorkloadObject, configs = [web]) => {
     const after = toAdmissionObject(kinds.Deployment, object, { namespacePolicyOf: optingIn });
-    return planAdmission("CREATE", after, undefined, lookupOf(...configs), policyOf(optingIn));
+    return planAdmission("CREATE", after, undefined, lookupOf(...configs), policyOf(decides(true)));
   };
 
   it("starts with the hash", () => {

@@ -11,5 +11,5 @@ export function isOptedIn(
   policy: Policy,
 ): boolean {
   if (optIn.state !== "in" || ignoredReason(namespace, policy) !== undefined) return false;
-  return optIn.by !== "namespace" || policy.namespacePolicyOf?.(namespace)?.optsIn === true;
+  return optIn.by !== "namespace" || policy.namespacePolicy?.optsIn === true;
 }

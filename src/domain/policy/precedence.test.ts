@@ -27,19 +27,19 @@ const { view } = seen;
 
 interface World {
   readonly own?: Annotations;
-  readonly namespacePolicyOf?: Annotations;
+  readonly ofNamespace?: Annotations;
   readonly flags?: Partial<PacingFlags>;
   readonly configs: readonly Config[];
   /** Whether other workloads roll first for this change. */
   readonly inLine?: boolean;
 }
 
-function planned({ own = {}, namespacePolicyOf = {}, flags, configs, inLine = false }: World) {
+function planned({ own = {}, ofNamespace = {}, flags, configs, inLine = false }: World) {
   const templateAnnotations = { "wave.pusher.com/config-hash": view.hash };
   const current = workload({ pod, annotations: prefixed(own), templateAnnotations });
-  const namespace = toNamespacePolicy({ metadata: { name: "default", annotations: prefixed(namespacePolicyOf) } });
+  const namespace = toNamespacePolicy({ metadata: { name: "default", annotations: prefixed(ofNamespace) } });
   const pacing = { ...unpaced, maxConcurrent: inLine ? 50 : 0, ...flags };
-  const policy = { ...defaultPolicy, pacing, namespacePolicyOf: () => namespace };
+  const policy = { ...defaultPolicy, pacing, namespacePolicy: namespace };
   const plan = planRollout({ ...current, rolledAt: 1 }, lookupOf(...configs), policy, view, momentAt(now));
   return plan.outcome === "candidate" ? withBatchHold(plan, inLine ? elsewhere : undefined) : plan;
 }
@@ -75,13 +75,13 @@ const letting = fc.record(
 
 const protections: readonly (readonly [string, Omit<World, "configs">])[] = [
   ["a hold", { own: { hold: "true" } }],
-  ["a Namespace's hold", { namespacePolicyOf: { hold: "true" } }],
+  ["a Namespace's hold", { ofNamespace: { hold: "true" } }],
   ["approval", { own: { mode: "approve" } }],
-  ["a Namespace's approval", { namespacePolicyOf: { mode: "approve" } }],
+  ["a Namespace's approval", { ofNamespace: { mode: "approve" } }],
   ["observation", { own: { mode: "observe" } }],
   ["--observe", { flags: { observe: true } }],
   ["a window", { own: { window: "Mon 00:00-24:00" } }],
-  ["a Namespace's window", { namespacePolicyOf: { window: "Mon 00:00-24:00" } }],
+  ["a Namespace's window", { ofNamespace: { window: "Mon 00:00-24:00" } }],
   ["--window", { flags: { window: "Mon 00:00-24:00" } }],
   ["batches", { inLine: true }],
   ["an invalid annotation", { own: { window: "at night" } }],
@@ -120,30 +120,28 @@ describe("a user who can edit only ConfigMaps and Secrets", () => {
 describe("a user who can edit a Namespace", () => {
   it("decides for all workloads without their own annotations", () => {
     const configs = edited();
-    expect(reasonOf({ namespacePolicyOf: { hold: "true" }, configs })).toBe("hold");
+    expect(reasonOf({ ofNamespace: { hold: "true" }, configs })).toBe("hold");
     expect(
-      reasonOf({ namespacePolicyOf: { window: "Sun 00:00-24:00" }, flags: { window: "Mon 00:00-24:00" }, configs }),
+      reasonOf({ ofNamespace: { window: "Sun 00:00-24:00" }, flags: { window: "Mon 00:00-24:00" }, configs }),
     ).toBe("roll");
-    expect(reasonOf({ namespacePolicyOf: { batches: "off" }, inLine: true, configs })).toBe("roll");
+    expect(reasonOf({ ofNamespace: { batches: "off" }, inLine: true, configs })).toBe("roll");
   });
 
   it.each(protections.filter(([, { own }]) => own !== undefined))(
     "cannot switch off %s of a workload",
     (_, protection) => {
       fc.assert(
-        fc.property(letting, (namespacePolicyOf) => {
-          expect(planned({ ...protection, namespacePolicyOf, configs: edited() }).outcome).not.toBe("roll");
+        fc.property(letting, (ofNamespace) => {
+          expect(planned({ ...protection, ofNamespace, configs: edited() }).outcome).not.toBe("roll");
         }),
       );
     },
   );
 
   it("cannot approve for a workload, nor switch off --observe", () => {
-    const namespacePolicyOf = { mode: "approve", approved: digits(edited()) };
-    expect(reasonOf({ namespacePolicyOf, configs: edited() })).toBe("approval");
-    expect(reasonOf({ namespacePolicyOf: { mode: "roll" }, flags: { observe: true }, configs: edited() })).toBe(
-      "observed",
-    );
+    const ofNamespace = { mode: "approve", approved: digits(edited()) };
+    expect(reasonOf({ ofNamespace, configs: edited() })).toBe("approval");
+    expect(reasonOf({ ofNamespace: { mode: "roll" }, flags: { observe: true }, configs: edited() })).toBe("observed");
   });
 });
 

@@ -46,11 +46,14 @@ export interface RolloutPolicy {
   readonly firstSight: PolicyValue<"first-sight"> | undefined;
   readonly excludeConfigMaps: Decided<Names>;
   readonly excludeSecrets: Decided<Names>;
+  /** Whether the Pods of a revision read pinned copies of their ConfigMaps. */
+  readonly pinConfig: Decided<boolean>;
+  /** The ConfigMaps that Pods read live although the workload is pinned. */
+  readonly liveConfigMaps: Decided<Names>;
 }
 
 /** The part of a workload that decides its policy. */
 interface PacedWorkload {
-  readonly namespace: string;
   readonly policy: PolicyAnnotations;
   readonly peer?: { readonly minIntervalMs?: number | undefined } | undefined;
 }
@@ -58,7 +61,7 @@ interface PacedWorkload {
 /** Returns the policy of one workload. Throws an Error if the flag `window` is invalid. */
 export function rolloutPolicyOf(workload: PacedWorkload, policy: Policy): RolloutPolicy {
   const own = workload.policy;
-  const shared = policy.namespacePolicyOf?.(workload.namespace)?.annotations ?? noPolicy;
+  const shared = policy.namespacePolicy?.annotations ?? noPolicy;
   const flags = policy.pacing ?? unpaced;
   const invalid: InvalidPolicyAnnotation[] = [];
   const decide = <Name extends PolicyAnnotation, T>(annotation: Name, fallback: T): Decided<PolicyValue<Name> | T> => {
@@ -91,6 +94,8 @@ export function rolloutPolicyOf(workload: PacedWorkload, policy: Policy): Rollou
     firstSight: decide("first-sight", undefined).value,
     excludeConfigMaps: decide("exclude-configmaps", noNames),
     excludeSecrets: decide("exclude-secrets", noNames),
+    pinConfig: decide("pin-config", false),
+    liveConfigMaps: decide("live-configmaps", noNames),
     invalid,
   };
 }

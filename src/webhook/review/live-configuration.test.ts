@@ -5,12 +5,12 @@ import { toConfig } from "../../domain/config/digest.ts";
 import { kinds } from "../../domain/model/built-in-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
-import type { Policy } from "../../domain/policy/policy.ts";
+import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { ConnectionError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { liveConfiguration } from "./live-configuration.ts";
 
-const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
+const policy: ClusterPolicy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
 const nothing: Lookup = () => undefined;
 const sharedWith = (annotation: string): Lookup => {
   const annotations = { "wave.pusher.com/shared-with": annotation };
@@ -54,7 +54,7 @@ const workload = (namespace: string, extra: { secrets?: readonly string[]; confi
 const many = (count: number, prefix = "") => Array.from({ length: count }, (_, index) => `${prefix}n${index}`);
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-function scene(change: { cached?: Lookup; policy?: Policy } = {}) {
+function scene(change: { cached?: Lookup; policy?: ClusterPolicy } = {}) {
   const api = new RecordingApi();
   const clock = new FakeClock();
   const read = liveConfiguration({ client: api, policy, cached: nothing, clock, ...change });

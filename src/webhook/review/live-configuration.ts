@@ -3,7 +3,7 @@ import { createLiveReader } from "../../cache/live/live-reader.ts";
 import { grantedObjects } from "../../domain/config/cross-namespace.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
-import type { Policy } from "../../domain/policy/policy.ts";
+import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
 import { apiFailureOf } from "../../kube/api/api-failure.ts";
 import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
@@ -23,7 +23,7 @@ export type LiveConfiguration = (workload: Workload) => Promise<Lookup>;
 /** Options of {@link liveConfiguration}. */
 export interface LiveConfigurationOptions {
   readonly client: ApiClient;
-  readonly policy: Policy;
+  readonly policy: ClusterPolicy;
   /** Looks up cross-namespace grants in the caches. */
   readonly cached: Lookup;
   readonly clock: Clock;
@@ -52,7 +52,7 @@ export function liveConfiguration({ client, policy, cached, clock }: LiveConfigu
   });
 
   return async (workload) => {
-    const objects = grantedObjects(workload, cached, policy);
+    const objects = grantedObjects(workload, cached, policyFor(workload, policy));
     if (objects.length > maxObjectsPerReview) {
       throw new UnreadError(
         `the workload references ${objects.length} objects, and the webhook reads at most ${maxObjectsPerReview}`,

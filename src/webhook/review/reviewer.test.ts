@@ -7,7 +7,7 @@ import { type ConfigObject, toConfig } from "../../domain/config/digest.ts";
 import { kinds } from "../../domain/model/built-in-kinds.ts";
 import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
-import type { Policy } from "../../domain/policy/policy.ts";
+import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import type { JsonPatchOperation } from "../../domain/syntax/json-patch.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
@@ -17,7 +17,7 @@ import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { AdmissionRequest } from "../server/review.ts";
 import { cannotAffectPods, createReviewer } from "./reviewer.ts";
 
-const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
+const policy: ClusterPolicy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
 const hashPath = "/spec/template/metadata/annotations/wave.pusher.com~1config-hash";
 
 /** Returns an opted-in Deployment that reads ConfigMap "page" as a volume and Secret "db" as a variable. */
@@ -129,7 +129,7 @@ describe("the reviewer", () => {
     const { metadata, ...rest } = deployment();
     const silent = { ...rest, metadata: { namespace: metadata.namespace, name: metadata.name } };
     const deciding = (optsIn: boolean) => {
-      const namespacePolicyOf: Policy["namespacePolicyOf"] = (name) => ({
+      const namespacePolicyOf: ClusterPolicy["namespacePolicyOf"] = (name) => ({
         optsIn: optsIn && name === "shop",
         annotations: {},
       });
@@ -201,7 +201,7 @@ describe("the reviewer", () => {
       toAdmissionObject(kinds.Deployment, deployment()),
       undefined,
       (kind) => configs.find((c) => c.kind === kind),
-      policy,
+      { ...policy, namespacePolicy: undefined },
     );
     expect(hashIn(planned.patch)?.value).toBe(first);
     expect((await review(requestOf("CREATE", deployment({ hash: first ?? "" })))).patch).toBeUndefined();
@@ -396,7 +396,7 @@ describe("an update that cannot affect Pods", () => {
             toAdmissionObject(kinds.Deployment, object),
             toAdmissionObject(kinds.Deployment, old),
             lookup,
-            { ...policy, schedulingHold },
+            { ...policy, namespacePolicy: undefined, schedulingHold },
           );
           expect(plan.patch).toBeUndefined();
         }

@@ -83,4 +83,9 @@ export function lookupOf(...configs: readonly Config[]): Lookup {
 }
 
 /** The policy of Wave without flags. */
-export const defaultPolicy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
+export const defaultPolicy: Policy = {
+  crossNamespace: "granted",
+  namespaces: undefined,
+  schedulingHold: true,
+  namespacePolicy: undefined,
+};

@@ -92,10 +92,10 @@ export function explainWorkload({
   const { keys, pacing: flags } = policy;
   const lookup = lookupIn(read);
   const reader = withAllReferences(found, policy);
-  const { untracked } = trackedReferences(reader, lookup, policyOf(policy));
+  const { untracked } = trackedReferences(reader, lookup, policyOf(reader, policy));
   const unread = unreadObjects(reader, read).filter((object) => !untracked.has(configKey(object)));
   const readable = { ...reader, references: readableReferences(reader.references, read) };
-  const counted = trackedReferences(readable, lookup, policyOf(policy));
+  const counted = trackedReferences(readable, lookup, policyOf(readable, policy));
   const live = planLive(found, read, policy, now);
   const plan = live.outcome === "candidate" ? withBatchHold(live, batch?.(workload, live.changed)) : live;
   const { kind, namespace, name, optIn, recordedHash } = workload;
@@ -175,7 +175,8 @@ function podsOf(
   const { recordedHash, recordedConfig } = workload;
   const keepsPods = plan.outcome === "current" || plan.outcome === "recorded";
   const matches = (hash: string | undefined) =>
-    readRecordedHash({ recordedHash: hash, recordedConfig }, view, policyOf(policy).hashKeys).state === "current";
+    readRecordedHash({ recordedHash: hash, recordedConfig }, view, policyOf(workload, policy).hashKeys).state ===
+    "current";
   return countPods(pods.of(workload), (hash) => {
     return readsNothing || matches(hash) || (keepsPods && hash !== undefined && hash === recordedHash);
   });

@@ -3,7 +3,7 @@ import { readNamePattern } from "../../../domain/compatibility/name-pattern.ts";
 import type { ConfigObject } from "../../../domain/config/digest.ts";
 import { matchedReferences } from "../../../domain/config/matched-references.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
-import type { Policy } from "../../../domain/policy/policy.ts";
+import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import type { ConfigKind } from "../../../domain/references/references.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
@@ -14,7 +14,7 @@ import { readProviderClasses } from "./provider-classes.ts";
 
 /** The object names that regular expressions of workloads match, and the reads that failed. */
 export interface ReadNames {
-  readonly namesMatching: NonNullable<Policy["namesMatching"]>;
+  readonly namesMatching: NonNullable<ClusterPolicy["namesMatching"]>;
   readonly failures: readonly string[];
   /** The failed read that leaves the matches of a workload unknown; undefined if they are known. */
   readonly unreadFor: (workload: Workload) => UnreadConfig | undefined;
@@ -56,8 +56,8 @@ async function namesOf(client: ApiClient, kind: ConfigKind, namespace: string): 
 }
 
 /** Returns the workload with its regular expressions replaced by references to the matching objects. Returns the same workload if it has no expressions or the matches exceed a limit. */
-export function withMatches(workload: Workload, policy: Pick<Policy, "namesMatching">): Workload {
-  const { references, limitExceeded } = matchedReferences(workload, policy);
+export function withMatches(workload: Workload, policy: ClusterPolicy): Workload {
+  const { references, limitExceeded } = matchedReferences(workload, policyFor(workload, policy));
   if (workload.peer === undefined || references === workload.references || limitExceeded !== undefined) return workload;
   return { ...workload, references, peer: { ...workload.peer, patterns: [] } };
 }

@@ -1,4 +1,5 @@
 import type { WorkloadRow } from "../../../domain/model/workload.ts";
+import { type ClusterPolicy, policyFor, type WorkloadInNamespace } from "../../../domain/policy/cluster-policy.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { compatibilitySettings } from "../../flags/compatibility-flags.ts";
@@ -11,8 +12,8 @@ import { availableKinds } from "./available-kinds.ts";
 import { type ReadHashKeys, readHashKeys } from "./hash-keys.ts";
 
 /** The policy of the running Wave, as far as the user can read it. */
-export interface KnownPolicy extends Omit<Policy, "hashKeys" | "pacing"> {
-  readonly pacing: NonNullable<Policy["pacing"]>;
+export interface KnownPolicy extends Omit<ClusterPolicy, "hashKeys" | "pacing"> {
+  readonly pacing: NonNullable<ClusterPolicy["pacing"]>;
   readonly keys: ReadHashKeys;
   /** The kinds of workload that Wave rolls and this cluster serves. */
   readonly kinds: readonly WorkloadRow[];
@@ -30,6 +31,7 @@ export async function readPolicy(
     schedulingHold: values["scheduling-hold"],
     compatibility: compatibilitySettings(values),
     providerClasses: values["enable-csi-integration"],
+    pinConfig: values["pin-config"],
     ownership: ownershipOf(values),
     pacing: pacingSettings(values),
     keys: await readHashKeys(client, values["hash-key-secret"]),
@@ -37,7 +39,12 @@ export async function readPolicy(
   };
 }
 
-/** Converts the policy for `planRollout`. */
-export function policyOf({ keys, kinds: _kinds, ...policy }: KnownPolicy): Policy {
+/** Converts the policy to the form that the controller uses. */
+export function clusterPolicyOf({ keys, kinds: _kinds, ...policy }: KnownPolicy): ClusterPolicy {
   return { ...policy, hashKeys: keys.state === "read" ? keys.keys : undefined };
+}
+
+/** Returns what decides about one workload, for `planRollout`. */
+export function policyOf(workload: WorkloadInNamespace, policy: KnownPolicy): Policy {
+  return policyFor(workload, clusterPolicyOf(policy));
 }

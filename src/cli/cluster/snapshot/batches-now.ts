@@ -110,7 +110,7 @@ function memberOf(
   object: ConfigName,
   { read, policy, now }: BatchFacts,
 ): readonly BatchMember[] {
-  const { batches, priority, resumedAt } = rolloutPolicyOf(workload, policyOf(policy));
+  const { batches, priority, resumedAt } = rolloutPolicyOf(workload, policyOf(workload, policy));
   if (!batches.value || plan === undefined) return [];
   const changedAt = changedAtOf(object, read) ?? now;
   // Times of the API are in seconds. A current workload that rolled in the second of the change rolled after it.

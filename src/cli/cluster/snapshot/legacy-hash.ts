@@ -5,9 +5,10 @@ import {
   withLegacyVerification,
 } from "../../../domain/config/legacy/legacy-verification.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
+import { policyFor } from "../../../domain/policy/cluster-policy.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
-import { policyOf } from "../running-wave/known-policy.ts";
+import { clusterPolicyOf } from "../running-wave/known-policy.ts";
 import { lookupIn } from "./live-plan.ts";
 import type { WorkloadSnapshot } from "./workload-snapshot.ts";
 
@@ -22,11 +23,11 @@ export async function withVerifiedHash(
   const { found, read, gaps } = snapshot;
   const { workload } = found;
   if (!needsLegacyVerification(workload)) return snapshot;
-  const policy = policyOf(snapshot.policy);
+  const policy = clusterPolicyOf(snapshot.policy);
   const signal = new AbortController().signal;
   try {
     const legacy = await readLegacy(workload, { client, policy, cached: lookupIn(read), signal });
-    const plan = legacy && planRollout(legacy.workload, legacy.lookup, policy);
+    const plan = legacy && planRollout(legacy.workload, legacy.lookup, policyFor(legacy.workload, policy));
     if (legacy === undefined || plan === undefined || !("view" in plan)) return snapshot;
     const verification = legacyVerificationOf(workload, plan.view, legacy.hash === workload.recordedHash);
     return { ...snapshot, found: { ...found, workload: withLegacyVerification(workload, verification) } };

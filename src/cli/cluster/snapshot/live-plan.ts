@@ -48,7 +48,7 @@ export function planLive(
     progressSince: statusProgressSince(object, workload),
   };
   const readable = { ...workload, references: readableReferences(workload.references, read) };
-  return planRollout(readable, lookupIn(read), policyOf(policy), seen, moment);
+  return planRollout(readable, lookupIn(read), policyOf(workload, policy), seen, moment);
 }
 
 /** How far the clock of the API server may be ahead of the local clock. */

@@ -49,7 +49,7 @@ export async function readWorkloadSnapshots(
     unnamed: names.unreadFor(each.workload),
   }));
   const namespacesRead = [...new Set(found.map(({ workload }) => workload.namespace))];
-  const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
+  const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(workload, policy)));
   const [read, pods, refused] = await Promise.all([
     readManyConfigs(client, objects, policy.compatibility),
     mapBounded(

@@ -38,7 +38,11 @@ export async function readWorkloadSnapshot(
   const policy = { ...asking, namesMatching };
   const found = { object: standardForm(argument.resource, object), workload: withMatches(workload, policy) };
   const [read, pods, refused] = await Promise.all([
-    readAllConfigs(client, objectsToRead(withAllReferences(found, policy), policyOf(policy)), policy.compatibility),
+    readAllConfigs(
+      client,
+      objectsToRead(withAllReferences(found, policy), policyOf(found.workload, policy)),
+      policy.compatibility,
+    ),
     readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector) }, flags.kinds),
     readRefusedPods(client, [found]),
   ]);
@@ -75,7 +79,7 @@ async function withOthers({ client }: Cluster, snapshot: WorkloadSnapshot): Prom
     );
     const policy = { ...snapshot.policy, namesMatching };
     const found = listed.map((each) => ({ ...each, workload: withMatches(each.workload, policy) }));
-    const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
+    const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(workload, policy)));
     const read = await readManyConfigs(client, objects, policy.compatibility);
     const { holdOf, holderOf } = batchesNow({ found, read, policy, now });
     let others: readonly string[] = [];

@@ -10,7 +10,7 @@ import {
 } from "../../../domain/model/workload.ts";
 import { compatibilitySourceOf } from "../../../domain/model/workload-references.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
-import type { Policy } from "../../../domain/policy/policy.ts";
+import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import { updateOnConfigChange } from "../../../domain/references/annotations.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { sentences } from "../../output/sentences.ts";
@@ -39,7 +39,7 @@ const nothing: ObjectFindings = { mistakes: [], leftovers: [], otherControllers:
  * Returns the findings about the annotations and labels of a workload. Scheduling holds that are left over are found only if `policy` knows
  * the annotations of Namespaces.
  */
-export function workloadFindings(row: WorkloadRow, object: WorkloadObject, policy: Policy): ObjectFindings {
+export function workloadFindings(row: WorkloadRow, object: WorkloadObject, policy: ClusterPolicy): ObjectFindings {
   const read = readWorkload(row, object, policy);
   if ("malformed" in read)
     return optsIn(object) ? { ...nothing, mistakes: [malformed(row, object, read.malformed)] } : nothing;
@@ -56,7 +56,7 @@ export function workloadFindings(row: WorkloadRow, object: WorkloadObject, polic
 
 type ReadWorkload = { readonly workload: Workload } | { readonly malformed: string };
 
-function readWorkload(row: WorkloadRow, object: WorkloadObject, policy: Policy): ReadWorkload {
+function readWorkload(row: WorkloadRow, object: WorkloadObject, policy: ClusterPolicy): ReadWorkload {
   try {
     return { workload: toWorkload(row, object, policy) };
   } catch (error) {
@@ -93,12 +93,14 @@ function mistakesOnWorkload(
   place: ObjectRef,
   workload: Workload,
   object: WorkloadObject,
-  policy: Policy,
+  policy: ClusterPolicy,
 ): readonly Finding[] {
   const { annotations, templateAnnotations } = compatibilitySourceOf(object);
   const { labels = {} } = object.metadata ?? {};
   const unclear = workload.optIn.state === "unclear";
-  const warnings = unclear ? planRollout(workload, () => undefined, policy).warnings : workload.mistakes;
+  const warnings = unclear
+    ? planRollout(workload, () => undefined, policyFor(workload, policy)).warnings
+    : workload.mistakes;
   return [
     ...misplacedAnnotations(place, { annotations, labels, templateAnnotations }),
     ...warnings.map(({ message }) => problem(place, sentences(message), `kubectl edit ${kubectlArguments(place)}`)),
@@ -108,7 +110,7 @@ function mistakesOnWorkload(
 function leftoversOn(
   place: ObjectRef,
   workload: Workload,
-  { namespacePolicyOf, ownership }: Policy,
+  { namespacePolicyOf, ownership }: ClusterPolicy,
 ): readonly Finding[] {
   const edit = `kubectl edit ${kubectlArguments(place)}`;
   const migrate = "Run Wave once with --migrate-legacy (docs/owner-references.md).";

@@ -6,7 +6,7 @@ import { metadataOnlyList } from "../../../kube/list-watch/paged-list.ts";
 import { readNamespaces } from "../../cluster/read/namespaces.ts";
 import { type ListScope, listAll } from "../../cluster/requests/list-all.ts";
 import { inScope, type ReadFailure, tryRead } from "../../cluster/requests/read-result.ts";
-import { type KnownPolicy, policyOf } from "../../cluster/running-wave/known-policy.ts";
+import { clusterPolicyOf, type KnownPolicy } from "../../cluster/running-wave/known-policy.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import { configArgumentKinds } from "../../command/workload-argument.ts";
 import {
@@ -41,7 +41,7 @@ export async function scanAnnotations(
   known: KnownPolicy,
 ): Promise<AnnotationScan> {
   const { of: namespacePolicyOf, unread } = await readNamespaces(client, namespace, known.compatibility);
-  const policy = { ...policyOf(known), namespacePolicyOf: unread === undefined ? namespacePolicyOf : undefined };
+  const policy = { ...clusterPolicyOf(known), namespacePolicyOf: unread === undefined ? namespacePolicyOf : undefined };
   const all = async <T extends KubeObject>(
     resource: Resource,
     scope: ListScope,

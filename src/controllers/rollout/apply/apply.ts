@@ -4,7 +4,7 @@ import { changesTemplate } from "../../../domain/model/kind-row.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
-import type { Policy } from "../../../domain/policy/policy.ts";
+import type { ClusterPolicy } from "../../../domain/policy/cluster-policy.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";
@@ -15,7 +15,7 @@ import { type WriteResult, writeWorkload } from "./workload-writer.ts";
 /** What {@link applyPlan} needs. */
 export interface ApplyOptions {
   readonly client: Pick<ApiClient, "request">;
-  readonly policy: Policy;
+  readonly policy: ClusterPolicy;
   readonly caches: Pick<Caches, "lookup">;
   readonly clock: Clock;
   readonly leadership: Pick<Leadership, "abort" | "valid">;

@@ -6,7 +6,7 @@ import { kinds } from "../../../domain/model/built-in-kinds.ts";
 import { type CronJobObject, cronJobRun } from "../../../domain/model/cron-job-run.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
-import type { Policy } from "../../../domain/policy/policy.ts";
+import type { ClusterPolicy } from "../../../domain/policy/cluster-policy.ts";
 import { equalJson } from "../../../domain/syntax/equal-json.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { isAlreadyExists } from "../../../kube/api/errors.ts";
@@ -34,7 +34,7 @@ export async function preApply(
   hash: string,
   patch: JsonPatch,
   leadership: Pick<Leadership, "abort" | "valid">,
-  policy: Policy,
+  policy: ClusterPolicy,
   lookup: Lookup,
 ): Promise<Failure | Acted> {
   const { abort: signal, valid: mayBeSent } = leadership;

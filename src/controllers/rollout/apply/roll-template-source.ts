@@ -3,7 +3,7 @@ import { rollInProgress, workloadRefAnnotation } from "../../../domain/config/te
 import type { Lookup } from "../../../domain/config/view.ts";
 import { kinds } from "../../../domain/model/built-in-kinds.ts";
 import { toWorkload, type Workload } from "../../../domain/model/workload.ts";
-import type { Policy } from "../../../domain/policy/policy.ts";
+import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import { fieldManager } from "../../../domain/references/field-managers.ts";
 import { annotationPointer, type JsonPatch } from "../../../domain/syntax/json-patch.ts";
 import { isConflict, isNotFound } from "../../../kube/api/errors.ts";
@@ -25,7 +25,7 @@ export interface TemplateSourceRollout {
   readonly hash: string;
   /** Records the hash, and tests that the workload is as it was planned. */
   readonly patch: JsonPatch;
-  readonly policy: Policy;
+  readonly policy: ClusterPolicy;
   readonly lookup: Lookup;
 }
 
@@ -43,12 +43,9 @@ export async function rollTemplateSource(
 ): Promise<Failure | Rolled> {
   const { namespace } = workload;
   const { name, uid, resourceVersion } = templateSource.metadata;
-  const annotation = workloadRefAnnotation(
-    toWorkload(kinds.Deployment, templateSource, policy),
-    workload,
-    lookup,
-    policy,
-  );
+  const decided = (each: Workload) => ({ workload: each, policy: policyFor(each, policy) });
+  const source = toWorkload(kinds.Deployment, templateSource, policy);
+  const annotation = workloadRefAnnotation(decided(source), decided(workload), lookup);
   if (inTemplate(templateSource, annotation) === hash) return { type: "acted", patch };
   const failure = await recordRollInProgress(client, workload, patch, leadership, policy);
   if (failure !== undefined) return failure;
@@ -82,7 +79,7 @@ async function recordRollInProgress(
   workload: Workload,
   patch: JsonPatch,
   leadership: WhileLeading,
-  policy: Policy,
+  policy: ClusterPolicy,
 ): Promise<Failure | undefined> {
   if (workload.recordedHash === rollInProgress) return undefined;
   const path = hashPath(workload);

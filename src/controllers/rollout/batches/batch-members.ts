@@ -4,8 +4,8 @@ import type { Workload } from "../../../domain/model/workload.ts";
 import type { BatchMember } from "../../../domain/pacing/batches.ts";
 import { hasLostHash } from "../../../domain/pacing/lost-hash.ts";
 import { type StageFacts, stageOf } from "../../../domain/pacing/stage.ts";
+import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
-import type { Policy } from "../../../domain/policy/policy.ts";
 import { noPolicy } from "../../../domain/policy/policy-annotations.ts";
 import { type RolloutPolicy, rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -17,7 +17,7 @@ import type { WorkloadRecord } from "../record/workload-record.ts";
 export interface BatchFacts {
   readonly clock: Clock;
   readonly caches: Pick<Caches, "lookup" | "workload">;
-  readonly policy: Policy;
+  readonly policy: ClusterPolicy;
   readonly flags: PacingFlags;
   readonly record: (key: string) => WorkloadRecord | undefined;
 }
@@ -53,8 +53,9 @@ export function membersOf(
   facts: BatchFacts,
 ): readonly BatchMember[] | undefined {
   const { namespace, waitsForRuns } = change;
-  const { caches, clock, policy } = facts;
-  const ofNamespace = rolloutPolicyOf({ policy: noPolicy, namespace }, policy);
+  const { caches, clock } = facts;
+  const policy = policyFor({ namespace }, facts.policy);
+  const ofNamespace = rolloutPolicyOf({ policy: noPolicy }, policy);
   const now = clock.monotonic();
   const members: BatchMember[] = [];
   for (const key of keys) {

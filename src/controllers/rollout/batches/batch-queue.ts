@@ -4,8 +4,8 @@ import type { Config } from "../../../domain/config/digest.ts";
 import { namespaceOf } from "../../../domain/model/workload.ts";
 import type { Hold } from "../../../domain/outcomes/hold.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
+import type { ClusterPolicy } from "../../../domain/policy/cluster-policy.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
-import type { Policy } from "../../../domain/policy/policy.ts";
 import { type ConfigName, configKey } from "../../../domain/references/references.ts";
 import { isDnsSubdomain } from "../../../domain/syntax/dns-name.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -18,7 +18,7 @@ import { NamespaceBatches, type NamespaceBatchesOptions } from "./namespace-batc
 export interface BatchQueueOptions extends Pick<NamespaceBatchesOptions, "record" | "onChange" | "onHalted"> {
   readonly clock: Clock;
   readonly caches: Pick<Caches, "lookup" | "workload" | "workloadsReading">;
-  readonly policy: Policy;
+  readonly policy: ClusterPolicy;
   readonly flags: PacingFlags;
 }
 

@@ -7,7 +7,7 @@ import {
 import { withoutReferences } from "../../../domain/model/cached-workload.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import { type Lookup, planRollout, type RolloutPlan } from "../../../domain/plan/plan.ts";
-import type { Policy } from "../../../domain/policy/policy.ts";
+import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { ReconcileOutcome } from "../record/outcome.ts";
@@ -17,7 +17,7 @@ import { type LiveReads, readFailure } from "./live-reads.ts";
 /** What {@link planLive} needs. */
 export interface LivePlanOptions {
   readonly live: LiveReads;
-  readonly policy: Policy;
+  readonly policy: ClusterPolicy;
   /** Reads the hash keys that other replicas have made. Rejects if they cannot be read. Undefined without hash keys. */
   readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly leadership: Leadership;
@@ -79,7 +79,7 @@ async function verifyLegacyHash(
 ): Promise<LegacyRead | "gone"> {
   const read = await live.legacy(workload);
   if (read === undefined) return "gone";
-  const plan = planRollout(read.workload, read.lookup, policy);
+  const plan = planRollout(read.workload, read.lookup, policyFor(read.workload, policy));
   if ("view" in plan) {
     findings.legacy = legacyVerificationOf(read.workload, plan.view, read.hash === read.workload.recordedHash);
   }

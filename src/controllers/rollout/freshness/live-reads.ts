@@ -6,7 +6,7 @@ import { grantedObjects } from "../../../domain/config/cross-namespace.ts";
 import { resourceName } from "../../../domain/model/kind-row.ts";
 import { toWorkload, type Workload } from "../../../domain/model/workload.ts";
 import type { Lookup } from "../../../domain/plan/plan.ts";
-import type { Policy } from "../../../domain/policy/policy.ts";
+import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import { type ConfigName, configKey, parseStoredKey } from "../../../domain/references/references.ts";
 import { isForbidden } from "../../../kube/api/errors.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
@@ -33,7 +33,7 @@ const concurrency = 4;
 /** Returns the live reads. Concurrent reads of one object share one request. `signal` ends all reads. */
 export function createLiveReads(options: {
   readonly client: Pick<ApiClient, "request">;
-  readonly policy: Policy;
+  readonly policy: ClusterPolicy;
   readonly cached: Lookup;
   readonly signal: AbortSignal;
 }): LiveReads {
@@ -42,7 +42,8 @@ export function createLiveReads(options: {
   const reader = createLiveReader({ client, compatibility: policy.compatibility, bounds, concurrency });
 
   return {
-    lookup: async (workload) => liveLookup(await reader.readAll(grantedObjects(workload, cached, policy)), cached),
+    lookup: async (workload) =>
+      liveLookup(await reader.readAll(grantedObjects(workload, cached, policyFor(workload, policy))), cached),
     exist: async (objects) => {
       const configs = await Promise.all(objects.map((object) => reader.read(parseStoredKey(configKey(object)))));
       return configs.every((config) => config !== undefined);
