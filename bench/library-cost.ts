@@ -33,7 +33,7 @@ const kubeconfig = {
 async function libraryCost(packages: readonly string[]): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), "library-"));
   try {
-    for (const path of ["src", "sandbox", "package.json", "rolldown.config.js"]) {
+    for (const path of ["src", "sandbox", "types", "package.json", "rolldown.config.js"]) {
       await cp(join(root, path), join(folder, path), { recursive: true });
     }
     await writeFile(join(folder, "kubeconfig"), JSON.stringify(kubeconfig));

@@ -11,7 +11,7 @@ import type { ApiObject, ManagedFieldsEntry } from "../objects/object.ts";
 import { type Cause, StatusError } from "../objects/status-error.ts";
 import { difference, fieldsNamedBy, formatField, isWithin, valueOfField, withoutField } from "./field-set.ts";
 import { fromFieldsV1 } from "./fields-v1.ts";
-import { isAtomicObject, listMerge } from "./list-keys.ts";
+import { isAtomicObject, itemKeys, listMerge } from "./list-keys.ts";
 import { entryOf, type FieldManager, isEntryOf, narrowed } from "./managed-fields.ts";
 
 /** What applying a configuration leaves: the object before defaults, and who owns what then. */
@@ -62,8 +62,7 @@ function merge(field: string, live: Json | undefined, applied: Json): Json {
   const rule = listMerge(field, [...live, ...applied]);
   if (rule.type === "atomic") return applied;
   if (rule.type === "set") return [...live, ...applied.filter((item) => !live.includes(item))];
-  const keyOf = (item: Json) => rule.keys.map((key) => objectOf(item)[key] ?? rule.defaults?.[key] ?? null);
-  const sameItem = (a: Json) => (b: Json) => sameJson(keyOf(a), keyOf(b));
+  const sameItem = (a: Json) => (b: Json) => sameJson(itemKeys(a, rule), itemKeys(b, rule));
   const added = applied.filter((item) => !live.some(sameItem(item)));
   return [
     ...live.map((item) => {

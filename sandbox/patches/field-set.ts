@@ -1,5 +1,5 @@
 import { isList, isObject, type Json, type JsonObject, objectOf, sameJson } from "../objects/json.ts";
-import { isAtomicObject, listMerge } from "./list-keys.ts";
+import { isAtomicObject, itemKeys, listMerge } from "./list-keys.ts";
 
 /**
  * Fields of an object, each as a path: parts like `f:spec`, `k:{"name":"c"}` or `v:"x"` joined by NUL.
@@ -69,14 +69,9 @@ function childrenOf(field: string, value: Json | undefined): readonly Child[] | 
   const merge = listMerge(field, value);
   if (merge.type === "atomic") return undefined;
   return value.map((item) => {
-    const part = merge.type === "set" ? `v:${JSON.stringify(item)}` : `k:${itemKey(item, merge.keys, merge.defaults)}`;
+    const part = merge.type === "set" ? `v:${JSON.stringify(item)}` : `k:${JSON.stringify(itemKeys(item, merge))}`;
     return { part, field: "", value: item, isItem: true };
   });
-}
-
-function itemKey(item: Json, keys: readonly string[], defaults: { readonly [key: string]: string } = {}): string {
-  const entries = keys.map((key) => [key, objectOf(item)[key] ?? defaults[key]]);
-  return JSON.stringify(Object.fromEntries(entries));
 }
 
 /** What a write did to an object's fields. */

@@ -1,43 +1,32 @@
+import { type ListKeys, listKeys } from "../../types/list-keys.ts";
+import { type Json, type JsonObject, objectOf } from "../objects/json.ts";
+
 /** The keys that identify the items of a list when two versions of it are merged. */
 export type ListMerge =
   /** Items with the same values in these fields are the same item. */
-  | { readonly type: "map"; readonly keys: readonly string[]; readonly defaults?: { readonly [key: string]: string } }
+  | ({ readonly type: "map" } & ListKeys)
   /** Values, each at most once. */
   | { readonly type: "set" }
   /** The list is replaced as a whole. */
   | { readonly type: "atomic" };
 
-const atomic: ListMerge = { type: "atomic" };
-
-const mapLists: { readonly [field: string]: ListMerge } = {
-  containers: { type: "map", keys: ["name"] },
-  initContainers: { type: "map", keys: ["name"] },
-  ephemeralContainers: { type: "map", keys: ["name"] },
-  env: { type: "map", keys: ["name"] },
-  volumes: { type: "map", keys: ["name"] },
-  volumeMounts: { type: "map", keys: ["mountPath"] },
-  volumeDevices: { type: "map", keys: ["devicePath"] },
-  imagePullSecrets: { type: "map", keys: ["name"] },
-  hostAliases: { type: "map", keys: ["ip"] },
-  resourceClaims: { type: "map", keys: ["name"] },
-  topologySpreadConstraints: { type: "map", keys: ["topologyKey", "whenUnsatisfiable"] },
-  conditions: { type: "map", keys: ["type"] },
-  podIPs: { type: "map", keys: ["ip"] },
-  ownerReferences: { type: "map", keys: ["uid"] },
-  webhooks: { type: "map", keys: ["name"] },
-  matchConditions: { type: "map", keys: ["name"] },
-  finalizers: { type: "set" },
-};
-
 /**
- * How the API merges the list in this field. Names suffice: among the sandbox's kinds no name has two rules but `ports`,
- * which a container keys by `containerPort` and a Service by `port`.
+ * How the API merges the list in this field, by the keys of its items. Two lists of one name, such as the `ports` of a
+ * container and of a Service, differ in the key that their items have.
  * https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy
  */
-export function listMerge(field: string, items: readonly unknown[]): ListMerge {
-  if (field !== "ports") return mapLists[field] ?? atomic;
-  const ofContainer = items.some((item) => typeof item === "object" && item !== null && "containerPort" in item);
-  return { type: "map", keys: [ofContainer ? "containerPort" : "port", "protocol"], defaults: { protocol: "TCP" } };
+export function listMerge(field: string, items: readonly Json[]): ListMerge {
+  if (field === "finalizers") return { type: "set" };
+  const rules = Object.hasOwn(listKeys, field) ? listKeys[field] : undefined;
+  const hasKey = (key = "") => items.some((item) => key in objectOf(item));
+  const rule = rules?.find(({ apply }) => hasKey(apply[0])) ?? rules?.at(-1);
+  return rule === undefined ? { type: "atomic" } : { type: "map", ...rule };
+}
+
+/** Returns the values that identify an item. A port without a protocol has TCP. */
+export function itemKeys(item: Json, { apply }: ListKeys): JsonObject {
+  const fields = objectOf(item);
+  return Object.fromEntries(apply.map((key) => [key, fields[key] ?? (key === "protocol" ? "TCP" : undefined)]));
 }
 
 /** Objects that belong to one field manager as a whole, by the name of their field. */

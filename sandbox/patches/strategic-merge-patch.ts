@@ -54,10 +54,10 @@ function mergedList(field: string, current: Json | undefined, patch: readonly Js
     return patch.filter((item) => !(isObject(item) && item.$patch === "replace")).map(withoutDirectives);
   }
   const merge = listMerge(field, [...items, ...patch]);
-  if (merge.type === "atomic") return patch.map(withoutDirectives);
   if (merge.type === "set") return [...items, ...patch.filter((item) => !items.includes(item))];
-  // A strategic merge patch knows a list by one key alone, the first.
-  return patch.reduce<Json[]>((list, item) => mergedItem(field, list, item, merge.keys[0] ?? "name"), [...items]);
+  const key = merge.type === "map" ? merge.patch : undefined;
+  if (key === undefined) return patch.map(withoutDirectives);
+  return patch.reduce<Json[]>((list, item) => mergedItem(field, list, item, key), [...items]);
 }
 
 function mergedItem(field: string, items: Json[], item: Json, key: string): Json[] {
@@ -85,7 +85,7 @@ function applyListDirectives(result: MutableJsonObject, patch: JsonObject): void
 /** Items that the order names come in that order; those it does not name keep to the item they stood behind. */
 function ordered(field: string, items: readonly Json[], order: readonly Json[]): Json[] {
   const merge = listMerge(field, items);
-  const key = merge.type === "map" ? (merge.keys[0] ?? "name") : undefined;
+  const key = merge.type === "map" ? merge.patch : undefined;
   const identity = (item: Json) => (key === undefined ? item : (objectOf(item)[key] ?? null));
   const rank = (item: Json) => order.findIndex((named) => sameJson(identity(named), identity(item)));
   let last = -1;

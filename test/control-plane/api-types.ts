@@ -12,6 +12,10 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
   readonly additionalProperties?: Schema;
+  readonly "x-kubernetes-patch-merge-key"?: string;
+  readonly "x-kubernetes-patch-strategy"?: string;
+  readonly "x-kubernetes-list-type"?: string;
+  readonly "x-kubernetes-list-map-keys"?: readonly string[];
   readonly "x-kubernetes-group-version-kind"?: readonly {
     readonly group: string;
     readonly version: string;
@@ -39,15 +43,61 @@ const roots = [
   "io.k8s.apimachinery.pkg.apis.meta.v1.Status",
 ];
 
+type Definitions = Readonly<Record<string, Schema>>;
+
 const head = `// Made by \`bin/node test/control-plane/write-api-types.ts\` from the OpenAPI of the API server that the tests run on.
 // The fields are documented at https://kubernetes.io/docs/reference/kubernetes-api/.
 `;
 
 /**
- * Returns a module of TypeScript types for the kinds that Wave uses, from the definitions of `/openapi/v2`. Throws an Error if a kind is
- * missing, or if two types would have the same name.
+ * Returns a module of TypeScript types for the kinds that Wave uses, from the definitions of `/openapi/v2`. Throws an Error if two types
+ * would have the same name.
  */
-export function apiTypes(definitions: Readonly<Record<string, Schema>>): string {
+function apiTypes(definitions: Definitions): string {
+  const found = usedDefinitions(definitions);
+  const names = [...found.keys()].map(shortName);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new Error(`two types would be named ${twice}`);
+  const types = [...found].map(([name, schema]) => declaration(shortName(name), schema));
+  return `${head}\n${types.sort().join("\n\n")}\n`;
+}
+
+/** Returns a module with the keys of the lists in these kinds, from the same definitions. */
+function listKeys(definitions: Definitions): string {
+  const rules = new Map<string, Set<string>>();
+  for (const { properties = {} } of usedDefinitions(definitions).values()) {
+    for (const [field, schema] of Object.entries(properties)) {
+      if (schema["x-kubernetes-list-type"] !== "map") continue;
+      const patch = schema["x-kubernetes-patch-strategy"]?.includes("merge")
+        ? `patch: ${JSON.stringify(schema["x-kubernetes-patch-merge-key"])}, `
+        : "";
+      const apply = (schema["x-kubernetes-list-map-keys"] ?? []).map((key) => JSON.stringify(key)).join(", ");
+      rules.set(field, (rules.get(field) ?? new Set()).add(`{ ${patch}apply: [${apply}] }`));
+    }
+  }
+  const rows = [...rules].map(([field, texts]) => `  ${field}: ${arrayText([...texts].sort())},`);
+  return `${head}${listKeysHead}${rows.sort().join("\n")}\n};\n`;
+}
+
+function arrayText(items: readonly string[]): string {
+  return items.length === 1 ? `[${items[0]}]` : `[\n${items.map((item) => `    ${item},\n`).join("")}  ]`;
+}
+
+const listKeysHead = `
+/** The keys that identify the items of a list. */
+export interface ListKeys {
+  /** The key of a strategic merge patch; absent if such a patch replaces the list. */
+  readonly patch?: string;
+  /** The keys of server-side apply. */
+  readonly apply: readonly string[];
+}
+
+/** The lists whose items have keys, by the name of the field. The items of two lists with one name have different keys. */
+export const listKeys: { readonly [field: string]: readonly ListKeys[] } = {
+`;
+
+/** Returns the definitions of the kinds that Wave uses, and of their fields. Throws an Error if a kind is missing. */
+function usedDefinitions(definitions: Definitions): ReadonlyMap<string, Schema> {
   const found = new Map<string, Schema>();
   const open = [...roots];
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
@@ -57,18 +107,15 @@ export function apiTypes(definitions: Readonly<Record<string, Schema>>): string 
     found.set(name, schema);
     for (const [, ref = ""] of JSON.stringify(schema).matchAll(/"#\/definitions\/([^"]+)"/g)) open.push(ref);
   }
-  const names = [...found.keys()].map(shortName);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new Error(`two types would be named ${twice}`);
-  const types = [...found].map(([name, schema]) => declaration(shortName(name), schema));
-  return `${head}\n${types.sort().join("\n\n")}\n`;
+  return found;
 }
 
-/** Returns {@link apiTypes} of the API server of a kubeconfig, read with `kubectl`. */
-export async function apiTypesOf(kubectl: string, kubeconfig: string): Promise<string> {
+/** Returns the generated files of `types/` by name, from the API server of a kubeconfig, read with `kubectl`. */
+export async function generatedTypes(kubectl: string, kubeconfig: string): Promise<Readonly<Record<string, string>>> {
   const args = ["--kubeconfig", kubeconfig, "get", "--raw", "/openapi/v2"];
   const { stdout } = await run(kubectl, args, { maxBuffer: 2 ** 26 });
-  return apiTypes((JSON.parse(stdout) as { readonly definitions: Readonly<Record<string, Schema>> }).definitions);
+  const { definitions } = JSON.parse(stdout) as { readonly definitions: Definitions };
+  return { "kubernetes.d.ts": apiTypes(definitions), "list-keys.ts": listKeys(definitions) };
 }
 
 function shortName(name: string): string {
