@@ -57,6 +57,7 @@ const placements: Readonly<Record<string, Placement>> = {
     expression: `include "wave.notifyFile" .`,
     help: "Name of a Secret in the namespace of the release. Its keys become files in /notify. If `notify.config` is empty, the key `notify.yaml` has the receivers. Other keys can have URLs for `urlFile`.",
   },
+  "pin-config": { path: "pinConfig.enabled" },
   "enable-webhooks": { path: "webhooks.enabled" },
   "webhook-tls-directory": {
     expression: `.Values.webhooks.certManager.enabled | ternary "/certificates" .Values.webhooks.tlsDirectory`,

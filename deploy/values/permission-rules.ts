@@ -12,6 +12,7 @@ const conditions: Readonly<Record<PermissionCondition, string>> = {
   always: "",
   ownersWritten: "or .Values.ownerReferences .Values.migrateLegacy",
   ownersKept: ".Values.ownerReferences",
+  pinned: ".Values.pinConfig.enabled",
   csi: ".Values.enableCsiIntegration",
   // The templates include the rules of these roles only if the feature is on.
   leaderElection: "",

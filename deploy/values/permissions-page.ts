@@ -11,6 +11,7 @@ const conditions: Readonly<Record<PermissionCondition, string>> = {
   always: "",
   ownersWritten: "Only with the value `ownerReferences` or `migrateLegacy`",
   ownersKept: "Only with the value `ownerReferences`",
+  pinned: "Only with the value `pinConfig.enabled`",
   csi: "Only with the value `enableCsiIntegration`",
   leaderElection: "Only with the value `leaderElection.enabled` (default)",
   hashKey: "Only with the value `hashKeySecret`",

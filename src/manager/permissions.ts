@@ -20,6 +20,7 @@ export type PermissionCondition =
   | "always"
   | "ownersWritten"
   | "ownersKept"
+  | "pinned"
   | "csi"
   | "leaderElection"
   | "hashKey"
@@ -70,6 +71,10 @@ export const permissionRows: readonly PermissionRow[] = [
   row("", "secrets", "get", "as configmaps"),
   row("", "configmaps", "patch", "Wave writes only [owner references](owner-references.md)", "ownersWritten"),
   row("", "secrets", "patch", "as configmaps", "ownersWritten"),
+  row("", "configmaps", "create patch delete", "Wave stores [pinned copies](pinning.md), and deletes unused ones", "pinned"),
+  row("", "pods", "list", "Wave deletes no pinned copy that a Pod uses", "pinned"),
+  row("", "replicasets.apps", "list", "Wave keeps the pinned copies of old revisions", "pinned"),
+  row("", "controllerrevisions.apps", "list", "as replicasets", "pinned"),
   row("", "deployments.apps", "list watch", "Wave finds the workloads that read a changed object"),
   row("", "deployments.apps", "get", "Wave reads a workload again if it changed or opted out during the decision"),
   row("", "deployments.apps", "patch", `Wave writes the hash into the pod template; ${finalizer}`),

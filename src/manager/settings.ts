@@ -57,6 +57,8 @@ export interface Settings {
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
   /** Whether Wave rolls when SecretProviderClasses deliver new versions. Default: no. */
   readonly providerClasses?: boolean | undefined;
+  /** Whether Wave stores pinned copies for the workloads that ask for it. */
+  readonly pinConfig?: boolean | undefined;
   /** What Wave does with owner references and finalizers; undefined: it leaves them unchanged. */
   readonly ownership?: Policy["ownership"];
   /** Flags that decide when a due rollout may start. */

@@ -52,9 +52,15 @@ export async function readStoredConfig(
 
 /**
  * Returns a lookup over objects that were read live, by key. SecretProviderClasses come from the caches: they cannot be
- * read, and a newer version that is recorded on a workload takes precedence over them.
+ * read, and a newer version that is recorded on a workload takes precedence over them. Pinned copies come from the caches, too.
  */
 export function liveLookup(found: ReadonlyMap<string, Config | undefined>, cached: Lookup): Lookup {
-  return (kind, namespace, name) =>
-    kind === "SecretProviderClass" ? cached(kind, namespace, name) : found.get(configKey({ kind, namespace, name }));
+  return (kind, namespace, name) => {
+    if (kind === "SecretProviderClass") return cached(kind, namespace, name);
+    const key = configKey({ kind, namespace, name });
+    if (found.has(key)) return found.get(key);
+    // A pinned copy cannot change.
+    const copy = cached(kind, namespace, name);
+    return copy?.isCopy ? copy : undefined;
+  };
 }

@@ -23,6 +23,7 @@ export const inheritedFlags = {
     help: "Secret with the key of the hashes. Without read access to this Secret, keyed hashes cannot be compared.",
   }),
   "scheduling-hold": inherited(runFlags["scheduling-hold"]),
+  "pin-config": inherited(runFlags["pin-config"]),
   "owner-references": inherited(runFlags["owner-references"]),
   "migrate-legacy": inherited(runFlags["migrate-legacy"]),
   compatibility: inherited(compatibilityFlags.compatibility),

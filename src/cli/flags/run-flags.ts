@@ -79,6 +79,11 @@ export const runFlags = {
     help: "Interval between resyncs of all workloads, in addition to every change. 0: no resync.",
   }),
 
+  "pin-config": bool({
+    group: rollouts,
+    default: false,
+    help: "Store what a revision reads as immutable ConfigMaps, for workloads with the annotation pin-config. Their Pods read these copies, so that no Pod reads a change before its rollout. Needs permission to create, patch and delete ConfigMaps.",
+  }),
   "owner-references": bool({
     group: rollouts,
     default: false,

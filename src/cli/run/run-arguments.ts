@@ -64,6 +64,7 @@ export function parseRunArguments(
       schedulingHold: values["scheduling-hold"],
       hashKeySecret: values["hash-key-secret"],
       providerClasses: values["enable-csi-integration"],
+      pinConfig: values["pin-config"],
       pacing: pacingSettings(values),
       webhooks: webhookSettings(values),
       leaderElection: leaderElectionSettings(values, podNamespace),

@@ -28,7 +28,7 @@ const workload = toWorkload(kinds.Deployment, workloadObject({ pod: readsAll }))
 function options(request: ApiClient["request"], lookup: Lookup): ReconcileOptions {
   return {
     client: { request },
-    caches: { lookup, syncedUpTo: () => 0, workload: () => workload },
+    caches: { lookup, syncedUpTo: () => 0, workload: () => workload, kinds: () => [] },
     live: {
       lookup: async () => lookup,
       exist: async () => true,

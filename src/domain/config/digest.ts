@@ -5,7 +5,7 @@ import type { CompatibilitySettings } from "../compatibility/settings.ts";
 import { isMarked, stakaterMatch } from "../compatibility/stakater.ts";
 import { type ConfigDirective, readConfigDirective } from "../policy/config-directive.ts";
 import { selectsConfig } from "../policy/filters.ts";
-import { sharedWith } from "../references/annotations.ts";
+import { pinnedCopyLabel, sharedWith } from "../references/annotations.ts";
 import { lastWrittenAt } from "../references/field-managers.ts";
 import { type LimitExceeded, limits, maxSharedWithBytes } from "../references/limits.ts";
 import type { ConfigName, StoredKind } from "../references/references.ts";
@@ -41,6 +41,10 @@ export interface Config extends ConfigName {
   readonly directive?: ConfigDirective | undefined;
   /** True if the object is marked for workloads that search for marked objects; otherwise absent. */
   readonly isMarked?: true;
+  /** True for a pinned copy that Wave stored; otherwise absent. */
+  readonly isCopy?: true;
+  /** True for a ConfigMap whose content another controller injects, such as a bundle of certificate authorities; otherwise absent. */
+  readonly isInjected?: true;
   /** Of a SecretProviderClass: a rotation reported its versions, not only the first mount of a Pod. */
   readonly rotated?: boolean;
 }
@@ -58,7 +62,17 @@ export type Parts = "data" | "data and binaryData";
  */
 export function toConfig(kind: StoredKind, object: ConfigObject, compatibility?: CompatibilitySettings): Config {
   const config = slim(kind, object, compatibility);
-  return isMarked(object.metadata?.annotations, stakaterMatch, compatibility) ? { ...config, isMarked: true } : config;
+  const { annotations, labels } = object.metadata ?? {};
+  const marked = isMarked(annotations, stakaterMatch, compatibility);
+  const isCopy = kind === "ConfigMap" && labels?.[pinnedCopyLabel] === "true";
+  const injected = kind === "ConfigMap" && isInjected(object);
+  if (!marked && !isCopy && !injected) return config;
+  return {
+    ...config,
+    ...(marked && { isMarked: true }),
+    ...(isCopy && { isCopy: true }),
+    ...(injected && { isInjected: true }),
+  };
 }
 
 function slim(kind: StoredKind, object: ConfigObject, compatibility: CompatibilitySettings | undefined): Config {
@@ -99,6 +113,15 @@ function slim(kind: StoredKind, object: ConfigObject, compatibility: Compatibili
     changedAt: about.changedAt,
     directive: about.directive,
   };
+}
+
+/** Reports whether another controller fills a ConfigMap: OpenShift's CA injectors, or trust-manager. */
+function isInjected({ metadata }: ConfigObject): boolean {
+  return (
+    metadata?.labels?.["config.openshift.io/inject-trusted-cabundle"] === "true" ||
+    metadata?.annotations?.["service.beta.openshift.io/inject-cabundle"] === "true" ||
+    metadata?.labels?.["trust.cert-manager.io/bundle"] !== undefined
+  );
 }
 
 /** The fields of an object that do not depend on its data. */

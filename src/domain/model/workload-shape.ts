@@ -47,6 +47,10 @@ export interface Workload extends WorkloadName {
   readonly recordedConfig: string | undefined;
   /** The raw annotation with the versions of SecretProviderClasses that its hash includes; undefined if absent. */
   readonly recordedClasses: string | undefined;
+  /** The raw annotation of its pod template with the copies that its Pods read; undefined if absent. */
+  readonly pinned: string | undefined;
+  /** The raw annotation with the content that was rolled back; undefined if absent. */
+  readonly rejected: string | undefined;
   /** Whether it has any annotations, of anyone. A JSON Patch needs to know. */
   readonly hasAnnotations: boolean;
   /** Whether its pod template has metadata. Built-in kinds always have it, because their selectors match its labels. */

@@ -15,8 +15,10 @@ import { policyAnnotationsOf, shortPolicyAnnotations } from "../policy/policy-an
 import {
   configHash,
   consecutiveRollouts,
+  pinnedAnnotation,
   providerClasses,
   recordedConfigAnnotation,
+  rejectedConfigMaps,
   schedulingDisabled,
 } from "../references/annotations.ts";
 import { lastWriters } from "../references/field-managers.ts";
@@ -129,6 +131,7 @@ function slimForm(
       ? configHash
       : hashAnnotationOf(withHash, peer, peerHashAnnotation(compatibility?.understood));
   const recordedHash = kept(withHash[hashAnnotation]);
+  const pinned = templateSource === undefined ? kept(template?.[pinnedAnnotation]) : undefined;
   const policy = policyAnnotationsOf(annotations, "workload");
   const { byWaveAt, editedBy } = lastWriters(metadata);
   const workload = {
@@ -152,6 +155,8 @@ function slimForm(
     recordedHash: recordedHash && sharedString(recordedHash),
     recordedConfig: kept(annotations[recordedConfigAnnotation]),
     recordedClasses: kept(annotations[providerClasses]),
+    pinned: pinned && sharedString(pinned),
+    rejected: kept(annotations[rejectedConfigMaps]),
     hasAnnotations: metadata.annotations !== undefined && metadata.annotations !== null,
     hasTemplateMetadata: spec.template.metadata !== undefined && spec.template.metadata !== null,
     hasTemplateAnnotations: template !== undefined && template !== null,

@@ -6,7 +6,12 @@ import { unpausePatch } from "../model/paused-by-reloader.ts";
 import { liftSchedulingHold, testSchedulingHold } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { RolloutPlan } from "../plan/plan.ts";
-import { consecutiveRollouts, providerClasses, recordedConfigAnnotation } from "../references/annotations.ts";
+import {
+  consecutiveRollouts,
+  pinnedAnnotation,
+  providerClasses,
+  recordedConfigAnnotation,
+} from "../references/annotations.ts";
 import { annotationPointer, type JsonPatch, type JsonPatchOperation } from "../syntax/json-patch.ts";
 import { forMissingAnnotations } from "../syntax/missing-annotations.ts";
 
@@ -20,16 +25,22 @@ const recordedConfigPath = annotationPointer(recordedConfigAnnotation);
 /**
  * Returns the JSON Patch that applies a plan; undefined if the plan writes nothing. The patch cannot overwrite a newer workload:
  * it fails if the workload was replaced, its spec was edited, or an annotation that the plan reads has changed. `now` is the
- * time of a restart, milliseconds since the epoch.
+ * time of a restart, milliseconds since the epoch. `pinned` is the annotation with the copies that the new Pods read; undefined: they read
+ * live configuration.
  */
-export function patchFor(workload: Workload, plan: RolloutPlan, now = 0): JsonPatch | undefined {
-  const operations = operationsFor(workload, plan, now);
+export function patchFor(workload: Workload, plan: RolloutPlan, now = 0, pinned?: string): JsonPatch | undefined {
+  const operations = operationsFor(workload, plan, now, pinned);
   if (operations === undefined) return undefined;
   const patch = patchOfKind(workload.row, operations);
   return workload.hasAnnotations ? patch : forMissingAnnotations(patch);
 }
 
-function operationsFor(workload: Workload, plan: RolloutPlan, now: number): JsonPatch | undefined {
+function operationsFor(
+  workload: Workload,
+  plan: RolloutPlan,
+  now: number,
+  pinned: string | undefined,
+): JsonPatch | undefined {
   switch (plan.outcome) {
     case "ignore":
     case "current":
@@ -59,6 +70,7 @@ function operationsFor(workload: Workload, plan: RolloutPlan, now: number): Json
         ...testAnnotations(workload),
         ...recordConsecutiveRollouts(workload, plan.consecutiveRollouts),
         ...writeHash(workload, { ...plan.view, hash: plan.hash }),
+        ...setPinned(workload, pinned),
         ...(plan.outcome === "roll" ? restart(workload, now) : []),
         ...liftSchedulingHold(workload),
       ];
@@ -120,6 +132,13 @@ export function setHash(
   if (!workload.hasTemplateAnnotations)
     return [{ op: "add", path: templateAnnotations, value: { [annotation]: hash } }];
   return [{ op: "add", path: annotationPointer(annotation, templateMetadata), value: hash }];
+}
+
+/** Returns the write of the pins beside a hash, which must be in the pod template or be written before. */
+export function setPinned({ pinned: before }: Workload, pinned: string | undefined): readonly JsonPatchOperation[] {
+  if (pinned === before) return [];
+  const path = annotationPointer(pinnedAnnotation, templateMetadata);
+  return [pinned === undefined ? { op: "remove", path } : { op: "add", path, value: pinned }];
 }
 
 /** Records the configuration of a recorded hash, if it is not recorded already. "add" also replaces. */

@@ -13,10 +13,10 @@ import { dueWrite, holdOf } from "../pacing/holds.ts";
 import { nextConsecutiveRollouts } from "../pacing/interval.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { closing } from "../pacing/requested-holds.ts";
-import { isOptedIn } from "../policy/opted-in.ts";
-import type { Policy } from "../policy/policy.ts";
 import { isPinned } from "../pinning/pin-request.ts";
 import { unusableCopies, withRejected } from "../pinning/pinned-lookup.ts";
+import { isOptedIn } from "../policy/opted-in.ts";
+import type { Policy } from "../policy/policy.ts";
 import { mergeWarnings, type Warning } from "../references/warning.ts";
 import { planDue } from "./due-plan.ts";
 
@@ -78,7 +78,8 @@ export function planRollout(
     moment !== undefined && workload.pausedByReloader && isOptedIn(workload, policy) && !hasSchedulingHold(workload);
   const decided = unpauses ? planUnpause(workload) : planDue(workload, lookup, policy, previous);
   const checked = policy.ownership === undefined ? withOldFinalizerWarning(workload, decided) : decided;
-  const plan = unusable.length === 0 ? checked : { ...checked, warnings: [...checked.warnings, unusableCopies(unusable)] };
+  const plan =
+    unusable.length === 0 ? checked : { ...checked, warnings: [...checked.warnings, unusableCopies(unusable)] };
   return moment === undefined || !isDue(plan) ? plan : planAt(moment, plan, workload, lookup, policy);
 }
 

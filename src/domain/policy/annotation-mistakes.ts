@@ -1,8 +1,9 @@
-import { annotationPrefix, configHash, workloadRefHash, writtenByWave } from "../references/annotations.ts";
+import { annotationPrefix, configHash, writtenByWave, writtenOnTemplates } from "../references/annotations.ts";
 import type { Warning } from "../references/warning.ts";
+import { invalidAnnotationTexts } from "../references/warning-texts.ts";
 import { type Annotations, waveAnnotationNames } from "../references/wave-annotations.ts";
 import { editDistance } from "../syntax/edit-distance.ts";
-import { formatCount, quoted } from "../syntax/wording.ts";
+import { formatCount } from "../syntax/wording.ts";
 import { policyAnnotationsOf } from "./policy-annotations.ts";
 import { type AnnotationPlace, policyAnnotations, policyRows, readPolicyValue } from "./policy-rows.ts";
 import { userAnnotations } from "./user-annotations.ts";
@@ -17,30 +18,29 @@ const maxShown = 3;
 export function annotationMistakes(onWorkload: Annotations, onTemplate: Annotations): readonly Warning[] {
   // The hash on the workload itself has no effect, but people do not write it by mistake.
   const unknown = waveAnnotationNames(onWorkload).filter((name) => !known.includes(name) && name !== configHash);
-  const misplaced = waveAnnotationNames(onTemplate).filter((name) => name !== configHash && name !== workloadRefHash);
+  const misplaced = waveAnnotationNames(onTemplate).filter((name) => !writtenOnTemplates.includes(name));
   return [
     ...invalidValues(onWorkload),
-    ...firstFew(unknown, mistakeOnWorkload, "Wave annotations of the workload are unknown."),
-    ...firstFew(misplaced, mistakeOnTemplate, "Wave annotations are ignored on the pod template."),
+    ...firstFew(unknown, mistakeOnWorkload, invalidAnnotationTexts.moreUnknown),
+    ...firstFew(misplaced, invalidAnnotationTexts.onTemplate, invalidAnnotationTexts.moreOnTemplate),
   ].map((message) => ({ reason: "InvalidAnnotation", message }));
 }
 
-function firstFew(names: readonly string[], describe: (name: string) => string, summary: string): readonly string[] {
+function firstFew(
+  names: readonly string[],
+  describe: (name: string) => string,
+  describeRest: (count: string) => string,
+): readonly string[] {
   const rest = names.length - maxShown;
   const shown = names.slice(0, maxShown).map(describe);
-  return rest > 0 ? [...shown, `${formatCount(rest)} more ${summary}`] : shown;
-}
-
-function mistakeOnTemplate(name: string): string {
-  return `Annotation ${quoted(name)} is ignored on the pod template. Move it to the metadata of the workload.`;
+  return rest > 0 ? [...shown, describeRest(formatCount(rest))] : shown;
 }
 
 function mistakeOnWorkload(name: string): string {
-  if (onConfigs.includes(name))
-    return `Annotation ${name} has no effect on a workload. Set it on a ConfigMap or Secret.`;
+  if (onConfigs.includes(name)) return invalidAnnotationTexts.onlyOnConfig(name);
   const meant = nearest(name);
-  if (meant !== undefined) return `Annotation ${quoted(name)} is unknown. Did you mean ${meant}?`;
-  return `Annotation ${quoted(name)} is unknown. Valid names after ${annotationPrefix} are ${workloadNames.join(", ")}.`;
+  if (meant !== undefined) return invalidAnnotationTexts.misspelt(name, meant);
+  return invalidAnnotationTexts.unknown(name, annotationPrefix, workloadNames.join(", "));
 }
 
 /** The annotations that people write on a workload, without prefix, and those that apply only to a ConfigMap or Secret. */
@@ -74,9 +74,7 @@ function invalidValues(annotations: Annotations): readonly string[] {
     const text = policy[name];
     if (text === undefined || text.trim() === "" || readPolicyValue(name, text) !== undefined) return [];
     const { allowed, holdsIfInvalid } = policyRows[name];
-    const effect = holdsIfInvalid
-      ? "Wave does not roll the workload until you correct the annotation."
-      : "The annotation has no effect.";
-    return [`Annotation ${annotationPrefix}${name} has the invalid value ${quoted(text)}. Use ${allowed}. ${effect}`];
+    const describe = holdsIfInvalid ? invalidAnnotationTexts.holdingValue : invalidAnnotationTexts.ignoredValue;
+    return [describe(annotationPrefix + name, text, allowed)];
   });
 }

@@ -147,6 +147,23 @@ export const policyRows = {
     holdsIfInvalid: true,
     parse: parseNames,
   }),
+  "pin-config": row({
+    places: onBoth,
+    allowed: '"true" or "false"',
+    means:
+      "`true`: the Pods of a revision read stored, immutable copies of their ConfigMaps. Needs the flag `--pin-config`. Takes effect with the next rollout.",
+    maxLength: 20,
+    holdsIfInvalid: false,
+    parse: either("true", "false"),
+  }),
+  "live-configmaps": row({
+    places: onBoth,
+    allowed: "name, separated by commas",
+    means: "With `pin-config`: Pods read these ConfigMaps live, for applications that reload files themselves.",
+    maxLength: 8_192,
+    holdsIfInvalid: false,
+    parse: parseNames,
+  }),
 } satisfies Readonly<Record<string, PolicyRow<unknown>>>;
 
 /** The name of a policy annotation, without prefix. */

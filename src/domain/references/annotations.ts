@@ -15,6 +15,27 @@ export const configHash = "wave.pusher.com/config-hash";
  */
 export const workloadRefHash = "wave.pusher.com/workload-ref-hash";
 
+/**
+ * Annotation of a pod template, written by Wave: the copies that its Pods read in place of ConfigMaps, as comma-separated `source=copy`. Pods
+ * inherit it.
+ */
+export const pinnedAnnotation = "wave.pusher.com/pinned";
+
+/**
+ * Annotation of a workload, written by Wave: the content of ConfigMaps that was rolled back, as comma-separated `name=digest`. Wave does not
+ * roll to it again.
+ */
+export const rejectedConfigMaps = "wave.pusher.com/rejected-configmaps";
+
+/** Label of a pinned copy, with the value "true". */
+export const pinnedCopyLabel = "wave.pusher.com/pinned-copy";
+
+/** Annotation of a pinned copy: the name of its source. */
+export const copyOf = "wave.pusher.com/copy-of";
+
+/** Annotation of a pinned copy: the time since when nothing uses it, in RFC 3339. Wave deletes it an hour later. */
+export const unusedSince = "wave.pusher.com/unused-since";
+
 /** Annotation of a workload: ConfigMaps that it reads outside its pod template, as comma-separated `name` or `namespace/name`. */
 export const extraConfigMaps = "wave.pusher.com/extra-configmaps";
 
@@ -42,4 +63,8 @@ export const writtenByWave: readonly string[] = [
   recordedConfigAnnotation,
   providerClasses,
   consecutiveRollouts,
+  rejectedConfigMaps,
 ];
+
+/** The annotations that Wave writes on pod templates, beside those of hashes. */
+export const writtenOnTemplates: readonly string[] = [configHash, workloadRefHash, pinnedAnnotation];

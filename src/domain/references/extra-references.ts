@@ -4,6 +4,7 @@ import { formatCount, formatList, quoted } from "../syntax/wording.ts";
 import { extraConfigMaps, extraSecrets } from "./annotations.ts";
 import { annotationOrigin, type ConfigKind, type Reference } from "./references.ts";
 import type { Warning } from "./warning.ts";
+import { invalidAnnotationTexts } from "./warning-texts.ts";
 
 const sources: readonly { readonly kind: ConfigKind; readonly annotation: string }[] = [
   { kind: "ConfigMap", annotation: extraConfigMaps },
@@ -45,11 +46,12 @@ function parseEntry(entry: string, own: string): { readonly namespace: string; r
 }
 
 function mistake(annotation: string, entries: readonly string[]): Warning {
-  const which = entries.length === 1 ? "1 entry" : `${formatCount(entries.length)} entries`;
-  const are = entries.length === 1 ? "is not a valid name" : "are not valid names";
   const shown = formatList(entries, shownEntries, quoted);
   return {
     reason: "InvalidAnnotation",
-    message: `${which} of ${annotation} ${are}: ${shown}. Write name or namespace/name, separated by commas.`,
+    message:
+      entries.length === 1
+        ? invalidAnnotationTexts.invalidEntry(annotation, shown)
+        : invalidAnnotationTexts.invalidEntries(formatCount(entries.length), annotation, shown),
   };
 }

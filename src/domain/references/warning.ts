@@ -8,7 +8,8 @@ export interface Warning {
     | "CrossNamespaceRefused"
     | "ConfigurationMissing"
     | "OverLimit"
-    | "OldFinalizer";
+    | "OldFinalizer"
+    | "Unpinned";
   /** One line: what is wrong, where, and what to do. Never contains a value of a ConfigMap or Secret. */
   readonly message: string;
 }

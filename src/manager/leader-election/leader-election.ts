@@ -100,7 +100,7 @@ export function createLeaderElector(options: LeaderElectorOptions): LeaderElecto
       regarding,
       type: "Normal",
       reason: "LeaderElection",
-      message: `${identity} became leader`,
+      message: leaderEventText(identity),
     });
   };
 
@@ -218,4 +218,9 @@ function declareMetrics(metrics: MetricsRegistry, lock: LeaseLock, leads: () => 
 async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0 || signal.aborted) return;
   await sleep(clock, ms, signal).catch(() => {});
+}
+
+/** Returns the text of the Event on the Lease about a new leader. */
+export function leaderEventText(identity: string): string {
+  return `${identity} became leader`;
 }

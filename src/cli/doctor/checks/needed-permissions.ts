@@ -37,6 +37,7 @@ const isNeeded: Readonly<Record<PermissionCondition, (wave: RunningWave) => bool
   always: () => true,
   ownersWritten: ({ values }) => ownershipOf(values) !== undefined,
   ownersKept: ({ values }) => ownershipOf(values) === "keep",
+  pinned: ({ values }) => values["pin-config"],
   csi: ({ values }) => values["enable-csi-integration"],
   leaderElection: elects,
   hashKey: ({ values }) => values["hash-key-secret"] !== undefined,

@@ -1,0 +1,61 @@
+import type { Caches } from "../../../cache/caches.ts";
+import { isOwnerAlive } from "../../../cache/workloads/owner-alive.ts";
+import type { Workload } from "../../../domain/model/workload.ts";
+import { pinSources } from "../../../domain/pinning/pin-request.ts";
+import type { RolloutPlan } from "../../../domain/plan/plan.ts";
+import { policyFor } from "../../../domain/policy/cluster-policy.ts";
+import { isApiFailure, retryAfterMs } from "../../../kube/api/api-failure.ts";
+import { storeCopies } from "../../../pinning/store-copies.ts";
+import { errorText } from "../../../telemetry/logging/error-text.ts";
+import type { ApplyOptions } from "./apply.ts";
+
+/** What {@link storePins} needs. */
+export interface StorePinsOptions extends Omit<ApplyOptions, "caches"> {
+  readonly caches: Pick<Caches, "lookup" | "workload" | "kinds">;
+}
+
+/** The pins of a write, or why the write must wait. */
+export type PinsForWrite =
+  /** `unpinned` is why Pods read live configuration although they should be pinned. */
+  | { readonly type: "pins"; readonly pinned: string | undefined; readonly unpinned?: string }
+  /** The configuration changed after the plan. */
+  | { readonly type: "stale" }
+  | { readonly type: "unavailable"; readonly message: string; readonly retryAfterMs: number }
+  | { readonly type: "stopped" };
+
+/**
+ * Stores the copies that the Pods of a plan are to read, before the one patch names them. A crash between the two leaves copies that the
+ * next run uses or the collector deletes.
+ */
+export async function storePins(
+  workload: Workload,
+  plan: RolloutPlan,
+  { client, caches, policy, leadership }: StorePinsOptions,
+): Promise<PinsForWrite> {
+  const sources =
+    plan.outcome === "roll" || plan.outcome === "firstHash"
+      ? pinSources(workload, plan.view, caches.lookup, policyFor(workload, policy))
+      : undefined;
+  if (sources === undefined) return { type: "pins", pinned: undefined };
+  try {
+    const stored = await storeCopies(workload, sources, {
+      client,
+      lookup: caches.lookup,
+      isAlive: isOwnerAlive(caches.workload, caches.kinds()),
+      signal: leadership.abort,
+      mayBeSent: leadership.valid,
+    });
+    switch (stored.type) {
+      case "stored":
+        return { type: "pins", pinned: stored.pinned };
+      case "unpinned":
+        return { type: "pins", pinned: undefined, unpinned: stored.message };
+      case "stale":
+        return stored;
+    }
+  } catch (error) {
+    if (leadership.abort.aborted) return { type: "stopped" };
+    if (!isApiFailure(error)) throw error;
+    return { type: "unavailable", message: errorText(error), retryAfterMs: retryAfterMs(error) };
+  }
+}

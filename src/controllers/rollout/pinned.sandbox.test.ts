@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import { type Sandbox, startSandbox } from "../../../sandbox/sandbox.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { workload } from "../../../test/support/fake-cluster.ts";
+import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
+import { parsePins } from "../../domain/pinning/pins.ts";
+
+const hashAnnotation = "wave.pusher.com/config-hash";
+const pinnedAnnotation = "wave.pusher.com/pinned";
+const containers = [
+  {
+    name: "main",
+    image: "nginx",
+    env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "page", key: "a" } } }],
+    envFrom: [{ configMapRef: { name: "maybe", optional: true } }],
+  },
+];
+
+interface Stored {
+  readonly metadata: { readonly name: string; readonly labels?: object; readonly ownerReferences?: readonly object[] };
+  readonly immutable?: boolean;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/** A controller with `pinConfig` that leads, and a Deployment `web` that is pinned and reads key `a` of ConfigMap `page`. */
+async function scene(annotations: Readonly<Record<string, string>> = { "wave.pusher.com/pin-config": "true" }) {
+  let faults: Sandbox["faults"] | undefined;
+  const start: typeof startSandbox = async (options) => {
+    const sandbox = await startSandbox(options);
+    faults = sandbox.faults;
+    return sandbox;
+  };
+  const cluster = await leadingCluster(start, { ...plainPolicy, pinConfig: true }, async (cluster) => {
+    await cluster.create("ConfigMap", {
+      metadata: { name: "page", labels: { app: "shop" } },
+      data: { a: "1", b: "1" },
+    });
+    const { metadata, ...web } = workload("web", { containers });
+    await cluster.create("Deployment", {
+      ...web,
+      metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } },
+    });
+  });
+  const template = async () => {
+    const { spec } = (await cluster.get("Deployment", "web")) as unknown as {
+      spec: { template: { metadata?: { annotations?: Readonly<Record<string, string>> } } };
+    };
+    return spec.template.metadata?.annotations ?? {};
+  };
+  const pins = async () => {
+    const text = (await template())[pinnedAnnotation];
+    return text === undefined ? undefined : Object.fromEntries(parsePins(text) ?? []);
+  };
+  const copy = async (source: string) => {
+    const name = (await pins())?.[source];
+    return name === undefined ? undefined : ((await cluster.get("ConfigMap", name)) as unknown as Stored);
+  };
+  const edit = async (data: Readonly<Record<string, string | null>>) => {
+    await cluster.edit("ConfigMap", "page", { data });
+    await cluster.show("ConfigMap", "page");
+  };
+  await eventually(async () => expect(await template()).toHaveProperty([hashAnnotation]));
+  await cluster.show("Deployment", "web");
+  const refuseCopies = () =>
+    faults?.add({
+      match: ({ method, path }) => method === "POST" && path.endsWith("/configmaps"),
+      action: { type: "status", status: 403 },
+    });
+  return { cluster, template, pins, copy, edit, refuseCopies };
+}
+
+describe("a pinned Deployment", () => {
+  it("names immutable copies of exactly what its Pods read, stored before its hash", async () => {
+    const { pins, copy } = await scene();
+    expect(Object.keys((await pins()) ?? {})).toEqual(["maybe", "page"]);
+    expect(await copy("page")).toMatchObject({
+      metadata: {
+        labels: { "wave.pusher.com/pinned-copy": "true" },
+        annotations: { "wave.pusher.com/copy-of": "page" },
+        ownerReferences: [{ kind: "Deployment", name: "web" }],
+      },
+      immutable: true,
+      data: { a: "1" },
+    });
+    expect(await copy("maybe")).not.toHaveProperty("data");
+  });
+
+  it("gets another copy with its rollout, and the first copy again with the first content", async () => {
+    const { pins, copy, edit, cluster } = await scene();
+    const before = await pins();
+    await edit({ a: "2" });
+    await eventually(async () => expect(await copy("page")).toMatchObject({ data: { a: "2" } }));
+    await cluster.show("Deployment", "web");
+    await edit({ a: "1" });
+    await eventually(async () => expect(await pins()).toEqual(before));
+  });
+
+  it("keeps its copies while it is held", async () => {
+    const { pins, edit, cluster } = await scene();
+    const before = await pins();
+    await cluster.edit("Deployment", "web", { metadata: { annotations: { "wave.pusher.com/hold": "true" } } });
+    await cluster.show("Deployment", "web");
+    await edit({ a: "2" });
+    await eventually(() => expect(cluster.metrics.render()).toContain('wave_held_workloads{reason="hold"} 1'));
+    expect(await pins()).toEqual(before);
+  });
+
+  it("is rolled unpinned, with a Warning, if a copy cannot be stored", async () => {
+    const { pins, template, edit, cluster, refuseCopies } = await scene();
+    const { [hashAnnotation]: hash } = await template();
+    refuseCopies();
+    await edit({ a: "2" });
+    await eventually(async () => expect((await template())[hashAnnotation]).not.toBe(hash));
+    expect(await pins()).toBeUndefined();
+    await eventually(() =>
+      expect(cluster.events).toContainEqual(expect.objectContaining({ type: "Warning", reason: "Unpinned" })),
+    );
+  });
+
+  it("uses the longer name if another object has the short one", async () => {
+    const { pins, copy, edit, cluster } = await scene();
+    const first = (await pins())?.page ?? "";
+    await edit({ a: "2" });
+    await eventually(async () => expect(await copy("page")).toMatchObject({ data: { a: "2" } }));
+    await cluster.show("Deployment", "web");
+    await cluster.remove("ConfigMap", first);
+    await cluster.create("ConfigMap", { metadata: { name: first }, data: { a: "of a squatter" } });
+    await edit({ a: "1" });
+    await eventually(async () => expect(await copy("page")).toMatchObject({ immutable: true, data: { a: "1" } }));
+    expect((await pins())?.page).toMatch(/^page-[0-9a-f]{20}$/);
+  });
+});
+
+it("is not pinned without its annotation", async () => {
+  const { pins } = await scene({});
+  expect(await pins()).toBeUndefined();
+});

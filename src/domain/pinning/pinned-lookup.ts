@@ -1,0 +1,106 @@
+import { hash } from "node:crypto";
+import { type Lookup, missingFrom, viewOfReferences } from "../config/view.ts";
+import type { Workload } from "../model/workload.ts";
+import type { Reference } from "../references/references.ts";
+import type { Warning } from "../references/warning.ts";
+import { formatList, quoted } from "../syntax/wording.ts";
+import { parsePins } from "./pins.ts";
+
+/** A lookup in which some ConfigMaps have the content of their pinned copies. */
+export interface PinnedLookup {
+  readonly lookup: Lookup;
+  /** The ConfigMaps that have the content of their copies. */
+  readonly kept: ReadonlySet<string>;
+  /** The ConfigMaps whose copy is gone, or lacks a key that the pod spec requires. They are read live. */
+  readonly unusable: readonly string[];
+}
+
+/**
+ * Returns a lookup in which the ConfigMaps that `keeps` selects have the content of the copies that the pod template names. So a plan by this
+ * lookup decides what Pods of a template with these pins read.
+ */
+export function pinnedLookup(workload: Workload, lookup: Lookup, keeps: (name: string) => boolean): PinnedLookup {
+  const pins = workload.pinned === undefined ? undefined : parsePins(workload.pinned);
+  if (pins === undefined) return { lookup, kept: new Set(), unusable: [] };
+  const { namespace } = workload;
+  const kept = new Map<string, ReturnType<Lookup>>();
+  const unusable: string[] = [];
+  for (const [name, copy] of pins) {
+    const references = referencesTo(workload, name);
+    if (references.length === 0 || !keeps(name)) continue;
+    const live = lookup("ConfigMap", namespace, name);
+    const stored = lookup("ConfigMap", namespace, copy);
+    if (stored?.isCopy !== true || missingFrom(references, () => stored).length > 0) unusable.push(name);
+    else {
+      const { isCopy: _, ...content } = stored;
+      // What the owner of the ConfigMap decides about it applies to its copies, too.
+      kept.set(name, {
+        ...content,
+        name,
+        directive: live?.directive,
+        sharedWith: live?.sharedWith,
+        changedAt: live?.changedAt,
+      });
+    }
+  }
+  if (kept.size === 0) return { lookup, kept: new Set(), unusable };
+  return {
+    lookup: (kind, ns, name) =>
+      kind === "ConfigMap" && ns === namespace && kept.has(name) ? kept.get(name) : lookup(kind, ns, name),
+    kept: new Set(kept.keys()),
+    unusable,
+  };
+}
+
+/** Returns the warning about rejected content whose copies cannot be used. */
+export function unusableCopies(names: readonly string[]): Warning {
+  const configMaps = names.length === 1 ? "ConfigMap" : "ConfigMaps";
+  const copy =
+    names.length === 1 ? "Its pinned copy is gone or lacks a key" : "Their pinned copies are gone or lack a key";
+  return {
+    reason: "Unpinned",
+    message: `New Pods read live configuration of ${configMaps} ${formatList(names, 3, quoted)}. ${copy} that the pod template reads.`,
+  };
+}
+
+/** Returns the references of the pod spec of a workload to a ConfigMap of its namespace. */
+function referencesTo({ references, namespace }: Workload, name: string): readonly Reference[] {
+  return references.filter(
+    (each) =>
+      each.kind === "ConfigMap" && each.name === name && each.namespace === namespace && each.annotation === undefined,
+  );
+}
+
+/** Returns the lookup of what new Pods are to read: a ConfigMap whose live content is rejected is read as its pinned copy. */
+export function withRejected(workload: Workload, lookup: Lookup): PinnedLookup {
+  const rejected = parseRejected(workload.rejected);
+  return pinnedLookup(workload, lookup, (name) => {
+    const digest = rejected.get(name);
+    return digest !== undefined && digest === rejectionDigest(workload, lookup, name);
+  });
+}
+
+/**
+ * Returns what identifies the live content of a ConfigMap in the annotation of rejected content: the first 16 hexadecimal digits of a SHA-256
+ * over what the hash of this workload includes of it.
+ */
+export function rejectionDigest(workload: Workload, lookup: Lookup, name: string): string {
+  const { entries } = viewOfReferences(referencesTo(workload, name), lookup);
+  const lines = entries.map(({ key, digest }) => `${key} ${Buffer.from(digest ?? "", "latin1").toString("hex")}\n`);
+  return hash("sha256", `wave.pusher.com/rejected v1\n${lines.join("")}`, "hex").slice(0, 16);
+}
+
+/** Parses the annotation of rejected content: `name=digest`, separated by commas. Ignores what is not of this form. */
+export function parseRejected(text: string | undefined): ReadonlyMap<string, string> {
+  const pairs = (text ?? "").split(",").flatMap((entry) => {
+    const form = /^([^=]+)=([0-9a-f]{16})$/.exec(entry.trim());
+    return form === null ? [] : [[form[1] ?? "", form[2] ?? ""] as const];
+  });
+  return new Map(pairs);
+}
+
+/** Returns the text of the annotation of rejected content, sorted; undefined if nothing is rejected. */
+export function formatRejected(rejected: ReadonlyMap<string, string>): string | undefined {
+  const entries = Array.from(rejected, ([name, digest]) => `${name}=${digest}`).sort();
+  return entries.length === 0 ? undefined : entries.join(",");
+}

@@ -1,0 +1,238 @@
+// Stores what a revision of a workload reads as immutable ConfigMaps. Controllers and webhooks use it before they write the pins.
+// Knows domain and kube, no caches and no records.
+import type { ConfigMap, OwnerReference } from "#kubernetes";
+import { toConfig } from "../domain/config/digest.ts";
+import { type Lookup, missingFrom } from "../domain/config/view.ts";
+import type { Workload } from "../domain/model/workload.ts";
+import { type CopyContent, copyData, copyName, wholeContent } from "../domain/pinning/copy-content.ts";
+import { contentOf, type PinSource } from "../domain/pinning/pin-request.ts";
+import { formatPins, maxPinnedLength, parsePins } from "../domain/pinning/pins.ts";
+import { copyOf, pinnedCopyLabel, unusedSince } from "../domain/references/annotations.ts";
+import { fieldManager } from "../domain/references/field-managers.ts";
+import { quoted } from "../domain/syntax/wording.ts";
+import { type ApiFailure, apiFailureOf } from "../kube/api/api-failure.ts";
+import type { ApiError } from "../kube/api/errors.ts";
+import { resourcePath, resources } from "../kube/api/resources.ts";
+import type { ApiClient } from "../kube/http/client.ts";
+import { getIfExists } from "../kube/reads/get-if-exists.ts";
+
+/** What {@link storeCopies} needs. */
+export interface StoreCopiesOptions {
+  readonly client: Pick<ApiClient, "request">;
+  /** The lookup of the plan. It may be behind: contents are compared with what the hash includes. */
+  readonly lookup: Lookup;
+  /** Reports whether an owner of a copy exists and is not being deleted. */
+  readonly isAlive: (owner: OwnerReference, namespace: string) => boolean;
+  readonly signal?: AbortSignal;
+  readonly mayBeSent?: () => boolean;
+}
+
+/** How storing ended. */
+export type StoredCopies =
+  /** All copies are stored and verified. `pinned` is the annotation for the pod template; undefined if nothing is pinned. */
+  | { readonly type: "stored"; readonly pinned: string | undefined }
+  /** A ConfigMap has another content than the hash includes. It changed after the plan. */
+  | { readonly type: "stale" }
+  /** A copy cannot be stored, so the Pods read live configuration. `message` is for the owner of the workload. */
+  | { readonly type: "unpinned"; readonly message: string };
+
+/** Above this number of owners a copy gets no more of them: Wave collects it by itself. */
+export const maxOwners = 50;
+
+/**
+ * Stores a copy of each source, and verifies copies that exist. All or none are pinned, so that a revision is never pinned in part because
+ * of a refused write. Throws what {@link ApiClient.request} throws if the API server does not answer.
+ */
+export async function storeCopies(
+  workload: Workload,
+  sources: readonly PinSource[],
+  options: StoreCopiesOptions,
+): Promise<StoredCopies> {
+  const current = (workload.pinned !== undefined && parsePins(workload.pinned)) || new Map<string, string>();
+  const pins = new Map<string, string>();
+  for (const source of sources) {
+    const stored = await storeCopy(workload, source, current.get(source.name), options);
+    if (typeof stored !== "string") return stored;
+    pins.set(source.name, stored);
+  }
+  const pinned = formatPins(pins);
+  if (pinned.length > maxPinnedLength) return unpinned(`it reads ${pins.size} ConfigMaps, too many to pin`);
+  return { type: "stored", pinned: pinned === "" ? undefined : pinned };
+}
+
+/** Returns the name of the copy of one source. */
+async function storeCopy(
+  workload: Workload,
+  source: PinSource,
+  current: string | undefined,
+  options: StoreCopiesOptions,
+): Promise<string | StoredCopies> {
+  const { namespace, name } = source;
+  const kept = current === undefined ? undefined : await currentCopy(workload, source, current, options);
+  if (kept !== undefined) return kept;
+  const content = contentOf(source, options.lookup("ConfigMap", namespace, name));
+  if (content !== undefined) {
+    const found = await existingCopy(workload, source, content, options);
+    if (found !== undefined) return found;
+  }
+  const stored = await getIfExists<ConfigMap>(options.client, {
+    path: resourcePath(resources.configMaps, { namespace, name }),
+    ...limitsOf(options),
+  });
+  const live = contentOf(source, stored && toConfig("ConfigMap", stored));
+  if (live === undefined) return { type: "stale" };
+  return createCopy(workload, source, copyData(stored, live), live, options);
+}
+
+/**
+ * Returns the copy that the pod template already names, if it has what the hash includes. It may have more keys than Pods read now, and its
+ * source may have another content, which was rejected.
+ */
+async function currentCopy(
+  workload: Workload,
+  source: PinSource,
+  current: string,
+  options: StoreCopiesOptions,
+): Promise<string | undefined> {
+  const { namespace, references } = source;
+  const cached = options.lookup("ConfigMap", namespace, current);
+  if (cached?.isCopy !== true || contentOf(source, cached) === undefined) return undefined;
+  if (missingFrom(references, () => cached).length > 0) return undefined;
+  const path = resourcePath(resources.configMaps, { namespace, name: current });
+  const stored = await getIfExists<ConfigMap>(options.client, { path, ...limitsOf(options) });
+  if (stored === undefined || !isUsable(stored, wholeContent(cached), options)) return undefined;
+  return (await takeIntoUse(workload, stored, options)) ? current : undefined;
+}
+
+/** Returns the name of a stored copy with this content, which the workload may use; undefined if there is none. */
+async function existingCopy(
+  workload: Workload,
+  { namespace, name }: Pick<PinSource, "namespace" | "name">,
+  content: CopyContent,
+  options: StoreCopiesOptions,
+): Promise<string | undefined> {
+  for (const digits of [10, 20] as const) {
+    const copy = copyName(name, content, digits);
+    const path = resourcePath(resources.configMaps, { namespace, name: copy });
+    const stored = await getIfExists<ConfigMap>(options.client, { path, ...limitsOf(options) });
+    if (stored === undefined) return undefined;
+    if (isUsable(stored, content, options) && (await takeIntoUse(workload, stored, options))) return copy;
+  }
+  return undefined;
+}
+
+/** Reports whether an object is an immutable copy of Wave with this content that the garbage collector is not about to delete. */
+function isUsable(stored: ConfigMap, content: CopyContent, { isAlive }: Pick<StoreCopiesOptions, "isAlive">): boolean {
+  const { labels, deletionTimestamp, ownerReferences = [], namespace = "" } = stored.metadata ?? {};
+  if (labels?.[pinnedCopyLabel] !== "true" || stored.immutable !== true || deletionTimestamp) return false;
+  if (wholeContent(toConfig("ConfigMap", stored)).digest !== content.digest) return false;
+  return ownerReferences.length === 0 || ownerReferences.some((owner) => isAlive(owner, namespace));
+}
+
+/** Takes the mark of the collector off a copy and adds the workload to its owners, if either is needed. Returns false after a conflict. */
+async function takeIntoUse(workload: Workload, stored: ConfigMap, options: StoreCopiesOptions): Promise<boolean> {
+  const { namespace, name, resourceVersion, annotations, ownerReferences: owners = [] } = stored.metadata ?? {};
+  const isMarked = annotations?.[unusedSince] !== undefined;
+  const owner = ownerOf(workload);
+  const isOwner = owner === undefined || owners.some(({ uid }) => uid === owner.uid) || owners.length >= maxOwners;
+  if (!isMarked && isOwner) return true;
+  const metadata = {
+    resourceVersion,
+    ...(isMarked && { annotations: { [unusedSince]: null } }),
+    ...(!isOwner && { ownerReferences: [...owners, owner] }),
+  };
+  try {
+    await options.client.request({
+      method: "PATCH",
+      path: resourcePath(resources.configMaps, { namespace, name }),
+      query: { fieldManager },
+      contentType: "application/merge-patch+json",
+      body: { metadata },
+      ...limitsOf(options),
+    });
+    return true;
+  } catch (error) {
+    const failure = apiFailureOf(error)?.type;
+    // Without permission to add an owner, Wave itself still collects the copy. A mark that stays would collect it in use.
+    if (!isMarked && (failure === "forbidden" || failure === "invalid" || failure === "deniedByWebhook")) return true;
+    if (failure === "conflict" || failure === "notFound") return false;
+    throw error;
+  }
+}
+
+async function createCopy(
+  workload: Workload,
+  { namespace, name }: PinSource,
+  data: Pick<ConfigMap, "data" | "binaryData">,
+  content: CopyContent,
+  options: StoreCopiesOptions,
+): Promise<string | StoredCopies> {
+  const owner = ownerOf(workload);
+  for (const digits of [10, 20] as const) {
+    const copy = copyName(name, content, digits);
+    const body = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: {
+        namespace,
+        name: copy,
+        // Never a label of the source: a GitOps tool would take the copy as its own, and prune it.
+        labels: { [pinnedCopyLabel]: "true" },
+        annotations: { [copyOf]: name },
+        ...(owner && { ownerReferences: [owner] }),
+      },
+      immutable: true,
+      ...data,
+    };
+    try {
+      const path = resourcePath(resources.configMaps, { namespace });
+      const created = await options.client.request<ConfigMap>({
+        method: "POST",
+        path,
+        query: { fieldManager },
+        body,
+        ...limitsOf(options),
+      });
+      // An admission plugin may have changed what is stored.
+      if (isUsable(created, content, { isAlive: () => true })) return copy;
+      return unpinned(`the stored copy ${quoted(copy)} differs from ConfigMap ${quoted(name)}`);
+    } catch (error) {
+      const failure = apiFailureOf(error);
+      switch (failure?.type) {
+        case "alreadyExists": {
+          const found = await existingCopy(workload, { namespace, name }, content, options);
+          if (found !== undefined) return found;
+          continue;
+        }
+        case "forbidden":
+        case "invalid":
+        case "badRequest":
+        case "deniedByWebhook":
+          return unpinned(`a copy of ConfigMap ${quoted(name)} cannot be stored: ${refusal(failure)}`);
+        default:
+          throw error;
+      }
+    }
+  }
+  return unpinned(`other objects have the names of the copies of ConfigMap ${quoted(name)}`);
+}
+
+/** Returns the reference of a copy to its workload; undefined before the API server has given the workload a uid. */
+export function ownerOf({ row, name, uid }: Workload): OwnerReference | undefined {
+  return uid === "" ? undefined : { apiVersion: row.apiVersion, kind: row.kind, name, uid };
+}
+
+function unpinned(why: string): StoredCopies {
+  return { type: "unpinned", message: `Not pinned: ${why}. New Pods read live configuration.` };
+}
+
+function limitsOf({ signal, mayBeSent }: StoreCopiesOptions): Pick<StoreCopiesOptions, "signal" | "mayBeSent"> {
+  return { ...(signal && { signal }), ...(mayBeSent && { mayBeSent }) };
+}
+
+/** Returns why a copy was refused. Only RBAC and quotas are quoted: another message may contain values. */
+function refusal({ type, error }: { readonly type: ApiFailure["type"]; readonly error: ApiError }): string {
+  const { reason, status, serverMessage } = error;
+  if (type === "forbidden") return serverMessage.replace(/\s+/g, " ").trim();
+  return reason || `status ${status}`;
+}
