@@ -1,7 +1,7 @@
 import { updateOnConfigChange } from "../references/annotations.ts";
 import { extraReferences } from "../references/extra-references.ts";
 import type { Warning } from "../references/warning.ts";
-import { quoted } from "../syntax/wording.ts";
+import { invalidAnnotationTexts } from "../references/warning-texts.ts";
 import {
   type Compatibility,
   type CompatibilitySettings,
@@ -96,7 +96,7 @@ export function contradictionWarnings(
     const annotation = optInAnnotations[compatibility];
     const value = annotation && annotations[annotation];
     if (optIn.state === "in" || !annotation || !value) return [];
-    const message = `Annotation ${annotation}: ${quoted(value)} does not opt the workload in, but the annotations of ${names} do. Wave rolls the workload for the objects in these other annotations. Remove one of the annotations.`;
+    const message = invalidAnnotationTexts.contradiction(annotation, value, names);
     return [{ reason: "InvalidAnnotation", message }];
   });
 }

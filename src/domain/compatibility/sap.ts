@@ -1,5 +1,6 @@
 import { annotationOrigin, type Reference, type StoredKind, wholeObject } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
+import { invalidAnnotationTexts } from "../references/warning-texts.ts";
 import { splitList } from "../syntax/comma-list.ts";
 import { isDnsSubdomain } from "../syntax/dns-name.ts";
 import { formatList, quoted } from "../syntax/wording.ts";
@@ -69,7 +70,7 @@ export function sapDirective({ namespace, annotations }: CompatibilitySource): W
       else named.push(wholeObject(kind, namespace, name, origin));
     }
     if (invalid.length > 0) {
-      const message = `Annotation ${annotation} has entries that are not valid names of a ${kind}: ${formatList(invalid, 2, quoted)}. Correct or remove these entries.`;
+      const message = invalidAnnotationTexts.invalidNames(annotation, kind, formatList(invalid, 2, quoted));
       mistakes.push({ reason: "InvalidAnnotation", message });
     }
   }

@@ -1,5 +1,6 @@
 import { annotationOrigin, type ConfigKind, type Reference, wholeObject } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
+import { invalidAnnotationTexts } from "../references/warning-texts.ts";
 import { splitList } from "../syntax/comma-list.ts";
 import { isDnsSubdomain } from "../syntax/dns-name.ts";
 import { parseDuration } from "../syntax/duration.ts";
@@ -149,12 +150,16 @@ function invalidPatternsWarning(annotation: string, invalid: readonly string[]):
   });
   return {
     reason: "InvalidAnnotation",
-    message: `Annotation ${annotation} has an invalid regular expression: ${which}. Correct the annotation.`,
+    message: invalidAnnotationTexts.invalidPattern(annotation, which),
   };
 }
 
 function overLimitWarning(annotation: string): Warning {
-  const message = `Annotation ${annotation} has more than ${limits.patterns} patterns, or a pattern with more than ${limits.characters} characters. Wave ignores these. Use fewer or shorter patterns.`;
+  const message = invalidAnnotationTexts.tooManyPatterns(
+    annotation,
+    String(limits.patterns),
+    String(limits.characters),
+  );
   return { reason: "InvalidAnnotation", message };
 }
 
@@ -166,6 +171,6 @@ function readPause(text: string | undefined): {
   if (text === undefined || text === "") return { ms: undefined, mistakes: [] };
   const ms = parseDuration(text.trim());
   if (ms !== undefined && ms > 0) return { ms, mistakes: [] };
-  const message = `Annotation ${pausePeriod} has the invalid value ${quoted(text)}. Use a duration such as "5m".`;
+  const message = invalidAnnotationTexts.invalidPause(pausePeriod, text);
   return { ms: undefined, mistakes: [{ reason: "InvalidAnnotation", message }] };
 }

@@ -3,6 +3,7 @@ import type { Policy } from "../policy/policy.ts";
 import { sharedWith } from "../references/annotations.ts";
 import { type ConfigName, configKey, isStored, type Reference, type StoredName } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
+import { crossNamespaceTexts } from "../references/warning-texts.ts";
 import { isDnsSubdomain } from "../syntax/dns-name.ts";
 import { formatList } from "../syntax/wording.ts";
 import { type Config, isSharedWith } from "./digest.ts";
@@ -77,7 +78,7 @@ function warningsOf(refused: readonly Refused[]): readonly Warning[] {
 /** Returns the same text whether the object exists or not, so that the warning does not reveal it. */
 function unshared({ namespace }: Workload, found: Config | undefined, policy: Policy): string | undefined {
   if (found !== undefined || policy.crossNamespace === "any") return undefined;
-  return `missing, or not shared with this namespace. Check the name, or set annotation ${sharedWith}: "${namespace}" on the object.`;
+  return crossNamespaceTexts.unshared(sharedWith, namespace);
 }
 
 /** Reports whether a workload may read an object without a grant: it is in the same namespace, or the policy allows any. */
@@ -120,10 +121,10 @@ export function objectsToRead(workload: Workload, policy: Policy): readonly Conf
 function forbidden({ namespace }: Workload, reference: Reference, policy: Policy): string | undefined {
   if (reference.namespace === namespace) return undefined;
   if (policy.crossNamespace === "none") {
-    return "ignored. References into other namespaces are off (--cross-namespace=none).";
+    return crossNamespaceTexts.off;
   }
   if (policy.namespaces !== undefined && !policy.namespaces.includes(reference.namespace)) {
-    return "ignored. Wave does not watch that namespace (--namespaces).";
+    return crossNamespaceTexts.unwatched;
   }
   return undefined;
 }

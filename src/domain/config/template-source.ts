@@ -5,12 +5,12 @@ import { isOptedIn } from "../policy/opted-in.ts";
 import type { Policy } from "../policy/policy.ts";
 import { workloadRefHash } from "../references/annotations.ts";
 import type { Warning } from "../references/warning.ts";
+import { invalidAnnotationTexts } from "../references/warning-texts.ts";
 import { isDnsSubdomain } from "../syntax/dns-name.ts";
 import { equalJson } from "../syntax/equal-json.ts";
 import { quoted } from "../syntax/wording.ts";
 import { trackedReferences } from "./tracked-references.ts";
 import type { Lookup } from "./view.ts";
-import { invalidAnnotationTexts } from "../references/warning-texts.ts";
 
 /**
  * The recorded hash of a workload while Wave writes its template source. No configuration has this hash. So after a crash

@@ -15,9 +15,9 @@ import type { Policy } from "../policy/policy.ts";
 import { updateOnConfigChange } from "../references/annotations.ts";
 import { describeLimitExceeded, type LimitExceeded } from "../references/limits.ts";
 import { mergeWarnings, type Warning } from "../references/warning.ts";
+import { invalidAnnotationTexts, overLimitText } from "../references/warning-texts.ts";
 import { quoted } from "../syntax/wording.ts";
 import { planComplete } from "./complete-plan.ts";
-import { invalidAnnotationTexts, overLimitText } from "../references/warning-texts.ts";
 
 type WarnedDecision = ExplainedDecision & { readonly warnings: readonly Warning[] };
 

@@ -1,4 +1,4 @@
-// What people and metrics are told of runs: Events, log lines and metrics. This file has the texts of all workload Events.
+/** This folder reports runs: Events, log lines and metrics. This file has the texts of all Events about rollouts. */
 import { describeMissing } from "../../../domain/config/messages.ts";
 import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
@@ -23,7 +23,7 @@ function podsPending(missing: string): WorkloadEvent {
   return {
     type: "Warning",
     reason: "SchedulingDisabled",
-    message: `New Pods are pending. Waiting for ${missing}. Create what is missing.`,
+    message: eventTexts.podsPending(missing),
   };
 }
 
@@ -31,7 +31,7 @@ function configMissing(missing: string): WorkloadEvent {
   return {
     type: "Warning",
     reason: "ConfigMissing",
-    message: `Waiting for ${missing}. Running Pods are not changed.`,
+    message: eventTexts.configMissing(missing),
   };
 }
 
@@ -39,9 +39,8 @@ function configMissing(missing: string): WorkloadEvent {
 export function heldEvent({ hold, reason }: Held & Pick<RolloutPlan, "reason">): WorkloadEvent {
   const type = hold.warning ? "Warning" : "Normal";
   if (hold.reason === "halted") return { type, reason: "RolloutHalted", message: hold.message };
-  // In observe mode, people want to know what Wave would do.
-  const due = hold.reason === "observed" ? `Rollout due: ${reason}. ` : "";
-  return { type, reason: "RolloutHeld", message: `${due}${hold.message}` };
+  const message = hold.reason === "observed" ? eventTexts.observed(reason, hold.message) : hold.message;
+  return { type, reason: "RolloutHeld", message };
 }
 
 /** Returns the Events about annotations and references that Wave ignores. */
@@ -53,23 +52,21 @@ export function warningEvents({ warnings }: PlanSummary): readonly WorkloadEvent
 export function writtenEvent(before: Workload, plan: PlanSummary, waitedFor: string | undefined): WorkloadEvent {
   const why = `${plan.reason}.${waitedFor === undefined ? "" : ` Waited for ${waitedFor}.`}`;
   if (hasSchedulingHold(before)) {
-    return { type: "Normal", reason: "SchedulingEnabled", message: `Scheduling enabled: ${why}` };
+    return { type: "Normal", reason: "SchedulingEnabled", message: eventTexts.schedulingEnabled(why) };
   }
   switch (plan.outcome) {
     case "cleanUp":
-      return { type: "Normal", reason: "Unpaused", message: `Deployment unpaused: ${plan.reason}.` };
+      return { type: "Normal", reason: "Unpaused", message: eventTexts.unpaused(plan.reason) };
     case "roll":
-      return { type: "Normal", reason: "ConfigChanged", message: `Rollout started: ${plan.reason}.` };
-    case "recorded": {
-      const message = `Recorded the current configuration without restarting Pods: ${plan.reason}.`;
-      return { type: "Normal", reason: "ConfigRecorded", message };
-    }
+      return { type: "Normal", reason: "ConfigChanged", message: eventTexts.rolloutStarted(plan.reason) };
+    case "recorded":
+      return { type: "Normal", reason: "ConfigRecorded", message: eventTexts.recorded(plan.reason) };
     default: {
       const place = before.strategy.hashOn === "workload" ? "annotations" : "pod template";
       return {
         type: "Normal",
         reason: "ConfigHashAdded",
-        message: `Added the configuration hash to the ${place}: ${why}`,
+        message: eventTexts.hashAdded(place, why),
       };
     }
   }
@@ -93,11 +90,26 @@ export function haltedChangeEvent(halted: {
     namespace === undefined && isStored(object)
       ? `you run: wave resume ${object.kind.toLowerCase()}/${object.name}`
       : "you run wave resume on the failed workloads";
-  const message = `Rollout of the last change halted${place}: ${workloads} failed. Continues when this object changes again, failed workloads recover, or ${command}.`;
+  const message = eventTexts.changeHalted(place, workloads, command);
   return { type: "Warning", reason: "RolloutHalted", message };
 }
 
-/** The messages of refused writes and reads. They become the text of the Event `RolloutFailed`. */
+/** The texts of the Events about rollouts: state, cause, next step. docs/events.md is made from this table. */
+export const eventTexts = {
+  rolloutStarted: (why: string) => `Rollout started: ${why}.`,
+  hashAdded: (place: string, why: string) => `Added the configuration hash to the ${place}: ${why}`,
+  recorded: (why: string) => `Recorded the current configuration without restarting Pods: ${why}.`,
+  schedulingEnabled: (why: string) => `Scheduling enabled: ${why}`,
+  unpaused: (why: string) => `Deployment unpaused: ${why}.`,
+  configMissing: (missing: string) => `Waiting for ${missing}. Running Pods are not changed.`,
+  podsPending: (missing: string) => `New Pods are pending. Waiting for ${missing}. Create what is missing.`,
+  /** With the text of the hold, because in observe mode people want to know what Wave would do. */
+  observed: (why: string, hold: string) => `Rollout due: ${why}. ${hold}`,
+  changeHalted: (place: string, workloads: string, command: string) =>
+    `Rollout of the last change halted${place}: ${workloads} failed. Continues when this object changes again, failed workloads recover, or ${command}.`,
+} as const;
+
+/** The messages of refused writes and reads. They become the text of the Event `RolloutFailed`. docs/events.md is made from this table. */
 export const refusedTexts = {
   /** The API server returned the workload without the hash. */
   hashRemovedOnWrite: (resource: string, field: string) =>
