@@ -1,3 +1,5 @@
+import type { ConfigName } from "../references/references.ts";
+
 /** What delays a due write, in the order of the checks. The first hold that applies is reported. */
 export type HoldReason =
   /** `mode: observe` or `--observe`: Wave only reports. */
@@ -32,6 +34,8 @@ export interface Hold {
   readonly until: number | undefined;
   /** When the window of the workload closes, milliseconds since the epoch. From then on the window holds the write. */
   readonly closesAt?: number;
+  /** The changed object whose batch holds the write; absent for other holds. */
+  readonly object?: ConfigName;
   /** Whether a person must act, so that the Event is a Warning. */
   readonly warning: boolean;
 }

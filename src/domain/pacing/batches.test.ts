@@ -29,7 +29,12 @@ describe("a change that concerns many workloads", () => {
   it("starts with the canary", () => {
     expect(admitted(members([200, due]))).toEqual(["a000"]);
     expect(admitted(members([200, due]), { canarySize: 3 })).toEqual(["a000", "a001", "a002"]);
-    expect(batch(members([200, due])).hold).toMatchObject({ reason: "batch", until: undefined, warning: false });
+    expect(batch(members([200, due])).hold).toMatchObject({
+      reason: "batch",
+      object,
+      until: undefined,
+      warning: false,
+    });
   });
 
   it("waits until the canary is complete and has soaked", () => {
@@ -83,7 +88,7 @@ describe("a change is halted", () => {
     expect(admitted(members([1, passed], [2, failed], [197, due])).length).toBe(50);
     const halted = batch(members([1, passed], [3, failed], [5, underWay], [191, due]));
     expect([...halted.admitted]).toEqual([]);
-    expect(halted.hold).toMatchObject({ reason: "halted", warning: true, until: undefined });
+    expect(halted.hold).toMatchObject({ reason: "halted", object, warning: true, until: undefined });
     expect(halted.hold.message).toMatch(/wave resume configmap\/shared/);
   });
 

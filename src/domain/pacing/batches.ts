@@ -108,9 +108,9 @@ function keysOf(members: readonly BatchMember[]): ReadonlySet<string> {
 
 /** Returns the hold of waiting workloads. Its message has no numbers, so that hundreds of Events stay the same as batches proceed. */
 function batchHold(object: ConfigName, namespace: string, until: number | undefined): Hold {
-  return { reason: "batch", message: holdTexts.batch(object, namespace), until, warning: false };
+  return { reason: "batch", message: holdTexts.batch(object, namespace), until, object, warning: false };
 }
 
 function haltedHold(object: ConfigName, namespace: string): Hold {
-  return { reason: "halted", message: holdTexts.halted(object, namespace), until: undefined, warning: true };
+  return { reason: "halted", message: holdTexts.halted(object, namespace), until: undefined, object, warning: true };
 }

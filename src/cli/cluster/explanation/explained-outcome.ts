@@ -8,6 +8,16 @@ import type { ConfigName } from "../../../domain/references/references.ts";
 import { sentences } from "../../output/sentences.ts";
 import type { ReadHashKeys } from "../running-wave/hash-keys.ts";
 
+/** Why a due action must not happen yet. */
+export interface ExplainedHold {
+  readonly reason: Hold["reason"];
+  readonly message: string;
+  /** When the hold ends by itself, RFC 3339; null if that is unknown. */
+  readonly until: string | null;
+  /** The changed object whose batch holds the action; absent for other holds. */
+  readonly object?: ConfigName;
+}
+
 /** What Wave would do with a workload now, as far as the permissions of the user show it. */
 export interface ExplainedOutcome {
   /** The outcome of `planRollout`; "unknown" if it depends on an object or a key that could not be read. */
@@ -15,7 +25,7 @@ export interface ExplainedOutcome {
   /** The due action that is held; null if nothing is held. */
   readonly due: "firstHash" | "recorded" | "roll" | "cleanUp" | null;
   /** The hold; null if nothing is held. */
-  readonly hold: { readonly reason: Hold["reason"]; readonly message: string; readonly until: string | null } | null;
+  readonly hold: ExplainedHold | null;
   /** One line for a person. */
   readonly reason: string;
   /** Null if the configuration is incomplete, is not tracked by Wave, or could not be read. */
@@ -54,8 +64,9 @@ export function explainedOutcome(
     currentHash,
   };
   if (outcome !== "held") return explained;
-  const { reason: by, message, until } = plan.hold;
-  return { ...explained, due: plan.due.outcome, hold: { reason: by, message, until: timeOf(until) } };
+  const { reason: by, message, until, object } = plan.hold;
+  const hold = { reason: by, message, until: timeOf(until), ...(object && { object }) };
+  return { ...explained, due: plan.due.outcome, hold };
 }
 
 /** The reason of a plan assumes a Wave that observed the change. A command did not observe it, so its reason is less specific. */

@@ -40,8 +40,12 @@ describe("a held workload", () => {
 describe("a halted rollout", () => {
   const halted = (name: string, object: string) => ({
     workload: { kind: "Deployment", namespace: "shop", name } as const,
-    hold: { reason: "halted" as const, message: `Workloads failed after ConfigMap "${object}" changed.`, until: null },
-    references: ["other", object].map((each) => ({ kind: "ConfigMap", namespace: "shop", name: each })) as never,
+    hold: {
+      reason: "halted" as const,
+      message: `Workloads failed after ConfigMap "${object}" changed.`,
+      until: null,
+      object: { kind: "ConfigMap", namespace: "shop", name: object } as const,
+    },
   });
 
   it("is one problem for each changed object, however many workloads it halts", () => {

@@ -1,5 +1,5 @@
-import { describeObject } from "../../../domain/config/messages.ts";
 import type { HoldReason } from "../../../domain/outcomes/hold.ts";
+import { configKey } from "../../../domain/references/references.ts";
 import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
 import type { Explanation } from "../../cluster/explanation/explanation.ts";
 import { age } from "../../output/age.ts";
@@ -63,19 +63,19 @@ export function heldFindings(
 const mostNamed = 5;
 
 /** Returns one finding for each changed object whose rollout is halted, with the workloads that wait for it. */
-export function haltFindings(
-  explanations: readonly Pick<Explanation, "workload" | "hold" | "references">[],
-): readonly Finding[] {
+export function haltFindings(explanations: readonly Pick<Explanation, "workload" | "hold">[]): readonly Finding[] {
   const halted = explanations.filter(({ hold }) => hold?.reason === "halted");
-  const groups = Map.groupBy(halted, ({ workload, hold }) => `${workload.namespace} ${hold?.message}`);
+  const groups = Map.groupBy(
+    halted,
+    ({ workload, hold }) => `${workload.namespace} ${hold?.object && configKey(hold.object)}`,
+  );
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined || first.hold === null) return [];
-    const { workload, hold, references } = first;
-    const changed = references.find((each) => hold.message.includes(describeObject(each, workload.namespace)));
+    const { workload, hold } = first;
     const names = group.map(({ workload: { kind, name } }) => `${kind.toLowerCase()}/${name}`);
     const count = `${formatCount(group.length)} ${group.length === 1 ? "workload is" : "workloads are"} halted`;
-    const where = changed ?? workload;
+    const where = hold.object ?? workload;
     const fix = `Fix ${describeRef(where)} or the failed workloads. Only if both are correct: wave resume ${waveArguments(where)}`;
     return [problem(pick(where), sentences(hold.message, `${count}: ${formatList(names, mostNamed, String)}`), fix)];
   });
