@@ -1,0 +1,116 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Pod, PodSpec } from "#kubernetes";
+import { pinnedPodCases } from "../../../test/support/domain/pinned-pods.ts";
+import { pinnedAnnotation } from "../references/annotations.ts";
+import { type JsonPatch, pointerSegments } from "../syntax/json-patch.ts";
+import { mirrorAnnotation, pinsOfPod, pointPod } from "./point-pod.ts";
+
+/** Applies replace and remove operations, as an API server does. */
+function patched(pod: Pod, patch: JsonPatch): Pod {
+  // A structured clone would keep objects shared.
+  const result: Pod = JSON.parse(JSON.stringify(pod));
+  for (const operation of patch) {
+    const path = [...pointerSegments(operation.path)];
+    const last = path.pop() ?? "";
+    // biome-ignore lint/suspicious/noExplicitAny: any JSON.
+    const parent = path.reduce((at: any, name) => at[name], result);
+    if (operation.op === "remove") parent.splice(Number(last), 1);
+    else if (last in parent) parent[last] = operation.value;
+    else throw new Error(`${operation.path} does not exist`);
+  }
+  return result;
+}
+
+const podOf = (spec: PodSpec, annotations: Record<string, string>): Pod => ({ metadata: { annotations }, spec });
+
+/** Returns a Pod that is pointed once. */
+function pointed(pod: Pod): Pod {
+  const pins = pinsOfPod(pod);
+  return pins === undefined ? pod : patched(pod, pointPod(pod, pins));
+}
+
+/** The API server stores an empty list like a list that is missing. */
+const withoutEmptyLists = (value: unknown) =>
+  JSON.parse(JSON.stringify(value), (_, each) => (Array.isArray(each) && each.length === 0 ? undefined : each));
+
+describe("pointPod", () => {
+  it.for(pinnedPodCases)("points $title", ({ pinned, annotations, created, pointed: expected }) => {
+    const pod = podOf(created, { ...annotations, [pinnedAnnotation]: pinned });
+    expect(withoutEmptyLists(pointed(pod).spec)).toEqual(withoutEmptyLists(expected));
+  });
+
+  it.for(pinnedPodCases)("changes nothing the second time: $title", ({ pinned, created }) => {
+    const once = pointed(podOf(created, { [pinnedAnnotation]: pinned }));
+    expect(pointed(once)).toEqual(once);
+  });
+
+  it("leaves Pods alone that have no annotation, no spec, or that are mirrors of files", () => {
+    const spec: PodSpec = { containers: [], volumes: [{ name: "v", configMap: { name: "web" } }] };
+    expect(pinsOfPod({})).toBeUndefined();
+    expect(pinsOfPod(podOf(spec, {}))).toBeUndefined();
+    const pins = new Map([["web", "web-0123456789"]]);
+    expect(pointPod({}, pins)).toEqual([]);
+    expect(pointPod(podOf(spec, { [mirrorAnnotation]: "x" }), pins)).toEqual([]);
+    expect(pointPod(podOf(spec, {}), pins)).toHaveLength(1);
+  });
+
+  it("accepts null in place of lists, and references without a name", () => {
+    const spec = {
+      containers: [{ name: "a", env: null, envFrom: [{ configMapRef: {} }] }],
+      initContainers: null,
+      volumes: [
+        { name: "v", configMap: {} },
+        { name: "p", projected: { sources: null } },
+      ],
+    } as unknown as PodSpec;
+    expect(pointPod(podOf(spec, {}), new Map([["web", "web-0123456789"]]))).toEqual([]);
+  });
+
+  it("never touches ephemeral containers", () => {
+    const spec = {
+      containers: [],
+      ephemeralContainers: [{ name: "debug", envFrom: [{ configMapRef: { name: "web" } }] }],
+    };
+    expect(pointPod(podOf(spec, {}), new Map([["web", "web-0123456789"]]))).toEqual([]);
+  });
+
+  it("only changes names of pinned ConfigMaps and removes optional variables of absent ones, in any Pod", () => {
+    const source = fc.constantFrom("web", "page", "gone", "live", "kube-root-ca.crt");
+    const reference = fc.record({ name: source, optional: fc.boolean() });
+    const env = fc.oneof(
+      fc.record({ name: fc.constant("P"), value: fc.string() }),
+      reference.map((ref) => ({ name: "V", valueFrom: { configMapKeyRef: { key: "k", ...ref } } })),
+    );
+    const container = fc.record({
+      name: fc.constant("c"),
+      env: fc.array(env),
+      envFrom: fc.array(reference.map((configMapRef) => ({ configMapRef }))),
+    });
+    const annotation =
+      "gone=gone-Absent,kube-root-ca.crt=kube-root-ca.crt-0123456789,page=page-0123456789,web=web-0123456789";
+    const expectedName = ({ name, optional }: { name: string; optional: boolean }) => {
+      if (name === "gone") return optional ? undefined : name;
+      return name === "web" || name === "page" ? `${name}-0123456789` : name;
+    };
+    fc.assert(
+      fc.property(fc.array(container), (containers) => {
+        const expected = containers.map((each) => ({
+          ...each,
+          env: each.env.flatMap((entry): object[] => {
+            if (!("valueFrom" in entry)) return [entry];
+            const { configMapKeyRef: ref } = entry.valueFrom;
+            const name = expectedName(ref);
+            return name === undefined ? [] : [{ ...entry, valueFrom: { configMapKeyRef: { ...ref, name } } }];
+          }),
+          envFrom: each.envFrom.flatMap(({ configMapRef: ref }) => {
+            const name = expectedName(ref);
+            return name === undefined ? [] : [{ configMapRef: { ...ref, name } }];
+          }),
+        }));
+        const pod = podOf({ containers, initContainers: containers }, { [pinnedAnnotation]: annotation });
+        expect(pointed(pod).spec).toEqual({ containers: expected, initContainers: expected });
+      }),
+    );
+  });
+});
