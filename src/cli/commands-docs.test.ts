@@ -6,7 +6,6 @@ import { exitCodes } from "./command/exit-codes.ts";
 import { diffEffects } from "./diff/diff-effects.ts";
 import { checks } from "./doctor/checks/checks.ts";
 import { severities } from "./doctor/context/finding.ts";
-import { listHelp } from "./list/list-help.ts";
 
 const page = readFileSync(new URL("../../docs/commands.md", import.meta.url), "utf8");
 
@@ -52,7 +51,8 @@ describe("the help of each command", () => {
     },
   );
 
-  it("of list has its states", () => {
-    for (const state of Object.keys(workloadStates)) expect(listHelp("all")).toContain(`\n  ${state} `);
+  it("of list has its states", async () => {
+    const { out } = await runWave(["list", "--help-all"]);
+    for (const state of Object.keys(workloadStates)) expect(out).toContain(`\n  ${state} `);
   });
 });

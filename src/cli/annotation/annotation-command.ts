@@ -8,8 +8,8 @@ import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts"
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import { accepting, type Command } from "../command/command.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
-import { exitCodes, sharedExitCodes } from "../command/exit-codes.ts";
-import { type CommandHelp, renderHelp } from "../command/help.ts";
+import { exitCodes } from "../command/exit-codes.ts";
+import type { CommandHelp } from "../command/help.ts";
 import type { NamedObject } from "../command/named-object.ts";
 import { type ArgumentKind, parseObjectArguments } from "../command/workload-argument.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
@@ -38,11 +38,6 @@ interface AnnotationCommandRow<K extends string> {
 }
 
 const flags = { namespace: namespaceFlag, ...connectionFlags, ...inheritedFlags };
-const exits = {
-  [exitCodes.done]: "Done, or there was nothing to do.",
-  [exitCodes.no]: "An object was not found, or the command does not apply to it.",
-  ...sharedExitCodes,
-};
 
 /** Returns a command that annotates objects one after the other and stops at the first failure. */
 export function annotationCommand<K extends string>(row: AnnotationCommandRow<K>): Command {
@@ -51,18 +46,16 @@ export function annotationCommand<K extends string>(row: AnnotationCommandRow<K>
     name,
     flags,
     kinds,
-    help: async (scope) =>
-      renderHelp(
-        {
-          ...help,
-          usage: `wave ${name} KIND/NAME... [flags]`,
-          usualFlags: ["namespace"],
-          details: [...details, "You need permission to patch the object. kubectl annotate does the same."],
-          exits,
-        },
-        flags,
-        scope,
-      ),
+    help: {
+      ...help,
+      usage: `wave ${name} KIND/NAME... [flags]`,
+      usualFlags: ["namespace"],
+      details: [...details, "You need permission to patch the object. kubectl annotate does the same."],
+      exits: {
+        [exitCodes.done]: "Done, or there was nothing to do.",
+        [exitCodes.no]: "An object was not found, or the command does not apply to it.",
+      },
+    },
     read: (call) => {
       const { positionals, values, terminal } = call;
       const objects = parseObjectArguments(positionals, kinds);

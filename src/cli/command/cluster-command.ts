@@ -3,10 +3,12 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { connectionFlags } from "../flags/connection-flags.ts";
-import { type FlagTable, type FlagValues, type GivenFlag, type HelpScope, parseFlags } from "../flags/parse-flags.ts";
+import { type FlagTable, type FlagValues, type GivenFlag, parseFlags } from "../flags/parse-flags.ts";
+import { UsageError } from "../flags/usage-error.ts";
 import { accepting, type Command, type Terminal } from "./command.ts";
 import { type ClusterSource, reportFailure } from "./command-failure.ts";
-import { exitCodes } from "./exit-codes.ts";
+import { exitCodes, sharedExitCodes } from "./exit-codes.ts";
+import { type CommandHelp, renderHelp } from "./help.ts";
 import { errorLine } from "./messages.ts";
 import { version } from "./version.ts";
 import type { ArgumentKind } from "./workload-argument.ts";
@@ -32,8 +34,10 @@ interface Row<T extends FlagTable> {
   readonly flags: T & typeof connectionFlags;
   /** The kinds of object that the command takes by name; undefined if it takes no object. */
   readonly kinds?: readonly ArgumentKind<string>[];
-  /** Returns the text of `--help` or `--help-all`. */
-  readonly help: (scope: HelpScope) => Promise<string>;
+  /** The help, without the exit codes that all cluster commands share. */
+  readonly help: CommandHelp;
+  /** Returns the error about an argument that is no flag; undefined if the command takes such arguments. */
+  readonly surplus?: (argument: string) => string;
   /**
    * Reads the arguments before any request. The returned function does the work and resolves with the exit code. Throws a UsageError
    * for an invalid argument.
@@ -45,13 +49,16 @@ interface Row<T extends FlagTable> {
  * Builds a command that talks to a cluster. If the cluster is unreachable, denies access, or lacks the requested object, the command
  * writes one error line and ends with the exit code of that failure.
  */
-export function clusterCommand<T extends FlagTable>({ name, flags, kinds, help, read }: Row<T>): Command {
+export function clusterCommand<T extends FlagTable>({ name, flags, kinds, help, surplus, read }: Row<T>): Command {
   const command: Command = async (args, terminal) => {
     const parsed = parseFlags(flags, args, terminal.env);
     if (parsed.action !== "run") {
-      terminal.write(parsed.action === "help" ? await help(parsed.scope) : `wave ${version()}\n`);
+      const whole = { ...help, exits: { ...help.exits, ...sharedExitCodes } };
+      terminal.write(parsed.action === "help" ? renderHelp(whole, flags, parsed.scope) : `wave ${version()}\n`);
       return exitCodes.done;
     }
+    const [argument] = parsed.positionals;
+    if (argument !== undefined && surplus !== undefined) throw new UsageError(surplus(argument));
     const run = read({ ...parsed, terminal });
     let config: ClusterConfig | undefined;
     try {

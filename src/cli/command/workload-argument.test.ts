@@ -56,7 +56,10 @@ describe("parseWorkloadArgument", () => {
     { words: ["deploy/"], message: "no Deployment named; add a name, for example deployment/web" },
     { words: ["deploy/web", "deploy/api"], message: 'too many workloads; this command takes one, remove "deploy/api"' },
     { words: ["deploy", "web", "api"], message: 'too many workloads; this command takes one, remove "api"' },
-    { words: ["deploy/../secrets"], message: '"../secrets" is not a valid Deployment name; use lower-case letters, digits, dashes and dots' },
+    {
+      words: ["deploy/../secrets"],
+      message: '"../secrets" is not a valid Deployment name; use lower-case letters, digits, dashes and dots',
+    },
     { words: ["sts/Web"], message: '"Web" is not a valid StatefulSet name' },
   ])("rejects $words with what to write instead", ({ words, message }) => {
     expect(() => parseWorkloadArgument(words)).toThrow(message);

@@ -4,14 +4,18 @@ import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
-import { exitCodeFor } from "../command/exit-codes.ts";
+import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
 import { warningLine } from "../command/messages.ts";
+import { connectionFlags } from "../flags/connection-flags.ts";
+import { choice, text } from "../flags/flag-types.ts";
+import { inheritedFlags } from "../flags/inherited-flags.ts";
+import { namespaceFlag } from "../flags/namespace-flag.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
+import { programForms } from "../output/program-text.ts";
 import { readClusterStates } from "./cluster-states.ts";
 import { desiredObjects } from "./desired-objects.ts";
-import { replacing } from "./diff-effects.ts";
-import { diffFlags } from "./diff-flags.ts";
+import { diffEffects, replacing } from "./diff-effects.ts";
 import { renderDiff } from "./diff-output.ts";
 import { manifestErrorTexts } from "./manifests/manifest-error-texts.ts";
 import { readManifestFiles } from "./manifests/manifest-files.ts";
@@ -19,18 +23,66 @@ import { parseManifests } from "./manifests/parse-manifests.ts";
 import { overlayManifests } from "./overlay.ts";
 import { differencesOf } from "./workload-difference.ts";
 
+const group = "Manifests";
+
+const flags = {
+  filename: {
+    ...text({
+      group,
+      short: "f",
+      placeholder: "FILE",
+      help: "File, folder (all *.yaml, *.yml and *.json below it), or - for standard input. Repeatable.",
+    }),
+    repeats: true,
+  },
+  namespace: {
+    ...namespaceFlag,
+    group,
+    help: "Namespace of manifests without a namespace, as in kubectl apply.",
+  },
+  output: choice({
+    group,
+    short: "o",
+    of: ["table", "markdown", ...programForms],
+    default: "table",
+    help: "Output format: a table, a comment for a pull request, or data for a program.",
+  }),
+
+  ...connectionFlags,
+  ...inheritedFlags,
+};
+
 /**
  * `wave diff -f FILE`: previews which workloads would roll if manifests were applied. The exit code is "no" if Pods would be replaced, and
  * "incomplete" if an effect is unknown.
  */
 export const diff = clusterCommand({
   name: "diff",
-  flags: diffFlags,
-  help: async (scope) => (await import("./diff-help.ts")).diffHelp(scope),
+  flags,
+  help: {
+    usage: "wave diff -f FILE [flags]",
+    description:
+      "Preview which workloads would roll if manifests were applied, through which keys, and in which order.",
+    examples: [
+      ["helm template shop ./shop -n shop | wave diff -f - -n shop", "before an upgrade of a release"],
+      ["kustomize build overlays/prod | wave diff -f - -o markdown", "as a comment on a pull request"],
+      ["wave diff -f manifests/ -f extra.yaml", "a folder and a file"],
+    ],
+    usualFlags: ["filename", "namespace", "output"],
+    details: [
+      "The preview overlays the manifests on the current cluster and decides as Wave does. It uses your permissions, writes nothing, and prints no values.",
+      "Changes by admission webhooks and defaults for new fields are not included.",
+      "Objects that are not in the manifests stay. As in kubectl apply, only keys and fields that were applied before and are no longer in the manifests are removed.",
+    ],
+    words: { heading: "Effects", meanings: diffEffects },
+    exits: {
+      [exitCodes.done]: "No Pods would be replaced.",
+      [exitCodes.no]: "Some Pods would be replaced.",
+    },
+  },
+  surplus: argumentErrorTexts.surplusFile,
   read: (called) => {
-    const { positionals, values, terminal } = called;
-    const [surplus] = positionals;
-    if (surplus !== undefined) throw new UsageError(argumentErrorTexts.surplusFile(surplus));
+    const { values, terminal } = called;
     const names = values.filename?.split(",").filter((name) => name !== "") ?? [];
     if (names.length === 0) throw new UsageError(manifestErrorTexts.noFile);
     return async (cluster) => {

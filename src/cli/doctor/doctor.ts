@@ -7,16 +7,27 @@ import { readWorkloadSnapshots, type WorkloadSnapshots } from "../cluster/snapsh
 import { type Cluster, type CommandCall, clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
-import { exitCodeFor } from "../command/exit-codes.ts";
+import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
 import { warningLine } from "../command/messages.ts";
-import { UsageError } from "../flags/usage-error.ts";
+import { connectionFlags } from "../flags/connection-flags.ts";
+import { inheritedFlags } from "../flags/inherited-flags.ts";
+import { allNamespacesFlag, namespaceFlag } from "../flags/namespace-flag.ts";
+import { tableFlag } from "../flags/output-flag.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
 import { isForProgram, programText } from "../output/program-text.ts";
-import { runChecks } from "./checks/checks.ts";
+import { checks, runChecks } from "./checks/checks.ts";
 import { type AnnotationScan, scanAnnotations } from "./context/annotation-scan.ts";
 import type { DoctorContext } from "./context/doctor-context.ts";
-import { doctorFlags } from "./doctor-flags.ts";
 import { diagnosisOf, renderDiagnosis, uncheckedIn } from "./doctor-output.ts";
+
+const flags = {
+  namespace: namespaceFlag,
+  "all-namespaces": allNamespacesFlag,
+  output: tableFlag("Output format: a table with findings, or all findings for a program."),
+
+  ...connectionFlags,
+  ...inheritedFlags,
+};
 
 /**
  * `wave doctor`: finds what keeps Wave from rolling, and the next step for each finding. The exit code is "no" if there is a problem, and
@@ -24,11 +35,31 @@ import { diagnosisOf, renderDiagnosis, uncheckedIn } from "./doctor-output.ts";
  */
 export const doctor = clusterCommand({
   name: "doctor",
-  flags: doctorFlags,
-  help: async (scope) => (await import("./doctor-help.ts")).doctorHelp(scope),
+  flags,
+  help: {
+    usage: "wave doctor [flags]",
+    description: "Check Wave and its workloads, and print the next step for each problem.",
+    examples: [
+      ["wave doctor -n shop", "Wave and the workloads of namespace shop"],
+      ["wave doctor -A", "the workloads of all namespaces"],
+      ["wave doctor -A -o json", "for a program"],
+    ],
+    usualFlags: ["namespace", "all-namespaces", "output"],
+    details: [
+      "The checks use your permissions and write nothing. To check the webhook, a Deployment is created as a dry run, which stores nothing.",
+      "A check that needs a permission that you lack is unchecked. All other checks still run.",
+    ],
+    words: {
+      heading: "Checks",
+      meanings: Object.fromEntries(Object.entries(checks).map(([name, { means }]) => [name, means])),
+    },
+    exits: {
+      [exitCodes.done]: "All checks are complete and found no problem.",
+      [exitCodes.no]: "There is a problem.",
+    },
+  },
+  surplus: argumentErrorTexts.surplusNamespace,
   read: (called) => {
-    const [surplus] = called.positionals;
-    if (surplus !== undefined) throw new UsageError(argumentErrorTexts.surplusNamespace(surplus));
     return async (cluster) => {
       const diagnosis = diagnosisOf(await runChecks(await doctorContextOf(cluster, called)));
       const { output } = called.values;
@@ -45,7 +76,7 @@ export const doctor = clusterCommand({
   },
 });
 
-async function doctorContextOf(cluster: Cluster, called: CommandCall<typeof doctorFlags>): Promise<DoctorContext> {
+async function doctorContextOf(cluster: Cluster, called: CommandCall<typeof flags>): Promise<DoctorContext> {
   const { values } = called;
   const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
   const serverVersion = await versionOf(cluster);

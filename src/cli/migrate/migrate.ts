@@ -8,12 +8,30 @@ import { readWorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
-import { exitCodeFor } from "../command/exit-codes.ts";
+import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
 import { warningLine } from "../command/messages.ts";
+import { connectionFlags } from "../flags/connection-flags.ts";
+import { bool } from "../flags/flag-types.ts";
+import { inheritedFlags } from "../flags/inherited-flags.ts";
+import { allNamespacesFlag, namespaceFlag } from "../flags/namespace-flag.ts";
+import { tableFlag } from "../flags/output-flag.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { migrateFlags } from "./migrate-flags.ts";
 import { type Migration, renderMigration } from "./migrate-output.ts";
-import { migrationOf } from "./workload-migration.ts";
+import { migrationEffects, migrationOf } from "./workload-migration.ts";
+
+const flags = {
+  "dry-run": bool({
+    group: namespaceFlag.group,
+    default: false,
+    help: "Preview only. Required, because this command never writes.",
+  }),
+  namespace: namespaceFlag,
+  "all-namespaces": allNamespacesFlag,
+  output: tableFlag("Output format: a table, or data for a program."),
+
+  ...connectionFlags,
+  ...inheritedFlags,
+};
 
 /**
  * `wave migrate --dry-run`: previews what happens to each workload if Wave takes over now. The exit code is "no" if a workload would roll,
@@ -21,11 +39,28 @@ import { migrationOf } from "./workload-migration.ts";
  */
 export const migrate = clusterCommand({
   name: "migrate",
-  flags: migrateFlags,
-  help: async (scope) => (await import("./migrate-help.ts")).migrateHelp(scope),
-  read: ({ positionals, values, terminal }) => {
-    const [surplus] = positionals;
-    if (surplus !== undefined) throw new UsageError(argumentErrorTexts.surplusNamespace(surplus));
+  flags,
+  help: {
+    usage: "wave migrate --dry-run [flags]",
+    description:
+      "Preview what happens to each workload if Wave replaces Wave in Go, SAP pod-reloader or Stakater Reloader.",
+    examples: [
+      ["wave migrate --dry-run -A", "the whole cluster"],
+      ["wave migrate --dry-run -A --compatibility=wave,stakater -o json", "only these annotations, for a program"],
+    ],
+    usualFlags: ["dry-run", "namespace", "all-namespaces", "output"],
+    details: [
+      "The preview understands the annotations of all these controllers, unless --compatibility selects some. It uses your permissions and writes nothing.",
+      "It does not read the flags of a running Wave: give the flags that the new Wave will have.",
+    ],
+    words: { heading: "Effects", meanings: migrationEffects },
+    exits: {
+      [exitCodes.done]: "No workload would roll.",
+      [exitCodes.no]: "Some workloads would roll.",
+    },
+  },
+  surplus: argumentErrorTexts.surplusNamespace,
+  read: ({ values, terminal }) => {
     if (!values["dry-run"]) throw new UsageError(argumentErrorTexts.noDryRun);
     return async (cluster) => {
       const { client } = cluster;
