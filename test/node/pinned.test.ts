@@ -1,25 +1,32 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { until } from "../control-plane/wave-process.ts";
-import { makeNamespace, type Namespace, workload } from "../end-to-end/objects.ts";
-import { getWorkload, recordedHash, waveEvents } from "../end-to-end/state.ts";
+import { makeNamespace, workload } from "../end-to-end/objects.ts";
+import { recordedHash } from "../end-to-end/state.ts";
 import { admits, helmWave, leader, makeSystem, type Pod, podsOf, rolledOut } from "./installed.ts";
-import { everywhere, type Pages, pagesOf, readsEverywhere, refresh, restartContainer } from "./reading-pods.ts";
+import { everywhere, exitCodes, type Pages, readsEverywhere, refresh, restartContainer } from "./reading-pods.ts";
+import { type ReadingScene, startReading } from "./reading-scene.ts";
 import { describeOnNode } from "./suite.ts";
 
-/** What Pods of an old pod template read after an edit that Wave does not roll: the page "old", or the edited page. */
-const halves = [
-  {
-    title: "without pin-config",
-    suffix: "live",
-    pinned: false,
-    read: "read the new page",
-    /** Files are refreshed in a running container. A new container reads everything again. */
-    running: (page: string): Pages => ({ ...everywhere("old"), volume: page, projected: page }),
-    started: everywhere,
-  },
-] as const;
+interface Half {
+  readonly title: string;
+  readonly pinned: boolean;
+  /** What a container reads that already ran when the page was edited. */
+  readonly running: (old: string, page: string) => Pages;
+  /** What a container reads that was started after the edit. */
+  readonly started: (old: string, page: string) => Pages;
+}
 
-describeOnNode("Pods of an old pod template", (node) => {
+/** What Pods of an old pod template read after an edit that Wave does not roll. */
+const halves: readonly Half[] = [
+  {
+    title: "without pin-config, Kubernetes gives the new configuration to Pods",
+    pinned: false,
+    running: (old, page) => ({ ...everywhere(old), volume: page, projected: page }),
+    started: (_, page) => everywhere(page),
+  },
+];
+
+describeOnNode("the configuration of an old pod template", (node) => {
   beforeAll(async () => {
     const { cluster } = node();
     const namespace = await makeNamespace(cluster, "probe");
@@ -30,93 +37,48 @@ describeOnNode("Pods of an old pod template", (node) => {
     await leader(cluster);
   });
 
-  describe.for(halves)("$title", ({ suffix, pinned, read, running, started }) => {
-    const kubectl = (ns: string, ...args: string[]) => node().cluster.kubectl(["-n", ns, ...args]);
+  describe.for(halves)("$title", ({ pinned, running, started }) => {
+    const start = (name: string, page?: string) =>
+      startReading(node(), `${name}-${pinned ? "pinned" : "live"}`, { pinned, page });
 
-    /** Creates a namespace with ConfigMap "page" and an unpinned Pod that reads it, and returns how to create workloads and edit the page. */
-    const startScene = async (name: string) => {
+    /** Expects what a Pod of "web" reads: at once, after a restart of its container, and in a new Pod of the same template. */
+    const expectPages = async ({ kubectl, pages }: ReadingScene, old: Pod, before: string, page: string) => {
       const { cluster } = node();
-      const ns = `${name}-${suffix}`;
-      const namespace: Namespace = await makeNamespace(cluster, ns);
-      await namespace.configMap("page", { page: "old" });
-      const create = async (
-        workloadName: string,
-        { command, annotations, spec }: { command?: string; annotations?: object; spec?: object } = {},
-      ): Promise<Pod> => {
-        const podSpec = readsEverywhere("page", command);
-        const pin = pinned ? { "wave.pusher.com/pin-config": "true" } : {};
-        await namespace.create(
-          workload(workloadName, podSpec, { annotations: { ...pin, ...annotations }, spec: { ...spec } }),
-        );
-        await until("the hash, and the pinned copies", async () => {
-          const { spec } = await getWorkload(cluster, ns, "Deployment", workloadName);
-          const { "wave.pusher.com/config-hash": hash, "wave.pusher.com/pinned": copies } =
-            spec.template.metadata.annotations ?? {};
-          return hash !== undefined && (copies !== undefined) === pinned ? true : undefined;
-        });
-        await rolledOut(cluster, ns, `deployment/${workloadName}`);
-        const pod = await until("one Pod", async () => {
-          const pods = await podsOf(cluster, ns, `app=${workloadName}`);
-          return pods.length === 1 ? pods[0] : undefined;
-        });
-        expect(await pagesOf(cluster, ns, pod.metadata.name)).toEqual(everywhere("old"));
-        return pod;
-      };
-      const edit = async (page: string) => {
-        const probe = { metadata: { name: "probe" }, spec: readsEverywhere("page") };
-        await cluster.api("POST", `/api/v1/namespaces/${ns}/pods`, probe);
-        await kubectl(ns, "wait", "--for=condition=Ready", "pod/probe", "--timeout=240s");
-        await namespace.edit("ConfigMap", "page", { page });
-        await refresh(cluster, ns, "probe");
-        await until("the new page in the probe", async () =>
-          (await pagesOf(cluster, ns, "probe")).volume === page ? true : undefined,
-        );
-      };
-      return { ns, create, edit, pages: (pod: Pod) => pagesOf(cluster, ns, pod.metadata.name) };
-    };
-    type Scene = Awaited<ReturnType<typeof startScene>>;
-
-    /** Expects what a Pod of the old template of a Deployment reads: at once, after a restart of its container, and in a new Pod. */
-    const expectPages = async ({ ns, pages }: Scene, name: string, old: Pod, page: string) => {
-      const { cluster } = node();
-      await refresh(cluster, ns, old.metadata.name);
-      await expect.poll(() => pages(old), { message: "the Pod that runs" }).toEqual(running(page));
-      await restartContainer(node(), ns, old);
-      await expect.poll(() => pages(old), { message: "its container that was started again" }).toEqual(started(page));
-      await kubectl(ns, "scale", `deployment/${name}`, "--replicas=2");
-      const added = await until("a second Pod", async () => {
-        const pods = await podsOf(cluster, ns, `app=${name}`);
-        return pods.find(({ metadata, status }) => metadata.uid !== old.metadata.uid && status.phase === "Running");
-      });
-      await expect.poll(() => pages(added), { message: "a Pod that was added" }).toEqual(started(page));
-      expect(await pages(old)).toEqual(started(page));
-      const hash = (pod: Pod) => pod.metadata.annotations?.["wave.pusher.com/config-hash"];
-      expect(hash(added), "Wave has not rolled").toBe(hash(old));
-    };
-
-    /** Returns the exit codes of the container of a Pod. */
-    const endedWith = async ({ metadata: { namespace = "", name } }: Pod) => {
-      const codes = "jsonpath={.status.containerStatuses[0]..exitCode}";
-      return (await kubectl(namespace, "get", "pod", name, "-o", codes)).split(" ").map(Number);
-    };
-
-    const event = (ns: string, name: string, expected: string) =>
-      until(`Event ${expected} of ${name}`, async () =>
-        (await waveEvents(node().cluster, ns, name)).find(({ reason }) => reason === expected),
+      const { namespace = "", name, uid } = old.metadata;
+      await refresh(cluster, namespace, name);
+      await expect.poll(() => pages(old), { message: "the Pod that runs" }).toEqual(running(before, page));
+      await restartContainer(node(), old);
+      // Kubernetes has created a directory for a file that did not exist, and keeps the directory for the life of the Pod.
+      const restarted = { ...started(before, page), ...(before === "" ? { subPath: "" } : {}) };
+      await expect.poll(() => pages(old), { message: "its container, started again" }).toEqual(restarted);
+      await kubectl("scale", "deployment/web", "--replicas=2");
+      const added = await until("a second Pod", async () =>
+        (await podsOf(cluster, namespace, "app=web")).find(
+          ({ metadata, status }) => metadata.uid !== uid && status.phase === "Running",
+        ),
       );
+      await expect.poll(() => pages(added), { message: "a Pod that was added" }).toEqual(started(before, page));
+      expect(await pages(old)).toEqual(restarted);
+      const hash = ({ metadata }: Pod) => metadata.annotations?.["wave.pusher.com/config-hash"];
+      expect(hash(added), "the hash, because Wave has not rolled").toBe(hash(old));
+    };
 
-    it(`${read} while their workload is on hold`, async () => {
-      const scene = await startScene("hold");
+    it.for([
+      ["an edit", "old"],
+      ["the creation of an optional ConfigMap", undefined],
+    ] as const)("while a hold delays %s", async ([, page]) => {
+      const scene = await start(page === undefined ? "hold-absent" : "hold", page);
       const old = await scene.create("web");
-      await kubectl(scene.ns, "annotate", "deployment/web", "wave.pusher.com/hold=true");
+      expect(await scene.pages(old)).toEqual(everywhere(page ?? ""));
+      await scene.kubectl("annotate", "deployment/web", "wave.pusher.com/hold=true");
       await scene.edit("new");
-      await event(scene.ns, "web", "RolloutHeld");
-      await expectPages(scene, "web", old, "new");
+      await scene.event("web", "RolloutHeld");
+      await expectPages(scene, old, page ?? "", "new");
     });
 
-    it(`${read} while a batch is halted because its canary failed`, async () => {
-      const scene = await startScene("halt");
-      // The Pods of the canary end if they read a bad page.
+    it("while an edit is halted because the canary failed", async () => {
+      const { cluster } = node();
+      const scene = await start("halt", "old");
       const canary = await scene.create("canary", {
         command: '[ "$PAGE" != bad ] && exec sleep infinity',
         annotations: { "wave.pusher.com/priority": "1" },
@@ -125,35 +87,27 @@ describeOnNode("Pods of an old pod template", (node) => {
       });
       const old = await scene.create("web");
       await scene.edit("bad");
-      await event(scene.ns, "web", "RolloutHalted");
-      await expectPages(scene, "web", old, "bad");
-
-      // Kubernetes keeps the old Pod of the canary, because the new Pod does not become available. But a restart of its container breaks it.
-      await restartContainer(node(), scene.ns, canary);
+      await scene.event("web", "RolloutHalted");
+      await expectPages(scene, old, "old", "bad");
+      // Kubernetes keeps the old Pod of the canary, because the new Pod does not become available.
+      await restartContainer(node(), canary);
       if (pinned) await expect.poll(() => scene.pages(canary)).toEqual(everywhere("old"));
-      else
-        await until("its container to end by itself", async () =>
-          (await endedWith(canary)).includes(1) ? true : undefined,
-        );
+      else await expect.poll(() => exitCodes(cluster, canary)).toContain(1);
     });
 
-    it(`${read} after kubectl rollout undo`, async () => {
+    it("after kubectl rollout undo", async () => {
       const { cluster } = node();
-      const scene = await startScene("undo");
+      const scene = await start("undo", "old");
       await scene.create("web");
-      const before = await recordedHash(cluster, scene.ns, "Deployment", "web");
+      const hash = () => recordedHash(cluster, scene.namespace.name, "Deployment", "web");
+      const before = await hash();
       await scene.edit("new");
-      await until("the new hash", async () =>
-        (await recordedHash(cluster, scene.ns, "Deployment", "web")) === before ? undefined : true,
-      );
-      await rolledOut(cluster, scene.ns, "deployment/web");
-      await kubectl(scene.ns, "rollout", "undo", "deployment/web");
-      await rolledOut(cluster, scene.ns, "deployment/web");
-      const undone = await until("the Pod of the old template", async () => {
-        const pods = await podsOf(cluster, scene.ns, "app=web");
-        return pods.length === 1 ? pods[0] : undefined;
-      });
-      await expect.poll(() => scene.pages(undone)).toEqual(started("new"));
+      await until("the new hash", async () => ((await hash()) === before ? undefined : true));
+      await rolledOut(cluster, scene.namespace.name, "deployment/web");
+      await scene.kubectl("rollout", "undo", "deployment/web");
+      await rolledOut(cluster, scene.namespace.name, "deployment/web");
+      const pod = await scene.onlyPod("web");
+      await expect.poll(() => scene.pages(pod)).toEqual(started("old", "new"));
     });
   });
 });

@@ -3,7 +3,7 @@ import { until } from "../control-plane/wave-process.ts";
 import { nginx, type Pod, podsOf } from "./installed.ts";
 import type { RealNode } from "./node.ts";
 
-/** The ways in which a Pod of {@link readsEverywhere} reads a page: files that Kubernetes refreshes, a file that it does not, variables. */
+/** The ways in which a Pod of {@link readsEverywhere} reads a page: two files that Kubernetes refreshes, one that it does not, and variables. */
 export type Pages = Readonly<Record<"volume" | "projected" | "subPath" | "env" | "envFrom", string>>;
 
 /** Returns the pages of a Pod that reads the same page in each way. */
@@ -33,7 +33,7 @@ export function readsEverywhere(name: string, command = "exec sleep infinity") {
         envFrom: [{ prefix: "ALL_", configMapRef: { name, optional } }],
         volumeMounts: [
           { name: "files", mountPath: "/volume" },
-          { name: "files", mountPath: "/subPath/page", subPath: "page" },
+          { name: "one-file", mountPath: "/subPath/page", subPath: "page" },
           { name: "projected", mountPath: "/projected" },
           { name: "own", mountPath: "/own" },
         ],
@@ -41,6 +41,7 @@ export function readsEverywhere(name: string, command = "exec sleep infinity") {
     ],
     volumes: [
       { name: "files", configMap: { name, optional } },
+      { name: "one-file", configMap: { name, optional } },
       { name: "projected", projected: { sources: [{ configMap: { name, optional } }] } },
       {
         name: "own",
@@ -85,12 +86,20 @@ export async function refresh(cluster: Cluster, namespace: string, pod: string):
 }
 
 /** Kills the process of a Pod's container, and waits until Kubernetes has started the container again. */
-export async function restartContainer({ cluster, inside }: RealNode, namespace: string, pod: Pod): Promise<void> {
+export async function restartContainer({ cluster, inside }: RealNode, pod: Pod): Promise<void> {
+  const { namespace = "", name, uid } = pod.metadata;
   const id = pod.status.containerStatuses?.[0]?.containerID.replace("containerd://", "") ?? "";
   await inside("ctr", "-n", "k8s.io", "task", "kill", "--signal", "SIGKILL", id);
-  await until(`the container of ${pod.metadata.name} to be started again`, async () => {
+  await until(`the container of ${name} to be started again`, async () => {
     const pods = await podsOf(cluster, namespace);
-    const status = pods.find(({ metadata }) => metadata.uid === pod.metadata.uid)?.status.containerStatuses?.[0];
+    const status = pods.find(({ metadata }) => metadata.uid === uid)?.status.containerStatuses?.[0];
     return status !== undefined && status.restartCount > 0 ? true : undefined;
   });
+}
+
+/** Returns the codes with which the container of a Pod has ended by itself or by a signal. */
+export async function exitCodes(cluster: Cluster, { metadata }: Pod): Promise<readonly number[]> {
+  const codes = "jsonpath={.status.containerStatuses[0]..exitCode}";
+  const output = await cluster.kubectl(["-n", metadata.namespace ?? "", "get", "pod", metadata.name, "-o", codes]);
+  return output.split(" ").map(Number);
 }
