@@ -1,5 +1,6 @@
 import type { ConfigView } from "../../../domain/config/hash.ts";
 import { type Workload, workloadKey } from "../../../domain/model/workload.ts";
+import { batchMember, type MemberFacts } from "../../../domain/pacing/batch-member.ts";
 import {
   admitBatch,
   type BatchAdmission,
@@ -7,8 +8,6 @@ import {
   type BatchHoldLookup,
   type BatchMember,
 } from "../../../domain/pacing/batches.ts";
-import { hasLostHash } from "../../../domain/pacing/lost-hash.ts";
-import { stageOf } from "../../../domain/pacing/stage.ts";
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../../../domain/references/references.ts";
 import type { ReadConfigs } from "../read/configs.ts";
@@ -88,48 +87,49 @@ function readersByGroup(found: readonly FoundWorkload[]): ReadonlyMap<string, re
 }
 
 /** The result of a plan without batches. */
-interface PlanSummary {
+interface PlanSummary extends Pick<MemberFacts, "held" | "isCurrent"> {
   /** The keys of the changed objects, if the workload is due and only batches may hold it. */
   readonly dueFor: ReadonlySet<string>;
-  /** Whether another hold than a batch applies. */
-  readonly isHeld: boolean;
-  /** Whether the recorded hash matches the current configuration. */
-  readonly isCurrent: boolean;
 }
 
 function planned(found: FoundWorkload, { read, policy, now, seen }: BatchFacts): PlanSummary {
   const plan = planLive(found, read, policy, now, seen?.(found.workload));
-  const dueFor = new Set(plan.outcome === "candidate" ? plan.changed.map(configKey) : []);
-  return { dueFor, isHeld: plan.outcome === "held", isCurrent: plan.outcome === "current" };
+  const dueFor = keysOf(plan.outcome === "candidate" ? plan.changed : []);
+  const due = plan.outcome === "held" ? plan.due : undefined;
+  const held = due && { changed: due.outcome === "roll" && due.changed ? keysOf(due.changed) : undefined };
+  return { dueFor, held, isCurrent: plan.outcome === "current" };
 }
 
-/** Returns the stage of a workload with the last change of an object; empty if the change does not affect it. */
+function keysOf(objects: readonly ConfigName[]): ReadonlySet<string> {
+  return new Set(objects.map(configKey));
+}
+
+/** Returns a workload with its stage for the last change of an object; empty if the change does not affect it. */
 function memberOf(
   { workload }: FoundWorkload,
   plan: PlanSummary | undefined,
   object: ConfigName,
   { read, policy, now }: BatchFacts,
 ): readonly BatchMember[] {
-  const { batches, priority, resumedAt } = rolloutPolicyOf(workload, policyOf(workload, policy));
-  if (!batches.value || plan === undefined) return [];
-  const changedAt = changedAtOf(object, read) ?? now;
-  // Times of the API are in seconds. A current workload that rolled in the second of the change rolled after it.
-  const inItsSecond = plan.isCurrent && workload.rolledAt * 1000 === changedAt;
-  const stage = stageOf(
-    {
-      workload,
-      due: plan.dueFor.has(configKey(object)),
-      changedAt,
-      reverted: plan.isHeld && hasLostHash(workload, lookupIn(read)),
-      writtenAt: inItsSecond ? changedAt + 1_000 : undefined,
-      // Without a time in the status, the rollout counts as complete at once, which is soon correct.
-      completeSince: workload.rolledAt * 1000,
-      resumed: resumedAt,
-    },
-    policy.pacing,
-    now,
-  );
-  return stage === undefined ? [] : [{ key: workloadKey(workload), priority: priority.value, stage }];
+  if (plan === undefined) return [];
+  const config = configKey(object);
+  const { dueFor, held, isCurrent } = plan;
+  const facts: MemberFacts = {
+    key: workloadKey(workload),
+    workload,
+    policy: rolloutPolicyOf(workload, policyOf(workload, policy)),
+    position: dueFor.has(config) ? "due" : "none",
+    held,
+    isCurrent,
+    // Wave may have written it. The API shows only the result.
+    lastWrite: undefined,
+    // Without a time in the status, the rollout is taken as complete at once, which is soon correct.
+    completeSince: workload.rolledAt * 1000,
+    completeMs: 0,
+  };
+  const times = { changedAt: changedAtOf(object, read) ?? now, seenAt: undefined };
+  const member = batchMember(facts, config, times, lookupIn(read), policy.pacing, now);
+  return member === undefined ? [] : [member];
 }
 
 function changedAtOf(object: ConfigName, read: ReadConfigs): number | undefined {

@@ -1,8 +1,9 @@
 import type { Hold } from "../../../domain/outcomes/hold.ts";
+import type { ChangeTimes, QueuePosition } from "../../../domain/pacing/batch-member.ts";
 import { admitBatch, type BatchAdmission } from "../../../domain/pacing/batches.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../../../domain/references/references.ts";
-import { type BatchFacts, type ChangeTimes, membersOf, type QueuePosition } from "./batch-members.ts";
+import { type BatchFacts, membersOf } from "./batch-members.ts";
 
 /** How long readers that still have to be reconciled may delay the batch, in milliseconds. */
 export const maxDelayMs = 10_000;

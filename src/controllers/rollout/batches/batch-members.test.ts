@@ -2,10 +2,11 @@ import { describe, expect, it } from "vitest";
 import { configMap, defaultPolicy, workload } from "../../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { workloadKey } from "../../../domain/model/workload.ts";
+import type { QueuePosition } from "../../../domain/pacing/batch-member.ts";
 import { unpaced } from "../../../domain/policy/pacing-flags.ts";
 import { newRecord } from "../record/workload-record.ts";
 import { BatchGroup, maxDelayMs } from "./batch-group.ts";
-import { membersOf, type QueuePosition } from "./batch-members.ts";
+import { membersOf } from "./batch-members.ts";
 
 /** Two readers of an object, of which one is due, and the other to be planned where `asked` is more than `planned`. */
 function readers(other: { readonly requestedRuns: number; readonly finishedRuns: number }) {

@@ -1,13 +1,17 @@
 // The batches of changes: which workloads roll first, and when the others follow. Admits keys; writes nothing.
 import type { Caches } from "../../../cache/caches.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
+import {
+  batchMember,
+  type ChangeTimes,
+  type MemberFacts,
+  type QueuePosition,
+} from "../../../domain/pacing/batch-member.ts";
 import type { BatchMember } from "../../../domain/pacing/batches.ts";
-import { hasLostHash } from "../../../domain/pacing/lost-hash.ts";
-import { type StageFacts, stageOf } from "../../../domain/pacing/stage.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import { noPolicy } from "../../../domain/policy/policy-annotations.ts";
-import { type RolloutPolicy, rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
+import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { hasCaughtUp } from "../freshness/caught-up.ts";
 import { newestOf } from "../record/newest-workload.ts";
@@ -20,17 +24,6 @@ export interface BatchFacts {
   readonly policy: ClusterPolicy;
   readonly flags: PacingFlags;
   readonly record: (key: string) => WorkloadRecord | undefined;
-}
-
-/** The position of a workload for one change: "admitted" (and not written yet), "due", "heldElsewhere", or "none". */
-export type QueuePosition = "admitted" | "due" | "heldElsewhere" | "none";
-
-/** A change of an object. Times are milliseconds since the epoch. */
-export interface ChangeTimes {
-  /** The time in the API, in whole seconds. */
-  readonly changedAt: number;
-  /** When this process saw the change, or started; undefined if that is no longer known. */
-  readonly seenAt: number | undefined;
 }
 
 /** A change of an object, for the workloads of one namespace. */
@@ -67,8 +60,9 @@ export function membersOf(
     const position = positionOf(key);
     if (waitsForRuns && position !== "admitted" && mustBeReconciled(record, now)) return undefined;
     const newest = record === undefined ? cached : newestOf(record, cached, now);
-    const stage = stageIn(newest, record, position, change, own, facts);
-    if (stage !== undefined) members.push({ key, priority: own.priority.value, stage });
+    const known = { key, workload: newest, policy: own, position, ...knownFrom(record, newest, clock) };
+    const member = batchMember(known, change.config, change, caches.lookup, facts.flags, clock.wall());
+    if (member !== undefined) members.push(member);
   }
   return members;
 }
@@ -79,38 +73,21 @@ function mustBeReconciled(record: WorkloadRecord | undefined, now: number): bool
   return record.hold?.reason === "settling" && record.hold.until !== undefined && record.hold.until <= now;
 }
 
-function stageIn(
-  workload: Workload,
+const noObjects: ReadonlySet<string> = new Set();
+
+/** Returns what the record of a workload shows. A new process has no record of earlier writes. */
+function knownFrom(
   record: WorkloadRecord | undefined,
-  position: QueuePosition,
-  { config, changedAt, seenAt }: ChangeInNamespace,
-  { resumedAt: resumed }: RolloutPolicy,
-  { clock, flags, caches }: BatchFacts,
-): BatchMember["stage"] | undefined {
-  const now = clock.wall();
-  const onWall = (at: number) => now - (clock.monotonic() - at);
-  // Its status is still that of the previous rollout. The new rollout starts now or later.
-  if (position === "admitted") return { state: "underWay", until: now + flags.rolloutTimeoutMs };
-  if (position === "heldElsewhere") return { state: "heldElsewhere" };
-  const { progress, hold } = record ?? {};
-  const lastRollout = record?.lastRollout?.uid === workload.uid ? record.lastRollout : undefined;
-  // A new process has no record of earlier writes.
-  const isHeldByOther = hold !== undefined && hold.changed === undefined;
-  const soakedMs = progress?.hash === workload.recordedHash ? (progress?.completeMs ?? 0) : 0;
-  const isBehind = record !== undefined && hold?.changed?.has(config) === true && hasCaughtUp(record, workload);
-  const facts: StageFacts = {
-    workload,
-    due: position === "due",
-    isDueForIt: isBehind,
-    changedAt,
-    seenAt,
-    writtenAt: lastRollout && onWall(lastRollout.at),
-    reverted: lastRollout
-      ? lastRollout.hash !== workload.recordedHash
-      : isHeldByOther && hasLostHash(workload, caches.lookup),
+  workload: Workload,
+  clock: Clock,
+): Pick<MemberFacts, "held" | "lastWrite" | "completeSince" | "completeMs"> {
+  const { progress, hold, lastRollout } = record ?? {};
+  const onWall = (at: number) => clock.wall() - (clock.monotonic() - at);
+  const isNewer = record !== undefined && hold?.changed !== undefined && hasCaughtUp(record, workload);
+  return {
+    held: hold && { changed: hold.changed && (isNewer ? hold.changed : noObjects) },
+    lastWrite: lastRollout?.uid === workload.uid ? { hash: lastRollout.hash, at: onWall(lastRollout.at) } : undefined,
     completeSince: progress?.step === "complete" ? onWall(progress.since) : undefined,
-    soaked: soakedMs >= Math.max(1, flags.soakMs),
-    resumed,
+    completeMs: progress?.hash === workload.recordedHash ? (progress?.completeMs ?? 0) : 0,
   };
-  return stageOf(facts, flags, now);
 }

@@ -1,5 +1,5 @@
+import type { QueuePosition } from "../../../domain/pacing/batch-member.ts";
 import { BatchGroup } from "./batch-group.ts";
-import type { QueuePosition } from "./batch-members.ts";
 
 /**
  * Which workloads of a namespace are due for which changes, and which are admitted. A workload that is due for several

@@ -3,6 +3,7 @@ import type { StoreChange } from "../../../cache/store/store.ts";
 import type { Config } from "../../../domain/config/digest.ts";
 import { namespaceOf } from "../../../domain/model/workload.ts";
 import type { Hold } from "../../../domain/outcomes/hold.ts";
+import type { ChangeTimes } from "../../../domain/pacing/batch-member.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import type { ClusterPolicy } from "../../../domain/policy/cluster-policy.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
@@ -10,7 +11,6 @@ import { type ConfigName, configKey } from "../../../domain/references/reference
 import { isDnsSubdomain } from "../../../domain/syntax/dns-name.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { ReconcileOutcome } from "../record/outcome.ts";
-import type { ChangeTimes } from "./batch-members.ts";
 import { BatchReaders } from "./batch-readers.ts";
 import { NamespaceBatches, type NamespaceBatchesOptions } from "./namespace-batches.ts";
 

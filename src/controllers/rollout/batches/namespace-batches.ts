@@ -1,9 +1,10 @@
 import type { Hold } from "../../../domain/outcomes/hold.ts";
+import type { ChangeTimes } from "../../../domain/pacing/batch-member.ts";
 import type { ConfigName } from "../../../domain/references/references.ts";
 import { longestTimerMs } from "../../../lib/clock.ts";
 import type { Priority } from "../../../runtime/fair-queue.ts";
 import { type BatchGroup, maxDelayMs } from "./batch-group.ts";
-import type { BatchFacts, ChangeTimes } from "./batch-members.ts";
+import type { BatchFacts } from "./batch-members.ts";
 import { BatchPlaces } from "./batch-places.ts";
 import type { HaltedChange } from "./halted-objects.ts";
 

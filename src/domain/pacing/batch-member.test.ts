@@ -1,0 +1,62 @@
+import { expect, it } from "vitest";
+import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
+import { workloadKey } from "../model/workload.ts";
+import { unpaced } from "../policy/pacing-flags.ts";
+import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import { batchMember, type MemberFacts } from "./batch-member.ts";
+
+const changedAt = 1_000_000;
+const now = changedAt + 60_000;
+const page = "ConfigMap/default/page";
+const flags = { ...unpaced, canarySize: 1, maxConcurrent: 5, soakMs: 10_000, rolloutTimeoutMs: 600_000 };
+/** A workload whose rollout completed 30 seconds after the change. */
+const rolled = {
+  ...workload({ pod: readsAll("ConfigMap", "page") }),
+  recordedHash: "v2:new",
+  rolledAt: changedAt / 1_000 + 30,
+  progress: { state: "complete", since: changedAt / 1_000 + 30 },
+} as const;
+const lookup = lookupOf({ ...configMap("page", { a: "2" }), changedAt: changedAt / 1_000 });
+
+function stageWith(change: Partial<MemberFacts>, of: object = {}) {
+  const reader = { ...rolled, ...of };
+  const facts: MemberFacts = {
+    key: workloadKey(reader),
+    workload: reader,
+    policy: rolloutPolicyOf(reader, { ...defaultPolicy, pacing: flags }),
+    position: "none",
+    held: undefined,
+    lastWrite: undefined,
+    completeSince: undefined,
+    completeMs: 0,
+    ...change,
+  };
+  return batchMember(facts, page, { changedAt, seenAt: undefined }, lookup, flags, now)?.stage.state;
+}
+
+const before = { rolledAt: changedAt / 1_000 - 30 };
+const inItsSecond = { rolledAt: changedAt / 1_000 };
+const unhashed = { recordedHash: undefined };
+const cases: readonly [string, Partial<MemberFacts>, object, string | undefined][] = [
+  ["rolled after the change", {}, {}, "passed"],
+  ["rolled before the change", {}, before, undefined],
+  ["is being deleted", {}, { deleting: true }, undefined],
+  ["has opted out", {}, { optIn: { state: "out" } }, undefined],
+  ["takes no part in batches", {}, { policy: { batches: "off" } }, undefined],
+  ["is admitted", { position: "admitted" }, before, "underWay"],
+  ["waits for the batch of another change", { position: "heldElsewhere" }, before, "heldElsewhere"],
+  ["is due", { position: "due" }, before, "due"],
+  ["rolled in the second of the change", {}, inItsSecond, undefined],
+  ["rolled in the second of the change and is current", { isCurrent: true }, inItsSecond, "passed"],
+  ["is held for this change", { held: { changed: new Set([page]) } }, {}, undefined],
+  ["is held for another change", { held: { changed: new Set(["ConfigMap/default/other"]) } }, {}, "passed"],
+  ["lost its hash, and is held", { held: { changed: undefined } }, unhashed, undefined],
+  ["lost the hash of the last write", { lastWrite: { at: now - 20_000, hash: "v2:other" } }, {}, undefined],
+  ["has the hash of the last write", { lastWrite: { at: now - 20_000, hash: "v2:new" } }, {}, "passed"],
+  ["was complete and no longer is", { completeMs: 10_000 }, { progress: { state: "progressing" } }, "passed"],
+  ["is not complete", { completeMs: 9_999 }, { progress: { state: "progressing" } }, "underWay"],
+];
+
+it.for(cases)("derives the stage of a workload that %s", ([, facts, of, stage]) => {
+  expect(stageWith(facts, of)).toBe(stage);
+});

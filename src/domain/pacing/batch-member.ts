@@ -1,0 +1,99 @@
+import type { Lookup } from "../config/view.ts";
+import type { Workload } from "../model/workload.ts";
+import type { PacingFlags } from "../policy/pacing-flags.ts";
+import type { RolloutPolicy } from "../policy/rollout-policy.ts";
+import type { BatchMember } from "./batches.ts";
+import { hasLostHash } from "./lost-hash.ts";
+import type { LastWrite } from "./moment.ts";
+import { type Stage, stageOf } from "./stage.ts";
+
+/** The position of a workload for one change: "admitted" (and not written yet), "due", "heldElsewhere", or "none". */
+export type QueuePosition = "admitted" | "due" | "heldElsewhere" | "none";
+
+/** A change of an object. Times are milliseconds since the epoch. */
+export interface ChangeTimes {
+  /** The time in the API, in whole seconds. */
+  readonly changedAt: number;
+  /** When this process saw the change, or started; undefined if that is no longer known. */
+  readonly seenAt: number | undefined;
+}
+
+/** What is known about a workload that reads a changed object. Times are milliseconds since the epoch. */
+export interface MemberFacts {
+  /** The key by `workloadKey`. */
+  readonly key: string;
+  readonly workload: Workload;
+  readonly policy: Pick<RolloutPolicy, "batches" | "priority" | "resumedAt">;
+  readonly position: QueuePosition;
+  /** The write that another hold than a batch delays; undefined if there is none. */
+  readonly held: HeldWrite | undefined;
+  /** Whether a plan from live reads has just found the recorded hash current. Default: unknown. */
+  readonly isCurrent?: boolean | undefined;
+  /** The last write of this process that replaced Pods of this workload; undefined if there is none, or it is not known. */
+  readonly lastWrite: Pick<LastWrite, "at" | "hash"> | undefined;
+  /** As in `StageFacts`. */
+  readonly completeSince: number | undefined;
+  /** The longest time for which the rollout of the recorded hash was complete, in milliseconds. */
+  readonly completeMs: number;
+}
+
+/** A write that is due and held. */
+export interface HeldWrite {
+  /** The keys of the objects whose changes made it due, as far as they are newer than the workload; undefined: not known. */
+  readonly changed: ReadonlySet<string> | undefined;
+}
+
+/**
+ * Returns a workload as a member of the batches of one change, with its stage. `config` is the key of the object. Undefined if
+ * the change does not concern the workload, or if it takes no part in batches. The controller and the CLI both call this
+ * function, so they derive the same stage from the same facts.
+ */
+export function batchMember(
+  facts: MemberFacts,
+  config: string,
+  times: ChangeTimes,
+  lookup: Lookup,
+  flags: PacingFlags,
+  now: number,
+): BatchMember | undefined {
+  const { workload, policy } = facts;
+  if (workload.deleting || workload.optIn.state !== "in" || !policy.batches.value) return undefined;
+  const stage = stageAt(facts, config, times, lookup, flags, now);
+  return stage && { key: facts.key, priority: policy.priority.value, stage };
+}
+
+function stageAt(
+  { workload, policy, position, held, isCurrent, lastWrite, completeSince, completeMs }: MemberFacts,
+  config: string,
+  { changedAt, seenAt }: ChangeTimes,
+  lookup: Lookup,
+  flags: PacingFlags,
+  now: number,
+): Stage | undefined {
+  // Its status is still that of the previous rollout. The new rollout starts now or later.
+  if (position === "admitted") return { state: "underWay", until: now + flags.rolloutTimeoutMs };
+  if (position === "heldElsewhere") return { state: "heldElsewhere" };
+  // Times of the API are in seconds. A current workload that rolled in the second of the change rolled after it.
+  const rolledInItsSecond = isCurrent && workload.rolledAt * 1000 === changedAt ? changedAt + 1_000 : undefined;
+  // Without a write of this process, the write may be held because the hash was removed.
+  const isUnexplained = held !== undefined && held.changed === undefined;
+  const reverted = lastWrite
+    ? lastWrite.hash !== workload.recordedHash
+    : isUnexplained && hasLostHash(workload, lookup);
+  return stageOf(
+    {
+      workload,
+      due: position === "due",
+      isDueForIt: held?.changed?.has(config) === true,
+      changedAt,
+      seenAt,
+      writtenAt: lastWrite?.at ?? rolledInItsSecond,
+      reverted,
+      completeSince,
+      soaked: completeMs >= Math.max(1, flags.soakMs),
+      resumed: policy.resumedAt,
+    },
+    flags,
+    now,
+  );
+}
