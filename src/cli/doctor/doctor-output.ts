@@ -18,7 +18,7 @@ export function diagnosisOf(results: readonly (readonly [CheckName, CheckResult]
   const findings = results.flatMap(([check, { found }]) => found.map((each) => ({ check, ...each })));
   return {
     version: 1,
-    checks: results.map(([check, { found, fine }]) => ({
+    checks: results.map(([check, { found, fine = "" }]) => ({
       check,
       severity: worstOf(found),
       summary: summaryOf(found, fine),

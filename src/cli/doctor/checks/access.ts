@@ -27,8 +27,7 @@ export async function checkAccess(doctorContext: DoctorContext): Promise<CheckRe
       return review.status?.allowed ? undefined : plural;
     }),
   );
-  if ("unread" in answers)
-    return { found: [...absent, notRead(null, "Your permissions were not checked", answers)], fine: "" };
+  if ("unread" in answers) return { found: [...absent, notRead(null, "Your permissions were not checked", answers)] };
   const denied = answers.read.flatMap((each) => each ?? []);
   const needs = denied.map((plural) => `list ${plural} ${scope}`);
   const what = `You do not have permission to list ${formatList(denied, denied.length, String)} ${scope}. Workloads that depend on them were not checked.`;

@@ -33,7 +33,6 @@ export async function checkCertificate(
   if (trusted.length === 0)
     return {
       found: [problem(where, "The caBundle contains no certificate, so the API server cannot call the webhook.", logs)],
-      fine: "",
     };
   const secret = secretOf(wave);
   if (secret === undefined) {
@@ -55,7 +54,7 @@ export async function checkCertificate(
   const served = certificatesIn(stored.read?.data?.["tls.crt"]);
   const [serving] = served;
   if (serving === undefined)
-    return { found: [problem(secret, "The Secret does not exist or contains no certificate.", logs)], fine: "" };
+    return { found: [problem(secret, "The Secret does not exist or contains no certificate.", logs)] };
   const found = trusted.some((authority) => trusts(authority, serving))
     ? []
     : [problem(where, `The caBundle does not trust the certificate in Secret ${secret.name}.`, logs)];

@@ -18,10 +18,9 @@ export async function checkInstallation(doctorContext: DoctorContext): Promise<C
   if ("unread" in waves)
     return {
       found: [notRead(null, "The flags, permissions, leader and webhook of the running Wave were not checked", waves)],
-      fine: "",
     };
   const [first] = watching;
-  if (first === undefined) return { found: [noWave(waves, doctorContext.namespace)], fine: "" };
+  if (first === undefined) return { found: [noWave(waves, doctorContext.namespace)] };
   const states = await Promise.all(watching.map((wave) => replicasOf(doctorContext, wave)));
   const found = [...overlaps(watching), ...watching.flatMap(otherVersion), ...states.flatMap((state) => state.found)];
   return { found, fine: states.map(({ fine }) => fine).join(", ") };

@@ -3,7 +3,7 @@ import { resources } from "../../../kube/api/resources.ts";
 import { sleep, systemClock } from "../../../lib/clock.ts";
 import { defaultElectionTimings, holderOf } from "../../../manager/leader-election/lease.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
-import { type DoctorContext, deploymentRef, elects } from "../context/doctor-context.ts";
+import { type DoctorContext, deploymentRef, elects, forEachWave } from "../context/doctor-context.ts";
 import {
   type CheckResult,
   type Finding,
@@ -16,9 +16,8 @@ import {
 import { readObject } from "../context/read-object.ts";
 
 /** Checks that one replica is the leader, and that at least one other is on standby. */
-export async function checkLeadership(doctorContext: DoctorContext): Promise<CheckResult> {
-  const each = await Promise.all(doctorContext.watching.map((wave) => leaderOf(doctorContext, wave)));
-  return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine }) => fine).join(", ") };
+export function checkLeadership(doctorContext: DoctorContext): Promise<CheckResult> {
+  return forEachWave(doctorContext, (wave) => leaderOf(doctorContext, wave));
 }
 
 async function leaderOf(doctorContext: DoctorContext, wave: RunningWave): Promise<CheckResult> {
@@ -33,7 +32,7 @@ async function leaderOf(doctorContext: DoctorContext, wave: RunningWave): Promis
   const name = wave.values["leader-election-id"];
   const where: ObjectRef = { kind: "Lease", namespace, name };
   const lease = await readObject<Lease>(doctorContext, resources.leases, where);
-  if ("unread" in lease) return { found: [notRead(where, "The leader was not checked", lease)], fine: "" };
+  if ("unread" in lease) return { found: [notRead(where, "The leader was not checked", lease)] };
   const holder = holderOf(lease.read);
   const found = await missingLeader(doctorContext, where, wave, lease.read);
   return {

@@ -4,7 +4,7 @@ import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import { mapBounded } from "../../cluster/requests/map-bounded.ts";
 import { tryRead } from "../../cluster/requests/read-result.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
-import { type DoctorContext, deploymentRef, reinstall } from "../context/doctor-context.ts";
+import { type DoctorContext, deploymentRef, forEachWave, reinstall } from "../context/doctor-context.ts";
 import { type CheckResult, type Finding, notRead, problem, unchecked } from "../context/finding.ts";
 import { type NeededPermission, neededPermissions } from "./needed-permissions.ts";
 
@@ -12,9 +12,8 @@ import { type NeededPermission, neededPermissions } from "./needed-permissions.t
 const mostNamespaces = 50;
 
 /** Checks that the ServiceAccount of Wave has all permissions that its flags need. */
-export async function checkPermissions(doctorContext: DoctorContext): Promise<CheckResult> {
-  const each = await Promise.all(doctorContext.watching.map((wave) => permissionsOf(doctorContext, wave)));
-  return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine }) => fine).join(", ") };
+export function checkPermissions(doctorContext: DoctorContext): Promise<CheckResult> {
+  return forEachWave(doctorContext, (wave) => permissionsOf(doctorContext, wave));
 }
 
 /** One access review: a verb on objects, in a namespace. */
@@ -37,7 +36,7 @@ async function permissionsOf({ cluster }: DoctorContext, wave: RunningWave): Pro
     })),
   );
   const whose = `Permissions of ServiceAccount ${account} in ${wave.namespace} were not checked`;
-  if ("unread" in answers) return { found: [notRead(deploymentRef(wave), whose, answers)], fine: "" };
+  if ("unread" in answers) return { found: [notRead(deploymentRef(wave), whose, answers)] };
   const denied = answers.read.filter(({ allowed }) => !allowed).map(({ question }) => question);
   const left = (watched?.length ?? 0) - (checked?.length ?? 0);
   const rest = left > 0 ? [unchecked(deploymentRef(wave), `${whose} in ${formatCount(left)} more namespaces.`)] : [];

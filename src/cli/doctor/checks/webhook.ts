@@ -6,7 +6,7 @@ import { tokenIn } from "../../../webhook/certificates/path-token.ts";
 import { listAll } from "../../cluster/requests/list-all.ts";
 import { type ReadResult, tryRead } from "../../cluster/requests/read-result.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
-import { type DoctorContext, deploymentRef, reinstall } from "../context/doctor-context.ts";
+import { type DoctorContext, deploymentRef, forEachWave, reinstall } from "../context/doctor-context.ts";
 import {
   type CheckResult,
   type Finding,
@@ -27,9 +27,8 @@ export interface StoredConfiguration extends KubeObject {
 }
 
 /** Checks that the webhook is registered if its flags want it, that the API server reaches it, and that its certificate is trusted. */
-export async function checkWebhook(doctorContext: DoctorContext): Promise<CheckResult> {
-  const each = await Promise.all(doctorContext.watching.map((wave) => webhookOf(doctorContext, wave)));
-  return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine }) => fine).join(", ") };
+export function checkWebhook(doctorContext: DoctorContext): Promise<CheckResult> {
+  return forEachWave(doctorContext, (wave) => webhookOf(doctorContext, wave));
 }
 
 async function webhookOf(doctorContext: DoctorContext, wave: RunningWave): Promise<CheckResult> {
@@ -41,10 +40,8 @@ async function webhookOf(doctorContext: DoctorContext, wave: RunningWave): Promi
   if (wave.values["webhook-url"] !== undefined)
     return {
       found: [unchecked(deploymentRef(wave), "The webhook was not checked. --webhook-url calls it without a Service.")],
-      fine: "",
     };
-  if ("unread" in stored)
-    return { found: [notRead(where, "The registration of the webhook was not checked", stored)], fine: "" };
+  if ("unread" in stored) return { found: [notRead(where, "The registration of the webhook was not checked", stored)] };
   if (stored.read === undefined)
     return {
       found: [
@@ -54,7 +51,6 @@ async function webhookOf(doctorContext: DoctorContext, wave: RunningWave): Promi
           reinstall(wave),
         ),
       ],
-      fine: "",
     };
   const callers = (stored.read.webhooks ?? []).filter(
     ({ clientConfig: { service: called } }) => called?.name === service && called.namespace === wave.namespace,
@@ -62,7 +58,7 @@ async function webhookOf(doctorContext: DoctorContext, wave: RunningWave): Promi
   const [first] = callers;
   if (first === undefined) {
     const what = `No webhook in this configuration calls Service ${service} in ${wave.namespace}.`;
-    return { found: [problem(where, what, reinstall(wave))], fine: "" };
+    return { found: [problem(where, what, reinstall(wave))] };
   }
   const [reached, trusted] = await Promise.all([
     endpointsOf(doctorContext, { kind: "Service", namespace: wave.namespace, name: service }, wave),

@@ -26,7 +26,7 @@ const dueForMs = 5 * minute;
 /** Checks that the workloads that opted in run with their current configuration, or will do so without help. */
 export async function checkWorkloads(doctorContext: DoctorContext): Promise<CheckResult> {
   const all = await doctorContext.workloads();
-  if ("unread" in all) return { found: [notRead(null, "Workloads were not checked", all)], fine: "" };
+  if ("unread" in all) return { found: [notRead(null, "Workloads were not checked", all)] };
   const { snapshots, failures, gaps } = all.read;
   const explanations = snapshots.map(explainWorkload);
   const known = explanations.filter(({ state }) => state !== "unknown");

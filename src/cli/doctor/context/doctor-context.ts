@@ -36,6 +36,15 @@ export interface Check {
   readonly run: (doctorContext: DoctorContext) => Promise<CheckResult>;
 }
 
+/** Runs a check for each Wave that watches the namespace. */
+export async function forEachWave(
+  { watching }: DoctorContext,
+  check: (wave: RunningWave) => Promise<CheckResult>,
+): Promise<CheckResult> {
+  const each = await Promise.all(watching.map(check));
+  return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine = "" }) => fine).join(", ") };
+}
+
 /** Returns the Deployment of a Wave. */
 export function deploymentRef({ namespace, name }: RunningWave): ObjectRef {
   return { kind: "Deployment", namespace, name };

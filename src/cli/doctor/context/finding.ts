@@ -36,8 +36,8 @@ export interface Finding {
 /** The result of one check. */
 export interface CheckResult {
   readonly found: readonly Finding[];
-  /** The summary if nothing was found: "2 of 2 replicas are ready". */
-  readonly fine: string;
+  /** The summary if nothing was found: "2 of 2 replicas are ready". Absent if something was found. */
+  readonly fine?: string;
 }
 
 /** Returns a finding about something that does not work. */
