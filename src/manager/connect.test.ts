@@ -46,7 +46,7 @@ describe("the first connection to the API server", () => {
     await clock.advance(3_500);
     expect(lines.map((line) => line.split(": ")[0])).toEqual([
       "cannot reach the API server https://api:6443",
-      "the API server https://api:6443 does not answer",
+      "the API server https://api:6443 responds with an error",
       "the API server https://api:6443 does not accept the credentials",
     ]);
     // Asked after 3.5, 7.5, 15.5 and 25.5 s.

@@ -67,7 +67,14 @@ export function createConnection(options: {
 }
 
 function connectionProblem(server: string, error: unknown): string {
-  if (!(error instanceof ApiError)) return `cannot reach the API server ${server}: ${errorText(error)}`;
-  if (error.status === 401) return `the API server ${server} does not accept the credentials: ${errorText(error)}`;
-  return `the API server ${server} does not answer: ${errorText(error)}`;
+  if (!(error instanceof ApiError)) return connectionTexts.unreachable(server, errorText(error));
+  if (error.status === 401) return connectionTexts.unauthorized(server, errorText(error));
+  return connectionTexts.failing(server, errorText(error));
 }
+
+/** Why Wave is not connected to the API server. docs/errors.md is made from this table. */
+export const connectionTexts = {
+  unreachable: (server: string, cause: string) => `cannot reach the API server ${server}: ${cause}`,
+  unauthorized: (server: string, cause: string) => `the API server ${server} does not accept the credentials: ${cause}`,
+  failing: (server: string, cause: string) => `the API server ${server} responds with an error: ${cause}`,
+} as const;

@@ -13,41 +13,34 @@ describe("docs/events.md", () => {
     expect([...new Set(rows.flatMap(([reason]) => codeIn(reason)))].sort()).toEqual(reasons.sort());
   });
 
-  it("has the texts of Wave", () => {
-    for (const text of rows.flatMap(([, text]) => codeIn(text))) expect(isSaid(text), text).toBe(true);
-  });
-
   it("has every text of an Event, possibly shortened", () => {
     const shown = rows.flatMap(([reason, text]) =>
       codeIn(reason).flatMap((named) => codeIn(text).map((code) => `${named}: ${code}`)),
     );
-    const patterns = shown.map((line) => new RegExp(`^${line.split("…").map(RegExp.escape).join(".*")}$`, "s"));
     const texts = eventTexts().filter(({ text }) => /\w{3,} \w{2,}/.test(text));
-    expect(texts.length).toBeGreaterThan(10);
-    for (const { reason, text } of texts.filter(({ reason }) => reason !== "ConfigurationMissing"))
+    expect(texts.length).toBeGreaterThan(3);
+    // A text of the sources may have fewer constant parts than the row, or more.
+    const covers = (pattern: string, line: string) =>
+      new RegExp(`^${pattern.split("…").map(RegExp.escape).join(".*")}$`, "s").test(line);
+    for (const { reason, text } of texts.filter(({ reason }) => reason !== "ConfigurationMissing")) {
+      const line = `${reason}: ${text}`;
       expect(
-        patterns.some((pattern) => pattern.test(`${reason}: ${text}`)),
-        `${reason}: ${text}`,
+        shown.some((row) => covers(row, line) || covers(line, row)),
+        line,
       ).toBe(true);
+    }
   });
 });
 
+/** The table of each text is in the sources, and test/deploy/generated.test.ts compares docs/errors.md with these tables. */
 describe("docs/errors.md", () => {
-  const rows = rowsOf("docs/errors.md").filter(([first]) => codeIn(first).length > 0);
-  const texts = rows.flatMap(([text]) => codeIn(text));
-
-  it("has every log message with level warning or error", () => {
-    for (const line of logLines()) expect(texts, line).toContain(line);
+  it("has every log message with level warning or error, because each is in a table", () => {
+    expect(logLines()).toEqual([]);
   });
 
-  it("has every error that ends a command", () => {
-    // Texts that are completely variable are listed by their parts elsewhere.
-    for (const line of commandErrors().filter((line) => /\w{3,} \w{2,}/.test(line)))
-      expect(texts, line).toContain(line);
-  });
-
-  it("has the texts of Wave", () => {
-    for (const text of texts) expect(isSaid(text), text).toBe(true);
+  it("has every error that ends a command, because each is in a table", () => {
+    // Texts that are completely variable are listed by their parts.
+    expect(commandErrors().filter((line) => /\w{3,} \w{2,}/.test(line))).toEqual([]);
   });
 });
 

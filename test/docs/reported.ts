@@ -37,14 +37,14 @@ export function eventTexts(): readonly { readonly reason: string; readonly text:
   }));
 }
 
-/** Returns the constant messages of log lines with level `warn` or `error`. A part that varies is `…`. */
+/** Returns the messages of log lines with level `warn` or `error` that are literals in the call. A part that varies is `…`. */
 export function logLines(): readonly string[] {
-  return [...said.matchAll(/\blog\.(?:warn|error)\(\s*(?:"([^"]+)"|`([^`]+)`)/g)]
+  return [...said.matchAll(/\blog(?:\.(?:warn|error)|\[[^\]]*\])\(\s*(?:"([^"]+)"|`([^`]+)`)/g)]
     .map(([, plain, template]) => plain ?? template?.replace(/\$\{[^}]*\}+/g, "…") ?? "")
     .filter((line) => line.replaceAll("…", "").trim().length > 3);
 }
 
-/** Returns the errors that end commands and the start of `wave run`, if each is one text. A part that varies is `…`. */
+/** Returns the errors that end commands and the start of `wave run`, if they are literals in the call. A part that varies is `…`. */
 export function commandErrors(): readonly string[] {
   const made = said.matchAll(/\bnew (?:UsageError|CommandFailure|ClusterConfigError)\(\s*(?=["`])/g);
   return [...made].map(({ 0: made, index }) => literalAt(index + made.length));

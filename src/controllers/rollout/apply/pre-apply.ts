@@ -12,7 +12,7 @@ import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { isAlreadyExists } from "../../../kube/api/errors.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";
-import { refusedTexts } from "../report/event-texts.ts";
+import { retriedTexts } from "../report/event-texts.ts";
 import { rollTemplateSource } from "./roll-template-source.ts";
 import { passesTests, type WriteResult } from "./workload-writer.ts";
 import { writeFailure } from "./write-failure.ts";
@@ -66,7 +66,7 @@ export async function preApply(
       case "unavailable":
         return { ...failure, uncertain: false };
       case "stale":
-        return { type: "unavailable", message: refusedTexts.templateSourceChanging, retryAfterMs: 0, uncertain: false };
+        return { type: "unavailable", message: retriedTexts.templateSourceChanging, retryAfterMs: 0, uncertain: false };
       case "staleOrRefused":
         return { type: "refused", message: failure.message };
       default:

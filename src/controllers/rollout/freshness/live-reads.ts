@@ -11,7 +11,7 @@ import { type ConfigName, configKey, parseStoredKey } from "../../../domain/refe
 import { isForbidden } from "../../../kube/api/errors.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { type WriteFailure, writeFailure } from "../apply/write-failure.ts";
-import { refusedTexts } from "../report/event-texts.ts";
+import { refusedTexts, retriedTexts } from "../report/event-texts.ts";
 
 /** Reads from the API server, for workloads whose caches may be behind. Rejects with the errors of requests. */
 export interface LiveReads {
@@ -68,5 +68,5 @@ export function readFailure(
   const failure = writeFailure(error, workload);
   const { message } = error instanceof Error ? error : { message: failure.type };
   const retryAfterMs = failure.type === "unavailable" ? failure.retryAfterMs : 0;
-  return { type: "unavailable", message: refusedTexts.unconfirmed(message), retryAfterMs, uncertain: false };
+  return { type: "unavailable", message: retriedTexts.unconfirmed(message), retryAfterMs, uncertain: false };
 }

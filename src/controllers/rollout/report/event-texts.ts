@@ -122,8 +122,12 @@ export const refusedTexts = {
   forbiddenToRead: (resource: string, namespace: string) =>
     `Cannot read configuration: forbidden. Grant get on configmaps, secrets and ${resource} in namespace ${quoted(namespace)} to the service account of Wave.`,
   refusedWrite: (cause: string) => `Cannot write the hash: the API server refused the write: ${cause}`,
-  unconfirmed: (cause: string) => `Cannot read configuration: ${cause}`,
   jobWithFinalizers: "Job not replaced: it has finalizers. Remove the finalizers, or replace the Job yourself.",
   jobNotRecreated: (cause: string) => `Job deleted, but not created again: ${cause}. Create the Job yourself.`,
-  templateSourceChanging: "Template source kept changing during the write. Wave retries.",
 };
+
+/** The messages of writes and reads that Wave retries at once or soon. They become the field `error` of a log line, not an Event. */
+export const retriedTexts = {
+  unconfirmed: (cause: string) => `Cannot read configuration: ${cause}`,
+  templateSourceChanging: "Template source kept changing during the write. Wave retries.",
+} as const;
