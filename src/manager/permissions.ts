@@ -44,7 +44,6 @@ export interface PermissionRow {
   readonly reason: string;
 }
 
-/** The scope of each role. */
 export const roleScopes: Readonly<Record<PermissionRole, PermissionScope>> = {
   "": "watched",
   namespaces: "cluster",
@@ -71,7 +70,13 @@ export const permissionRows: readonly PermissionRow[] = [
   row("", "secrets", "get", "as configmaps"),
   row("", "configmaps", "patch", "Wave writes only [owner references](owner-references.md)", "ownersWritten"),
   row("", "secrets", "patch", "as configmaps", "ownersWritten"),
-  row("", "configmaps", "create patch delete", "Wave stores [pinned copies](pinning.md), and deletes unused ones", "pinned"),
+  row(
+    "",
+    "configmaps",
+    "create patch delete",
+    "Wave stores [pinned copies](pinning.md), and deletes unused ones",
+    "pinned",
+  ),
   row("", "pods", "list", "Wave deletes no pinned copy that a Pod uses", "pinned"),
   row("", "replicasets.apps", "list", "Wave keeps the pinned copies of old revisions", "pinned"),
   row("", "controllerrevisions.apps", "list", "as replicasets", "pinned"),

@@ -6,7 +6,6 @@ import type { LogFormat, LogLevel } from "../telemetry/logging/log.ts";
 import type { HashKeySecretName } from "./hash-key/hash-key-secret.ts";
 import type { ElectionTimings } from "./leader-election/lease.ts";
 
-/** Settings of the webhooks. */
 export interface WebhookSettings {
   /** An address in the form that Go uses: `:9443`. */
   readonly bindAddress: string;
@@ -18,7 +17,6 @@ export interface WebhookSettings {
   readonly url: URL | undefined;
 }
 
-/** Settings of leader election. */
 export interface LeaderElectionSettings extends ElectionTimings {
   /** Name of the Lease. */
   readonly id: string;

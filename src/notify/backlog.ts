@@ -20,7 +20,6 @@ export class NotificationBacklog {
   readonly #lost = new Map<string | undefined, number>();
   #added = 0;
 
-  /** The number of waiting notifications. */
   get size(): number {
     return this.#waiting.size;
   }

@@ -10,7 +10,6 @@ export type Delivery =
   /** A retry would fail again. */
   | { readonly result: "failed"; readonly why: string };
 
-/** One request to a receiver. */
 export interface DeliveryRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;

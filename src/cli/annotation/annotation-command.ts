@@ -31,7 +31,6 @@ interface AnnotationCommandRow<K extends string> {
   readonly help: Omit<CommandHelp, "usage" | "exits" | "usualFlags" | "details">;
   /** Paragraphs for `--help-all`. */
   readonly details?: readonly string[];
-  /** The accepted kinds. */
   readonly kinds: readonly ArgumentKind<K>[];
   /** Writes the annotation of one object and prints the result. */
   readonly run: (context: AnnotationContext, target: NamedObject) => Promise<void>;

@@ -20,7 +20,6 @@ export interface Cluster extends ClusterSource {
   readonly namespace: string;
 }
 
-/** The arguments of one call of a command. */
 export interface CommandCall<T extends FlagTable> {
   readonly values: FlagValues<T>;
   /** The flags that an argument or a variable sets; all other flags have their defaults. */

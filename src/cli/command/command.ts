@@ -8,17 +8,14 @@ export interface Terminal {
   readonly homeDir: string;
   /** How a person called Wave: "kubectl wave" if kubectl runs Wave as its plugin. */
   readonly program: "wave" | "kubectl wave";
-  /** Opens standard input. */
   readonly input: () => AsyncIterable<Uint8Array>;
   /** Writes to standard output. */
   readonly write: (text: string) => void;
   /** Writes to standard error: logs, warnings and errors. */
   readonly writeError: (text: string) => void;
-  /** Whether standard output is a terminal. */
   readonly outputToTerminal: boolean;
   /** The columns of that terminal; undefined if standard output is no terminal, or the width is unknown. */
   readonly outputColumns: number | undefined;
-  /** Whether standard error is a terminal. */
   readonly errorsToTerminal: boolean;
 }
 
@@ -32,14 +29,12 @@ export interface Command {
   readonly accepts?: AcceptedArguments;
 }
 
-/** The arguments of a command. */
 export interface AcceptedArguments {
   readonly flags: FlagTable;
   /** The kinds of the objects in its arguments; undefined: it has no such arguments. */
   readonly kinds?: readonly ArgumentKind<string>[] | undefined;
 }
 
-/** Returns a command together with its arguments. */
 export function accepting(command: Command, accepts: AcceptedArguments): Command {
   return Object.assign((args: readonly string[], terminal: Terminal) => command(args, terminal), { accepts });
 }

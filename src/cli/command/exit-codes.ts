@@ -3,7 +3,6 @@
  * of the signal, as in a shell.
  */
 export const exitCodes = {
-  /** Success. */
   done: 0,
   /** The answer is no: something would roll, a wait did not succeed, or the object was not found. */
   no: 1,
@@ -15,7 +14,6 @@ export const exitCodes = {
   bug: 70,
 } as const;
 
-/** One of {@link exitCodes}. */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /**

@@ -49,13 +49,11 @@ function kindBeforeDiscovery(
   return [{ kind: id, resource, names: [id, ...names] }];
 }
 
-/** ConfigMaps and Secrets. */
 export const configArgumentKinds: readonly ArgumentKind<"ConfigMap" | "Secret">[] = [
   { kind: "ConfigMap", resource: resources.configMaps, names: ["cm", "configmap", "configmaps"] },
   { kind: "Secret", resource: resources.secrets, names: ["secret", "secrets"] },
 ];
 
-/** Namespaces. */
 export const namespaceArgumentKinds: readonly ArgumentKind<"Namespace">[] = [
   { kind: "Namespace", resource: resources.namespaces, names: ["ns", "namespace", "namespaces"] },
 ];
@@ -142,7 +140,6 @@ function customKind<K extends string, R extends Resource>(
   return custom as ArgumentKind<string, Resource> as ArgumentKind<K, R> | undefined;
 }
 
-/** Reports whether any of these kinds is a workload kind. */
 export function acceptsWorkloads(kinds: readonly ArgumentKind<string>[]): boolean {
   return kinds.some(({ resource }) => "id" in resource);
 }

@@ -20,7 +20,6 @@ export interface Candidate {
 
 /** The commands and cluster reads that candidates come from. */
 export interface Completable {
-  /** All commands with their summaries. */
   readonly summaries: ReadonlyMap<string, string>;
   readonly load: (name: string) => Promise<Command>;
   /** The words of commands that take neither flags nor objects. */

@@ -1,7 +1,6 @@
 /** The shells with a completion script. */
 export const shells = ["bash", "zsh", "fish"] as const;
 
-/** A shell of {@link shells}. */
 export type Shell = (typeof shells)[number];
 
 /** The completion scripts. A shell runs its script once; completion then calls `wave __complete`. */

@@ -13,7 +13,6 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { Environment } from "../flags/parse-flags.ts";
 
-/** The cluster of the demo. */
 export interface DemoCluster {
   readonly client: ApiClient;
   readonly namespace: string;

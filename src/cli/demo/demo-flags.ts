@@ -25,7 +25,6 @@ export const demoFlags = {
   },
 };
 
-/** Returns the help of `wave demo`. */
 export function demoHelp(scope: HelpScope): string {
   return renderHelp(
     {

@@ -2,9 +2,7 @@ import { paintOf } from "../output/paint.ts";
 
 /** Writes the steps of the demo for people. */
 export interface Narrator {
-  /** Writes a paragraph. */
   readonly paragraph: (...lines: readonly string[]) => void;
-  /** Writes the heading of a step. */
   readonly step: (number: number, title: string) => void;
   /** Writes the kubectl command of a step, with a comment if the command alone is not clear. */
   readonly command: (command: string, comment?: string) => void;

@@ -19,7 +19,6 @@ export interface StoryContext {
   readonly signal: AbortSignal;
 }
 
-/** The result of the demo. */
 export interface StoryResult {
   readonly edits: number;
   readonly rollouts: number;

@@ -5,7 +5,6 @@ import { UsageError } from "../flags/usage-error.ts";
 import { describeManifest, inNamespace, type Manifest } from "./manifests/manifest.ts";
 import { manifestErrorTexts } from "./manifests/manifest-error-texts.ts";
 
-/** A manifest with a name and a namespace. */
 export interface NamedManifest extends Manifest {
   readonly name: string;
   readonly namespace: string;

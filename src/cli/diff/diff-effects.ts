@@ -14,13 +14,11 @@ export const diffEffects = {
   unknown: "You do not have permission to read something that the effect depends on.",
 } as const;
 
-/** An effect of {@link diffEffects}. */
 export type DiffEffect = keyof typeof diffEffects;
 
 /** The effects that replace existing Pods, now or later. */
 export const replacing: ReadonlySet<DiffEffect> = new Set<DiffEffect>(["roll", "held", "template"]);
 
-/** The colours of the effects in a terminal. */
 export const effectStyles: Readonly<Record<DiffEffect, Style>> = {
   roll: "cyan",
   held: "yellow",

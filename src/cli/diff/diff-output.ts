@@ -6,7 +6,6 @@ import { type Difference, describeReason, describeSummary } from "./describe-dif
 import { effectStyles } from "./diff-effects.ts";
 import { diffMarkdown } from "./diff-markdown.ts";
 
-/** The output format. */
 export interface DiffForm {
   readonly output: "table" | "markdown" | ProgramForm;
   readonly paint: Paint;

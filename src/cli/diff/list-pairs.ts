@@ -36,7 +36,6 @@ export function pairKey({ after }: WorkloadPair): string {
   return workloadKey(after.workload);
 }
 
-/** Returns the workload before and after. */
 export function workloadsOf({ before, after }: WorkloadPair): readonly Workload[] {
   return before === undefined ? [after.workload] : [before.workload, after.workload];
 }

@@ -23,7 +23,6 @@ export interface PlannedEffect {
   readonly changes: readonly Change[];
 }
 
-/** A pair of workloads with its planned effect. */
 export interface PlannedPair {
   readonly pair: WorkloadPair;
   /** The workload with the manifests. If its recorded hash cannot be verified, it is assumed to be current. */

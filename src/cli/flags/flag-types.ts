@@ -196,7 +196,6 @@ export function namespaces(row: FlagRow): Flag<readonly string[] | undefined> {
   };
 }
 
-/** Returns a flag with an object as NAMESPACE/NAME. */
 export function namespacedName(row: FlagRow): Flag<{ readonly namespace: string; readonly name: string } | undefined> {
   return {
     ...row,

@@ -1,7 +1,6 @@
 import { isDnsLabel } from "../../domain/syntax/dns-name.ts";
 import { bool, text } from "./flag-types.ts";
 
-/** The flag with the namespace of the named objects. */
 export const namespaceFlag = text({
   group: "Workloads",
   short: "n",

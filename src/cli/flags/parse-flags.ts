@@ -6,7 +6,6 @@ import { UsageError } from "./usage-error.ts";
 /** A command's flags by their names, without dashes. */
 export type FlagTable = Readonly<Record<string, Flag<unknown>>>;
 
-/** The value of each flag of a table. */
 export type FlagValues<T extends FlagTable> = { readonly [K in keyof T]: T[K] extends Flag<infer V> ? V : never };
 
 /** Environment variables by name, as `process.env` has them. */

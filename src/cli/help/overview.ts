@@ -2,7 +2,6 @@
 import { exitCodeMeanings } from "../command/exit-codes.ts";
 import { joined, meaningLines, paragraphLines } from "../command/help.ts";
 
-/** A command in the overview. */
 export interface OverviewEntry {
   readonly group: string;
   readonly summary: string;

@@ -38,7 +38,6 @@ export function listedWorkload({
   };
 }
 
-/** The format of a list. */
 export interface ListForm {
   readonly output: "table" | "wide" | ProgramForm;
   readonly allNamespaces: boolean;
@@ -47,7 +46,6 @@ export interface ListForm {
   readonly paint: Paint;
 }
 
-/** Returns a list of workloads as a table, or in a form for programs. */
 export async function renderList(workloads: readonly ListedWorkload[], form: ListForm): Promise<string> {
   if (isForProgram(form.output)) return programText({ version: 1, items: workloads }, form.output);
   return table(workloads, form);

@@ -11,7 +11,6 @@ export interface Migration {
   readonly controllers: readonly OtherController[] | null;
 }
 
-/** Renders a migration for people or for a program. */
 export async function renderMigration(migration: Migration, output: "table" | ProgramForm): Promise<string> {
   const versioned = { version: 1, ...migration };
   if (isForProgram(output)) return programText(versioned, output);

@@ -1,13 +1,10 @@
 import type { Scalar } from "yaml";
 import { printableJson } from "./printable.ts";
 
-/** The output forms for programs. */
 export const programForms = ["json", "yaml"] as const;
 
-/** One of {@link programForms}. */
 export type ProgramForm = (typeof programForms)[number];
 
-/** Reports whether an output is for a program. */
 export function isForProgram(output: string | undefined): output is ProgramForm {
   return programForms.some((form) => form === output);
 }

@@ -3,7 +3,6 @@ import { renderHelp } from "../command/help.ts";
 import type { HelpScope } from "../flags/parse-flags.ts";
 import { runFlags } from "../flags/run-flags.ts";
 
-/** Returns the help of `wave run`. */
 export function runHelp(scope: HelpScope): string {
   return renderHelp(
     {

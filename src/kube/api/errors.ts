@@ -7,7 +7,6 @@ export interface ApiErrorFields {
   readonly status: number;
   /** Machine-readable reason in CamelCase, such as "NotFound". */
   readonly reason: string;
-  /** The message of the server. */
   readonly serverMessage: string;
   readonly retryAfterMs?: number | undefined;
   readonly details?: Status["details"] | undefined;
@@ -16,7 +15,6 @@ export interface ApiErrorFields {
 /** An error response of the server. Message: "patch deployments/web in default: 403 Forbidden: …". */
 export class ApiError extends Error {
   override readonly name = "ApiError";
-  /** The HTTP status. */
   readonly status: number;
   /** The reason in CamelCase (https://pkg.go.dev/k8s.io/apimachinery/pkg/apis/meta/v1#StatusReason). */
   readonly reason: string;

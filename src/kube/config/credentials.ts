@@ -12,7 +12,6 @@ export interface Credential {
   readonly certificate?: { readonly cert: string; readonly key: string } | undefined;
 }
 
-/** A source of credentials. */
 export interface Credentials {
   /** Returns the current credential. @throws ClusterConfigError if there is none, for example if a plugin fails. */
   current(): Promise<Credential>;
@@ -26,7 +25,6 @@ export function fixedCredentials(headers: Credential["headers"] = {}): Credentia
   return { current: async () => credential, renew: async () => undefined };
 }
 
-/** Returns the header for a bearer token. */
 export function bearer(token: string): Credential["headers"] {
   return { authorization: `Bearer ${token}` };
 }

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../lib/clock.ts";
 
-/** The object of an Event. */
 export interface ObjectReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -26,7 +25,6 @@ export interface ObjectEvent {
 /** Maximum length of a message, in bytes. This is the limit of the API server. */
 export const maxMessageBytes = 1024;
 
-/** The reporter of Events. */
 export interface EventSource {
   readonly clock: Clock;
   readonly component: string;

@@ -1,4 +1,3 @@
-/** One request to the API server. */
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Path from the root of the server. See `resourcePath`. */

@@ -20,7 +20,6 @@ import { type RequestInfo, requestInfo } from "./request-info.ts";
 import { readBody, toApiError } from "./response-body.ts";
 import { UnprocessedError } from "./transport.ts";
 
-/** A client of an API server. */
 export interface ApiClient {
   /**
    * Returns the parsed response. Retries once with new credentials after a 401. Retries other failures only if the server
@@ -52,7 +51,6 @@ export interface ApiClientOptions {
   readonly connect?: typeof createConnections;
 }
 
-/** Time limit of one request. */
 const defaultTimeoutMs = 30_000;
 
 /** Maximum response that requests read concurrently. A longer response to a GET is requested again, one at a time. */

@@ -32,7 +32,6 @@ export interface Http2Connection extends Transport {
   readonly hasRoom: (longLived: boolean) => boolean;
   /** Reports whether the server has not announced the end of the connection. */
   readonly isUsable: () => boolean;
-  /** Reports whether the connection has ended. */
   readonly isEnded: () => boolean;
 }
 

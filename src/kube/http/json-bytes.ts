@@ -1,9 +1,7 @@
 /** Scans JSON as bytes, to skip parts without parsing them. */
 
-/** `"`. */
 export const quote = 0x22;
 const backslash = 0x5c;
-/** `,`. */
 export const comma = 0x2c;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;

@@ -43,7 +43,6 @@ export async function* chunksOf({ body, isComplete }: TransportResponse): AsyncG
   if (!isComplete()) throw truncatedError();
 }
 
-/** Returns the error for a truncated body. */
 export function truncatedError(): Error {
   return new Error("the connection ended in the middle of a response");
 }

@@ -29,7 +29,6 @@ export interface Exchange {
   readonly cancel: (reason: Error) => void;
 }
 
-/** Sends requests to one server. */
 export interface Transport {
   readonly send: (request: TransportRequest) => Exchange;
   /** Closes all connections. Running requests fail. */

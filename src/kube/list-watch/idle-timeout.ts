@@ -13,7 +13,6 @@ export async function* withIdleTimeout(
     readonly silent: AbortController;
     /** Request for the error, such as "watch secrets". */
     readonly what: string;
-    /** Called for each chunk. */
     readonly heard?: ((chunk: Buffer) => void) | undefined;
   },
 ): AsyncGenerator<Buffer> {

@@ -1,7 +1,6 @@
 import type { ApiClient } from "../http/client.ts";
 import { getIfExists } from "./get-if-exists.ts";
 
-/** A resource to find. */
 export interface ResourceQuery {
   readonly group: string;
   /** Undefined: the preferred version that has the resource. */
@@ -11,7 +10,6 @@ export interface ResourceQuery {
 
 /** A resource that the API server serves. */
 export interface DiscoveredResource {
-  /** "group/version". */
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespaced: boolean;
@@ -46,7 +44,6 @@ export async function findResource(
   return undefined;
 }
 
-/** Returns the versions, the preferred one first. */
 function versionsOf(group: ApiGroup | undefined): readonly string[] {
   const all = (group?.versions ?? []).map(({ version }) => version);
   const first = group?.preferredVersion?.version;

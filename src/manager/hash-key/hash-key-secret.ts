@@ -8,7 +8,6 @@ import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 /** The keys that all replicas share. */
 export type StoredKeys = Pick<HashKeys, "current" | "previous">;
 
-/** Namespace and name of the Secret with the keys. */
 export interface HashKeySecretName {
   readonly namespace: string;
   readonly name: string;

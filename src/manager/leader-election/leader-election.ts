@@ -20,7 +20,6 @@ export interface LeaderElectorOptions extends ElectionTimings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
-  /** Namespace of the Lease. */
   readonly namespace: string;
   /** Name of the Lease. */
   readonly name: string;

@@ -1,6 +1,5 @@
 import type { NotificationMessage } from "../notification/notification.ts";
 
-/** Headers and body of a request. */
 export interface RequestContent {
   readonly headers: Readonly<Record<string, string>>;
   /** Sent as JSON. */

@@ -11,7 +11,6 @@ export const formats = { slack, teams, googleChat, webhook, cloudEvents } as con
   Record<string, NotificationFormat>
 >;
 
-/** The type of a receiver. */
 export type ReceiverType = keyof typeof formats;
 
 /** All types, in the order of the docs. */

@@ -30,7 +30,6 @@ export type NotifiedOutcome = keyof typeof outcomes;
 /** All outcomes, in the order of the docs. */
 export const outcomeNames = Object.keys(outcomes).filter(isOutcome);
 
-/** Reports whether a text is the name of an outcome. */
 export function isOutcome(name: string): name is NotifiedOutcome {
   return Object.hasOwn(outcomes, name);
 }

@@ -1,6 +1,5 @@
 import { counter } from "../metrics/metric-row.ts";
 
-/** Metrics of notifications. */
 export const notificationMetrics = {
   notifications: counter("wave_notifications_total", {
     help: "Number of notifications, by the type of the receiver and the result.",

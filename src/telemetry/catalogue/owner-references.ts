@@ -1,6 +1,5 @@
 import { counter } from "../metrics/metric-row.ts";
 
-/** Metrics of owner references and finalizers. */
 export const ownerReferenceMetrics = {
   writes: counter("wave_owner_reference_writes_total", {
     help: "Number of writes of owner references and finalizers, also those of --migrate-legacy, by result.",

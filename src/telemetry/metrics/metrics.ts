@@ -57,7 +57,6 @@ export class MetricsRegistry {
     });
   }
 
-  /** Registers a gauge. */
   gauge<R extends MetricRow & { readonly type: "gauge" }>(
     row: R,
     ofRun: RuntimeLabelValues<R> = {},
@@ -69,7 +68,6 @@ export class MetricsRegistry {
     });
   }
 
-  /** Registers a histogram. */
   histogram<R extends MetricRow & { readonly type: "histogram" }>(
     row: R,
     ofRun: RuntimeLabelValues<R> = {},

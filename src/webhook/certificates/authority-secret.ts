@@ -15,7 +15,6 @@ export interface StoredAuthority {
   readonly secret: StoredSecret;
 }
 
-/** Namespace and name of the Secret with the authority. */
 export interface AuthoritySecretName {
   readonly namespace: string;
   readonly name: string;

@@ -73,7 +73,6 @@ export function namedBits(...numbers: readonly number[]): Buffer {
   return tagged(tags.bitString, Buffer.concat([Buffer.from([7 - (last % 8)]), bytes]));
 }
 
-/** Encodes bytes as an OCTET STRING. */
 export function octetString(bytes: Uint8Array): Buffer {
   return tagged(tags.octetString, bytes);
 }
@@ -90,7 +89,6 @@ function base128(value: number): number[] {
   return bytes;
 }
 
-/** Encodes text as a UTF8String. */
 export function utf8String(text: string): Buffer {
   return tagged(tags.utf8String, Buffer.from(text, "utf8"));
 }

@@ -31,7 +31,6 @@ export interface OwnCertificatesOptions {
   readonly log: Logger;
 }
 
-/** The served certificate. */
 interface Serving {
   readonly pair: KeyPair;
   readonly issuer: Certificate;

@@ -31,7 +31,6 @@ export function tokenOf(pair: KeyPair): string {
   return token;
 }
 
-/** Returns the path with a token. */
 export function pathWith(token: string): string {
   return prefix + token;
 }

@@ -13,7 +13,6 @@ export interface OtherController {
   readonly compatibility: Compatibility;
   readonly namespace: string;
   readonly name: string;
-  /** The desired number of replicas. */
   readonly replicas: number;
 }
 

@@ -108,7 +108,6 @@ export function describePodCount({ current, total }: PodCount): string {
   return `${current} of ${total} ${total === 1 ? "Pod runs" : "Pods run"} with the current configuration`;
 }
 
-/** Returns the desired number of Pods. */
 export function desiredPods({ spec, status }: WorkloadObject): number {
   const [specFields, statusFields] = [fieldsOf(spec), fieldsOf(status)];
   return (

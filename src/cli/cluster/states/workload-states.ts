@@ -47,13 +47,10 @@ export const workloadStates = {
   },
 } as const satisfies Readonly<Record<string, StateRow>>;
 
-/** A state of {@link workloadStates}. */
 export type WorkloadStateName = keyof typeof workloadStates;
 
-/** Every {@link WorkloadStateName}. */
 export const workloadStateNames = Object.keys(workloadStates) as readonly WorkloadStateName[];
 
-/** The meaning of each state. */
 export const meaningOfStates: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(workloadStates).map(([state, { means }]) => [state, means]),
 );

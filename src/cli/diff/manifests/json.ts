@@ -3,17 +3,14 @@ import { listKeys } from "../../../../types/list-keys.ts";
 /** Any JSON value; a field that is undefined is absent. */
 export type Json = string | number | boolean | null | undefined | readonly Json[] | JsonMap;
 
-/** A mapping. */
 export interface JsonMap {
   readonly [name: string]: Json;
 }
 
-/** Reports whether a value is a mapping. */
 export function isMap(value: Json): value is JsonMap {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Reports whether a value is a list. */
 export function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }

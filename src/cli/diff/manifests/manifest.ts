@@ -3,7 +3,6 @@ import { UsageError } from "../../flags/usage-error.ts";
 import { isList, isMap, type Json, type JsonMap } from "./json.ts";
 import { manifestErrorTexts } from "./manifest-error-texts.ts";
 
-/** One object of the manifests. */
 export interface Manifest {
   /** "shop.yaml:12", for messages. */
   readonly place: string;
@@ -52,7 +51,6 @@ export function manifestsOf(document: Json, place: string): readonly Manifest[] 
   ];
 }
 
-/** Returns the manifest with a namespace. */
 export function inNamespace(manifest: Manifest, namespace: string): Manifest {
   const { object } = manifest;
   const metadata = isMap(object.metadata) ? object.metadata : {};

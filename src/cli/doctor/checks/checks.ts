@@ -33,7 +33,6 @@ export const checks = {
   leftovers: { means: "Nothing of earlier versions is left that blocks Wave.", run: checkLeftovers },
 } as const satisfies Readonly<Record<string, Check>>;
 
-/** The name of a check. */
 export type CheckName = keyof typeof checks;
 
 /** The checks of each running Wave, which are skipped if no Wave runs. */

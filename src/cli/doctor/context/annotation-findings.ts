@@ -17,7 +17,6 @@ import { sentences } from "../../output/sentences.ts";
 import { type Finding, kubectlArguments, type ObjectRef, problem, warning } from "./finding.ts";
 import { misplacedAnnotations, misusedAnnotations } from "./misplaced-annotations.ts";
 
-/** The findings about one object. */
 export interface ObjectFindings {
   readonly mistakes: readonly Finding[];
   /** What earlier controllers or earlier versions of Wave left behind. */

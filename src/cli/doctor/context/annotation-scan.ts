@@ -29,7 +29,6 @@ export interface AnnotationScan {
   readonly count: number;
 }
 
-/** The failed read of one resource. */
 export interface UnreadResource extends ReadFailure {
   readonly plural: string;
 }

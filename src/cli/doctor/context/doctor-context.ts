@@ -23,7 +23,6 @@ export interface DoctorContext {
   readonly policy: KnownPolicy;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Returns the workloads that opted in. */
   readonly workloads: () => Promise<ReadResult<WorkloadSnapshots>>;
   /** Returns the findings about all annotations, also on objects that have not opted in. */
   readonly annotationScan: () => Promise<AnnotationScan>;
@@ -45,7 +44,6 @@ export async function forEachWave(
   return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine = "" }) => fine).join(", ") };
 }
 
-/** Returns the Deployment of a Wave. */
 export function deploymentRef({ namespace, name }: RunningWave): ObjectRef {
   return { kind: "Deployment", namespace, name };
 }

@@ -9,7 +9,6 @@ export const severities = {
   ok: "The check found nothing.",
 } as const;
 
-/** A severity of {@link severities}. */
 export type Severity = keyof typeof severities;
 
 /** The object that a finding is about. */
@@ -33,7 +32,6 @@ export interface Finding {
   readonly needs: readonly string[];
 }
 
-/** The result of one check. */
 export interface CheckResult {
   readonly found: readonly Finding[];
   /** The summary if nothing was found: "2 of 2 replicas are ready". Absent if something was found. */
@@ -45,7 +43,6 @@ export function problem(where: ObjectRef | null, what: string, fix: string | nul
   return { severity: "problem", where, what, fix, needs: [] };
 }
 
-/** Returns a finding that a person should look at. */
 export function warning(where: ObjectRef | null, what: string, fix: string | null): Finding {
   return { severity: "warning", where, what, fix, needs: [] };
 }
