@@ -3,7 +3,7 @@ import { section } from "./section.ts";
 
 /** Flags that must match objects of the chart. Their values ensure that, so extraArgs rejects them. */
 const reservedFlags =
-  "^--(namespaces|hash-key-secret|notify|enable-webhooks|webhook-[a-z-]+|leader-election(-id|-namespace)?|metrics-bind-address|health-probe-bind-address|kubeconfig|context)(=|$)";
+  "^--(namespaces|hash-key-secret|notify|pin-config|enable-webhooks|webhook-[a-z-]+|leader-election(-id|-namespace)?|metrics-bind-address|health-probe-bind-address|kubeconfig|context)(=|$)";
 
 /** Values of the Pods of Wave, except for their flags. */
 export const podValues = section(

@@ -15,6 +15,7 @@
   (list "hash-key-secret" "" (.Values.hashKeySecret | empty | ternary "" (printf "%s/%s" .Release.Namespace .Values.hashKeySecret)))
   (list "workload-kinds" "" (.Values.workloadKinds))
   (list "sync-period" "5m" (.Values.syncPeriod))
+  (list "pin-config" "false" (.Values.pinConfig.enabled))
   (list "owner-references" "false" (.Values.ownerReferences))
   (list "migrate-legacy" "false" (.Values.migrateLegacy))
   (list "settle" "1s" (.Values.settle))

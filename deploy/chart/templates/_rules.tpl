@@ -19,6 +19,29 @@
   resources: [secrets]
   verbs: [patch]
 {{- end }}
+{{- if .Values.pinConfig.enabled }}
+# Wave stores pinned copies, and deletes unused ones.
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [create, patch, delete]
+{{- end }}
+{{- if .Values.pinConfig.enabled }}
+# Wave deletes no pinned copy that a Pod uses.
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [list]
+{{- end }}
+{{- if .Values.pinConfig.enabled }}
+# Wave keeps the pinned copies of old revisions.
+- apiGroups: [apps]
+  resources: [replicasets]
+  verbs: [list]
+{{- end }}
+{{- if .Values.pinConfig.enabled }}
+- apiGroups: [apps]
+  resources: [controllerrevisions]
+  verbs: [list]
+{{- end }}
 # Wave finds the workloads that read a changed object.
 # Wave reads a workload again if it changed or opted out during the decision.
 # Wave writes the hash into the pod template; with the value `ownerReferences` or `migrateLegacy` also the finalizer.

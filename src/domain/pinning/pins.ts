@@ -8,9 +8,9 @@ export const maxPinnedLength = 16_384;
 export const maxNameLength = 253;
 
 const labels = "[a-z0-9]+(?:-+[a-z0-9]+)*";
-const subdomain = `${labels}(?:\\.${labels})*`;
+const subdomain = `${labels}(?:[.]${labels})*`;
 
-/** The form of one pin, `source=copy`: a regular expression that is the same in JavaScript and in the policy of the API server. */
+/** The form of one pin, `source=copy`: a regular expression that is the same in JavaScript and in the policy of the chart. */
 export const pinPattern = `${subdomain}=${subdomain}-(?:[0-9a-f]{10}|[0-9a-f]{20}|Absent)`;
 
 const pinForm = new RegExp(`^${pinPattern}$`);

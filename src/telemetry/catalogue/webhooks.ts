@@ -2,12 +2,11 @@ import { counter, gauge, histogram } from "../metrics/metric-row.ts";
 
 const only = "--enable-webhooks";
 
-/** Metrics of the webhook. */
 export const webhookMetrics = {
   reviews: counter("wave_admission_reviews_total", {
     help: "Number of answered admission reviews, by outcome.",
     labels: {
-      kind: "each watched kind of workload, or other",
+      kind: "each watched kind of workload, Pod, or other",
       operation: ["CREATE", "UPDATE", "other"],
       outcome: {
         hashed: "The webhook added the hash of the configuration",
@@ -15,6 +14,7 @@ export const webhookMetrics = {
         schedulingHeld: "The webhook added a scheduling hold, because a required object or key is missing",
         schedulingReleased: "The webhook removed the scheduling hold",
         waiting: "A required object or key is missing, and the workload has no scheduling hold",
+        pointed: "The webhook pointed a new Pod at its pinned copies",
         current: "No change was necessary",
         ignored: "The workload has not opted in",
         denied: "The precondition of the request failed",

@@ -4,6 +4,7 @@ import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import {
   annotationPrefix,
   configHash,
+  pinnedAnnotation,
   schedulingDisabled,
   updateOnConfigChange,
 } from "../../domain/references/annotations.ts";
@@ -17,7 +18,6 @@ export interface WebhookRule {
   readonly scope: "Cluster" | "Namespaced" | "*";
 }
 
-/** One webhook of a MutatingWebhookConfiguration. */
 export interface MutatingWebhook extends Omit<PublishedWebhook, "rules"> {
   readonly rules?: readonly WebhookRule[];
 }
@@ -42,10 +42,15 @@ export interface ConfigurationOptions {
   readonly compatibility?: CompatibilitySettings | undefined;
   /** Kinds of workload in addition to the built-in ones. Default: none. */
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
+  /** Whether the API server calls Wave for new Pods with pins. Default: false. */
+  readonly pinConfig?: boolean | undefined;
 }
 
 /** Name of the webhook for built-in kinds and suffix of the other names. Users see it in errors of the API server. */
 const webhookName = "workloads.wave.pusher.com";
+
+/** Name of the webhook for new Pods. */
+const podWebhookName = "pods.wave.pusher.com";
 
 /** CEL expressions: the metadata that holds annotations, and whether annotations exist. */
 interface AnnotationsPath {
@@ -117,6 +122,9 @@ function hasAnnotation({ metadata, has }: AnnotationsPath, condition: string): s
 /** False for writes of the controller, which has just decided about the workload. */
 const notByWave = "!has(request.options.fieldManager) || request.options.fieldManager != 'wave'";
 
+/** True for a Pod with pins. The API server does not call Wave for other Pods. */
+const isPinned = `has(object.metadata.annotations) && ${quoted(pinnedAnnotation)} in object.metadata.annotations`;
+
 function quoted(text: string): string {
   return `'${text}'`;
 }
@@ -131,20 +139,19 @@ export function webhookConfiguration({
   namespaces,
   compatibility,
   workloadKinds = [],
+  pinConfig = false,
 }: ConfigurationOptions): NewConfiguration {
   const webhook = (
     name: string,
-    rule: Pick<WebhookRule, "apiGroups" | "apiVersions" | "resources">,
-    at: AnnotationsPath,
+    rule: Omit<WebhookRule, "scope">,
+    matchConditions: readonly { readonly name: string; readonly expression: string }[],
+    sideEffects: "None" | "NoneOnDryRun" = "None",
   ) => ({
     name,
     admissionReviewVersions: ["v1"],
     clientConfig,
-    rules: [{ ...rule, operations: ["CREATE", "UPDATE"], scope: "Namespaced" as const }],
-    matchConditions: [
-      { name: "concerns-wave", expression: concernsWave(compatibility, at) },
-      { name: "not-by-wave", expression: notByWave },
-    ],
+    rules: [{ ...rule, scope: "Namespaced" as const }],
+    matchConditions: [...matchConditions],
     matchPolicy: "Equivalent",
     namespaceSelector: namespaces
       ? { matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "In", values: [...namespaces] }] }
@@ -155,27 +162,40 @@ export function webhookConfiguration({
     timeoutSeconds: 5,
     // Another webhook may add a container that reads configuration after the review by Wave.
     reinvocationPolicy: "IfNeeded",
-    sideEffects: "None",
+    sideEffects,
   });
+  const forWorkloads = (name: string, rule: Omit<WebhookRule, "scope" | "operations">, at: AnnotationsPath) =>
+    webhook(
+      name,
+      { ...rule, operations: ["CREATE", "UPDATE"] },
+      [
+        { name: "concerns-wave", expression: concernsWave(compatibility, at) },
+        { name: "not-by-wave", expression: notByWave },
+      ],
+      // Wave stores the copies of new Pods before it answers.
+      pinConfig ? "NoneOnDryRun" : "None",
+    );
   // Without subresources: scale and status never change the pod template.
   const builtIn = {
     apiGroups: ["apps"],
     apiVersions: ["v1"],
     resources: ["daemonsets", "deployments", "statefulsets"],
   };
+  const pods = { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] };
   return {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "MutatingWebhookConfiguration",
     metadata: { name, labels: { "app.kubernetes.io/managed-by": "wave" } },
     webhooks: [
-      webhook(webhookName, builtIn, templateAnnotations),
+      forWorkloads(webhookName, builtIn, templateAnnotations),
       ...workloadKinds.map(({ id, group, version = "*", plural, template }) =>
-        webhook(
+        forWorkloads(
           `${id}.${webhookName}`,
           { apiGroups: [group], apiVersions: [version], resources: [plural] },
           annotationsAt(template),
         ),
       ),
+      ...(pinConfig ? [webhook(podWebhookName, pods, [{ name: "is-pinned", expression: isPinned }])] : []),
     ],
   };
 }

@@ -10,7 +10,6 @@ import { type MutatingWebhook, webhookConfiguration } from "./configuration.ts";
 import { pathWith, tokenIn } from "./path-token.ts";
 import { type Certificate, readBundle, writeBundle } from "./pem.ts";
 
-/** A stored MutatingWebhookConfiguration. */
 type StoredConfiguration = KubeObject & { readonly webhooks?: readonly MutatingWebhook[] };
 
 /** The registration as it was read. */
@@ -24,7 +23,6 @@ export interface RegistrationState {
   readonly object: StoredConfiguration;
 }
 
-/** The registration to write. */
 export interface DesiredRegistration {
   /** The exact content of the caBundle. Empty: not known. Undefined: another program writes it. */
   readonly trusted: readonly Certificate[] | undefined;
@@ -97,7 +95,7 @@ export function installedRegistration(client: ApiClient, service: WebhookService
 export function ownRegistration(
   client: ApiClient,
   url: URL,
-  { namespaces, compatibility }: Pick<Policy, "namespaces" | "compatibility">,
+  { namespaces, compatibility, pinConfig }: Pick<Policy, "namespaces" | "compatibility" | "pinConfig">,
   workloadKinds?: readonly RequestedKind[],
 ): Registration {
   // The name contains the URL, so that replicas with different URLs overwrite neither each other nor an installed configuration.
@@ -113,7 +111,7 @@ export function ownRegistration(
     async publish(before, { trusted, token }, signal) {
       const caBundle = trusted ? encode(trusted) : before?.object.webhooks?.[0]?.clientConfig.caBundle;
       const clientConfig = { url: new URL(pathWith(token), url).href, ...(caBundle ? { caBundle } : {}) };
-      const wanted = webhookConfiguration({ name, clientConfig, namespaces, compatibility, workloadKinds });
+      const wanted = webhookConfiguration({ name, clientConfig, namespaces, compatibility, workloadKinds, pinConfig });
       if (before !== undefined && isDeepStrictEqual(before.object.webhooks, wanted.webhooks)) return before;
       const object = await client.request<StoredConfiguration>({
         method: before ? "PUT" : "POST",
