@@ -1,7 +1,6 @@
 import { describeObject } from "../../domain/config/messages.ts";
 import type { Explanation } from "../cluster/explanation/explanation.ts";
 import { describeKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
-import { stateStyles } from "../cluster/states/state-style.ts";
 import { describePodCount } from "../cluster/states/workload-state.ts";
 import { workloadStates } from "../cluster/states/workload-states.ts";
 import { type Paint, paintOf, type Style } from "../output/paint.ts";
@@ -65,7 +64,7 @@ function layOut({ head, text, indent }: Line, width: number | undefined): readon
 /** Returns the style of the workload name and of the line with its state. */
 function styleOf(block: number, line: number, state: Explanation["state"]): Style | undefined {
   if (line > 0 || block > 1) return undefined;
-  return block === 0 ? "bold" : stateStyles[state];
+  return block === 0 ? "bold" : workloadStates[state].style;
 }
 
 function summary(explanation: Explanation): readonly Line[] {

@@ -1,6 +1,6 @@
 import type { Explanation } from "../cluster/explanation/explanation.ts";
 import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
-import { stateStyles } from "../cluster/states/state-style.ts";
+import { workloadStates } from "../cluster/states/workload-states.ts";
 import { age } from "../output/age.ts";
 import type { Paint } from "../output/paint.ts";
 import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
@@ -79,7 +79,7 @@ function table(workloads: readonly ListedWorkload[], { output, allNamespaces, no
   const painted: PaintCell = (text, row, column) => {
     if (row === 0) return paint("bold", text);
     const state = column === stateColumn ? workloads[row - 1]?.state : undefined;
-    return state === undefined ? text : paint(stateStyles[state], text);
+    return state === undefined ? text : paint(workloadStates[state].style, text);
   };
   return tableLines([heading, ...rows], 3, painted)
     .map((line) => `${line}\n`)

@@ -1,9 +1,7 @@
-// Formats: one file for each type of receiver, from a message to headers and JSON. Pure.
+// Formats: from a message to the headers and JSON of each type of receiver. Pure.
+import { googleChat, slack, teams } from "./chats.ts";
 import { cloudEvents } from "./cloud-events.ts";
 import type { NotificationFormat } from "./format.ts";
-import { googleChat } from "./google-chat.ts";
-import { slack } from "./slack.ts";
-import { teams } from "./teams.ts";
 import { webhook } from "./webhook.ts";
 
 /** All formats, by the `type` of a receiver in the file. */
