@@ -43,7 +43,7 @@ const webhooks = section(
     "webhooks.failurePolicy",
     "Ignore",
     { enum: ["Ignore", "Fail"] },
-    "Effect while Wave does not answer. `Ignore`: the API server admits workloads. `Fail`: it rejects them. Read docs/webhooks.md before you choose Fail.",
+    "Behavior of the API server while Wave does not answer. `Ignore`: admit workloads. `Fail`: reject workloads. Read docs/webhooks.md before you choose Fail.",
   ],
   [
     "webhooks.timeoutSeconds",
@@ -92,7 +92,7 @@ const webhooks = section(
     "webhooks.certManager.renewBefore",
     "",
     optionalDuration,
-    "Time before its expiry at which a certificate is renewed. Empty: the default of cert-manager.",
+    "Time before the expiry of a certificate at which cert-manager renews the certificate. Empty: the default of cert-manager.",
   ],
 );
 
@@ -156,7 +156,7 @@ const network = section(
     "networkPolicy.enabled",
     false,
     toggle,
-    "Create a NetworkPolicy that allows only the connections of the next values. Probes of the kubelet are always allowed.",
+    "Create a NetworkPolicy that allows only the connections that the values below name. Probes of the kubelet are always allowed.",
   ],
   [
     "networkPolicy.apiServers",

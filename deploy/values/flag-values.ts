@@ -80,11 +80,11 @@ const placements: Readonly<Record<string, Placement>> = {
 
 /** Flags without a value in the chart, and why. */
 export const noValues: Readonly<Record<string, string>> = {
-  "webhook-url": "it is for a Wave outside the cluster",
-  "enable-ha": "leaderElection.enabled is the same",
-  "is-Argo-Rollouts": "workloadKinds is the same",
-  "ignored-workload-types": "workloadKinds names no more than what is wanted",
-  ...Object.fromEntries(Object.keys(flagsWithoutEffect).map((name) => [name, "it has no effect"])),
+  "webhook-url": "only for a Wave outside the cluster",
+  "enable-ha": "the value leaderElection.enabled has the same effect",
+  "is-Argo-Rollouts": "the value workloadKinds has the same effect",
+  "ignored-workload-types": "workloadKinds already names only the wanted kinds",
+  ...Object.fromEntries(Object.keys(flagsWithoutEffect).map((name) => [name, "the flag has no effect"])),
 };
 
 /** The value of each flag of `wave run`, in the order of `--help`. */

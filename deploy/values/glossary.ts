@@ -59,7 +59,7 @@ export const glossary: readonly GlossaryTerm[] = [
   },
   {
     term: "clean up",
-    definition: "Remove a scheduling hold, or resume a Deployment that Reloader left paused. It rolls nothing.",
+    definition: "Remove a scheduling hold, or resume a Deployment that Reloader left paused. No workload is rolled.",
     appears: { outcomes: ["cleanUp"], events: ["SchedulingEnabled", "Unpaused"] },
   },
   {
@@ -80,7 +80,7 @@ export const glossary: readonly GlossaryTerm[] = [
   {
     term: "consecutive rollouts",
     definition:
-      "Rollouts of one workload without 10 quiet minutes between them. Each one doubles the interval before the next, up to 5 minutes.",
+      "Rollouts of one workload without 10 quiet minutes between them. Each rollout doubles the interval before the next one, up to 5 minutes.",
     appears: { annotations: ["consecutive-rollouts"] },
   },
   {
@@ -154,7 +154,7 @@ export const glossary: readonly GlossaryTerm[] = [
   {
     term: "hold",
     definition:
-      "A person's order to roll nothing: an annotation on a workload, Namespace, ConfigMap or Secret. More generally, any reason why a rollout that is due must wait.",
+      "An annotation with which a person stops rollouts, on a workload, Namespace, ConfigMap or Secret. More generally, any reason why a due rollout waits.",
     appears: { commands: ["hold", "release"], annotations: ["hold"], holds: ["hold"] },
   },
   {
@@ -180,7 +180,7 @@ export const glossary: readonly GlossaryTerm[] = [
   },
   {
     term: "limit",
-    definition: "How much one object may cost Wave. A workload beyond a limit is not rolled.",
+    definition: "The maximum size of one object or workload. Wave does not roll a workload that exceeds a limit.",
     appears: { outcomes: ["overLimit"], states: ["overLimit"], listed: ["overLimit"], events: ["OverLimit"] },
   },
   {
@@ -216,7 +216,7 @@ export const glossary: readonly GlossaryTerm[] = [
   },
   {
     term: "recorded",
-    definition: "Wave noted the current configuration as what the Pods run, without a restart.",
+    definition: "Wave recorded the current configuration as the one that the Pods run, without a restart.",
     appears: { outcomes: ["recorded"], events: ["ConfigRecorded"], annotations: ["recorded-config"] },
   },
   {
@@ -227,19 +227,19 @@ export const glossary: readonly GlossaryTerm[] = [
   },
   {
     term: "resume",
-    definition: "Continue a halted change: ignore the failures until now.",
+    definition: "Continue a halted change. Wave ignores the failures until now.",
     appears: { commands: ["resume"], annotations: ["resumed"] },
   },
   {
     term: "reverted",
     definition:
-      "Another client removed or replaced the hash that Wave wrote. Wave writes it again, less and less often.",
+      "Another client removed or replaced the hash that Wave wrote. Wave writes the hash again, with growing delays.",
     appears: { holds: ["reverted"] },
   },
   {
     term: "roll",
     definition:
-      "Write a new hash, so that Kubernetes replaces the Pods by the strategy of the workload. The noun is rollout.",
+      "Write a new hash, so that Kubernetes replaces the Pods with the update strategy of the workload. The noun is rollout.",
     appears: { outcomes: ["roll"], events: ["ConfigChanged"], metrics: ["wave_rollout_duration_seconds"] },
   },
   { term: "rolling", definition: "Kubernetes is replacing the Pods of a workload.", appears: { listed: ["rolling"] } },
@@ -255,7 +255,7 @@ export const glossary: readonly GlossaryTerm[] = [
   },
   {
     term: "SecretProviderClass version",
-    definition: "The version of a secret that the Secrets Store CSI driver mounted, as it reports it for a Pod.",
+    definition: "The version of a secret that the Secrets Store CSI driver mounted in a Pod, as the driver reports.",
     appears: { annotations: ["secret-provider-classes"], flags: ["enable-csi-integration"] },
   },
   {
@@ -280,7 +280,7 @@ export const glossary: readonly GlossaryTerm[] = [
   },
   {
     term: "unknown",
-    definition: "A command could not read something on which the answer depends.",
+    definition: "A command could not read something that its answer depends on.",
     appears: { listed: ["unknown"] },
   },
   {
@@ -300,7 +300,7 @@ export const glossary: readonly GlossaryTerm[] = [
   },
   {
     term: "write permit",
-    definition: "The right to one write, given out at `--update-rate` and in turns between namespaces.",
+    definition: "The permission for one write. Wave grants write permits at the rate `--update-rate`, to one namespace after the other.",
     appears: { flags: ["update-rate", "update-burst"], metrics: ["wave_write_permits_waiting"] },
   },
 ];

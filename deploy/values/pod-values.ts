@@ -21,7 +21,7 @@ export const podValues = section(
     { type: "string", pattern: "^(sha256:[0-9a-f]{64})?$" },
     "Image digest: `sha256:` and 64 hexadecimal digits. Overrides the tag.",
   ],
-  ["image.pullPolicy", "IfNotPresent", { enum: ["Always", "IfNotPresent", "Never"] }, "When nodes pull the image."],
+  ["image.pullPolicy", "IfNotPresent", { enum: ["Always", "IfNotPresent", "Never"] }, "Image pull policy: when nodes pull the image."],
   ["image.name", "", text, "Image repository in values files of Wave 0.11. Used only if image.repository is not set."],
   [
     "imagePullSecrets",
@@ -60,7 +60,7 @@ export const podValues = section(
     "topologySpreadConstraints",
     [],
     objects,
-    "Topology spread constraints of Pods. A constraint without labelSelector gets the one of Wave's Pods. Empty: spread over nodes if possible.",
+    "Topology spread constraints of Pods. If a constraint has no labelSelector, the chart adds the one of Wave's Pods. Empty: spread Pods over nodes if possible.",
   ],
   ["priorityClassName", "", text, "Priority class of Pods, for example system-cluster-critical."],
   [
@@ -82,7 +82,7 @@ export const podValues = section(
     "extraArgs",
     [],
     { type: "array", items: { type: "string", pattern: "^--[a-z]", not: { pattern: reservedFlags } } },
-    "Additional arguments, after all others. Prefer the values below: each flag of `wave run` has one.",
+    "Additional arguments, after all others. Prefer the other values: most flags of `wave run` have a value.",
   ],
 );
 

@@ -205,7 +205,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     const { spec } = await cluster.api<AnyObject & { spec: { strategy: object } }>("GET", deployment);
     const nowhere = { template: { spec: { nodeSelector: { none: "such" } } } };
     await merge(deployment, { spec: { ...nowhere, strategy: { type: "Recreate", rollingUpdate: null } } });
-    expect(await found("wave", /^0 of 2 replicas are ready\. No node was found for the Pod\.$/)).toMatchObject({
+    expect(await found("wave", /^0 of 2 replicas are ready\. Kubernetes found no node for the Pod\.$/)).toMatchObject({
       severity: "problem",
     });
     await merge(deployment, { spec: { template: { spec: { nodeSelector: null } }, strategy: spec.strategy } });

@@ -26,7 +26,7 @@ export const approveCommand = annotationCommand({
   },
   details: [
     "The command writes the digits of the current hash to the annotation wave.pusher.com/approved. The mode is an annotation of the workload or of its Namespace.",
-    "The command computes the hash from what you may read. If you lack permission to read a Secret, take the digits from the Event RolloutHeld of the workload and write the annotation yourself.",
+    "The command computes the hash from the objects that you may read. If you lack permission to read a Secret, take the digits from the Event RolloutHeld of the workload and write the annotation yourself.",
   ],
   run: approveOne,
 });

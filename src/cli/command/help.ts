@@ -12,6 +12,8 @@ export interface CommandHelp {
   readonly examples: readonly (readonly [command: string, purpose: string])[];
   /** The names of the flags that `--help` shows; undefined: all. */
   readonly usualFlags?: readonly string[];
+  /** Texts of flags in `--help` that are shorter than the first sentence of their help, by flag. */
+  readonly shortTexts?: Readonly<Record<string, string>>;
   /** Paragraphs after the description, in `--help-all` only. */
   readonly details?: readonly string[];
   /** Words with their meanings, in `--help-all` only. */
@@ -37,13 +39,22 @@ export function renderHelp(help: CommandHelp, table: FlagTable, scope: HelpScope
 }
 
 function renderUsual(help: CommandHelp, table: FlagTable): string {
-  const { examples, usualFlags = Object.keys(table) } = help;
+  const { examples, usualFlags = Object.keys(table), shortTexts = {} } = help;
   const shown = Object.entries(table).filter(([name]) => usualFlags.includes(name));
   const heads = shown.map(([name, flag]) => flagHead(name, flag));
   const command = help.usage.split(" ").slice(0, 2).join(" ");
   return joined([
     ...beginning(help, examples.slice(0, usualExamples)),
-    ...(shown.length === 0 ? [] : ["", "Flags:", ...described(heads, shown.map(shortFlagText))]),
+    ...(shown.length === 0
+      ? []
+      : [
+          "",
+          "Flags:",
+          ...described(
+            heads,
+            shown.map((flag) => shortTexts[flag[0]] ?? shortFlagText(flag)),
+          ),
+        ]),
     "",
     `More: ${command} --help-all (all flags${help.exits === undefined ? "" : ", exit codes"})`,
   ]);

@@ -63,7 +63,7 @@ function completionHelp(scope: HelpScope): string {
     {
       usage: "wave completion {bash | zsh | fish}",
       description:
-        "Writes the script by which a shell completes commands, flags, their values, namespaces and workloads.",
+        "Print the script with which a shell completes commands, flags, their values, namespaces and workloads.",
       examples: [
         ["source <(wave completion bash)", "in ~/.bashrc"],
         ["source <(wave completion zsh)", "in ~/.zshrc, after compinit"],

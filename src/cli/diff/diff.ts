@@ -72,7 +72,7 @@ export const diff = clusterCommand({
     details: [
       "The preview overlays the manifests on the current cluster and decides as Wave does. It uses your permissions, writes nothing, and prints no values.",
       "Changes by admission webhooks and defaults for new fields are not included.",
-      "Objects that are not in the manifests stay. As in kubectl apply, only keys and fields that were applied before and are no longer in the manifests are removed.",
+      "The preview keeps objects that are not in the manifests. As kubectl apply does, it removes only keys and fields that an earlier apply set and the manifests no longer have.",
     ],
     words: { heading: "Effects", meanings: diffEffects },
     exits: {

@@ -91,7 +91,7 @@ export async function listPairs(
     return listWhere(client, row, namespaces, keep, { elsewhere, unlisted });
   });
   if (unread.length > 0)
-    unlisted.add(`Cannot read referenced pod templates. Their workloads may roll: ${formatList(unread, 2, String)}.`);
+    unlisted.add(`Cannot read some pod templates. Workloads that reference them may roll: ${formatList(unread, 2, String)}.`);
   return { pairs: [...wanted.values(), ...lists.flat()], gaps: gapsElsewhere(elsewhere), unlisted: [...unlisted] };
 }
 

@@ -101,7 +101,7 @@ describe("wave doctor", () => {
     };
     await createWorkload("deployments/held", { annotations: schedulingHeld, spec: { template } });
     expect(await found("leftovers")).toEqual([
-      "problem: New Pods stay pending. A scheduling hold of Wave is left over. Wave removes it when Wave runs.",
+      "problem: New Pods stay pending, because a scheduling hold of Wave is left over. Wave removes the hold when Wave runs.",
     ]);
     const path = `${sandbox.url}/api/v1/namespaces/${namespace}`;
     const annotations = { "wave.pusher.com/update-on-config-change": "true" };

@@ -29,7 +29,7 @@ export const pacingFlags = {
     group,
     default: 50,
     zero: "no batches, all at once",
-    help: "Maximum number of workloads in one namespace that roll at once for one changed object. The others wait until these are complete. 0: no batches, all at once.",
+    help: "Maximum number of workloads in one namespace that roll at once for one changed object. Other workloads wait until these workloads are complete. 0: no batches, all at once.",
   }),
   "canary-size": wholeNumber({
     group,
@@ -41,7 +41,7 @@ export const pacingFlags = {
     default: 10_000,
     minMs: 1,
     zero: "no soak time",
-    help: "Time that the canary must be complete before the other workloads follow.",
+    help: "Time that the canary must stay complete before the other workloads follow.",
   }),
   "halt-after-failures": wholeNumber({
     group,

@@ -40,14 +40,14 @@ export const runFlags = {
   }),
   namespaces: namespaces({
     group: cluster,
-    help: "Watch and roll workloads only in these namespaces. Wave then needs permissions only there, and permission to read these Namespaces.",
+    help: "Watch and roll workloads only in these namespaces. With this flag, Wave needs permissions only in these namespaces, and permission to read these Namespaces.",
   }),
 
   "cross-namespace": choice({
     group: rollouts,
     of: ["granted", "any", "none"],
     default: "granted",
-    help: "Which extra ConfigMaps and Secrets of other namespaces Wave tracks. `granted`: those whose annotation wave.pusher.com/shared-with names the namespace of the workload. `any`: all. `none`: none.",
+    help: "Extra ConfigMaps and Secrets of other namespaces that Wave tracks. `granted`: objects whose annotation wave.pusher.com/shared-with names the namespace of the workload. `any`: all objects. `none`: no objects.",
   }),
   "first-sight": choice({
     group: rollouts,
@@ -87,7 +87,7 @@ export const runFlags = {
   "owner-references": bool({
     group: rollouts,
     default: false,
-    help: "Make each workload an owner of the ConfigMaps and Secrets in its namespace that it references, for tools that draw ownership. Deleting the workload does not delete them. Needs permission to patch ConfigMaps and Secrets.",
+    help: "Make each workload an owner of the ConfigMaps and Secrets in its namespace that it references, for tools that draw ownership. Deleting a workload does not delete these objects. Needs permission to patch ConfigMaps and Secrets.",
   }),
   "migrate-legacy": bool({
     group: rollouts,
@@ -166,7 +166,7 @@ export const runFlags = {
   "scheduling-hold": bool({
     group: webhooks,
     default: true,
-    help: "Keep new Pods pending while a ConfigMap or Secret that they require is missing. `false`: also schedules Pods that are pending now.",
+    help: "Keep new Pods pending while a ConfigMap or Secret that they require is missing. `false`: no new scheduling holds, and Wave schedules Pods that are pending now.",
   }),
 
   "leader-election": bool({

@@ -18,7 +18,7 @@ export async function renderMigration(migration: Migration, output: "table" | Pr
 }
 
 function table({ workloads }: Migration): readonly string[] {
-  if (workloads.length === 0) return ["No workload with an annotation of Wave or of another controller found."];
+  if (workloads.length === 0) return ["No workload found with an annotation of Wave or of another controller."];
   const heading = ["NAMESPACE", "NAME", "EFFECT", "COMPATIBILITY", "REASON"];
   const rows = workloads.map(({ namespace, kind, name, compatibility, effect, reason }) => [
     namespace,

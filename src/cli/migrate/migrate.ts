@@ -51,7 +51,7 @@ export const migrate = clusterCommand({
     usualFlags: ["dry-run", "namespace", "all-namespaces", "output"],
     details: [
       "The preview understands the annotations of all these controllers, unless --compatibility selects some. It uses your permissions and writes nothing.",
-      "It does not read the flags of a running Wave: give the flags that the new Wave will have.",
+      "The preview does not read the flags of a running Wave. Pass the flags that the new Wave will have.",
     ],
     words: { heading: "Effects", meanings: migrationEffects },
     exits: {

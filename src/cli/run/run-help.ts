@@ -7,9 +7,7 @@ export function runHelp(scope: HelpScope): string {
   return renderHelp(
     {
       usage: "wave run [flags]",
-      description:
-        "Run the controller. To opt in a workload, set its annotation wave.pusher.com/update-on-config-change to " +
-        '"true".',
+      description: "Run the controller, which rolls the workloads that opted in.",
       examples: [
         ["wave run --observe", "your kubeconfig, without writes"],
         ["wave run --leader-election --enable-webhooks", "in a cluster"],
@@ -19,8 +17,15 @@ export function runHelp(scope: HelpScope): string {
           "webhooks for an API server on the same machine",
         ],
       ],
-      usualFlags: ["namespaces", "first-sight", "observe", "compatibility", "enable-webhooks", "leader-election"],
+      usualFlags: ["namespaces", "observe", "enable-webhooks", "leader-election"],
+      shortTexts: {
+        namespaces: "Roll only in these namespaces (default: all).",
+        observe: "Dry run: write nothing, report what would roll.",
+        "enable-webhooks": "Add the hash before the first Pods start.",
+        "leader-election": "Elect one of several replicas as leader.",
+      },
       details: [
+        'To opt in a workload, set its annotation wave.pusher.com/update-on-config-change to "true".',
         "Durations have the form of Go: 300ms, 1.5s, 5m, 1h30m. A boolean flag takes its value after an equals sign: --scheduling-hold=false.",
       ],
       exits: {

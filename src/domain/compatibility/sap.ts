@@ -43,7 +43,7 @@ export const sapRows: readonly CompatibilityRow[] = [
     values: "written by Wave",
     means:
       "The hash of what the Pods read. Used if only SAP annotations request rollouts, or if the annotation is already present.",
-    unlike: "The hash is computed by Wave from the data, not from UID and resourceVersion.",
+    unlike: "Wave computes the hash from the data, not from UID and resourceVersion.",
   },
   {
     name: sapConfigHash,
@@ -51,7 +51,7 @@ export const sapRows: readonly CompatibilityRow[] = [
     values: "a hash",
     means:
       "With webhooks: a precondition of a request. If the value is the current hash, the webhook removes the annotation. Otherwise it denies the request.",
-    unlike: "The value is compared with the hash of Wave. Clients that compute the hash of SAP do not have it.",
+    unlike: "Wave compares the value with its own hash. Clients that compute the hash of SAP send another value.",
   },
 ];
 

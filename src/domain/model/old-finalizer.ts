@@ -18,5 +18,5 @@ export function hasOldFinalizer({ finalizers }: ObjectMeta): boolean {
  */
 export const oldFinalizerWarning: Warning = {
   reason: "OldFinalizer",
-  message: `Finalizer ${oldFinalizer} blocks the deletion of this workload. An old Wave, or Wave with --owner-references, added it. Run Wave with --migrate-legacy: it first removes the ownerReferences to this workload from ConfigMaps and Secrets, so that these are not deleted with it, and then the finalizer.`,
+  message: `Finalizer ${oldFinalizer} blocks the deletion of this workload. An old Wave, or Wave with --owner-references, added it. Run Wave with --migrate-legacy. Wave first removes the ownerReferences to this workload from ConfigMaps and Secrets, so that Kubernetes does not delete these objects with the workload. Then Wave removes the finalizer.`,
 };

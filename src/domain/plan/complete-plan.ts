@@ -102,7 +102,7 @@ function planOutdated(
       "tracking",
       same,
       view,
-      "other objects are tracked now, and the Pods read the same configuration of them",
+      "the set of tracked objects changed, but not the configuration that the Pods read",
     );
   const isTracked = (change: Change) => !untracked.has(configKey(change));
   const changes = recordedView && changesBetween(recordedView, view).filter(isTracked);

@@ -100,7 +100,7 @@ function decode({ metadata, data = {} }: StoredSecret, where: string): StoredKey
   const bytesOf = (field: string) => {
     const bytes = Buffer.from(data[field] ?? "", "base64");
     if (bytes.length === hashKeyBytes) return bytes;
-    const advice = "restore or delete it; a lost key restarts no workload";
+    const advice = "restore or delete the Secret; a lost key restarts no workload";
     throw new Error(`${where} is damaged: "${field}" is not ${hashKeyBytes} bytes long; ${advice}`);
   };
   const current = hashKey(bytesOf("key"));

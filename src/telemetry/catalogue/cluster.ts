@@ -41,7 +41,7 @@ export const clusterMetrics = {
         ended: "The API server ended the watch, as it does after some minutes",
         gone: "The API server no longer had the position of the watch; Wave listed everything again",
         refused: "The API server responded with an error",
-        connection: "The connection broke, or could not be made",
+        connection: "The connection broke, or Wave could not connect",
       },
     },
   }),
@@ -64,7 +64,7 @@ export const clusterMetrics = {
   }),
   leader: gauge("wave_leader", { help: "1 if this replica is the leader and rolls workloads; 0 if it is on standby." }),
   transitions: gauge("wave_leader_transitions", {
-    help: "Number of times that the Lease passed to another replica: its leaseTransitions, as this replica last read them.",
+    help: "Number of times that the Lease passed to another replica: the field leaseTransitions of the Lease, as this replica last read it.",
     only: "--leader-election",
   }),
   hashKeyProblem: gauge("wave_hash_key_problem", {

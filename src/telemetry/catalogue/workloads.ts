@@ -94,7 +94,7 @@ export const workloadMetrics = {
     },
   }),
   failedEvents: counter("wave_events_failed_total", {
-    help: "Number of Events that Wave could not write, or did not try to write because their namespace had just rejected others.",
+    help: "Number of Events that Wave could not write, or did not try to write because the namespace had just rejected other Events.",
   }),
   views: gauge("wave_view_entries", {
     help: "Number of configuration keys that Wave remembers to report which keys changed. The maximum is 65,536.",

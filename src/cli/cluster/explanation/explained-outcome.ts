@@ -72,7 +72,7 @@ export function explainedOutcome(
 /** The reason of a plan assumes a Wave that observed the change. A command did not observe it, so its reason is less specific. */
 function reasonFor(decided: Decision, reason: string, workload: Workload): string {
   if (decided.outcome === "recorded" && decided.cause === "key")
-    return sentences(reason, "A running Wave that still remembers the previous key compares instead");
+    return sentences(reason, "If the running Wave still remembers the previous key, Wave compares the hashes instead");
   if (decided.outcome !== "roll") return reason;
   return sentences(
     "The configuration differs from the recorded hash",

@@ -36,5 +36,7 @@ function rolloutNotes({ spec }: WorkloadObject): readonly string[] {
 
 function schedulingHoldNotes(workload: Workload): readonly string[] {
   if (isSchedulingHeld(workload)) return ["The scheduling hold is closed. New Pods stay pending."];
-  return hasSchedulingHold(workload) ? ["Another client opened the scheduling hold. Its annotation is left over."] : [];
+  return hasSchedulingHold(workload)
+    ? ["Another client opened the scheduling hold. The annotation of the hold is left over."]
+    : [];
 }

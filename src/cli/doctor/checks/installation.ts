@@ -114,7 +114,7 @@ function unreadyPod({ metadata, spec, status }: KubeObject & Pod): UnreadyPod | 
     if (hasLogs) return { cause: exited, imageFailed: false, hasLogs };
   }
   return spec?.nodeName === undefined
-    ? { cause: "No node was found for the Pod", imageFailed: false, hasLogs: false }
+    ? { cause: "Kubernetes found no node for the Pod", imageFailed: false, hasLogs: false }
     : { cause: "The Pod runs, but /readyz reports that it is not ready", imageFailed: false, hasLogs: true };
 }
 

@@ -4,7 +4,7 @@ import { sentences } from "../../output/sentences.ts";
 /** The severities of a finding, the worst first, with their meanings. */
 export const severities = {
   problem: "Something does not work as intended. Exit code 1.",
-  warning: "It works, but a person should look at it.",
+  warning: "This works, but a person should look at it.",
   unchecked: "The check is incomplete, usually because you lack a permission. Exit code 3 if there is no problem.",
   ok: "The check found nothing.",
 } as const;

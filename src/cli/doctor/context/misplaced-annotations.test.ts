@@ -47,7 +47,7 @@ describe("a misspelt annotation of Wave", () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`wave.pusher.io/a${at}`, ""]));
     const found = misplacedAnnotations(web, { annotations: many, labels: many, templateAnnotations: many });
     expect(found).toHaveLength(3 * 4);
-    expect(found[3]?.what).toBe("The object has more annotations or labels like these.");
+    expect(found[3]?.what).toBe("The object has more annotations or labels with such problems.");
   });
 });
 

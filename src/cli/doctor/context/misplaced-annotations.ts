@@ -79,7 +79,7 @@ function first(
         ...found,
         problem(
           place,
-          "The object has more annotations or labels like these.",
+          "The object has more annotations or labels with such problems.",
           `kubectl edit ${kubectlArguments(place)}`,
         ),
       ];

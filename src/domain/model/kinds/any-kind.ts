@@ -16,7 +16,7 @@ export function genericKind(statusFields: ReadonlySet<string> = new Set()): Know
     keepsPendingPods: false,
     replicaSetLabel: "",
     completeWhen:
-      "`status.observedGeneration` equals the generation. `updatedReplicas` and `availableReplicas` equal `spec.replicas`, and `replicas` is not higher. Without `availableReplicas`, Wave checks `readyReplicas`. Only fields that the definition or the status has are checked. A field that is in the definition but not in the status is 0.",
+      "`status.observedGeneration` equals the generation. `updatedReplicas` and `availableReplicas` equal `spec.replicas`, and `replicas` is not higher. Without `availableReplicas`, Wave checks `readyReplicas`. Wave checks only fields that the definition or the status has. If a field is in the definition but not in the status, its value is 0.",
     progress: (object) => progressOfAny(object, statusFields),
   };
 }

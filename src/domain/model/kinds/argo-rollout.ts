@@ -40,7 +40,7 @@ export const argoRollout: KnownKind = {
     },
   },
   completeWhen:
-    "`status.phase` is Healthy for the current generation. Degraded means failed. Paused, for example at a canary step, means progressing for as long as it lasts.",
+    "`status.phase` is Healthy for the current generation. Degraded means failed. Paused, for example at a canary step, means progressing until the pause ends.",
   progress: progressOfRollout,
 };
 
