@@ -1,54 +1,106 @@
 import { excuseOf } from "./judge-holds.ts";
+import { ConfigTimeline } from "./model-configs.ts";
 import { asksForNone, saidOf } from "./model-policy.ts";
 import { isComplete } from "./model-progress.ts";
+import { isKnownRolled } from "./model-rolls.ts";
 import { namespaceOf, type Stored } from "./model-stored.ts";
-import { namedBy, optedIn, recordedHash, workloadResources } from "./model-workload.ts";
-import type { Recording, StoredObject } from "./record.ts";
+import { type Named, namedBy, optedIn, recordedHash, workloadResources } from "./model-workload.ts";
+import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 
-/** After this many removals of a hash by other clients, Wave may have stopped writing it. */
-const givenUpAfter = 8;
+/** How many times one process writes one hash while other clients remove it. Then it stops. */
+const mostWrites = 10;
+
+/** The tolerance for times of the API, which have whole seconds. */
+const slackMs = 2_000;
+
+type Judged = Pick<Recording, "history" | "settings"> & Partial<Pick<Recording, "epoch" | "lives">>;
 
 /**
  * Returns why a workload need not be rolled at a moment at which everything must be correct: people hold the workload or an
- * object that it reads, a change waits for workloads that have not completed it, or another client reverted the writes of
- * Wave again and again. Returns undefined if there is no such reason.
+ * object that it reads, a change waits for workloads that have not completed it, or other clients removed this hash as often as
+ * Wave writes it. Returns undefined if there is no such reason.
  */
 export function excuseIn(
   { at, objects, find }: Stored,
-  run: Pick<Recording, "history" | "settings"> & Partial<Pick<Recording, "epoch" | "lives">>,
+  run: Judged,
   workload: StoredObject,
   hash: string | undefined,
 ): string | undefined {
-  const { settings, history, epoch = 0, lives = [] } = run;
+  const { settings, epoch = 0, lives = [] } = run;
   const { pacing } = settings;
   if (pacing === undefined) return undefined;
+  const history = run.history.filter((entry) => entry.at <= at);
   const wallOffMs = Math.max(0, ...lives.filter(({ to }) => to === undefined).map((life) => life.wallOffMs));
   const said = saidOf(workload, namespaceOf(workload, objects), pacing);
   const held = excuseOf(said, { hash, at: epoch + at, wallOffMs });
   if (held !== undefined) return held;
-  const named = namedBy(workload, settings).map(({ key }) => key);
-  if (named.map(find).some((object) => object !== undefined && asksForNone(object))) return "hold of an object";
-  if (isStrippedOften()) return "reverted";
-  return pacing.maxConcurrent > 0 && !said.alone && waitsForOthers() ? "wave" : undefined;
+  const named = namedBy(workload, settings);
+  const isHeld = named.map(({ key }) => find(key)).some((object) => object !== undefined && asksForNone(object));
+  if (isHeld) return "hold of an object";
+  if (hash !== undefined && removalsOf(hash, workload, history) >= mostWrites) return "reverted";
+  return pacing.maxConcurrent > 0 && !said.alone && waitsForOthers() ? "batch" : undefined;
 
+  /** Reports whether another workload has begun to roll for a change that this workload still needs, and is not complete. */
   function waitsForOthers(): boolean {
     const { namespace, uid } = workload.metadata;
-    return [...objects].some(([key, other]) => {
+    const fellows = [...objects].flatMap(([key, other]) => {
       const [resource = "", where] = key.split("/");
-      if (!workloadResources.includes(resource) || where !== namespace || other.metadata.uid === uid) return false;
-      if (!optedIn(other, settings, namespaceOf(other, objects)) || isComplete(other)) return false;
-      return namedBy(other, settings).some((one) => named.includes(one.key));
+      const isFellow = workloadResources.includes(resource) && where === namespace && other.metadata.uid !== uid;
+      return isFellow && optedIn(other, settings, namespaceOf(other, objects)) ? [other] : [];
+    });
+    const changes = changesSince(isKnownRolled(workload) ? hashSetAt(workload, history) : undefined, named, history);
+    return [...changes].some(([key, changedAt]) => {
+      const readers = fellows.filter((other) => namedBy(other, settings).some((one) => one.key === key));
+      if (readers.length + 1 <= (pacing?.canarySize ?? 0)) return false;
+      return readers.some((other) => !isComplete(other) && delays(other, changedAt));
     });
   }
 
-  function isStrippedOften(): boolean {
-    const stripped = history.filter(
-      ({ by, before, after }) =>
-        by.actor === "world" &&
-        after?.metadata.uid === workload.metadata.uid &&
-        recordedHash(before) !== undefined &&
-        recordedHash(after) !== recordedHash(before),
-    );
-    return stripped.length >= givenUpAfter;
+  /** Reports whether a rollout that is not complete delays others: it includes the change, and has not failed or its failure halts them. */
+  function delays(other: StoredObject, changedAt: number): boolean {
+    const rolledAt = hashSetAt(other, history);
+    if (rolledAt === undefined || rolledAt < changedAt - slackMs - 2 * wallOffMs) return false;
+    const { rolloutTimeoutMs = 0, haltAfterFailures = 0 } = pacing ?? {};
+    return haltAfterFailures > 0 || at - rolledAt < rolloutTimeoutMs + slackMs;
   }
+}
+
+/** Returns how many times other clients removed this hash from the workload since Wave last wrote another hash. */
+function removalsOf(hash: string, { metadata: { uid } }: StoredObject, history: readonly HistoryEntry[]): number {
+  let removals = 0;
+  for (const { by, before, after } of history) {
+    if (after?.metadata.uid !== uid || recordedHash(before) === recordedHash(after)) continue;
+    if (by.actor === "wave" && recordedHash(after) !== hash) removals = 0;
+    if (by.actor === "world" && recordedHash(before) === hash) removals++;
+  }
+  return removals;
+}
+
+/** Returns when the recorded hash of a workload was last set; undefined if it has none. */
+function hashSetAt({ metadata: { uid } }: StoredObject, history: readonly HistoryEntry[]): number | undefined {
+  const isSet = ({ before, after }: HistoryEntry) =>
+    after?.metadata.uid === uid && recordedHash(after) !== undefined && recordedHash(after) !== recordedHash(before);
+  return history.findLast(isSet)?.at;
+}
+
+/** Returns the first change of each object since a time that Pods can see. Undefined: since the start. */
+function changesSince(
+  since: number | undefined,
+  named: readonly Named[],
+  history: readonly HistoryEntry[],
+): ReadonlyMap<string, number> {
+  const timeline = new ConfigTimeline(history);
+  const times = new Map(history.map(({ rv, at }) => [rv, at]));
+  return new Map(
+    named.flatMap(({ key, partOf }) => {
+      const versions = timeline.versions(key);
+      const isChange = (index: number) => {
+        const changedAt = times.get(versions[index]?.rv ?? -1);
+        if (changedAt === undefined || changedAt < (since ?? 0) - slackMs) return false;
+        return !partOf(versions[index]?.object).bytes.equals(partOf(versions[index - 1]?.object).bytes);
+      };
+      const first = versions.findIndex((_, index) => index > 0 && isChange(index));
+      return first < 0 ? [] : [[key, times.get(versions[first]?.rv ?? -1) ?? 0] as const];
+    }),
+  );
 }

@@ -1,0 +1,103 @@
+import { expect, it } from "vitest";
+import { excuseIn } from "./judge-excuses.ts";
+import type { BatchSettings, HistoryEntry, Pacing, StoredObject } from "./record.ts";
+
+const pacing: Pacing = {
+  settleMs: 0,
+  settleMaxMs: 0,
+  maxConcurrent: 1,
+  canarySize: 1,
+  soakMs: 3_000,
+  haltAfterFailures: 1,
+  rolloutTimeoutMs: 60_000,
+  observe: false,
+  window: undefined,
+};
+const settings = { webhooks: false, schedulingHold: true, crossNamespace: "granted", namespaces: undefined, pacing };
+const at = 1_000_000;
+
+/** A Deployment that reads ConfigMap "page". Not complete: its last Pod is missing. */
+function deployment(name: string, hash: string | undefined, isComplete: boolean): StoredObject {
+  const container = { name: "app", envFrom: [{ configMapRef: { name: "page" } }] };
+  const annotations = hash === undefined ? {} : { "wave.pusher.com/config-hash": hash };
+  const pods = isComplete ? 1 : 0;
+  return {
+    kind: "Deployment",
+    metadata: {
+      name,
+      namespace: "shop",
+      uid: name,
+      resourceVersion: "1",
+      annotations: { "wave.pusher.com/update-on-config-change": "true" },
+      ...({ managedFields: [{ manager: "wave" }] } as object),
+    },
+    spec: { template: { metadata: { annotations }, spec: { containers: [container] } } },
+    status: { observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: pods },
+  };
+}
+
+function page(value: string): StoredObject {
+  const metadata = { name: "page", namespace: "shop", uid: "page", resourceVersion: "1" };
+  return { kind: "ConfigMap", metadata, data: { a: value } };
+}
+
+type Step = readonly [time: number, actor: "wave" | "world", after: StoredObject];
+
+function excuseAfter(steps: readonly Step[], change: Partial<Pacing> = {}): string | undefined {
+  const stored = new Map<string, StoredObject>();
+  const history = steps.map(([time, actor, after], index): HistoryEntry => {
+    const resource = after.kind === "ConfigMap" ? "configmaps" : "deployments";
+    const key = `${resource}/shop/${after.metadata.name}`;
+    const before = stored.get(key);
+    stored.set(key, after);
+    const entry = { at: time, rv: index + 1, type: "MODIFIED" as const, resource, by: { actor }, after };
+    return before === undefined ? entry : { ...entry, before };
+  });
+  const workload = stored.get("deployments/shop/late");
+  if (workload === undefined) throw new Error("no workload");
+  const find = (key: string) => stored.get(key.replace("ConfigMap", "configmaps"));
+  const run = { history, settings: { ...settings, pacing: { ...pacing, ...change } } as unknown as BatchSettings };
+  return excuseIn({ at, objects: stored, find }, run as Parameters<typeof excuseIn>[1], workload, "v2:new");
+}
+
+const begin: readonly Step[] = [
+  [0, "world", page("1")],
+  [100_000, "wave", deployment("late", "v2:old", true)],
+];
+const edit: Step = [500_000, "world", page("2")];
+const rolled = (time: number, isComplete: boolean): Step => [
+  time,
+  "wave",
+  deployment("first", `v2:${time}`, isComplete),
+];
+const strips = (times: number, hash: string): readonly Step[] =>
+  Array.from({ length: times }, (_, n): readonly Step[] => [
+    [600_000 + 10 * n, "wave", deployment("late", hash, true)],
+    [600_001 + 10 * n, "world", deployment("late", undefined, true)],
+  ]).flat();
+
+const cases: readonly [string, readonly Step[], Partial<Pacing>, string | undefined][] = [
+  ["nothing", [...begin, edit], {}, undefined],
+  ["a workload that is not complete after this change", [...begin, edit, rolled(520_000, false)], {}, "batch"],
+  ["a workload that is complete after this change", [...begin, edit, rolled(520_000, true)], {}, undefined],
+  ["a workload that is not complete since before this change", [...begin, rolled(400_000, false), edit], {}, undefined],
+  [
+    "a failed workload, if failures do not halt",
+    [...begin, edit, rolled(520_000, false)],
+    { haltAfterFailures: 0 },
+    undefined,
+  ],
+  ["a canary that has room for all", [...begin, edit, rolled(520_000, false)], { canarySize: 2 }, undefined],
+  ["nine removals of this hash", [...begin, edit, ...strips(9, "v2:new")], {}, undefined],
+  ["ten removals of this hash", [...begin, edit, ...strips(10, "v2:new")], {}, "reverted"],
+  [
+    "ten removals of an earlier hash",
+    [...begin, ...strips(10, "v2:old"), [900_000, "world", page("2")]],
+    {},
+    undefined,
+  ],
+];
+
+it.for(cases)("excuses a missing rollout correctly after %s", ([, steps, change, excuse]) => {
+  expect(excuseAfter(steps, change)).toBe(excuse);
+});
