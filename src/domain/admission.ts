@@ -12,12 +12,16 @@ import {
   sameScheduler,
 } from "./model/scheduling-hold.ts";
 import { toWorkload, type Workload, type WorkloadObject, type WorkloadRow } from "./model/workload.ts";
-import { setHash, writeHash } from "./patch/workload-patch.ts";
+import { setHash, setPinned, writeHash } from "./patch/workload-patch.ts";
+import { annotationOperations, pinnedRequest, withUserAnnotations } from "./pinned-admission.ts";
+import { isPinned, type PinSource, pinSources } from "./pinning/pin-request.ts";
 import { type DuePlan, type Lookup, planRollout } from "./plan/plan.ts";
 import { isOptedIn } from "./policy/opted-in.ts";
 import type { Policy } from "./policy/policy.ts";
 import { rolloutPolicyOf } from "./policy/rollout-policy.ts";
+import { pinnedAnnotation } from "./references/annotations.ts";
 import type { Warning } from "./references/warning.ts";
+import type { Annotations } from "./references/wave-annotations.ts";
 import { equalJson } from "./syntax/equal-json.ts";
 import type { JsonPatch, JsonPatchOperation } from "./syntax/json-patch.ts";
 import { forMissingAnnotations } from "./syntax/missing-annotations.ts";
@@ -47,10 +51,22 @@ export interface AdmissionPlan {
   readonly denied: string | undefined;
   /** Why this is the outcome, for people. */
   readonly reason: string;
+  /** What must be stored and pinned with {@link pinnedPatch} before the response; undefined: the patch is complete. */
+  readonly pins?: AdmissionPins | undefined;
+}
+
+/** The ConfigMaps to pin for the new Pods of a request; undefined sources: the new Pods are not pinned. */
+export interface AdmissionPins {
+  readonly workload: Workload;
+  readonly sources: readonly PinSource[] | undefined;
+  /** Finds what the new Pods read. */
+  readonly lookup: Lookup;
 }
 
 /** A workload object in a request, and the workload that Wave reads from it. */
 export interface AdmissionObject {
+  /** The object as the API server sent it. */
+  readonly sent: WorkloadObject;
   /** The object in its standard form. */
   readonly object: WorkloadObject;
   readonly workload: Workload;
@@ -63,7 +79,7 @@ export function toAdmissionObject(
   asking?: DirectiveContext,
 ): AdmissionObject {
   const workload = toWorkload(row, object, asking);
-  return { object: standardForm(row, object), workload };
+  return { sent: object, object: standardForm(row, object), workload };
 }
 
 /**
@@ -78,36 +94,82 @@ export function toAdmissionObject(
  *
  * If a client set a hash as a precondition, the annotation is removed or the request is denied.
  *
+ * The patch does not have the pins of new Pods: the copies must be stored before. {@link pinnedPatch} adds them.
+ *
  * A second plan of the patched object, as in a reinvocation, changes nothing more.
  */
 export function planAdmission(
   operation: "CREATE" | "UPDATE",
   after: AdmissionObject,
   old: AdmissionObject | undefined,
-  lookup: Lookup,
+  live: Lookup,
   policy: Policy,
 ): AdmissionPlan {
-  const { workload } = after;
-  const plan = planRollout(workload, lookup, policy);
+  const before = operation === "UPDATE" ? old : undefined;
+  const undone = before && undoneObject(after, before, live, policy);
+  const requested = undone ?? after;
+  const pinned = pinnedRequest(requested.workload, before?.workload, live, policy);
+  const { workload, lookup } = pinned;
+  const planned = planRollout(workload, lookup, policy);
+  const plan = { ...planned, warnings: [...planned.warnings, ...pinned.warnings] };
   const precondition = preconditionOf(workload, plan, policy);
   if (precondition.state === "failed") {
     const { message: denied } = precondition;
     return { patch: undefined, warnings: plan.warnings, outcome: "denied", denied, reason: denied };
   }
-  const before = operation === "UPDATE" ? old : undefined;
-  const keepsPods = before !== undefined && sameTemplates(after, before);
+  const keepsPods = before !== undefined && !pinned.isUndo && sameTemplates(requested, before);
   const request: Request = { workload, before: before?.workload, keepsPods };
   const { mode } = rolloutPolicyOf(workload, policy);
-  const { outcome, operations } = mode.value === "observe" ? observe(plan, request) : mutate(plan, request, policy);
+  const mutation = mode.value === "observe" ? observe(plan, request) : mutate(plan, request, policy);
+  const { outcome, view } = mutation;
+  const restoresPins = before !== undefined && (keepsPods || after.workload.recordedHash === undefined);
+  const operations = [
+    ...(undone ? annotationOperations(annotationsOf(after), annotationsOf(undone)) : []),
+    ...pinned.operations,
+    ...mutation.operations,
+    ...(view === undefined && restoresPins ? setPinned(after.workload, before.workload.pinned) : []),
+  ];
   const checked = precondition.state === "met" ? precondition.patch : [];
-  const patch = [...checked, ...(workload.hasAnnotations ? operations : forMissingAnnotations(operations))];
+  const patch = [...checked, ...(after.workload.hasAnnotations ? operations : forMissingAnnotations(operations))];
+  const pinsChange =
+    view !== undefined && !pinned.isUndo && (isPinned(workload, policy) || after.workload.pinned !== undefined);
   return {
     patch: patch.length > 0 ? patchOfKind(workload.row, patch) : undefined,
     warnings: plan.outcome === "waiting" ? [...plan.warnings, missingWarning(plan, workload, outcome)] : plan.warnings,
     outcome,
     denied: undefined,
     reason: plan.reason,
+    // An undo keeps the pins of its request.
+    pins: pinsChange ? { workload, lookup, sources: pinSources(workload, view, lookup, policy) } : undefined,
   };
+}
+
+/** Adds the pins of new Pods to the patch of a plan. `pinned` is the annotation; undefined: the new Pods read live configuration. */
+export function pinnedPatch(
+  { patch = [] }: AdmissionPlan,
+  after: Workload,
+  pinned: string | undefined,
+): JsonPatch | undefined {
+  const operations = [...patch, ...patchOfKind(after.row, setPinned(after, pinned))];
+  return operations.length > 0 ? operations : undefined;
+}
+
+/** Returns the object of an undo with the annotations that people wrote for Wave before it; undefined if the request is no undo. */
+function undoneObject(
+  { sent, workload }: AdmissionObject,
+  before: AdmissionObject,
+  live: Lookup,
+  policy: Policy,
+): AdmissionObject | undefined {
+  if (policy.pinConfig !== true || workload.pinned === undefined || workload.pinned === before.workload.pinned)
+    return undefined;
+  const annotations = withUserAnnotations(sent.metadata?.annotations ?? {}, before.sent.metadata?.annotations ?? {});
+  const undone = toAdmissionObject(workload.row, { ...sent, metadata: { ...sent.metadata, annotations } }, policy);
+  return pinnedRequest(undone.workload, before.workload, live, policy).isUndo ? undone : undefined;
+}
+
+function annotationsOf({ sent }: AdmissionObject): Annotations {
+  return sent.metadata?.annotations ?? {};
 }
 
 interface Request {
@@ -121,6 +183,8 @@ interface Request {
 interface Mutation {
   readonly outcome: AdmissionPlan["outcome"];
   readonly operations: readonly JsonPatchOperation[];
+  /** What new Pods of the request read; undefined if it creates none, or if their configuration is not complete. */
+  readonly view?: ConfigView;
 }
 
 function observe(plan: DuePlan, request: Request): Mutation {
@@ -166,7 +230,11 @@ function mutateComplete(request: Request, current: ConfigView): Mutation {
       return named(opened.length > 0 ? "schedulingReleased" : "kept", [...keepHash(request), ...opened]);
     }
   }
-  return named(opened.length > 0 ? "schedulingReleased" : "hashed", [...writeHash(workload, current), ...opened]);
+  const written = named(opened.length > 0 ? "schedulingReleased" : "hashed", [
+    ...writeHash(workload, current),
+    ...opened,
+  ]);
+  return { ...written, view: current };
 }
 
 function mutateIncomplete(request: Request, policy: Policy): Mutation {
@@ -208,7 +276,7 @@ function sameTemplates(after: AdmissionObject, before: AdmissionObject): boolean
 function withoutWaveFields({ spec }: WorkloadObject, hashes: readonly string[]): unknown {
   const { metadata, spec: podSpec, ...template } = spec?.template ?? {};
   const annotations = { ...metadata?.annotations };
-  for (const name of hashes) delete annotations[name];
+  for (const name of [...hashes, pinnedAnnotation]) delete annotations[name];
   const { schedulerName: _schedulerName, ...rest } = podSpec ?? {};
   return { ...template, metadata: { ...metadata, annotations }, spec: rest };
 }

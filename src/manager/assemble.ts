@@ -1,4 +1,5 @@
 import { type Caches, createCaches } from "../cache/caches.ts";
+import { isOwnerAlive } from "../cache/workloads/owner-alive.ts";
 import { type Controller, type ControllerOptions, createController } from "../controllers/rollout/controller.ts";
 import type { ClusterPolicy } from "../domain/policy/cluster-policy.ts";
 import type { ClusterConfig } from "../kube/config/cluster-access.ts";
@@ -148,7 +149,7 @@ async function assembleWebhook(
   { webhooks, workloadKinds, podNamespace }: Settings,
   config: ClusterConfig,
   policy: ClusterPolicy,
-  { lookup: cached, kinds }: Caches,
+  { lookup: cached, kinds, workload }: Caches,
   connected: ClusterDependencies,
   create: AssemblyDependencies["createWebhook"],
 ): Promise<Webhook | undefined> {
@@ -160,6 +161,7 @@ async function assembleWebhook(
     policy,
     cached,
     kinds,
+    isAlive: (owner, namespace) => isOwnerAlive(workload, kinds())(owner, namespace),
     workloadKinds,
     namespace: podNamespace ?? config.namespace ?? "default",
   });

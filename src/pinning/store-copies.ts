@@ -4,6 +4,7 @@ import type { ConfigMap, OwnerReference } from "#kubernetes";
 import { toConfig } from "../domain/config/digest.ts";
 import { type Lookup, missingFrom } from "../domain/config/view.ts";
 import type { Workload } from "../domain/model/workload.ts";
+import { maxCopyOwners } from "../domain/pinning/collect.ts";
 import { type CopyContent, copyData, copyName, wholeContent } from "../domain/pinning/copy-content.ts";
 import { contentOf, type PinSource } from "../domain/pinning/pin-request.ts";
 import { formatPins, maxPinnedLength, parsePins } from "../domain/pinning/pins.ts";
@@ -35,9 +36,6 @@ export type StoredCopies =
   | { readonly type: "stale" }
   /** A copy cannot be stored, so the Pods read live configuration. `message` is for the owner of the workload. */
   | { readonly type: "unpinned"; readonly message: string };
-
-/** Above this number of owners a copy gets no more of them: Wave collects it by itself. */
-export const maxOwners = 50;
 
 /**
  * Stores a copy of each source, and verifies copies that exist. All or none are pinned, so that a revision is never pinned in part because
@@ -134,7 +132,7 @@ async function takeIntoUse(workload: Workload, stored: ConfigMap, options: Store
   const { namespace, name, resourceVersion, annotations, ownerReferences: owners = [] } = stored.metadata ?? {};
   const isMarked = annotations?.[unusedSince] !== undefined;
   const owner = ownerOf(workload);
-  const isOwner = owner === undefined || owners.some(({ uid }) => uid === owner.uid) || owners.length >= maxOwners;
+  const isOwner = owner === undefined || owners.some(({ uid }) => uid === owner.uid) || owners.length >= maxCopyOwners;
   if (!isMarked && isOwner) return true;
   const metadata = {
     resourceVersion,
@@ -170,20 +168,7 @@ async function createCopy(
   const owner = ownerOf(workload);
   for (const digits of [10, 20] as const) {
     const copy = copyName(name, content, digits);
-    const body = {
-      apiVersion: "v1",
-      kind: "ConfigMap",
-      metadata: {
-        namespace,
-        name: copy,
-        // Never a label of the source: a GitOps tool would take the copy as its own, and prune it.
-        labels: { [pinnedCopyLabel]: "true" },
-        annotations: { [copyOf]: name },
-        ...(owner && { ownerReferences: [owner] }),
-      },
-      immutable: true,
-      ...data,
-    };
+    const body = copyObject({ namespace, name }, copy, data, owner);
     try {
       const path = resourcePath(resources.configMaps, { namespace });
       const created = await options.client.request<ConfigMap>({
@@ -215,6 +200,29 @@ async function createCopy(
     }
   }
   return unpinned(`other objects have the names of the copies of ConfigMap ${quoted(name)}`);
+}
+
+/** Returns the object of a copy to create. */
+export function copyObject(
+  { namespace, name }: Pick<PinSource, "namespace" | "name">,
+  copy: string,
+  data: Pick<ConfigMap, "data" | "binaryData">,
+  owner: OwnerReference | undefined,
+): ConfigMap {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: {
+      namespace,
+      name: copy,
+      // Never a label of the source: a GitOps tool would take the copy as its own, and prune it.
+      labels: { [pinnedCopyLabel]: "true" },
+      annotations: { [copyOf]: name },
+      ...(owner && { ownerReferences: [owner] }),
+    },
+    immutable: true,
+    ...data,
+  };
 }
 
 /** Returns the reference of a copy to its workload; undefined before the API server has given the workload a uid. */

@@ -23,7 +23,7 @@ import { readCertificate } from "./certificates/pem.ts";
 import { installedRegistration, ownRegistration, type Registration } from "./certificates/registration.ts";
 import { tlsDirectory } from "./certificates/tls-directory.ts";
 import { warnIfNotRegistered } from "./registration-check.ts";
-import { createReviewer } from "./review/reviewer.ts";
+import { type AdmissionOptions, createReviewer } from "./review/reviewer.ts";
 import { type AdmissionServer, type ServerConfig, serveAdmission } from "./server/server.ts";
 
 /** Options of {@link createWebhook}. */
@@ -48,6 +48,8 @@ export interface WebhookOptions {
   readonly tlsDirectory: string | undefined;
   /** PEM file with certificate authorities. If set, a client must present a certificate that one of them signed. */
   readonly clientCaFile?: string | undefined;
+  /** See {@link AdmissionOptions}. */
+  readonly isAlive?: AdmissionOptions["isAlive"];
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;

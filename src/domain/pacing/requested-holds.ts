@@ -1,8 +1,9 @@
 import { describeObject } from "../config/messages.ts";
+import type { Workload } from "../model/workload.ts";
 import type { Hold } from "../outcomes/hold.ts";
 import type { ConfigDirective } from "../policy/config-directive.ts";
 import { policyRows } from "../policy/policy-rows.ts";
-import type { InvalidPolicyAnnotation } from "../policy/rollout-policy.ts";
+import type { InvalidPolicyAnnotation, RolloutPolicy } from "../policy/rollout-policy.ts";
 import type { ConfigName } from "../references/references.ts";
 import { closesAt, isOpen, opensAt } from "../syntax/calendar.ts";
 import { formatList, quoted } from "../syntax/wording.ts";
@@ -46,10 +47,18 @@ export function hold(due: DueWrite): Hold | undefined {
  */
 export function approval({ workload, policy: { mode, approved }, decision }: DueWrite): Hold | undefined {
   if (mode.value !== "approve" || !("hash" in decision)) return undefined;
-  const digits = digitsOf(decision.hash);
-  const isUsedUp = approved !== undefined && digitsOf(workload.recordedHash ?? "").startsWith(approved);
-  if (approved !== undefined && digits.startsWith(approved) && !isUsedUp) return undefined;
-  return heldBy("approval", holdTexts.approval(workload, digits.slice(0, 8), approved));
+  if (isApproved(workload, { approved }, decision.hash)) return undefined;
+  return heldBy("approval", holdTexts.approval(workload, digitsOf(decision.hash).slice(0, 8), approved));
+}
+
+/** Reports whether a hash is approved, and the approval is not used up. */
+export function isApproved(
+  { recordedHash = "" }: Pick<Workload, "recordedHash">,
+  { approved }: Pick<RolloutPolicy, "approved">,
+  hash: string,
+): boolean {
+  if (approved === undefined || !digitsOf(hash).startsWith(approved)) return false;
+  return !digitsOf(recordedHash).startsWith(approved);
 }
 
 /** Holds a rollout outside its window. */

@@ -9,7 +9,9 @@ export interface Warning {
     | "ConfigurationMissing"
     | "OverLimit"
     | "OldFinalizer"
-    | "Unpinned";
+    | "Unpinned"
+    | "PinsKept"
+    | "RolledBack";
   /** One line: what is wrong, where, and what to do. Never contains a value of a ConfigMap or Secret. */
   readonly message: string;
 }

@@ -69,6 +69,7 @@ const requestOf = (
   namespace: "shop",
   name: "web",
   subResource: "",
+  dryRun: false,
   object: { ...object },
   oldObject: oldObject && { ...oldObject },
   ...change,
@@ -334,8 +335,8 @@ describe("the reviewer", () => {
   it.each([
     [
       "another kind",
-      requestOf("CREATE", { kind: "Pod" }, undefined, { kind: { group: "", version: "v1", kind: "Pod" } }),
-      "CREATE Pod",
+      requestOf("CREATE", { kind: "Job" }, undefined, { kind: { group: "batch", version: "v1", kind: "Job" } }),
+      "CREATE Job",
     ],
     ["another operation", requestOf("DELETE", undefined, deployment()), "DELETE Deployment"],
     [

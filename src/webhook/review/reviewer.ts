@@ -1,6 +1,7 @@
-// Reviews of workloads: live configuration, the plan of domain/admission, warnings. Knows domain and cache, not TLS and not HTTP.
+// Reviews of workloads (live configuration, the plan of domain/admission, warnings) and of Pods (pinned copies). Knows domain and
+// cache, not TLS and not HTTP.
 import { isDeepStrictEqual } from "node:util";
-import { type AdmissionObject, planAdmission, toAdmissionObject } from "../../domain/admission.ts";
+import { type AdmissionObject, pinnedPatch, planAdmission, toAdmissionObject } from "../../domain/admission.ts";
 import { hasPrecondition, uncheckedPrecondition } from "../../domain/admission-precondition.ts";
 import { optedInDirectives } from "../../domain/compatibility/directives.ts";
 import { peerAnnotationNames, peerHashAnnotation } from "../../domain/compatibility/peer-annotations.ts";
@@ -24,9 +25,11 @@ import { maxReviewsPerNamespace } from "../server/admission-limits.ts";
 import type { AdmissionRequest, AdmissionResponse, AdmittedObject } from "../server/review.ts";
 import type { Reviewer } from "../server/server.ts";
 import { type LiveConfiguration, liveConfiguration } from "./live-configuration.ts";
+import { createsPod, type PodReview, reviewPod } from "./pod-review.ts";
+import { type StorePinsOptions, storePins } from "./store-pins.ts";
 
 /** Options of {@link createReviewer}. */
-export interface AdmissionOptions {
+export interface AdmissionOptions extends Pick<StorePinsOptions, "isAlive"> {
   readonly client: ApiClient;
   readonly policy: ClusterPolicy;
   /** Looks up cross-namespace grants in the caches. */
@@ -47,13 +50,16 @@ export interface AdmissionOptions {
  */
 export function createReviewer(options: AdmissionOptions): Reviewer {
   const { clock, log, metrics } = options;
-  const reviews = metrics.counter(webhookMetrics.reviews, { kind: [...builtInKinds.map(({ id }) => id), "other"] });
+  const reviews = metrics.counter(webhookMetrics.reviews, {
+    kind: [...builtInKinds.map(({ id }) => id), "Pod", "other"],
+  });
   const seconds = metrics.histogram(webhookMetrics.duration);
   const read = liveConfiguration(options);
   /** Number of reviews in flight, by namespace. */
   const inFlight = new Map<string, number>();
   const reviewWithinLimit = async (request: AdmissionRequest): Promise<ReviewResult> => {
     const { namespace } = request;
+    if (createsPod(request)) return reviewPod(request);
     if (isNotOptedIn(request, options)) return { patch: undefined, warnings: [], outcome: "ignored" };
     const others = inFlight.get(namespace) ?? 0;
     if (others >= maxReviewsPerNamespace)
@@ -75,16 +81,18 @@ export function createReviewer(options: AdmissionOptions): Reviewer {
     const start = clock.monotonic();
     const { outcome, ...answer } = await reviewWithinLimit(request);
     seconds.observe((clock.monotonic() - start) / 1000);
-    const kind = rowOf(request, options)?.id ?? "other";
+    const isPod = createsPod(request);
+    const kind = isPod ? "Pod" : (rowOf(request, options)?.id ?? "other");
     reviews.inc({ kind, operation: operationOf(request) ?? "other", outcome });
     const { namespace, name } = request;
     const fields = { kind: request.kind.kind, namespace, name, operation: request.operation, outcome };
-    (answer.patch ? log.info : log.debug)("reviewed a workload", fields);
+    if (isPod) log.debug("reviewed a Pod", fields);
+    else (answer.patch ? log.info : log.debug)("reviewed a workload", fields);
     return answer;
   };
 }
 
-type ReviewOutcome = ReturnType<typeof planAdmission>["outcome"] | "unread" | "unknown";
+type ReviewOutcome = ReturnType<typeof planAdmission>["outcome"] | PodReview["outcome"] | "unread" | "unknown";
 
 type ReviewResult = AdmissionResponse & { readonly outcome: ReviewOutcome };
 
@@ -103,6 +111,7 @@ async function review(
   request: AdmissionRequest,
   read: LiveConfiguration,
   options: AdmissionOptions,
+  tries = 2,
 ): Promise<ReviewResult> {
   const row = rowOf(request, options);
   const operation = operationOf(request);
@@ -135,8 +144,19 @@ async function review(
   const wasWorkload = oldObject && toWorkloadIfValid(row, oldObject, options.policy) !== undefined;
   const before = wasWorkload ? toAdmissionObject(row, oldObject, options.policy) : undefined;
   const plan = planAdmission(operation, after, before, lookup, policyFor(after.workload, options.policy));
-  const { patch, warnings, outcome, denied } = plan;
-  return { patch, warnings: warnings.map(({ message }) => message), outcome, denied };
+  const { pins, outcome, denied } = plan;
+  const warnings = plan.warnings.map(({ message }) => message);
+  if (pins === undefined || request.dryRun) return { patch: plan.patch, warnings, outcome, denied };
+  const stored = await storePins(pins, options);
+  if (stored === "stale")
+    return tries > 1 ? review(request, read, options, tries - 1) : changing(after, options.policy);
+  const patch = pinnedPatch(plan, after.workload, stored.pinned);
+  return { patch, warnings: stored.warning === undefined ? warnings : [...warnings, stored.warning], outcome, denied };
+}
+
+/** Allows a workload whose ConfigMaps keep changing. The controller rolls it after the last change. */
+function changing({ sent }: AdmissionObject, policy: ClusterPolicy): ReviewResult {
+  return allowUnread("its ConfigMaps keep changing", sent, policy);
 }
 
 /**

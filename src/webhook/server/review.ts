@@ -17,6 +17,8 @@ export interface AdmissionRequest {
   readonly name: string;
   /** For example "scale"; "" for the object itself. */
   readonly subResource: string;
+  /** Whether the request is a dry run, which must have no side effect. */
+  readonly dryRun: boolean;
   /** Undefined on DELETE. */
   readonly object: AdmittedObject | undefined;
   /** Undefined on CREATE. */
@@ -67,6 +69,7 @@ export function readReview(body: Buffer): AdmissionRequest {
     namespace: textOf(request.namespace),
     name: textOf(request.name),
     subResource: textOf(request.subResource),
+    dryRun: request.dryRun === true,
     object: isObject(request.object) ? request.object : undefined,
     oldObject: isObject(request.oldObject) ? request.oldObject : undefined,
   };

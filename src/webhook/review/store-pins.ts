@@ -1,0 +1,49 @@
+import type { AdmissionPins } from "../../domain/admission.ts";
+import { isApiFailure } from "../../kube/api/api-failure.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { type StoreCopiesOptions, storeCopies } from "../../pinning/store-copies.ts";
+import { readsTimeoutMs } from "../server/admission-limits.ts";
+
+/** What {@link storePins} needs. */
+export interface StorePinsOptions {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  /** Default: no owner is known, so that a copy with owners is not used. */
+  readonly isAlive?: StoreCopiesOptions["isAlive"] | undefined;
+}
+
+/** The pins of the new Pods of a request. "stale": a ConfigMap changed during the review. */
+export type StoredPins = { readonly pinned: string | undefined; readonly warning?: string } | "stale";
+
+/**
+ * Stores the copies that the new Pods of a request read, before the response names them. A copy that cannot be stored in time does not
+ * deny the request: then the Pods read live configuration, as without pins.
+ */
+export async function storePins(
+  { workload, sources, lookup }: AdmissionPins,
+  { client, clock, isAlive = () => false }: StorePinsOptions,
+): Promise<StoredPins> {
+  if (sources === undefined) return { pinned: undefined };
+  const tooLate = new AbortController();
+  const cancel = clock.timer(readsTimeoutMs, () => tooLate.abort(new Error("storing the copies took too long")));
+  try {
+    const stored = await storeCopies(workload, sources, { client, lookup, isAlive, signal: tooLate.signal });
+    switch (stored.type) {
+      case "stored":
+        return { pinned: stored.pinned };
+      case "unpinned":
+        return { pinned: undefined, warning: stored.message };
+      case "stale":
+        return "stale";
+    }
+  } catch (error) {
+    if (!tooLate.signal.aborted && !isApiFailure(error)) throw error;
+    return {
+      pinned: undefined,
+      warning: "Not pinned: the API server did not answer Wave in time. New Pods read live configuration.",
+    };
+  } finally {
+    cancel();
+  }
+}
