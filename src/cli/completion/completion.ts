@@ -1,37 +1,42 @@
 // Completion for shells. This folder knows the flags and kinds of commands, and reads only names from the cluster.
 import { formatList } from "../../domain/syntax/wording.ts";
-import { accepting, type Command, type Terminal } from "../command/command.ts";
+import type { Terminal } from "../command/command.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
 import { exitCodes } from "../command/exit-codes.ts";
-import { renderHelp } from "../command/help.ts";
-import { version } from "../command/version.ts";
-import { type HelpScope, parseFlags } from "../flags/parse-flags.ts";
+import { flagCommand } from "../command/flag-command.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { type Completable, candidatesFor } from "./candidates.ts";
 import { namesOf, otherKinds } from "./cluster-names.ts";
 import { scripts, shells } from "./scripts.ts";
 
 /** `wave completion SHELL`: prints the completion script of a shell. */
-export const completion: Command = accepting(
-  async (args, terminal) => {
-    const parsed = parseFlags({}, args, {});
-    if (parsed.action !== "run") {
-      terminal.write(parsed.action === "help" ? completionHelp(parsed.scope) : `wave ${version()}\n`);
-      return exitCodes.done;
-    }
-    const [name, ...more] = parsed.positionals;
+export const completion = flagCommand({
+  flags: {},
+  help: {
+    usage: "wave completion {bash | zsh | fish}",
+    description:
+      "Print the script with which a shell completes commands, flags, their values, namespaces and workloads.",
+    examples: [
+      ["source <(wave completion bash)", "in ~/.bashrc"],
+      ["source <(wave completion zsh)", "in ~/.zshrc, after compinit"],
+      ["wave completion fish | source", "in ~/.config/fish/config.fish"],
+    ],
+    details: ['kubectl completes "kubectl wave" if kubectl_complete-wave is also in the PATH.'],
+  },
+  run: async ({ positionals, terminal }) => {
+    const [name, ...more] = positionals;
     const shell = shells.find((each) => each === name);
     if (shell === undefined || more.length > 0) {
       const known = formatList(shells, shells.length, (each) => each).replace(" and ", " or ");
+      const written = positionals.join(" ");
       throw new UsageError(
-        name === undefined ? argumentErrorTexts.noShell(known) : argumentErrorTexts.unknownShell(args.join(" "), known),
+        name === undefined ? argumentErrorTexts.noShell(known) : argumentErrorTexts.unknownShell(written, known),
       );
     }
     terminal.write(scripts[shell]);
     return exitCodes.done;
   },
-  { flags: {} },
-);
+});
 
 /**
  * `wave __complete WORD...`, for shells: prints the candidates for the last word, one per line, with a tab before the meaning. The last
@@ -57,21 +62,3 @@ export async function complete(
 const filesToo = 0;
 const noSpace = 2;
 const noFiles = 4;
-
-function completionHelp(scope: HelpScope): string {
-  return renderHelp(
-    {
-      usage: "wave completion {bash | zsh | fish}",
-      description:
-        "Print the script with which a shell completes commands, flags, their values, namespaces and workloads.",
-      examples: [
-        ["source <(wave completion bash)", "in ~/.bashrc"],
-        ["source <(wave completion zsh)", "in ~/.zshrc, after compinit"],
-        ["wave completion fish | source", "in ~/.config/fish/config.fish"],
-      ],
-      details: ['kubectl completes "kubectl wave" if kubectl_complete-wave is also in the PATH.'],
-    },
-    {},
-    scope,
-  );
-}

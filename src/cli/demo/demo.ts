@@ -3,46 +3,78 @@ import { once } from "node:events";
 import { systemClock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { createLogger, type Logger } from "../../telemetry/logging/log.ts";
-import { accepting, type Command, type Terminal } from "../command/command.ts";
+import type { Terminal } from "../command/command.ts";
 import { reportFailure } from "../command/command-failure.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
-import { exitCodes } from "../command/exit-codes.ts";
+import { exitCodes, sharedExitCodes } from "../command/exit-codes.ts";
+import { type CommandCall, flagCommand } from "../command/flag-command.ts";
 import { errorLine } from "../command/messages.ts";
 import { version } from "../command/version.ts";
-import { parseFlags } from "../flags/parse-flags.ts";
-import { UsageError } from "../flags/usage-error.ts";
+import { bool } from "../flags/flag-types.ts";
+import { runFlags } from "../flags/run-flags.ts";
 import { hasColors } from "../output/paint.ts";
 import { type DemoCluster, openNamespace, openSandbox } from "./demo-cluster.ts";
-import { demoFlags, demoHelp } from "./demo-flags.ts";
 import { Interrupted, untilInterrupted } from "./interrupt.ts";
 import { createNarrator, type Narrator } from "./narrator.ts";
 import { observe } from "./observer.ts";
 import { startWave } from "./start-wave.ts";
 import { runStory } from "./story.ts";
 
-/** `wave demo`, with the flags that shells complete. */
-export const demo: Command = accepting(runDemo, { flags: demoFlags });
+const group = "Cluster";
+
+const flags = {
+  keep: bool({
+    group: "Duration",
+    default: false,
+    help: "Keep everything running after the demo, with a kubeconfig for experiments, until Ctrl-C.",
+  }),
+  kubeconfig: {
+    ...runFlags.kubeconfig,
+    group,
+    help: "Run the demo on the cluster of this kubeconfig, in a temporary namespace.",
+  },
+  context: {
+    ...runFlags.context,
+    group,
+    help: "Run the demo on the cluster of this context, in a temporary namespace.",
+  },
+};
+
+/** `wave demo`. No variable selects a cluster: the first command of a new user must not touch a real cluster by surprise. */
+export const demo = flagCommand({
+  flags,
+  readsVariables: false,
+  help: {
+    usage: "wave demo [flags]",
+    description: "Show in a few seconds which edits of ConfigMaps and Secrets make Wave restart a workload.",
+    examples: [
+      ["wave demo", "without a cluster"],
+      ["wave demo --keep", "then try kubectl yourself"],
+      ["wave demo --kubeconfig ~/.kube/config", "on your cluster"],
+    ],
+    details: [
+      "By default, the demo runs Wave on a small Kubernetes API server inside this process. It deploys nginx with a ConfigMap, edits the ConfigMap, and shows which Pods are replaced and why.",
+      "Only --kubeconfig and --context select a real cluster. The variable KUBECONFIG does not.",
+    ],
+    exits: {
+      [exitCodes.done]: "Every step had the expected result.",
+      [exitCodes.no]: "A step had another result.",
+      ...sharedExitCodes,
+      130: "Ctrl-C ended the demo.",
+    },
+  },
+  surplus: argumentErrorTexts.surplusOfDemo,
+  run: runDemo,
+});
 
 /**
  * Runs Wave and shows what it does. Resolves with 0 if every step had the expected result; otherwise with 1 and one line on
  * standard error; after a signal with 128 plus the number of the signal. The demo always removes what it created.
  */
-async function runDemo(args: readonly string[], terminal: Terminal): Promise<number> {
-  // No variable selects a cluster: the first command of a new user must not touch a real cluster by surprise.
-  const request = parseFlags(demoFlags, args, {});
-  if (request.action === "help") {
-    terminal.write(demoHelp(request.scope));
-    return exitCodes.done;
-  }
-  if (request.action === "version") {
-    terminal.write(`wave ${version()}\n`);
-    return exitCodes.done;
-  }
-  const [extra] = request.positionals;
-  if (extra !== undefined) throw new UsageError(argumentErrorTexts.surplusOfDemo(extra));
+async function runDemo({ values, terminal }: CommandCall<typeof flags>): Promise<number> {
   using interruption = untilInterrupted();
   const { signal } = interruption;
-  const { keep, kubeconfig, context } = request.values;
+  const { keep, kubeconfig, context } = values;
   const { env, homeDir } = terminal;
   const options = {
     kubeconfig,

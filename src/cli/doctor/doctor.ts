@@ -4,10 +4,11 @@ import { inScope, type ReadResult, tryRead } from "../cluster/requests/read-resu
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import { readRunningWaves, wavesWatching } from "../cluster/running-wave/running-wave.ts";
 import { readWorkloadSnapshots, type WorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
-import { type Cluster, type CommandCall, clusterCommand } from "../command/cluster-command.ts";
+import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
 import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
+import type { CommandCall } from "../command/flag-command.ts";
 import { warningLine } from "../command/messages.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";

@@ -4,8 +4,9 @@ import { withAvailableKind } from "../cluster/running-wave/available-kinds.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import { readWorkloadSnapshot } from "../cluster/snapshot/read-one.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
-import { type Cluster, type CommandCall, clusterCommand } from "../command/cluster-command.ts";
+import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
+import type { CommandCall } from "../command/flag-command.ts";
 import { parseWorkloadArgument, type WorkloadArgument, workloadArgumentKinds } from "../command/workload-argument.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
 import { choice } from "../flags/flag-types.ts";
@@ -42,7 +43,7 @@ export const explainCommand = clusterCommand({
     examples: [
       ["wave explain deployment/web -n shop", "one Deployment"],
       ["wave explain sts db -n shop -o json", "a StatefulSet, for a program"],
-      ["wave explain ds/agent --cross-namespace=any", "as a Wave with this flag decides"],
+      ["wave explain ds/agent --cross-namespace=any", "as if Wave ran with this flag"],
     ],
     usualFlags: ["namespace", "output"],
     details: [

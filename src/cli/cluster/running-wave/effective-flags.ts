@@ -1,5 +1,6 @@
 import { formatList } from "../../../domain/syntax/wording.ts";
-import type { Cluster, CommandCall } from "../../command/cluster-command.ts";
+import type { Cluster } from "../../command/cluster-command.ts";
+import type { CommandCall } from "../../command/flag-command.ts";
 import { noteLine, warningLine } from "../../command/messages.ts";
 import { inheritedFlags } from "../../flags/inherited-flags.ts";
 import { type FlagValues, type GivenFlag, parseFlags } from "../../flags/parse-flags.ts";
