@@ -11,6 +11,14 @@ export function objectName({ kind, name }: Pick<NamedObject, "kind" | "name">): 
   return `${kind.toLowerCase()}/${name}`;
 }
 
+/** Compares objects by namespace, kind and name, for sorting. */
+export function byObjectName(a: Named, b: Named): number {
+  const [first = "", second = ""] = [a, b].map(({ namespace, kind, name }) => [namespace, kind, name].join(" "));
+  return first < second ? -1 : 1;
+}
+
+type Named = Pick<NamedObject, "namespace" | "kind" | "name">;
+
 /** Returns the name of an object with its namespace: `deployment/web in namespace shop`, `namespace/shop`. */
 export function qualifiedName({ kind, name, resource, namespace }: NamedObject): string {
   return `${objectName({ kind, name })}${resource.namespaced ? ` in namespace ${namespace}` : ""}`;

@@ -1,7 +1,8 @@
 import type { KubeObject } from "../../kube/api/api-types.ts";
-import { ApiError, isForbidden, isNotFound } from "../../kube/api/errors.ts";
+import { ApiError, isForbidden } from "../../kube/api/errors.ts";
 import { type Resource, resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
+import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { fewObjects } from "../cluster/read/configs.ts";
 import { listAll } from "../cluster/requests/list-all.ts";
@@ -83,9 +84,9 @@ async function readStored(
 ): Promise<LiveObject> {
   const path = resourcePath(resource, resource.namespaced ? { namespace, name } : { name });
   try {
-    return { state: "present", object: await client.request<JsonMap>({ method: "GET", path }) };
+    const object = await getIfExists<JsonMap>(client, { path });
+    return object === undefined ? { state: "absent" } : { state: "present", object };
   } catch (error) {
-    if (isNotFound(error)) return { state: "absent" };
     if (!(error instanceof ApiError)) throw error;
     return { state: isForbidden(error) ? "forbidden" : "unreadable", error: errorText(error) };
   }

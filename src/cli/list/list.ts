@@ -8,13 +8,14 @@ import { appendCluster } from "../command/command-failure.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
 import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
 import { warningLine } from "../command/messages.ts";
+import { byObjectName } from "../command/named-object.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
 import { choice, text, words } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { allNamespacesFlag, namespaceFlag } from "../flags/namespace-flag.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
 import { isForProgram, programForms } from "../output/program-text.ts";
-import { type ListedWorkload, listedWorkload, renderList } from "./list-output.ts";
+import { listedWorkload, renderList } from "./list-output.ts";
 
 const { group } = namespaceFlag;
 
@@ -62,7 +63,7 @@ export const listCommand = clusterCommand({
     usualFlags: ["namespace", "all-namespaces", "state", "selector", "output"],
     details: [
       "The list shows what Wave would do now. It uses your permissions, writes nothing and works if Wave is down.",
-      "A workload is unknown if you lack permission to read something that it depends on; -o wide shows what. All other workloads are listed.",
+      "The state of a workload is unknown if you lack permission to read something that it depends on. -o wide shows the reason. All other workloads are listed.",
     ],
     words: { heading: "States", meanings: meaningOfStates },
     exits: { [exitCodes.done]: "The list is complete." },
@@ -76,7 +77,7 @@ export const listCommand = clusterCommand({
       const { snapshots, failures, gaps } = await readWorkloadSnapshots(cluster, namespace, values.selector, policy);
       const all = snapshots.map((each) => listedWorkload(explainWorkload(each)));
       const unread = [...failures, ...gaps];
-      const workloads = all.filter(({ state }) => values.state?.includes(state) ?? true).sort(byName);
+      const workloads = all.filter(({ state }) => values.state?.includes(state) ?? true).sort(byObjectName);
       for (const line of unread) terminal.writeError(warningLine(appendCluster(line, cluster)));
       if (workloads.length > 0 || isForProgram(values.output)) {
         const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
@@ -96,9 +97,4 @@ function emptyLine(namespace: string | undefined, isFiltered: boolean): string {
   return isFiltered
     ? `No matching workloads found${where}.\n`
     : `No workloads found${where}. wave list shows only workloads that opted in.\n`;
-}
-
-function byName(a: ListedWorkload, b: ListedWorkload): number {
-  const [first, second] = [a, b].map(({ namespace, kind, name }) => [namespace, kind, name].join(" "));
-  return (first ?? "") < (second ?? "") ? -1 : 1;
 }

@@ -10,6 +10,7 @@ import { appendCluster } from "../command/command-failure.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
 import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
 import { warningLine } from "../command/messages.ts";
+import { byObjectName } from "../command/named-object.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
 import { bool } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
@@ -71,7 +72,7 @@ export const migrate = clusterCommand({
         otherControllers(client, undefined),
         readRunningWaves(client),
       ]);
-      const workloads = snapshots.map(migrationOf).sort(inOrder);
+      const workloads = snapshots.map(migrationOf).sort(byObjectName);
       const others = withoutRunningWave(controllers, running);
       const unread = "unread" in others ? [`Other controllers are unknown: ${others.unread}.`] : [];
       const unseen = [...failures, ...gaps, ...unread];
@@ -96,9 +97,4 @@ function withoutRunningWave(
   return controllers.filter(
     ({ namespace, name }) => !running.some((wave) => wave.namespace === namespace && wave.name === name),
   );
-}
-
-function inOrder(a: Migration["workloads"][number], b: Migration["workloads"][number]): number {
-  const [first = "", second = ""] = [a, b].map(({ namespace, kind, name }) => [namespace, kind, name].join(" "));
-  return first < second ? -1 : 1;
 }

@@ -2,9 +2,10 @@ import type { CompatibilitySettings } from "../../../domain/compatibility/settin
 import { toNamespacePolicy } from "../../../domain/policy/namespace-policy.ts";
 import type { NamespacePolicy } from "../../../domain/policy/policy.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { isForbidden, isNotFound } from "../../../kube/api/errors.ts";
+import { isForbidden } from "../../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
+import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import { listAll } from "../requests/list-all.ts";
 import { mapBounded } from "../requests/map-bounded.ts";
@@ -68,10 +69,6 @@ function readAll(client: ApiClient): Promise<readonly KubeObject[]> {
 }
 
 async function readOne(client: ApiClient, name: string): Promise<readonly KubeObject[]> {
-  try {
-    return [await client.request<KubeObject>({ method: "GET", path: resourcePath(resources.namespaces, { name }) })];
-  } catch (error) {
-    if (isNotFound(error)) return [];
-    throw error;
-  }
+  const found = await getIfExists<KubeObject>(client, { path: resourcePath(resources.namespaces, { name }) });
+  return found === undefined ? [] : [found];
 }

@@ -1,5 +1,5 @@
 // This folder reads workloads and what they depend on, with the permissions of the user. It decides nothing.
-import { withBorrowedTemplate } from "../../../cache/workloads/template-source-reads.ts";
+import { readWithBorrowedTemplate, withBorrowedTemplate } from "../../../cache/workloads/template-source-reads.ts";
 import type { DirectiveContext } from "../../../domain/compatibility/directives.ts";
 import { standardForm } from "../../../domain/model/kind-row.ts";
 import {
@@ -11,8 +11,6 @@ import {
 } from "../../../domain/model/workload.ts";
 import { formatList } from "../../../domain/syntax/wording.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { isNotFound } from "../../../kube/api/errors.ts";
-import { resourcePath } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
@@ -39,13 +37,9 @@ export async function readWorkload(
   { kind, resource, name }: WorkloadArgument,
   namespace: string,
 ): Promise<WorkloadObject> {
-  try {
-    const path = resourcePath(resource, { namespace, name });
-    return await withBorrowedTemplate(client, resource, await client.request<WorkloadObject>({ method: "GET", path }));
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    throw objectNotFound(kind, name, namespace, source);
-  }
+  const found = await readWithBorrowedTemplate(client, resource, { namespace, name }, {});
+  if (found === undefined) throw objectNotFound(kind, name, namespace, source);
+  return found;
 }
 
 /**

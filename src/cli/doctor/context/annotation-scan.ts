@@ -1,8 +1,8 @@
 import type { WorkloadObject } from "../../../domain/model/workload.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { isNotFound } from "../../../kube/api/errors.ts";
 import { type Resource, resourcePath, resources } from "../../../kube/api/resources.ts";
 import { metadataOnlyList } from "../../../kube/list-watch/paged-list.ts";
+import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
 import { readNamespaces } from "../../cluster/read/namespaces.ts";
 import { type ListScope, listAll } from "../../cluster/requests/list-all.ts";
 import { inScope, type ReadFailure, tryRead } from "../../cluster/requests/read-result.ts";
@@ -85,13 +85,8 @@ export async function scanAnnotations(
 
 /** Returns the findings about one Namespace; none if it does not exist. */
 async function readNamespace(client: Cluster["client"], name: string): Promise<readonly ObjectFindings[]> {
-  try {
-    const path = resourcePath(resources.namespaces, { name });
-    return [notedOnNamespace(await client.request<KubeObject>({ method: "GET", path }))];
-  } catch (error) {
-    if (isNotFound(error)) return [];
-    throw error;
-  }
+  const found = await getIfExists<KubeObject>(client, { path: resourcePath(resources.namespaces, { name }) });
+  return found === undefined ? [] : [notedOnNamespace(found)];
 }
 
 function notedOnNamespace(object: KubeObject): ObjectFindings {
