@@ -1,0 +1,75 @@
+import { expect, it } from "vitest";
+import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../../test/support/domain/objects.ts";
+import type { Workload } from "../../../domain/model/workload.ts";
+import { planRollout, type RolloutPlan } from "../../../domain/plan/plan.ts";
+import { findingsOf } from "../record/workload-record.ts";
+import { areCachesFresh, hasCaughtUp, recordCaughtUp, recordOwnWrite } from "./caught-up.ts";
+
+const pod = readsAll("ConfigMap", "web");
+const hashed = (value: string) => {
+  const plan = planRollout(workload({ pod }), lookupOf(configMap("web", { a: value })), defaultPolicy);
+  return "hash" in plan ? plan.hash : "";
+};
+const carrying = (hash: string) => workload({ pod, templateAnnotations: { "wave.pusher.com/config-hash": hash } });
+const stored = { ...carrying(hashed("1")), resourceVersion: 100 };
+const planOf = (value: string) => planRollout(stored, lookupOf(configMap("web", { a: value })), defaultPolicy);
+const roll = planOf("2");
+const named = {
+  ...roll,
+  changed: [{ kind: "ConfigMap", namespace: "other", name: "x", how: "changed" }],
+} as unknown as RolloutPlan;
+
+interface Case {
+  readonly when: string;
+  /** The workload that the caches once matched; undefined: none. */
+  readonly matched: Workload | undefined;
+  readonly plan: RolloutPlan;
+  /** The revision up to which each namespace is synced. */
+  readonly synced: Readonly<Record<string, number>>;
+  readonly isFresh: boolean;
+}
+
+const cases: readonly Case[] = [
+  { when: "each reference is newer", matched: stored, plan: roll, synced: { default: 101 }, isFresh: true },
+  {
+    when: "a reference is as old as the workload",
+    matched: stored,
+    plan: roll,
+    synced: { default: 100 },
+    isFresh: false,
+  },
+  { when: "the changed object is newer", matched: stored, plan: named, synced: { other: 101 }, isFresh: true },
+  { when: "only other objects are newer", matched: stored, plan: named, synced: { default: 101 }, isFresh: false },
+  { when: "the caches never matched", matched: undefined, plan: roll, synced: { default: 101 }, isFresh: false },
+  {
+    when: "the caches matched another hash",
+    matched: carrying("v2:other"),
+    plan: roll,
+    synced: { default: 101 },
+    isFresh: false,
+  },
+  {
+    when: "the caches matched a workload with another uid",
+    matched: { ...stored, uid: "another" },
+    plan: roll,
+    synced: { default: 101 },
+    isFresh: false,
+  },
+  { when: "the plan is no rollout", matched: stored, plan: planOf("1"), synced: { default: 101 }, isFresh: false },
+];
+
+it.for(cases)("returns $isFresh for a write without live reads if $when", ({ matched, plan, synced, isFresh }) => {
+  const findings = findingsOf(undefined);
+  if (matched !== undefined) recordOwnWrite(findings, matched);
+  const syncedUpTo = (_: string, namespace: string) => synced[namespace] ?? 0;
+  expect(areCachesFresh(findings, stored, plan, syncedUpTo)).toBe(isFresh);
+});
+
+it.for([
+  ["a plan that finds the workload current", "1", true],
+  ["a plan that rolls the workload", "2", false],
+] as const)("reports whether the caches matched the workload after %s", ([, value, expected]) => {
+  const findings = findingsOf(undefined);
+  recordCaughtUp(findings, stored, planOf(value));
+  expect(hasCaughtUp(findings, stored)).toBe(expected);
+});
