@@ -80,6 +80,14 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
     "Pods stay Pending although their scheduling hold has ended",
     "grant `list` and `delete` on `pods`, which the webhooks need",
   ],
+  copiesNotSwept: [
+    "the copies, or the Pods, workloads and revisions that may use them, cannot be read, or a copy cannot be written",
+    "grant the [permissions](permissions.md) for `pinConfig.enabled`; until then Wave deletes no copy in that namespace",
+  ],
+  copyLost: [
+    "a client deleted a pinned copy that Pods use, and its ConfigMap has changed since",
+    "new Pods of the workload cannot start: restore the content of the ConfigMap, or restart the workload",
+  ],
   ownersNotWritten: [
     "an object may not be patched",
     "grant the [permissions](permissions.md) for `ownerReferences`; otherwise Wave retries by itself",

@@ -1,4 +1,5 @@
 import { deletionBlockedEvent } from "../../src/controllers/owner-references/texts.ts";
+import { collectorTexts } from "../../src/controllers/pinned-copies/texts.ts";
 import { eventTexts, refusedTexts } from "../../src/controllers/rollout/report/event-texts.ts";
 import { oldFinalizerWarning } from "../../src/domain/model/old-finalizer.ts";
 import { holdTexts } from "../../src/domain/pacing/hold-texts.ts";
@@ -201,4 +202,9 @@ export const problemRows: Rows = [
     "check that the live configuration fits the earlier revision",
   ),
   event("Unpinned", unusableCopies(["…"]).message, "check that the live configuration fits the Pods"),
+  event(
+    "PinnedCopiesOverLimit",
+    collectorTexts.copiesOverLimit("…", "…"),
+    "lower `revisionHistoryLimit` of the workloads in the namespace, or pin fewer of them. Copies that Pods use are kept",
+  ),
 ];

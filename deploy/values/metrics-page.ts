@@ -7,6 +7,7 @@ const titles: Readonly<Record<string, string>> = {
   cluster: "Cluster and replicas",
   webhooks: "Webhooks",
   ownerReferences: "Owner references",
+  pinnedCopies: "Pinned copies",
   notifications: "Notifications",
   process: "Process",
 };

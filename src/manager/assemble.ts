@@ -44,6 +44,8 @@ export interface AssemblyDependencies {
   readonly connect?: ApiClientOptions["connect"];
   /** Sends notifications of Events. */
   readonly notifier?: { readonly recorded: EventRecorderOptions["onRecorded"] } | undefined;
+  /** The times of the collector of pinned copies. Default: those of production. */
+  readonly collectorTimes?: ControllerOptions["collectorTimes"];
   /** Creates the webhook. Default: HTTPS with certificates. */
   readonly createWebhook?: (options: WebhookOptions) => Webhook;
 }
@@ -54,7 +56,17 @@ export async function assemble(
   config: ClusterConfig,
   surroundings: AssemblyDependencies,
 ): Promise<Assembly> {
-  const { clock, log, metrics, version, identity, random = Math.random, connect, notifier } = surroundings;
+  const {
+    clock,
+    log,
+    metrics,
+    version,
+    identity,
+    random = Math.random,
+    connect,
+    notifier,
+    collectorTimes,
+  } = surroundings;
   const userAgent = `wave/${version} (${process.platform}/${process.arch}; ${identity})`;
   const reachability = createReachability({ server: config.server.origin, clock, log, metrics });
   const client = createApiClient({ config, clock, metrics, userAgent, reachability, ...(connect && { connect }) });
@@ -91,7 +103,12 @@ export async function assemble(
     },
   };
   const readHashKeys = hashKeys && ((signal: AbortSignal) => hashKeys.reread(signal));
-  const controlled = assembleController(settings, { policy, readHashKeys }, recorder, connected);
+  const controlled = assembleController(
+    settings,
+    { policy, readHashKeys, ...(collectorTimes && { collectorTimes }) },
+    recorder,
+    connected,
+  );
   return {
     client,
     hashKeys,
@@ -113,7 +130,7 @@ interface ClusterDependencies {
 /** Creates caches and controller: the caches report each change to the controller, which reads the caches. */
 function assembleController(
   { namespaces, workloadKinds, updateRate, updateBurst, syncPeriodMs, webhooks }: Settings,
-  decision: Pick<ControllerOptions, "policy" | "readHashKeys">,
+  decision: Pick<ControllerOptions, "policy" | "readHashKeys" | "collectorTimes">,
   recorder: EventRecorder,
   connected: ClusterDependencies,
 ): { readonly caches: Caches; readonly controller: Controller } {

@@ -14,6 +14,8 @@ import type { Logger } from "../../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { createOwnership } from "../owner-references/controller.ts";
 import { createPendingPods } from "../pending-pods/controller.ts";
+import { createCopyCollector } from "../pinned-copies/controller.ts";
+import type { CollectorTimes } from "../pinned-copies/sweep.ts";
 import { createLiveReads } from "./freshness/live-reads.ts";
 import { rolloutMetrics } from "./report/rollout-metrics.ts";
 import { RolloutWorkers } from "./workers.ts";
@@ -76,6 +78,8 @@ export interface ControllerOptions {
   readonly workers?: number;
   /** Numbers in [0, 1), for the delays of retries. Default: Math.random. */
   readonly random?: () => number;
+  /** The times of the collector of pinned copies. Default: those of production. */
+  readonly collectorTimes?: CollectorTimes;
 }
 
 /** Returns the controller. Nothing happens before `run`. */
@@ -85,6 +89,7 @@ export function createController(options: ControllerOptions): Controller {
   const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
   const pendingPods = createPendingPods({ client, caches, policy, clock, log, random });
   const ownership = createOwnership({ ...options, random });
+  const collector = createCopyCollector({ ...options, random });
   let rollouts: RolloutWorkers | undefined;
   const kinds = () => caches.kinds().map(({ id }) => id);
   const metrics = rolloutMetrics(options.metrics, clock, kinds, () => rollouts?.observed);
@@ -106,7 +111,8 @@ export function createController(options: ControllerOptions): Controller {
         rollouts = new RolloutWorkers({ ...options, leadership: inOrder, live, tokens, metrics, workers, random });
         const pending = options.webhooks ? [pendingPods.run(inOrder)] : [];
         const owners = ownership === undefined ? [] : [ownership.run(inOrder)];
-        return [rollouts.run(), ...pending, ...owners];
+        const copies = collector === undefined ? [] : [collector.run(inOrder)];
+        return [rollouts.run(), ...pending, ...owners, ...copies];
       });
     } finally {
       rollouts = undefined;
@@ -118,10 +124,12 @@ export function createController(options: ControllerOptions): Controller {
       rollouts?.workloadChanged(change.key, priorityOf(change));
       pendingPods.onWorkloadChange(change);
       ownership?.onWorkloadChange(change);
+      collector?.onWorkloadChange(change);
     },
     onConfigChange: (change) => {
       rollouts?.configChanged(change, priorityOf(change));
       ownership?.onConfigChange(change);
+      collector?.onConfigChange(change);
     },
     onOwnersChange: (key) => ownership?.onOwnersChange(key),
     onPolicyChange: () => rollouts?.enqueueAll(),

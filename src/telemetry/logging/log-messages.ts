@@ -31,6 +31,8 @@ export const logMessages = {
   planFailed: "bug: cannot plan a workload; retrying",
   pendingPodsKept: "cannot replace pending Pods; retrying",
   ownersNotWritten: "cannot write owner references; retrying",
+  copiesNotSwept: "cannot check which pinned copies are unused; retrying",
+  copyLost: "a pinned copy is gone, and its ConfigMap has another content",
   ownersReverted: "another client keeps reverting owner references; writing less often",
 
   // Hash key

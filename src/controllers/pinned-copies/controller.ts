@@ -1,0 +1,81 @@
+// The collector of pinned copies: deletes copies that nothing uses, and stores copies again that were deleted while in use. Its only record
+// is the mark in each copy.
+import type { Caches } from "../../cache/caches.ts";
+import type { StoreChange } from "../../cache/store/store.ts";
+import type { Config } from "../../domain/config/digest.ts";
+import type { Workload } from "../../domain/model/workload.ts";
+import { unusedMs } from "../../domain/pinning/collect.ts";
+import type { Leadership } from "../../runtime/leadership.ts";
+import { TokenBucket } from "../../runtime/token-bucket.ts";
+import { pinnedCopyMetrics } from "../../telemetry/catalogue/pinned-copies.ts";
+import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import { type CollectorTimes, CopySweeps, type CopySweepsOptions } from "./sweep.ts";
+
+/** What {@link createCopyCollector} needs. */
+export interface CopyCollectorOptions extends Omit<CopySweepsOptions, "leadership" | "tokens" | "writes" | "times"> {
+  readonly caches: Pick<Caches, "workload" | "kinds">;
+  readonly metrics: MetricsRegistry;
+  /** The writes per second of this controller, in addition to those of rollouts. */
+  readonly updateRate: number;
+  readonly updateBurst: number;
+  /** Default: {@link collectorTimes}. */
+  readonly collectorTimes?: CollectorTimes;
+}
+
+/** Deletes unused pinned copies while Wave leads. Receives changes, which have no effect otherwise. */
+export interface CopyCollector {
+  /** Receives every change of a workload: if its pins changed, its namespace is swept some time later. */
+  onWorkloadChange(change: StoreChange<Workload>): void;
+  /** Receives every change of a ConfigMap: if a copy was deleted, its namespace is swept soon. */
+  onConfigChange(change: StoreChange<Config>): void;
+  /** Works for one leadership. */
+  run(leadership: Leadership): Promise<void>;
+}
+
+/** The times of the collector. */
+export const collectorTimes: CollectorTimes = {
+  sweepMs: 600_000,
+  afterRolloutMs: 120_000,
+  waitMs: unusedMs,
+  seenMs: 600_000,
+};
+
+/** The delay of the sweep after the deletion of a copy, in milliseconds: the copies of a deleted workload are deleted one by one. */
+const afterDeletionMs = 2_000;
+
+/** Returns the controller; undefined without pinned configuration, or if Wave writes nothing. Nothing happens before `run`. */
+export function createCopyCollector(options: CopyCollectorOptions): CopyCollector | undefined {
+  const { policy, clock, updateRate, updateBurst, metrics, collectorTimes: times = collectorTimes } = options;
+  if (policy.pinConfig !== true || policy.pacing?.observe) return undefined;
+  // Kept for all leaderships: writes of the one before use up the rate, too.
+  const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
+  const writes = metrics.counter(pinnedCopyMetrics.writes);
+  let sweeps: CopySweeps | undefined;
+  const gauge = metrics.gauge(pinnedCopyMetrics.copies);
+  gauge.collect(() => {
+    const total = { running: 0, old: 0, unused: 0 };
+    for (const counts of sweeps?.counts ?? []) {
+      for (const use of uses) total[use] += counts[use];
+    }
+    for (const use of uses) gauge.set(total[use], { use });
+  });
+  return {
+    onWorkloadChange({ before, after }) {
+      if (before?.pinned === after?.pinned) return;
+      sweeps?.enqueue((after ?? before)?.namespace ?? "", times.afterRolloutMs);
+    },
+    onConfigChange({ before, after }) {
+      if (before?.isCopy && after === undefined) sweeps?.enqueue(before.namespace, afterDeletionMs);
+    },
+    async run(leadership) {
+      sweeps = new CopySweeps({ ...options, leadership, tokens, writes, times });
+      try {
+        await sweeps.run();
+      } finally {
+        sweeps = undefined;
+      }
+    },
+  };
+}
+
+const uses = ["running", "old", "unused"] as const;

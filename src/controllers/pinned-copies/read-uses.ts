@@ -1,0 +1,113 @@
+import type { OwnerReference } from "#kubernetes";
+import type { WorkloadRow } from "../../domain/model/kind-row.ts";
+import type { CopyUses, StoredCopy } from "../../domain/pinning/collect.ts";
+import { namesInTemplate, pinsOfTemplate, referencedNames } from "../../domain/pinning/used-copies.ts";
+import { valueAtPointer } from "../../domain/syntax/json-patch.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { resources } from "../../kube/api/resources.ts";
+import { type FreshListOptions, freshList } from "./fresh-list.ts";
+
+/** A pin in the template of a workload whose copy does not exist. */
+export interface LostCopy {
+  readonly row: WorkloadRow;
+  readonly workload: OwnerReference;
+  readonly source: string;
+  readonly copy: string;
+}
+
+/** What uses the copies of a namespace now. */
+export interface UsesRead extends CopyUses {
+  /** The workloads to which the old revisions of {@link CopyUses.old} belong, by the names of the copies. */
+  readonly oldOf: ReadonlyMap<string, readonly OwnerReference[]>;
+  readonly lost: readonly LostCopy[];
+}
+
+/** Returns a function that reads what uses copies. */
+export type ReadUses = (copies: readonly StoredCopy[], namespace: string) => Promise<UsesRead>;
+
+/**
+ * Reads what uses the copies of a namespace: workloads first, then their revisions, then Pods. A use moves only in this order, from a
+ * template to its revision and its Pods, so none is missed between two lists. Workloads that have opted out are read, too. Kubernetes
+ * deletes the revisions beyond `revisionHistoryLimit` by itself, so each revision that exists is kept.
+ */
+export async function readUses(
+  copies: readonly StoredCopy[],
+  namespace: string,
+  kinds: readonly WorkloadRow[],
+  options: FreshListOptions,
+): Promise<UsesRead> {
+  const found = new FoundUses(copies);
+  for (const row of kinds) {
+    for await (const object of freshList<KubeObject>(row, namespace, options)) found.addWorkload(row, object);
+  }
+  for await (const object of freshList<KubeObject>(resources.replicaSets, namespace, options)) {
+    found.addRevision(object, valueAtPointer(object, "/spec/template"), isScaledUp(object));
+  }
+  for await (const object of freshList<KubeObject>(resources.controllerRevisions, namespace, options)) {
+    found.addRevision(object, valueAtPointer(object, "/data/spec/template"), false);
+  }
+  for await (const pod of freshList<KubeObject>(resources.pods, namespace, options)) found.addPod(pod);
+  return found;
+}
+
+class FoundUses implements UsesRead {
+  readonly running = new Set<string>();
+  readonly old = new Set<string>();
+  readonly workloads = new Map<string, OwnerReference[]>();
+  readonly oldOf = new Map<string, OwnerReference[]>();
+  readonly lost: LostCopy[] = [];
+  readonly #copies: ReadonlySet<string>;
+  /** The names of the current and the update revision of each StatefulSet: Pods are created from both. */
+  readonly #revisionsInUse = new Set<unknown>();
+
+  constructor(copies: readonly StoredCopy[]) {
+    this.#copies = new Set(copies.map(({ name }) => name));
+  }
+
+  addWorkload(row: WorkloadRow, object: KubeObject): void {
+    const template = valueAtPointer(object, row.template);
+    const { name, uid, deletionTimestamp } = object.metadata;
+    const workload = { apiVersion: row.apiVersion, kind: row.kind, name, uid };
+    for (const copy of this.#used(namesInTemplate(template))) {
+      this.running.add(copy);
+      if (!deletionTimestamp) append(this.workloads, copy, workload);
+    }
+    for (const field of ["currentRevision", "updateRevision"]) {
+      this.#revisionsInUse.add(valueAtPointer(object, `/status/${field}`));
+    }
+    if (deletionTimestamp) return;
+    for (const [source, copy] of pinsOfTemplate(template) ?? []) {
+      if (!this.#copies.has(copy)) this.lost.push({ row, workload, source, copy });
+    }
+  }
+
+  addRevision({ metadata }: KubeObject, template: unknown, isScaledUp: boolean): void {
+    const isInUse = isScaledUp || this.#revisionsInUse.has(metadata.name);
+    const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+    for (const copy of this.#used(namesInTemplate(template))) {
+      (isInUse ? this.running : this.old).add(copy);
+      if (!isInUse && owner !== undefined) append(this.oldOf, copy, owner);
+    }
+  }
+
+  /** Adds a Pod by what its spec references. The containers of a finished Pod never start again. */
+  addPod(pod: KubeObject): void {
+    const phase = valueAtPointer(pod, "/status/phase");
+    if (phase === "Succeeded" || phase === "Failed") return;
+    for (const copy of this.#used(referencedNames(valueAtPointer(pod, "/spec")))) this.running.add(copy);
+  }
+
+  #used(names: ReadonlySet<string>): ReadonlySet<string> {
+    return names.intersection(this.#copies);
+  }
+}
+
+function isScaledUp(replicaSet: KubeObject): boolean {
+  return Number(valueAtPointer(replicaSet, "/spec/replicas") ?? 1) > 0;
+}
+
+function append(map: Map<string, OwnerReference[]>, copy: string, owner: OwnerReference): void {
+  const owners = map.get(copy);
+  if (owners === undefined) map.set(copy, [owner]);
+  else if (!owners.some(({ uid }) => uid === owner.uid)) owners.push(owner);
+}

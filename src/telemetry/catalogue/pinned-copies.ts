@@ -1,0 +1,31 @@
+import { counter, gauge } from "../metrics/metric-row.ts";
+
+const only = "--pin-config";
+
+/** Metrics of the collector of pinned copies. */
+export const pinnedCopyMetrics = {
+  copies: gauge("wave_pinned_copies", {
+    help: "Number of pinned copies at the last sweep of each namespace by the current leader, by use.",
+    labels: {
+      use: {
+        running: "Pods read the copy, or new Pods would read it",
+        old: "Only an old revision uses the copy",
+        unused: "Nothing uses the copy",
+      },
+    },
+    only,
+  }),
+  writes: counter("wave_pinned_copy_writes_total", {
+    help: "Number of writes of stored pinned copies by the collector.",
+    labels: {
+      write: {
+        marked: "Wave marked a copy as unused",
+        used: "Wave removed the mark of a copy, or added a workload to its owners",
+        deleted: "Wave deleted an unused copy",
+        recreated: "Wave stored a copy again that was deleted while in use",
+        changed: "Another client changed the copy first; Wave reads everything again",
+      },
+    },
+    only,
+  }),
+};
