@@ -86,7 +86,7 @@ async function scene({ ownership = "keep", fail, before, ...options }: Wanted = 
 const refused = (status: number, retryAfterMs?: number) =>
   new ApiError({ request: "patch it", status, reason: "Refused", serverMessage: "no", retryAfterMs });
 
-it("puts the finalizer on before the first reference, and takes it off after the last", async () => {
+it("adds the finalizer before the first owner reference, and removes it after the last", async () => {
   const { configMaps, create, start, owners, finalizers, written, settled, showAll, cluster, show } = await scene();
   await configMaps("a", "b");
   await create("Deployment", workload("web", reads("a", "b")));
@@ -111,7 +111,7 @@ it("puts the finalizer on before the first reference, and takes it off after the
   expect(await finalizers("web")).toBeUndefined();
 });
 
-it("writes nothing where all is as it is to be, and reads nothing either", async () => {
+it("writes and reads nothing if every owner reference is correct", async () => {
   const { configMaps, create, start, owners, written, tried, settled, showAll, show, cluster } = await scene();
   await configMaps("a");
   await create("Deployment", workload("web", reads("a", "none")));
@@ -133,7 +133,7 @@ it("writes nothing where all is as it is to be, and reads nothing either", async
   expect(metrics).toContain('wave_owner_reference_writes_total{result="written"} 2');
 });
 
-it("writes an object once for all who read it", async () => {
+it("writes an object once for all workloads that read it", async () => {
   const { configMaps, create, start, owners, written, showAll } = await scene();
   const names = Array.from({ length: 20 }, (_, index) => `web-${index}`);
   await configMaps("shared");
@@ -148,7 +148,7 @@ it("writes an object once for all who read it", async () => {
   expect(written).toEqual(["default/configmaps/shared"]);
 });
 
-it("looks at a namespace once for all who wait for it, and once more when their references are off", async () => {
+it("sweeps a namespace once for all waiting workloads, and once more when their references are removed", async () => {
   const { configMaps, create, start, written, looks, cluster } = await scene({ ownership: "remove" });
   const names = Array.from({ length: 20 }, (_, index) => `web-${index}`);
   await configMaps("unread");
@@ -169,7 +169,7 @@ it("looks at a namespace once for all who wait for it, and once more when their 
   expect(looks.length).toBeLessThanOrEqual(4 * 2);
 });
 
-it("goes on with others where one is refused, and tries that one more and more rarely", async () => {
+it("continues with other objects if the write of one object is refused, and retries that write with growing delays", async () => {
   const { configMaps, create, start, owners, tried, showAll, cluster, settled } = await scene({
     fail: ({ method, path }) => (method === "PATCH" && path.endsWith("/a") ? refused(403) : undefined),
   });
@@ -191,7 +191,7 @@ it("goes on with others where one is refused, and tries that one more and more r
   expect(told).toMatchObject([{ fields: { object: "ConfigMap/default/a" } }]);
 });
 
-it("does not come back before an API server that asks for time", async () => {
+it("does not retry before the Retry-After of the API server has passed", async () => {
   let tries = 0;
   const { configMaps, create, start, owners, showAll, cluster, settled } = await scene({
     fail: ({ method, path }) =>
@@ -211,7 +211,7 @@ it("does not come back before an API server that asks for time", async () => {
   await eventually(async () => expect(await owners("a")).toHaveLength(2));
 });
 
-it("gives each namespace its turn, however much there is to write in another", async () => {
+it("writes to namespaces in turn, even if one namespace has many writes", async () => {
   const { create, cluster, start, written } = await scene({ updateRate: 1, updateBurst: 1 });
   for (const [namespace, count] of [
     ["loud", 30],
@@ -234,7 +234,7 @@ it("gives each namespace its turn, however much there is to write in another", a
   expect(written.slice(0, 4)).toContain("quiet/deployments/web-0");
 });
 
-it("plans again where somebody else changed the owners between its read and its write", async () => {
+it("plans again if another client changed the owners between the read and the write", async () => {
   let edits: Promise<unknown> | undefined;
   let other: OwnerReference | undefined;
   const { configMaps, create, start, owners, showAll, cluster, written, tried, settled } = await scene({
@@ -259,7 +259,7 @@ it("plans again where somebody else changed the owners between its read and its 
   expect(await owners("a")).toEqual(["Secret/app"]);
 });
 
-it("looks again for a workload that has owned once more while it was looked for", async () => {
+it("sweeps again for a workload that became an owner during the sweep", async () => {
   const looked = Promise.withResolvers<void>();
   let began = 0;
   const { configMaps, create, start, owners, finalizers, showAll, cluster, written } = await scene({
@@ -288,7 +288,7 @@ it("looks again for a workload that has owned once more while it was looked for"
   await eventually(async () => expect(await finalizers("web")).toBeUndefined());
 });
 
-it("looks again for each finalizer: where one comes back there may be references again", async () => {
+it("sweeps again if a finalizer was added again, because references may exist again", async () => {
   const { configMaps, create, start, owners, finalizers, showAll, cluster, settled } = await scene({
     ownership: "remove",
   });
@@ -313,7 +313,7 @@ it("looks again for each finalizer: where one comes back there may be references
 });
 
 it.each([403, 422])(
-  "tells whoever deletes a workload what is refused with %d, and goes on when it no longer is",
+  "reports on a deleted workload that a write is refused with %d, and continues when it is accepted",
   async (status) => {
     let refuses = false;
     const { configMaps, create, start, owners, showAll, cluster, written } = await scene({
@@ -351,7 +351,7 @@ it.each([403, 422])(
   },
 );
 
-it("takes nothing but the finalizer off where the Namespace is being deleted: Wave's roles may be gone in a moment", async () => {
+it("removes only the finalizer if the Namespace is being deleted, because Wave may lose its roles soon", async () => {
   let ends = false;
   const namespacePolicyOf = () => ({ ...emptyNamespacePolicy, ...(ends && { deleting: true as const }) });
   const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true } as const;

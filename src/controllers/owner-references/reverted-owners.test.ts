@@ -17,26 +17,26 @@ function quarrel(lastsMs: number, changes: readonly string[] = ["a"]) {
   return { writes, told };
 }
 
-it("what is reverted again and again is written less and less often, and told of once", () => {
+it("a write that is reverted repeatedly is repeated with growing delays and reported once", () => {
   expect(quarrel(minute).writes).toBeLessThanOrEqual(7);
   expect(quarrel(hour).writes).toBeLessThanOrEqual(20);
   expect(quarrel(24 * hour)).toEqual({ writes: expect.toSatisfy((writes: number) => writes < 160), told: [5] });
 });
 
-it("who writes with others what was reverted waits as well", () => {
+it("a write that contains a reverted change also waits", () => {
   const reverted = new RevertedWrites();
   reverted.wrote("x", ["a"], 0);
   expect(reverted.waitMs("x", ["a", "b"], 0)).toBeGreaterThan(0);
 });
 
-it("what a deletion waits for never waits long", () => {
+it("a write that a deletion waits for never waits long", () => {
   const reverted = new RevertedWrites();
   for (let times = 0; times < 100; times++) reverted.wrote("x", ["a"], 0);
   expect(reverted.waitMs("x", ["a"], 0)).toBeGreaterThan(minute);
   expect(reverted.waitMs("x", ["a"], 0, true)).toBeLessThanOrEqual(5_000);
 });
 
-it("nothing waits that was not written before, however much is written", () => {
+it("a change that was not written before does not wait, regardless of the number of writes", () => {
   const reverted = new RevertedWrites();
   fc.assert(
     fc.property(fc.uniqueArray(fc.string()), fc.string(), (all, key) => {
@@ -48,7 +48,7 @@ it("nothing waits that was not written before, however much is written", () => {
   expect(reverted.waitMs("y", ["a"], 0)).toBe(0);
 });
 
-it("a person who changes their mind now and then waits for nothing", () => {
+it("occasional changes by a person cause no wait", () => {
   const reverted = new RevertedWrites();
   for (let at = 0; at < 24 * hour; at += 30 * minute) {
     expect(reverted.waitMs("x", ["a"], at)).toBe(0);
@@ -56,7 +56,7 @@ it("a person who changes their mind now and then waits for nothing", () => {
   }
 });
 
-it("what is remembered has an end, whatever is written", () => {
+it("the number of remembered writes is limited", () => {
   const reverted = new RevertedWrites();
   for (let index = 0; index < 20_001; index++) reverted.wrote(`${index}`, ["a"], 0);
   expect(reverted.waitMs("0", ["a"], 0)).toBe(0);

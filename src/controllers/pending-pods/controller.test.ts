@@ -102,8 +102,8 @@ const opened = {
   initial: false,
 };
 
-describe("Pods that an opened scheduling hold still holds", () => {
-  it("are deleted when a term begins, exactly as they were seen", async () => {
+describe("Pods that are pending although their scheduling hold is open", () => {
+  it("are deleted when leadership begins, with the observed version as precondition", async () => {
     const { asked, deleted, clock, end } = start([pod("db-0")], statefulSet("default-scheduler"));
     await clock.advance(0);
     expect(deleted).toMatchObject([
@@ -114,7 +114,7 @@ describe("Pods that an opened scheduling hold still holds", () => {
     await end();
   });
 
-  it("are deleted when a scheduling hold opens, as soon as the StatefulSet's controller has seen it and not before", async () => {
+  it("are deleted when a scheduling hold opens, but not before the StatefulSet controller has observed the change", async () => {
     const { state, deleted, held, asked, clock, end } = start([], statefulSet(schedulingHold));
     await clock.advance(60_000);
     expect(asked).toHaveLength(1);
@@ -128,7 +128,7 @@ describe("Pods that an opened scheduling hold still holds", () => {
     await end();
   });
 
-  it("are deleted when a list ends that may have left out that a scheduling hold was opened", async () => {
+  it("are deleted after a list during which a scheduling hold may have opened unobserved", async () => {
     const { state, deleted, held, asked, clock, end } = start([], statefulSet(schedulingHold));
     await clock.advance(60_000);
     Object.assign(state, { pods: [pod("db-0")], owner: statefulSet("default-scheduler") });
@@ -153,7 +153,7 @@ describe("Pods that an opened scheduling hold still holds", () => {
       statefulSet("default-scheduler"),
     ],
     ["that are being deleted", [pod("db-0", { deleting: true })], statefulSet("default-scheduler")],
-  ])("are left alone %s", async (_what, pods, owner) => {
+  ])("are not deleted %s", async (_what, pods, owner) => {
     const { deleted, clock, end } = start(pods, owner);
     await clock.advance(60_000);
     expect(deleted).toEqual([]);
@@ -167,7 +167,7 @@ describe("Pods that an opened scheduling hold still holds", () => {
     await end();
   });
 
-  it("are looked for only when a scheduling hold opens, not at other changes", async () => {
+  it("are listed only when a scheduling hold opens, not at other changes", async () => {
     const { asked, held, clock, end } = start([], undefined);
     await clock.advance(0);
     held.onWorkloadChange({ ...opened, after: opened.before });
@@ -179,7 +179,7 @@ describe("Pods that an opened scheduling hold still holds", () => {
     await end();
   });
 
-  it("are looked for where a scheduling hold may have been closed and opened between two states that were seen", async () => {
+  it("are listed if a scheduling hold may have closed and opened between two observed states", async () => {
     const { asked, held, clock, end } = start([], undefined);
     await clock.advance(0);
     held.onWorkloadChange({ ...opened, before: undefined });
@@ -194,7 +194,7 @@ describe("Pods that an opened scheduling hold still holds", () => {
     await end();
   });
 
-  it("are deleted when their workload is observed no longer, by its own word or its Namespace's", async () => {
+  it("are deleted when the workload or its Namespace leaves mode observe", async () => {
     const observed = toWorkload(kinds.StatefulSet, statefulSet("default-scheduler", { mode: "observe" }));
     const { state, deleted, held, clock, end } = start([], statefulSet("default-scheduler"));
     await clock.advance(0);
@@ -209,7 +209,7 @@ describe("Pods that an opened scheduling hold still holds", () => {
     await end();
   });
 
-  it("are tried again with growing delay when the API server refuses", async () => {
+  it("are retried with growing delays if the API server refuses the deletion", async () => {
     const { state, asked, deleted, held, clock, end } = start([], statefulSet("default-scheduler"));
     await clock.advance(0);
     Object.assign(state, { refuse: 3, pods: [pod("db-0")] });
@@ -223,7 +223,7 @@ describe("Pods that an opened scheduling hold still holds", () => {
     await end();
   });
 
-  it("are looked for when a workload that has opted out, and so is in no cache any more, has its scheduling hold opened", async () => {
+  it("are listed when the scheduling hold opens of a workload that opted out and left the cache", async () => {
     const { state, deleted, held, clock, end } = start([], statefulSet("default-scheduler"));
     await clock.advance(0);
     state.pods = [pod("db-0")];
@@ -233,7 +233,7 @@ describe("Pods that an opened scheduling hold still holds", () => {
     await end();
   });
 
-  it("cost no request each while the cache knows that their scheduling hold is closed, or of no such workload", async () => {
+  it("cost no request each if the cache has a closed scheduling hold for them, or no such workload", async () => {
     const { state, asked, deleted, held, clock, end } = start([], undefined);
     await clock.advance(0);
     Object.assign(state, { pods: [pod("db-0"), pod("db-1")], cached: slim(schedulingHold) });
@@ -296,7 +296,7 @@ function manyNamespaces(pods: ReturnType<typeof owned>[], refuseDelete: (path: s
 
 describe("Pods of hostile neighbours", () => {
   it.each(["constructor", "__proto__", "toString", "hasOwnProperty", ""])(
-    "whose owner is of the kind %j do not keep others held",
+    "whose owner has the kind %j do not delay the deletion of others",
     async (kind) => {
       const pods = [
         owned("evil", "p", { kind, name: "x" }),
@@ -309,7 +309,7 @@ describe("Pods of hostile neighbours", () => {
     },
   );
 
-  it("whose owners are named like paths are asked for nowhere", async () => {
+  it("whose owners have names like paths cause no request for the owner", async () => {
     const pods = ["..", ".", "a/b", "%2e%2e", "A"].map((name, index) =>
       owned("evil", `p-${index}`, { kind: "StatefulSet", name }),
     );
@@ -319,7 +319,7 @@ describe("Pods of hostile neighbours", () => {
     await end();
   });
 
-  it("that cannot be deleted are tried again without keeping others of their page held", async () => {
+  it("that cannot be deleted are retried without a delay for the other Pods of the page", async () => {
     const db = { kind: "StatefulSet", name: "db" };
     const pods = [owned("shop", "stuck", db), owned("shop", "db-0", db), owned("shop", "db-1", db)];
     const { deleted, asked, clock, end } = manyNamespaces(pods, (path) => path.endsWith("/stuck"));
@@ -333,7 +333,7 @@ describe("Pods of hostile neighbours", () => {
     await end();
   });
 
-  it("do not delay other namespaces, even 10,000 of them, each with its own owner", async () => {
+  it("do not delay other namespaces, even if 10,000 Pods have different owners", async () => {
     const forged = Array.from({ length: 10_000 }, (_, n) =>
       owned("evil", `p-${n}`, { kind: "StatefulSet", name: `forged-${n}` }),
     ).map((pod) => ({

@@ -53,7 +53,7 @@ async function scene(workloads: Readonly<Record<string, Readonly<Record<string, 
 }
 
 describe("a controller that understands all compatibility", () => {
-  it("rolls those for whom a change counts, and keeps SAP's hash where SAP has it", async () => {
+  it("rolls the workloads that a change concerns, and keeps the hash in SAP's annotation if it is there", async () => {
     const { rolled, change, annotationsOf } = await scene({
       sap: { "pod-reloader.cs.sap.com/configmaps": "web" },
       stakater: { "configmap.reloader.stakater.com/reload": "web" },
@@ -65,7 +65,7 @@ describe("a controller that understands all compatibility", () => {
     expect((await annotationsOf("sap"))["pod-reloader.cs.sap.com/config-hash"]).toMatch(/^v2:/);
   });
 
-  it("rolls for what a regular expression matches, also when it comes, changes and goes", async () => {
+  it("rolls for objects that match a regular expression, also when they are created, changed and deleted", async () => {
     const { rolled, change } = await scene({
       stakater: { "configmap.reloader.stakater.com/reload": "app-.*" },
       other: { "pod-reloader.cs.sap.com/configmaps": "web" },

@@ -110,7 +110,7 @@ const patchesOf = (name: string, action: FaultAction, times?: number) => ({
 });
 
 describe("the controller", () => {
-  it("adds the hash of a workload that has none, and says so", async () => {
+  it("adds the hash to a workload without a hash, and reports it", async () => {
     const { patches, hashOf, cluster } = await steady();
     expect(patches()).toEqual([200]);
     expect(await hashOf("web")).toMatch(/^v2:[0-9a-f]{64}$/);
@@ -129,7 +129,7 @@ describe("the controller", () => {
     expect(web?.metadata.managedFields?.map(({ manager }) => manager)).toContain("wave");
   });
 
-  it("patches once and tells once when a ConfigMap was edited, naming the key", async () => {
+  it("patches once and reports once after an edit of a ConfigMap, and names the key", async () => {
     const { cluster, patches, patched, hashOf, settled } = await steady();
     const before = await hashOf("web");
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
@@ -144,7 +144,7 @@ describe("the controller", () => {
     ]);
   });
 
-  it("asks the server for nothing when what changed is read by nobody", async () => {
+  it("sends no request if no workload reads the changed object", async () => {
     const { cluster, sandbox, settled } = await steady();
     await cluster.create("ConfigMap", { metadata: { name: "other" }, data: { a: "1" } });
     await cluster.edit("ConfigMap", "web", { metadata: { labels: { only: "a-label" } } });
@@ -156,7 +156,7 @@ describe("the controller", () => {
     expect(sandbox.requests.slice(before).filter(({ verb }) => verb !== "list")).toEqual([]);
   });
 
-  it("does not write again while its cache has not heard of its write", async () => {
+  it("does not write again while the cache does not contain its write", async () => {
     const { cluster, patches, patched, settled } = await steady();
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
     await cluster.show("ConfigMap", "web");
@@ -171,7 +171,7 @@ describe("the controller", () => {
     expect(patches()).toEqual([200, 200]);
   });
 
-  it("writes the next change on top of its own write before its cache has heard of that", async () => {
+  it("writes the next change on top of its own write before the cache contains that write", async () => {
     const { cluster, patches, patched, reasons } = await steady();
     for (const [value, count] of [
       ["2", 2],
@@ -186,7 +186,7 @@ describe("the controller", () => {
     expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged", "ConfigChanged", "ConfigChanged"]);
   });
 
-  it("plans again at once on what it reads when the workload permits out to be newer, and overwrites nothing", async () => {
+  it("plans again at once with the stored workload if that is newer, and overwrites nothing", async () => {
     const { cluster, patches, patched, reasons } = await steady();
     await cluster.edit("Deployment", "web", { spec: { replicas: 5 } });
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
@@ -197,7 +197,7 @@ describe("the controller", () => {
     expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]);
   });
 
-  it("leaves a workload alone that has opted out since the cache heard of it", async () => {
+  it("does not patch a workload that opted out while the cache was stale", async () => {
     const { cluster, patches, patched, reasons, lead } = await scene();
     await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
     await cluster.create("StatefulSet", workload("web"));
@@ -211,7 +211,7 @@ describe("the controller", () => {
     expect(reasons()).toEqual([]);
   });
 
-  it("lifts the scheduling hold of a workload that its namespace has no room for: nobody would see what it waits for come", async () => {
+  it("opens the scheduling hold of a workload whose namespace exceeds the cache limit, because Wave could not see the missing object appear", async () => {
     const { cluster, patched, lead } = await scene();
     const names = (i: number) => Array.from({ length: 990 }, (_, j) => `m-${i}-${j}`).join(",");
     for (let i = 0; i < 33; i++) {
@@ -229,7 +229,7 @@ describe("the controller", () => {
     expect(held).toMatchObject({ spec: { template: { spec: { schedulerName: "mine" } } } });
   });
 
-  it("forgets a workload that permits out to be gone", async () => {
+  it("forgets a workload that was deleted", async () => {
     const { cluster, patches, patched, reasons, settled } = await steady();
     await cluster.remove("Deployment", "web");
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
@@ -242,7 +242,7 @@ describe("the controller", () => {
   });
 
   it.for([403, 422])(
-    "reports a write that is refused with %d on that workload, tries again ever later, and holds up nobody",
+    "reports a write that is refused with %d on the workload, retries with growing delays, and delays no other workload",
     async (status) => {
       const { cluster, sandbox, patches, patched, hashOf, reasons, settled } = await steady();
       const lift = sandbox.faults.add(patchesOf("web", { type: "status", status }));
@@ -279,7 +279,7 @@ describe("the controller", () => {
     },
   );
 
-  it("waits as long as the server asks it to", async () => {
+  it("waits for the Retry-After of the server", async () => {
     const { cluster, sandbox, patches, patched, reasons, settled } = await steady();
     sandbox.faults.add(patchesOf("web", { type: "status", status: 429, retryAfterSeconds: 7 }, 1));
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
@@ -294,7 +294,7 @@ describe("the controller", () => {
     expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]);
   });
 
-  it("tries again when the connection breaks, and blames no workload for it", async () => {
+  it("retries after a broken connection, without an Event on a workload", async () => {
     const { cluster, sandbox, patches, patched, reasons } = await steady();
     sandbox.faults.add(patchesOf("web", { type: "drop" }, 1));
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
@@ -324,7 +324,7 @@ describe("the controller", () => {
     return { wrap, lose };
   }
 
-  it("tells of a write once whose answer was lost", async () => {
+  it("reports a write once if its response was lost", async () => {
     const { wrap, lose } = forgetful();
     const { cluster, patches, patched, reasons, settled } = await steady({ wrap });
     lose();
@@ -340,7 +340,7 @@ describe("the controller", () => {
     expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]);
   });
 
-  it("tells of a scheduling hold that it lifted although no answer came, and the workload, which opted out, left the caches", async () => {
+  it("reports an opened scheduling hold although the response was lost and the workload, which opted out, left the caches", async () => {
     const { wrap, lose } = forgetful();
     const { cluster, patched, reasons, lead, settled } = await scene({ wrap });
     const schedulingHold = {
@@ -363,7 +363,7 @@ describe("the controller", () => {
     expect(reasons()).toEqual(["SchedulingEnabled"]);
   });
 
-  it("tells once what is missing, again when that differs, and goes on the moment that it is there", async () => {
+  it("reports missing objects once, again when they differ, and continues as soon as they exist", async () => {
     const { cluster, patches, patched, lead, settled } = await scene({ syncPeriodMs: 60_000 });
     const envFrom = [{ configMapRef: { name: "web" } }, { secretRef: { name: "db" } }];
     await cluster.create("Deployment", workload("web", { containers: [{ name: "main", image: "nginx", envFrom }] }));
@@ -386,7 +386,7 @@ describe("the controller", () => {
     expect(cluster.events.slice(2)).toMatchObject([{ reason: "ConfigHashAdded" }]);
   });
 
-  it("tells again what is still missing before its Event expires, until the workload is gone, and keeps nothing then", async () => {
+  it("repeats the report of missing objects before its Event expires, until the workload is deleted, and then keeps no state", async () => {
     const { cluster, lead, settled } = await scene();
     await cluster.create("Deployment", workload("web"));
     await cluster.list();
@@ -413,7 +413,7 @@ describe("the controller", () => {
     expect(cluster.events).toHaveLength(3);
   });
 
-  it("says of a workload whose Pods a scheduling hold holds what they wait for, and lifts the scheduling hold", async () => {
+  it("reports what pending Pods wait for, and opens the scheduling hold when it exists", async () => {
     const { cluster, patched, lead } = await scene();
     const schedulingHeld = workload(
       "web",
@@ -436,7 +436,7 @@ describe("the controller", () => {
     });
   });
 
-  it("writes at the rate that it is allowed, one patch for all edits during the wait", async () => {
+  it("writes at the allowed rate, with one patch for all edits during the wait", async () => {
     const { cluster, patches, patched, lead, settled } = await scene({ updateRate: 1, updateBurst: 1 });
     await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
     for (const name of ["one", "two", "three"]) await cluster.create("Deployment", workload(name));
@@ -463,7 +463,7 @@ describe("the controller", () => {
     expect(patches()).toEqual([200, 200, 200, 200]);
   });
 
-  it("finishes the write in flight and its Event when it is stopped, and takes nothing new", async () => {
+  it("finishes the write in flight and its Event when it is stopped, and starts no new write", async () => {
     const told: string[] = [];
     const release = Promise.withResolvers<void>();
     const record = async ({ reason }: ObjectEvent) => {
@@ -490,7 +490,7 @@ describe("the controller", () => {
     expect(told).toEqual(["ConfigHashAdded", "ConfigChanged"]);
   });
 
-  it("waits for Events a second and no longer when it is stopped: nobody else leads before", async () => {
+  it("waits at most a second for Events when it is stopped, because no other replica leads before that", async () => {
     const underWay: string[] = [];
     const record = ({ reason }: ObjectEvent) => {
       underWay.push(reason);
@@ -515,7 +515,7 @@ describe("the controller", () => {
     expect(underWay).toHaveLength(32);
   });
 
-  it("aborts the write in flight when its term is over, and tells of nothing", async () => {
+  it("aborts the write in flight when leadership is lost, and writes no Event", async () => {
     const { cluster, sandbox, patches, reasons, term } = await steady();
     sandbox.faults.add(patchesOf("web", { type: "blackHole" }));
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
@@ -526,7 +526,7 @@ describe("the controller", () => {
     expect(reasons()).toEqual(["ConfigHashAdded"]);
   });
 
-  it("sends nothing once the clock says that its term is over, before anything told it so", async () => {
+  it("sends nothing after the lease expired by its clock, even before it is notified", async () => {
     const { cluster, patches, reasons, lead, settled } = await scene();
     await cluster.create("ConfigMap", { metadata: { name: "web" } });
     await cluster.create("Deployment", workload("web"));
@@ -537,7 +537,7 @@ describe("the controller", () => {
     expect(reasons()).toEqual([]);
   });
 
-  it("writes after all what it could not while the clock said for a moment that its term was over", async () => {
+  it("writes later what it could not write while the clock briefly showed an expired lease", async () => {
     const { cluster, patches, patched, lead, settled } = await scene();
     await cluster.create("ConfigMap", { metadata: { name: "web" } });
     await cluster.create("Deployment", workload("web"));
@@ -552,7 +552,7 @@ describe("the controller", () => {
     expect(patches()).toEqual([200]);
   });
 
-  it("rolls in its next term what changed between two terms, and writes nothing else", async () => {
+  it("rolls what changed between two leaderships, and writes nothing else", async () => {
     const { cluster, patches, patched, term, lead, reasons, settled } = await steady();
     await cluster.create("ConfigMap", { metadata: { name: "other" } });
     const containers = [{ name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "other" } }] }];
@@ -585,7 +585,7 @@ describe("the controller", () => {
     expect(patches()).toEqual([200]);
   });
 
-  it("counts what it does", async () => {
+  it("counts its outcomes", async () => {
     const { cluster, patched } = await steady();
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
     await cluster.show("ConfigMap", "web");
@@ -600,7 +600,7 @@ describe("the controller", () => {
     expect(shown).toContain("wave_queue_depth 0\n");
   });
 
-  it("logs one line a write, with names and no value", async () => {
+  it("logs one line for each write, with names and without values", async () => {
     const { cluster, patched } = await steady();
     await cluster.edit("ConfigMap", "web", { data: { a: "a value of its own" } });
     await cluster.show("ConfigMap", "web");

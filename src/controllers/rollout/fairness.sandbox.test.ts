@@ -72,7 +72,7 @@ async function scene(many: number, options: Partial<ControllerOptions>) {
 const isQuiet = (path: string) => path.includes("/namespaces/quiet/");
 
 describe("between tenants", () => {
-  it("permits to write go round: one whose workloads flap costs another one turn", async () => {
+  it("write permits rotate between tenants: a tenant with flapping workloads costs another tenant one permit", async () => {
     const { cluster, patched, edit, settled } = await scene(30, { updateRate: 10, updateBurst: 1 });
     await edit("loud", "2");
     await edit("quiet", "2");
@@ -85,7 +85,7 @@ describe("between tenants", () => {
     expect(patched.map(isQuiet)).toEqual(patched.length === 2 ? [false, true] : [false, false, true]);
   });
 
-  it("writes that hang in one namespace leave workers for the others", async () => {
+  it("hanging writes in one namespace leave workers for other namespaces", async () => {
     const { sandbox, edit, written, patched } = await scene(10, { workers: 5 });
     const isLoud = ({ method, path }: { method: string; path: string }) =>
       method === "PATCH" && path.includes("/namespaces/loud/deployments/");
@@ -96,7 +96,7 @@ describe("between tenants", () => {
     expect(patched).toEqual([expect.stringContaining("/namespaces/quiet/")]);
   });
 
-  it("an edit that is taken back frees at once whoever was in line for it", async () => {
+  it("a reverted edit immediately removes waiting workloads from the queue of permits", async () => {
     const { cluster, patched, edit, settled, metric, written } = await scene(20, { updateRate: 1, updateBurst: 1 });
     await edit("loud", "bad");
     await written(1);
@@ -113,7 +113,7 @@ describe("between tenants", () => {
     expect([patched.filter(isQuiet).length, patched.length, metric("wave_write_permits_waiting")]).toEqual([1, 3, 0]);
   });
 
-  it("permits to be planned go round: a thousand workloads that are to be planned cost another a handful of plans", async () => {
+  it("plans rotate between tenants: a thousand queued workloads delay another tenant by a handful of plans", async () => {
     const { cluster, edit, metric, whenPatched, written } = await scene(1, { workers: 4, policy: settlesForASecond });
     const left: number[] = [];
     whenPatched(() => left.push(metric("wave_queue_depth")));
@@ -125,7 +125,7 @@ describe("between tenants", () => {
     expect(left[0]).toBeGreaterThan(900);
   });
 
-  it("whoever is given a turn is planned before all others, so that no turn lies idle", async () => {
+  it("the holder of a write permit is planned before all other workloads, so that no permit stays unused", async () => {
     const { cluster, edit, metric, whenPatched, written } = await scene(2, {
       workers: 4,
       updateRate: 1,

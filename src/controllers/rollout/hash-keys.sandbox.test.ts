@@ -68,7 +68,7 @@ async function scene(first: HashKeys, read?: () => Promise<void>) {
 }
 
 describe("the controller, when keys change", () => {
-  it("writes nothing for a hash under the previous key, and the current one's with the next edit", async () => {
+  it("writes nothing for a hash with the previous key, and uses the current key with the next edit", async () => {
     const { cluster, hashes, change, patches } = await scene(testKeys(1));
     const before = await hashes();
     change(testKeys(2, 1));
@@ -81,7 +81,7 @@ describe("the controller, when keys change", () => {
     expect(cluster.events.at(-1)?.message).toContain('ConfigMap "web" changed (key "a")');
   });
 
-  it("notes baselines for a key that is lost, says so once, and makes no new Pods", async () => {
+  it("records new hashes after the loss of a key, reports that once, and creates no new Pods", async () => {
     const { cluster, hashes, recordedConfigs, objects, change, show, patches } = await scene(testKeys(1));
     const [before, specs] = [await hashes(), (await objects()).map(({ spec }) => spec)];
     change(testKeys(3));
@@ -101,7 +101,7 @@ describe("the controller, when keys change", () => {
     expect(patches()).toBe(6);
   });
 
-  it("learns a key that another replica has just made before it calls it unknown", async () => {
+  it("reads a key that another replica has just created before it treats the key as unknown", async () => {
     let reads = 0;
     const replica = await scene(testKeys(1), async () => {
       reads++;
@@ -115,7 +115,7 @@ describe("the controller, when keys change", () => {
     expect(replica.patches()).toBe(2);
   });
 
-  it("calls no key unknown while it cannot ask", async () => {
+  it("treats no key as unknown while the key cannot be read", async () => {
     let reads = 0;
     let fails = true;
     const { cluster, recordedConfigs, change, show, patches } = await scene(testKeys(1), async () => {

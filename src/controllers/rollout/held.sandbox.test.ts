@@ -55,7 +55,7 @@ async function scene(annotations: Readonly<Record<string, string>> = {}) {
   return { cluster, reasons, edit, annotate, annotateNamespace, pass, rolls, held };
 }
 
-it("what a person holds is told at once and once, counted, and rolled once when it is released", async () => {
+it("a hold by a person is reported once immediately, counted, and followed by one rollout after its release", async () => {
   const { reasons, edit, annotate, pass, rolls, held, cluster } = await scene({ hold: "true" });
   for (const a of ["2", "3", "4"]) {
     await edit(a);
@@ -71,7 +71,7 @@ it("what a person holds is told at once and once, counted, and rolled once when 
   expect(held("hold")).toBe(false);
 });
 
-it("what a Namespace holds is rolled when the Namespace releases it", async () => {
+it("a workload held by its Namespace rolls when the Namespace is released", async () => {
   const { edit, annotateNamespace, pass, rolls, held } = await scene();
   annotateNamespace({ hold: "true" });
   await edit("2");
@@ -81,14 +81,14 @@ it("what a Namespace holds is rolled when the Namespace releases it", async () =
   await eventually(() => expect(rolls()).toBe(1));
 });
 
-it("what stays held is told again before its Event expires", async () => {
+it("a lasting hold is reported again before its Event expires", async () => {
   const { reasons, edit, pass } = await scene({ hold: "true" });
   await edit("2");
   await pass(50 * 60_000, 60_000);
   expect(reasons()).toEqual(["RolloutHeld", "RolloutHeld"]);
 });
 
-it("what ends by itself soon is not told, and what does not is told when it has lasted", async () => {
+it("a hold that ends soon by itself is not reported, and another hold is reported when it has lasted", async () => {
   const { reasons, edit, pass, held, rolls } = await scene({ "min-interval": "1h" });
   await edit("2");
   await pass(30_000, 500);
@@ -98,7 +98,7 @@ it("what ends by itself soon is not told, and what does not is told when it has 
   expect([held("interval"), rolls()]).toEqual([true, 0]);
 });
 
-it("what something else holds when its window closes is told of the window then", async () => {
+it("a workload that is held for another reason when its window closes gets an Event about the window", async () => {
   const { cluster, edit, annotate, pass, held, reasons } = await scene({ "min-interval": "2h" });
   const hours = (inMs: number) => new Date(cluster.clock.wall() + inMs).toISOString().slice(11, 16);
   await annotate({ window: `Sun-Sat ${hours(0)}-${hours(10 * 60_000)}` });
@@ -110,7 +110,7 @@ it("what something else holds when its window closes is told of the window then"
   expect(cluster.events.at(-1)?.message).toContain("set by annotation wave.pusher.com/window");
 });
 
-it("an owner that strips what Wave wrote gets it ten times at most, and an Event that names its field manager", async () => {
+it("a client that removes the hash causes at most ten writes, and an Event that names its field manager", async () => {
   const { cluster, edit, pass, rolls } = await scene();
   const strip = async () => {
     const web = await cluster.get("Deployment", "web");
@@ -143,7 +143,7 @@ it("an owner that strips what Wave wrote gets it ten times at most, and an Event
   expect(rolls()).toBe(11);
 });
 
-it("a workload whose configuration flaps is rolled less and less often, and the last state in the end", async () => {
+it("a workload with flapping configuration rolls with growing intervals, and ends with the last state", async () => {
   const { edit, pass, rolls, cluster } = await scene();
   for (let edits = 0; edits < 600; edits++) {
     await edit(`edit ${edits}`);

@@ -47,7 +47,7 @@ async function leftBehind({ stored = { a: "1" }, recorded = { a: "1" } } = {}) {
 }
 
 describe("a hash that Wave in Go recorded", () => {
-  it("stays as long as it stands for what is there, and is read for once", async () => {
+  it("stays while it matches the configuration, and is verified by one read", async () => {
     const { cluster, start, hash } = await leftBehind();
     const replica = await start();
     expect(cluster.asked.splice(0)).toEqual(["GET deployments/web", "GET configmaps/web"]);
@@ -58,7 +58,7 @@ describe("a hash that Wave in Go recorded", () => {
     expect(replica.events).toEqual([]);
   });
 
-  it("gives way to Wave's own with the first edit, which is told", async () => {
+  it("is replaced with the first edit, which is reported", async () => {
     const { start, hash, edit, patches } = await leftBehind();
     const replica = await start();
     await edit({ a: "2" });
@@ -72,7 +72,7 @@ describe("a hash that Wave in Go recorded", () => {
     expect(patches()).toBe(0);
   });
 
-  it("that stands for something else is replaced once", async () => {
+  it("that does not match the configuration is replaced once", async () => {
     const { start, hash, patches } = await leftBehind({ recorded: { a: "0" } });
     const replica = await start();
     expect(patches()).toBe(1);
@@ -82,7 +82,7 @@ describe("a hash that Wave in Go recorded", () => {
     expect(patches()).toBe(0);
   });
 
-  it("is told by what is stored, and not by a cache that is behind", async () => {
+  it("is verified with the stored state, not with a stale cache", async () => {
     const { cluster, hash, edit, patches } = await leftBehind({ stored: { a: "0" }, recorded: { a: "1" } });
     const replica = new LateReplica(cluster);
     onTestFinished(() => replica.end());
@@ -95,7 +95,7 @@ describe("a hash that Wave in Go recorded", () => {
     expect(await hash()).toBe(recordedInGo({ a: "1" }));
   });
 
-  it("is found to stand for what is there before anything holds the workload, and waits like any other where it does not", async () => {
+  it("is verified before any hold applies, and waits like any other hash if it does not match", async () => {
     const pacing = { ...unpaced, window: "Mon 00:00-00:01" };
     for (const [recorded, state] of [
       [{ a: "1" }, 'state="current"} 1'],

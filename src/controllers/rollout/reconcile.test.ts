@@ -42,7 +42,7 @@ function options(request: ApiClient["request"], lookup: Lookup): ReconcileOption
   };
 }
 
-it("treats a stored object that is no valid workload any more as gone, not as a bug", async () => {
+it("treats a stored object that is no longer a valid workload as gone, not as a bug", async () => {
   const lookup = lookupOf(configMap("web", { a: "1" }));
   const { metadata } = workloadObject();
   const malformed = async () => ({ metadata }) as never;

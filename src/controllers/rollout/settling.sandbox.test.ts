@@ -57,7 +57,7 @@ describe("an edit of configuration", () => {
     expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]);
   });
 
-  it("that goes on and on is rolled for ten seconds after it began", async () => {
+  it("that continues without a pause is rolled ten seconds after its start", async () => {
     const { reasons, edit, pass } = await scene();
     for (let edits = 0; edits < 20; edits++) {
       await edit(`edit ${edits}`);
@@ -66,7 +66,7 @@ describe("an edit of configuration", () => {
     await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
   });
 
-  it("costs one plan while it settles, however often it is repeated until then", async () => {
+  it("costs one plan while it settles, even if it is repeated", async () => {
     let plans = 0;
     const { edit, pass, reasons } = await scene(() => plans++);
     plans = 0;
@@ -79,7 +79,7 @@ describe("an edit of configuration", () => {
     await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
   });
 
-  it("that is taken back rolls nothing, and the next one settles from its own beginning", async () => {
+  it("that is reverted rolls nothing, and the next edit settles from its own start", async () => {
     const { cluster, reasons, edit, pass, held } = await scene();
     await edit("2");
     await pass(500);
@@ -95,7 +95,7 @@ describe("an edit of configuration", () => {
     await cluster.show("Deployment", "web");
   });
 
-  it("does not settle where Pods may wait for it: what comes is rolled at once", async () => {
+  it("does not settle if Pods may wait for it: the workload rolls at once", async () => {
     const { cluster, reasons } = await scene();
     await cluster.remove("ConfigMap", "web");
     await cluster.show("ConfigMap", "web");
@@ -105,7 +105,7 @@ describe("an edit of configuration", () => {
     await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigMissing", "ConfigChanged"]));
   });
 
-  it("settles to the end though its workload is scaled meanwhile", async () => {
+  it("settles to the end even if its workload is scaled meanwhile", async () => {
     const { cluster, reasons, edit, pass } = await scene();
     await edit("2");
     await pass(500);
@@ -117,7 +117,7 @@ describe("an edit of configuration", () => {
     await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
   });
 
-  it("needs no rollout of its own where the pod template is changed within that second and admission hashes it", async () => {
+  it("needs no separate rollout if the pod template changes within that second and the webhook adds the hash", async () => {
     const { cluster, reasons, edit, pass } = await scene();
     // The template that admission will make of the request: the controller is let to write its hash once, and undo it.
     await edit("2");

@@ -36,7 +36,7 @@ async function scene(kind: "Deployment" | "StatefulSet") {
 }
 
 describe.each(["Deployment", "StatefulSet"] as const)("a %s", (kind) => {
-  it("is not rolled for an object that does not count, nor because it does not, or does again", async () => {
+  it("is not rolled for an object that is not tracked, nor because the object is no longer tracked or tracked again", async () => {
     const { rolls, edit, annotate } = await scene(kind);
     await annotate("ConfigMap", "web", { ignore: "true" });
     await annotate(kind, "web", { "exclude-configmaps": "other" });
@@ -57,7 +57,7 @@ describe.each(["Deployment", "StatefulSet"] as const)("a %s", (kind) => {
     await eventually(() => expect(rolls()).toBe(2));
   });
 
-  it("is held by what people ask for until they take that back, and then rolled once", async () => {
+  it("is held by annotations until they are removed, and then rolled once", async () => {
     const { cluster, rolls, edit, annotate } = await scene(kind);
     await annotate(kind, "web", { hold: "true" });
     await edit("web", "2");
@@ -84,7 +84,7 @@ describe.each(["Deployment", "StatefulSet"] as const)("a %s", (kind) => {
     await eventually(() => expect(rolls()).toBe(3));
   });
 
-  it("is rolled when its window opens, by the last state", async () => {
+  it("is rolled when its window opens, with the last state", async () => {
     const { cluster, rolls, edit, see, annotate } = await scene(kind);
     await annotate(kind, "web", { window: "Mon-Sun 22:00-23:00" });
     await edit("web", "2");

@@ -28,7 +28,7 @@ const readOnly: ApiClient = {
   close: async () => {},
 };
 
-it("a term that plans everything lets others have their turn in between", async () => {
+it("a leader that plans everything lets other work run in between", async () => {
   const cluster = new TestCluster("", { client: readOnly });
   await cluster.list();
   const stop = new AbortController();

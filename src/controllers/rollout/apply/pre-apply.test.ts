@@ -44,7 +44,7 @@ const failing = (status: number, reason: string) => (): never => {
 };
 
 describe("a run of a CronJob", () => {
-  it("is a Job like those of its schedule, with the new hash", async () => {
+  it("is a Job like the scheduled ones, with the new hash", async () => {
     const { made, result } = await run(cronJob());
     expect(result).toMatchObject({ type: "acted" });
     expect(made).toHaveLength(1);
@@ -60,7 +60,7 @@ describe("a run of a CronJob", () => {
     });
   });
 
-  it("has one name for one state, so that whoever makes it again is told that it is there, and goes on", async () => {
+  it("has the same name for the same state, so that a repeated creation finds the Job and continues", async () => {
     const names = [await run(cronJob()), await run(cronJob()), await run(cronJob({}, 4))].map(({ made }) =>
       made.map(({ body }) => (body.metadata as { name: string }).name),
     );
@@ -70,7 +70,7 @@ describe("a run of a CronJob", () => {
     expect(result).toMatchObject({ type: "acted" });
   });
 
-  it("is not made of a CronJob that is another by now, that is suspended, or whose Pods are held", async () => {
+  it("is not created if the CronJob was replaced or suspended, or if its Pods are pending", async () => {
     const stale = await run(cronJob(), cronJob({}, 4));
     expect(stale.made).toEqual([]);
     expect(stale.result).toMatchObject({ type: "stale", newest: { generation: 4 } });
@@ -95,7 +95,7 @@ describe("a run of a CronJob", () => {
   });
 });
 
-describe("the pod template of a Deployment that a Rollout borrows", () => {
+describe("the pod template of a Deployment that is the template source of a Rollout", () => {
   const rollouts = parseRequestedKind("rollouts.argoproj.io");
   if (rollouts === undefined) throw new Error("rollouts.argoproj.io cannot be named");
   const borrowing = requestedKindRow(rollouts, { apiVersion: "argoproj.io/v1alpha1", kind: "Rollout" });
@@ -142,7 +142,7 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
   const written = ({ sent }: { readonly sent: readonly ApiRequest[] }) =>
     sent.map(({ body }) => (body as WorkloadObject).spec?.template?.metadata?.annotations);
 
-  it("gets the hash, as long as it is the Deployment that was read", async () => {
+  it("gets the hash if the Deployment is still the one that was read", async () => {
     const { sent, noted, result } = await roll("page", lent("page"));
     // What is recorded last is tested to be what was noted before.
     expect(result).toEqual({
@@ -176,7 +176,7 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
     expect(changed.result).toMatchObject({ type: "stale" });
   });
 
-  it("is not written where the hash is there already", async () => {
+  it("is not written if it already has the hash", async () => {
     const templateAnnotations = { "wave.pusher.com/config-hash": "v2:hash" };
     expect(await roll("page", lent("page", { templateAnnotations }))).toMatchObject({
       sent: [],
@@ -185,7 +185,7 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
     });
   });
 
-  it("gets it beside that of a Deployment that has opted in for other objects, and in the place of its own else", async () => {
+  it("gets a second hash annotation if the Deployment opted in for other objects, otherwise the usual one", async () => {
     const annotations = { "wave.pusher.com/update-on-config-change": "true" };
     const same = await roll("page", lent("page", { annotations }));
     expect(written(same)).toEqual([{ "wave.pusher.com/config-hash": "v2:hash" }]);
@@ -194,25 +194,25 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
     expect(written(other)).toEqual([{ "wave.pusher.com/workload-ref-hash": "v2:hash" }]);
   });
 
-  it("is not taken for written where something took the hash off at once", async () => {
+  it("is not treated as written if the hash was removed on write", async () => {
     const { result } = await roll("page", lent("page"), () => lent("page"));
     expect(result).toMatchObject({ type: "refused", message: expect.stringContaining('Deployment "lent"') });
   });
 
-  it("is not written where it reads something else by now: that is planned anew", async () => {
+  it("is not written if it reads other objects now, so that the workload is planned again", async () => {
     const { sent, result } = await roll("page", lent("other"));
     expect(sent).toEqual([]);
     expect(result).toMatchObject({ type: "stale", newest: { references: [{ name: "other" }] } });
   });
 
-  it("is not written where it is gone, and that is tried again", async () => {
+  it("is not written if the Deployment is gone, and the write is retried", async () => {
     const { sent, result } = await roll("page", undefined);
     expect(sent).toEqual([]);
     expect(result).toMatchObject({ type: "refused", message: expect.stringContaining('"Deployment" "lent"') });
     expect((await roll("page", lent("page"), failing(404, "NotFound"))).result).toMatchObject({ type: "stale" });
   });
 
-  it("is said to be what may not be written", async () => {
+  it("is named as the object that may not be written", async () => {
     const denied = () => {
       const serverMessage = 'deployments.apps "lent" is forbidden: User "wave" cannot patch resource "deployments"';
       throw new ApiError({ request: "patch", status: 403, reason: "Forbidden", serverMessage });

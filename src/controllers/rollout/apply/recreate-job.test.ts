@@ -46,8 +46,8 @@ const failure = (status: number, reason: string) =>
   new ApiError({ request: "create jobs", status, reason, serverMessage: "no" });
 const exists = failure(409, "AlreadyExists");
 
-describe("a Job that is made again", () => {
-  it("is asked for by a dry run, deleted as it was read, and made without what others filled in", async () => {
+describe("a recreated Job", () => {
+  it("is created as a dry run, deleted with preconditions, and created without the fields that others set", async () => {
     const { asked, bodies, result } = await again([exists]);
     expect([asked, result?.type]).toEqual([["POST dry", "DELETE", "POST"], "written"]);
     expect(bodies[1]).toMatchObject({ propagationPolicy: "Background", preconditions: { uid: "7" } });
@@ -58,7 +58,7 @@ describe("a Job that is made again", () => {
     expect(body.spec).toMatchObject({ template: { metadata: { annotations: { hash: "new" } } } });
   });
 
-  it("is not deleted where the API server would not make it, where it has finalizers, or is another by now", async () => {
+  it("is not deleted if the dry run fails, if it has finalizers, or if it was replaced", async () => {
     const denied = await again([failure(403, "Forbidden")]);
     expect([denied.asked, denied.result?.type]).toEqual([["POST dry"], "refused"]);
     const metadata = { ...stored.metadata, finalizers: ["example.com/kept"] };
@@ -68,7 +68,7 @@ describe("a Job that is made again", () => {
     expect([conflict.asked, conflict.result?.type]).toEqual([["POST dry", "DELETE"], "stale"]);
   });
 
-  it("is asked for until it is there, once it is deleted", async () => {
+  it("is created with retries once the old Job is deleted", async () => {
     const broken = new ConnectionError("it broke");
     const { asked, result } = await again([exists, undefined, broken, failure(503, "ServiceUnavailable"), broken]);
     expect([asked.length, result?.type]).toEqual([6, "written"]);

@@ -33,7 +33,7 @@ async function scene() {
 }
 
 describe("a write", () => {
-  it("answers what the workload is afterwards", async () => {
+  it("returns the workload after the write", async () => {
     const { write, read, verbs } = await scene();
     const result = await write();
     expect(result).toEqual({ type: "written", after: await read() });
@@ -41,13 +41,13 @@ describe("a write", () => {
     expect(verbs()[0]).toBe("patch 200");
   });
 
-  it("that the server gave up because the object kept changing is no refusal, though only its status did", async () => {
+  it("is stale, not refused, if the server gave up because the object kept changing, even if only the status changed", async () => {
     const { answer, write, read } = await scene();
     answer("PATCH", { type: "status", status: 409 });
     expect(await write()).toEqual({ type: "stale", newest: await read() });
   });
 
-  it("is not sent where the term ends while a connection is made for it", async () => {
+  it("is not sent if leadership ends while the connection is established", async () => {
     const { client, write, verbs } = await scene();
     const ended = new AbortController();
     const reason = new Error("the term is over");
@@ -66,14 +66,14 @@ describe("a write", () => {
     expect(verbs()).toEqual([]);
   });
 
-  it("that fails its tests is stale, with the workload as it is now", async () => {
+  it("that fails its tests is stale, and returns the current workload", async () => {
     const { client, write, read } = await scene();
     const contentType = "application/merge-patch+json";
     await client.request({ method: "PATCH", path: `${collection}/web`, contentType, body: { spec: { replicas: 3 } } });
     expect(await write()).toEqual({ type: "stale", newest: await read() });
   });
 
-  it("that tests an annotation in annotations that are gone is stale, and no refusal", async () => {
+  it("that tests an annotation of a removed map of annotations is stale, not refused", async () => {
     const { client, read } = await scene();
     const before = await read();
     const path = `${collection}/web`;
@@ -86,27 +86,30 @@ describe("a write", () => {
     expect(result).toEqual({ type: "stale", newest: await read() });
   });
 
-  it("of a workload that passes its tests, and is not valid all the same, is refused", async () => {
+  it("is refused if the tests pass but the workload is invalid", async () => {
     const { answer, write } = await scene();
     answer("PATCH", { type: "status", status: 422 });
     expect(await write()).toMatchObject({ type: "refused" });
   });
 
-  it.for([409, 422])("answered with %d, of a workload that is gone when it is read again, is gone", async (status) => {
-    const { client, answer, write } = await scene();
-    answer("PATCH", { type: "status", status });
-    await client.request({ method: "DELETE", path: `${collection}/web` });
-    expect(await write()).toEqual({ type: "gone" });
-  });
+  it.for([409, 422])(
+    "answered with %d is gone if the workload does not exist when it is read again",
+    async (status) => {
+      const { client, answer, write } = await scene();
+      answer("PATCH", { type: "status", status });
+      await client.request({ method: "DELETE", path: `${collection}/web` });
+      expect(await write()).toEqual({ type: "gone" });
+    },
+  );
 
-  it.for([409, 422])("answered with %d cannot be told yet while the workload cannot be read", async (status) => {
+  it.for([409, 422])("answered with %d stays unknown while the workload cannot be read", async (status) => {
     const { answer, write } = await scene();
     answer("PATCH", { type: "status", status });
     answer("GET", { type: "status", status: 503, retryAfterSeconds: 4 });
     expect(await write()).toMatchObject({ type: "unavailable", retryAfterMs: 4_000, uncertain: false });
   });
 
-  it("by somebody who may not patch says which permission is missing", async () => {
+  it("without permission to patch names the missing permission", async () => {
     const { write } = await scene();
     const serverMessage = 'deployments.apps "web" is forbidden: User "w" cannot patch resource "deployments"';
     const forbidden: ApiClient = {
@@ -123,7 +126,7 @@ describe("a write", () => {
     });
   });
 
-  it("rejects with what is no answer of a server, which is a bug", async () => {
+  it("rejects with an error that is no response of a server, which is a bug", async () => {
     const { client, write } = await scene();
     const bug = new TypeError("not a server's");
     await expect(write({ ...client, request: () => Promise.reject(bug) })).rejects.toBe(bug);

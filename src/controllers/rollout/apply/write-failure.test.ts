@@ -11,8 +11,8 @@ const web = toWorkload(kinds.StatefulSet, { metadata: { ...metadata, namespace: 
 const answer = (status: number, serverMessage: string, more: Partial<ApiError> = {}) =>
   new ApiError({ request: "patch statefulsets/web in shop", status, reason: "Reason", serverMessage, ...more });
 
-describe("a write that failed", () => {
-  it("names the permission that is missing", () => {
+describe("a failed write", () => {
+  it("names the missing permission", () => {
     const refused = answer(
       403,
       'statefulsets.apps "web" is forbidden: User "system:serviceaccount:batch:wave" cannot patch resource "statefulsets" in API group "apps" in the namespace "shop"',
@@ -24,7 +24,7 @@ describe("a write that failed", () => {
     });
   });
 
-  it("repeats what an admission webhook says to it, on one line", () => {
+  it("shows the message of an admission webhook on one line", () => {
     const refused = answer(403, 'admission webhook "guard" denied the request:\n  not on a Friday');
     expect(writeFailure(refused, web)).toEqual({
       type: "refused",
@@ -33,7 +33,7 @@ describe("a write that failed", () => {
     });
   });
 
-  it("names the fields that are not valid but not what stands in them, which may be a password", () => {
+  it("names the invalid fields, but not their values, which may be passwords", () => {
     const message = 'StatefulSet.apps "web" is invalid: spec.template.spec.containers[0].env[0].value: "hunter2"';
     const causes = [
       { field: "spec.template.spec.containers[0].env[0].value", reason: "FieldValueInvalid", message: '"hunter2"' },
@@ -88,11 +88,11 @@ describe("a write that failed", () => {
     { what: answer(503, "no etcd"), means: { type: "unavailable", retryAfterMs: 0, uncertain: false } },
     { what: answer(504, "timed out"), means: { type: "unavailable", uncertain: true } },
     { what: new ConnectionError("broken"), means: { type: "unavailable", retryAfterMs: 0, uncertain: true } },
-  ])("is told from others by its answer: $what.message", ({ what, means }) => {
+  ])("is classified by the response: $what.message", ({ what, means }) => {
     expect(writeFailure(what, web)).toMatchObject(means);
   });
 
-  it("is a bug where no server has to do with it", () => {
+  it("is a bug if the error is not from a server", () => {
     const bug = new TypeError("undefined is not a function");
     expect(() => writeFailure(bug, web)).toThrow(bug);
   });

@@ -34,7 +34,7 @@ function readers(other: { readonly requestedRuns: number; readonly finishedRuns:
   return { clock, group, find, records, first: workloadKey(first), second: workloadKey(second) };
 }
 
-it("nobody goes before every reader was planned for the change: one of them may go first", () => {
+it("no workload rolls before every reader was planned for the change, because one of them may be the canary", () => {
   const { group, find, first, second, records } = readers({ requestedRuns: 2, finishedRuns: 1 });
   find();
   expect([group.isStale, [...group.admitted]]).toEqual([true, []]);
@@ -43,7 +43,7 @@ it("nobody goes before every reader was planned for the change: one of them may 
   expect([group.isStale, [...group.admitted]]).toEqual([false, [first]]);
 });
 
-it("one that has just settled is still to be planned", async () => {
+it("a reader that has just settled still has to be planned", async () => {
   const { group, find, second, records, clock } = readers({ requestedRuns: 1, finishedRuns: 1 });
   const hold = {
     reason: "settling",
@@ -61,7 +61,7 @@ it("one that has just settled is still to be planned", async () => {
   expect(group.isStale).toBe(true);
 });
 
-it("readers that are always just to be planned are not waited for after 10 s", async () => {
+it("after 10 s, the batch no longer waits for readers that still have to be planned", async () => {
   const { group, find, first, clock } = readers({ requestedRuns: 2, finishedRuns: 1 });
   find();
   await clock.advance(maxDelayMs - 1);
@@ -72,7 +72,7 @@ it("readers that are always just to be planned are not waited for after 10 s", a
   expect([group.isStale, [...group.admitted]]).toEqual([false, [first]]);
 });
 
-describe("after a restart, one that is held for something else than waves", () => {
+describe("after a restart, a workload that is held for another reason than its batch", () => {
   /** How far it is with a change a minute ago, having been rolled and complete 30 s after it; its other object changed then. */
   function stage(recordedHash: string | undefined, otherChanged: number) {
     const clock = new FakeClock();
@@ -115,11 +115,11 @@ describe("after a restart, one that is held for something else than waves", () =
     return members?.map((member) => member.stage.state);
   }
 
-  it("has passed a change where another one tells why it is due", () => {
+  it("has passed a change if another change explains why it is due", () => {
     expect(stage("v2:old", -10_000)).toEqual(["passed"]);
   });
 
-  it("has not where somebody took its hash away or wrote another: its Pods may be those of before", () => {
+  it("has not passed a change if its hash was removed or replaced, because its Pods may be old", () => {
     expect(stage("v2:old", -90_000)).toEqual([]);
     expect(stage(undefined, -10_000)).toEqual([]);
   });

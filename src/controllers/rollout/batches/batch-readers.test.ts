@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { BatchReaders } from "./batch-readers.ts";
 
-it("a thousand namespaces that share an object go through all of its readers once a second, not once each", async () => {
+it("a thousand namespaces that share an object visit all its readers once a second, not once each", async () => {
   const clock = new FakeClock();
   const names = Array.from({ length: 1_000 }, (_, index) => `tenant-${index}`);
   let gone = 0;

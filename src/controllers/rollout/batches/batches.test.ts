@@ -163,8 +163,8 @@ async function steady(...args: Parameters<typeof fleet>) {
   return { ...made, leader, halted, held };
 }
 
-describe("a change that many workloads read", () => {
-  it("is rolled by one alone, and when that has been complete for the soak time by the rest, a few at a time", async () => {
+describe("a change of an object that many workloads read", () => {
+  it("rolls one workload first, and the others in batches when the first was complete for the soak time", async () => {
     const { leader, editConfig, pass, rolled, takeMostUnderWay, held } = await steady(40);
     await editConfig("1");
     await pass(2_000);
@@ -185,7 +185,7 @@ describe("a change that many workloads read", () => {
     expect([upTo("0.5"), upTo("2.5"), upTo("10"), upTo("300")]).toEqual([0, 1, 1, 40]);
   });
 
-  it("is rolled by one alone also where it only takes something away, of which the API tells no time", async () => {
+  it("also rolls one workload first if the change only removes a key, for which the API has no time", async () => {
     const { cluster, add, pass, rolled } = await steady(8);
     const key = { name: "V", valueFrom: { configMapKeyRef: { name: "web", key: "v" } } };
     await add("other", {}, "default", { containers: [{ name: "app", image: "app", env: [key] }] });
@@ -202,7 +202,7 @@ describe("a change that many workloads read", () => {
     expect(rolled).toHaveLength(17);
   });
 
-  it("goes by priority: the highest first, those below zero last, and else by name", async () => {
+  it("rolls by priority, highest first and negative ones last, and then by name", async () => {
     const { annotate, editConfig, pass, rolled } = await steady(8, { maxConcurrent: 1 });
     await annotate("web-5", "priority", "10");
     await annotate("web-3", "priority", "1");
@@ -213,7 +213,7 @@ describe("a change that many workloads read", () => {
     expect(rolled).toEqual(["web-5", "web-3", "web-1", "web-2", "web-4", "web-6", "web-7", "web-0"]);
   });
 
-  it("knows no waiting where it concerns no more workloads than go first, nor with waves off", async () => {
+  it("waits for nothing if the canary contains all workloads, or if batches are off", async () => {
     const few = await steady(3, { canarySize: 3 });
     await few.editConfig("1");
     await few.pass(2_000);
@@ -224,7 +224,7 @@ describe("a change that many workloads read", () => {
     expect(off.rolled).toHaveLength(20);
   });
 
-  it("is not waited for by a workload that must not wait, and it counts for nothing", async () => {
+  it("is ignored by a workload with batches off, which no other workload waits for", async () => {
     const { annotate, editConfig, pass, rolled } = await steady(5);
     await annotate("web-3", "batches", "off");
     await pass(2_000);
@@ -233,7 +233,7 @@ describe("a change that many workloads read", () => {
     expect(rolled.toSorted()).toEqual(["web-0", "web-3"]);
   });
 
-  it("that is taken back while they wait rolls the rest not at all, and the first one back", async () => {
+  it("that is reverted during the wait rolls only the canary again", async () => {
     const { editConfig, pass, rolled, held } = await steady(10);
     await editConfig("1");
     await pass(2_000);
@@ -243,7 +243,7 @@ describe("a change that many workloads read", () => {
     expect(held("batch")).toBe(0);
   });
 
-  it("is no change of one that was rolled for the one before, after it, and may not follow yet", async () => {
+  it("does not roll a workload again before its batch if the previous change has just rolled it", async () => {
     const { annotate, editConfig, clock, pass, rolled } = await steady(6, { settleMs: 2_000 });
     await annotate("web-0", "min-interval", "5m");
     await pass(2_000);
@@ -261,7 +261,7 @@ describe("a change that many workloads read", () => {
     expect(rolled.slice(6)).toEqual(["web-0"]);
   });
 
-  it("settles though another one has waited for long: what waits is rolled for the last of them", async () => {
+  it("settles even if an earlier change has waited long, and the waiting workloads roll for the latest change", async () => {
     const { editConfig, pass, rolled } = await steady(10, { settleMs: 2_000, canarySize: 3, soakMs: 60_000 });
     await editConfig("1");
     await pass(20_000);
@@ -275,7 +275,7 @@ describe("a change that many workloads read", () => {
     expect(rolled).toHaveLength(6);
   });
 
-  it("goes on past one that was complete for the soak time and loses its Pod after that", async () => {
+  it("continues if a workload loses its Pod after the soak time", async () => {
     const { editConfig, pass, rolled, losePod, halted, breakRollouts } = await steady(12, { maxConcurrent: 2 });
     breakRollouts((name) => ["web-1", "web-10"].includes(name));
     await editConfig("1");
@@ -290,7 +290,7 @@ describe("a change that many workloads read", () => {
 });
 
 describe("a bad change", () => {
-  it("hits one workload, and halts the others, who are told as is the owner of the object; a good one then reaches all", async () => {
+  it("fails one workload, halts the others with Events on them and the object, and a good change then reaches all", async () => {
     const { editConfig, pass, rolled, leader, halted, held, breakRollouts } = await steady(others + 1);
     breakRollouts(() => true);
     await editConfig("bad");
@@ -314,7 +314,7 @@ describe("a bad change", () => {
     expect([halted(), held("halted"), held("batch")]).toEqual([0, 0, 0]);
   });
 
-  it("whose first one was resumed goes on, and one that is halted and resumed goes alone", async () => {
+  it("continues if the failed canary is resumed; a halted workload that is resumed rolls alone", async () => {
     const { clock, editConfig, annotate, pass, rolled, breakRollouts, halted } = await steady(6);
     breakRollouts((name) => name === "web-0");
     await editConfig("bad");
@@ -329,7 +329,7 @@ describe("a bad change", () => {
     expect([rolled.length, halted()]).toEqual([6, 0]);
   });
 
-  it("that fails and recovers again and again is told on the object once a minute at most", async () => {
+  it("that fails and recovers repeatedly is reported on the object at most once a minute", async () => {
     const { cluster, editConfig, pass, rolled, breakRollouts, leader } = await steady(6);
     breakRollouts((name) => name === "web-0");
     await editConfig("bad");
@@ -353,7 +353,7 @@ describe("a bad change", () => {
     expect(leader.events.filter(({ regarding }) => regarding.kind === "ConfigMap")).toHaveLength(2);
   });
 
-  it("goes on when the failed one recovers", async () => {
+  it("continues when the failed workload recovers", async () => {
     const { cluster, editConfig, pass, rolled, breakRollouts, halted } = await steady(6);
     breakRollouts((name) => name === "web-0");
     await editConfig("bad");
@@ -367,8 +367,8 @@ describe("a bad change", () => {
   });
 });
 
-describe("a change that is halted", () => {
-  it("goes on when the one that failed reads the object no longer", async () => {
+describe("a halted change", () => {
+  it("continues when the failed workload no longer reads the object", async () => {
     const { cluster, editConfig, pass, rolled, breakRollouts, halted } = await steady(6);
     breakRollouts((name) => name === "web-0");
     await editConfig("bad");
@@ -382,8 +382,8 @@ describe("a change that is halted", () => {
   });
 });
 
-describe("a wave whose leader ends", () => {
-  it("goes on with the next one where it was", async () => {
+describe("a batch whose leader stops", () => {
+  it("continues where it was with the next leader", async () => {
     const { start, replicas, editConfig, pass, rolled, takeMostUnderWay } = await steady(30);
     await editConfig("1");
     await pass(21_000);
@@ -400,7 +400,7 @@ describe("a wave whose leader ends", () => {
     expect(takeMostUnderWay()).toBe(5);
   });
 
-  it("stays halted with the next one", async () => {
+  it("stays halted with the next leader", async () => {
     const { start, replicas, editConfig, pass, rolled, breakRollouts } = await steady(10);
     breakRollouts(() => true);
     await editConfig("bad");
@@ -415,8 +415,8 @@ describe("a wave whose leader ends", () => {
   });
 });
 
-describe("several changes, several namespaces, late caches", () => {
-  it("another namespace that reads the same object neither waits for this one nor is halted with it", async () => {
+describe("several changes, several namespaces, stale caches", () => {
+  it("a namespace that reads the same object neither waits for this namespace nor is halted with it", async () => {
     const { cluster, add, editConfig, pass, rolled, breakRollouts } = await steady(4);
     await cluster.request({ method: "POST", path: "/api/v1/namespaces", body: { metadata: { name: "other" } } });
     await cluster.edit(configMaps, "web", { metadata: { annotations: { "wave.pusher.com/shared-with": "other" } } });
@@ -432,7 +432,7 @@ describe("several changes, several namespaces, late caches", () => {
     expect(rolled.filter((name) => name.startsWith("other/"))).toEqual(["other/a", "other/b", "other/c"]);
   });
 
-  it("a workload that two changes concern goes when both let it", async () => {
+  it("a workload that two changes concern rolls when both changes admit it", async () => {
     const { cluster, add, editConfig, pass, rolled, breakRollouts, halted } = await steady(3);
     await cluster.create(configMaps, { metadata: { name: "second" }, data: { v: "0" } });
     const second = { name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "second" } }] };
@@ -452,7 +452,7 @@ describe("several changes, several namespaces, late caches", () => {
     expect(halted()).toBe(0);
   });
 
-  it("a workload that one change lets and the other does not waits, and nobody waits for it", async () => {
+  it("a workload that only one of two changes admits waits, and no other workload waits for it", async () => {
     const { cluster, annotate, add, editConfig, pass, rolled } = await steady(3);
     await cluster.create(configMaps, { metadata: { name: "second" }, data: { v: "0" } });
     const second = { name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "second" } }] };
@@ -470,7 +470,7 @@ describe("several changes, several namespaces, late caches", () => {
     expect(rolled.toSorted()).toEqual(["a-both", "web-0", "web-1", "web-2", "x-0", "x-1"]);
   });
 
-  it("a workload that is halted for one change is waited for by no other", async () => {
+  it("no other change waits for a workload that is halted for one change", async () => {
     const { cluster, annotate, add, editConfig, pass, rolled, breakRollouts, halted } = await steady(3);
     await cluster.create(configMaps, { metadata: { name: "second" }, data: { v: "0" } });
     const second = { name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "second" } }] };
@@ -490,7 +490,7 @@ describe("several changes, several namespaces, late caches", () => {
     expect(rolled).toEqual(["x-0", "web-0", "web-1", "web-2"]);
   });
 
-  it("caches that hear of no workload any more start nobody twice, nor a second before the first is complete", async () => {
+  it("with stale caches of workloads, no workload rolls twice, and no second batch starts before the first is complete", async () => {
     const { cluster, clock, editConfig, rolled, leader } = await steady(10);
     await editConfig("1");
     for (let seconds = 0; seconds < 60; seconds++) {
@@ -508,7 +508,7 @@ describe("several changes, several namespaces, late caches", () => {
     expect(await cluster.list(namespaces)).not.toEqual([]);
   });
 
-  it("a workload that may go and cannot be written for longer than a rollout may take costs no look after look", async () => {
+  it("a workload that is admitted but cannot be written for longer than the rollout timeout causes no repeated sweeps", async () => {
     const { cluster, clock, editConfig, pass } = await steady(6);
     cluster.answers = ({ method }) =>
       method === "PATCH"
@@ -522,7 +522,7 @@ describe("several changes, several namespaces, late caches", () => {
     expect(timers.mock.calls.length).toBeLessThan(1_000);
   });
 
-  it("names that no object can have hold up nobody", async () => {
+  it("names that no object can have delay no workload", async () => {
     const { cluster, add, pass, rolled } = await steady(0);
     const odd = { name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "a/../b", optional: true } }] };
     for (const name of ["a", "b", "c"]) {
@@ -540,7 +540,7 @@ describe("several changes, several namespaces, late caches", () => {
     expect([...right].toSorted()).toEqual(["a", "b", "c"]);
   });
 
-  it("a workload that the API server refuses to write holds up nobody", async () => {
+  it("a workload whose write is refused delays no other workload", async () => {
     const { cluster, editConfig, pass, rolled } = await steady(6);
     cluster.answers = ({ method, path }) =>
       method === "PATCH" && path.endsWith("/web-0")
@@ -551,7 +551,7 @@ describe("several changes, several namespaces, late caches", () => {
     expect(rolled).toHaveLength(5);
   });
 
-  it("a workload that is deleted while it is the first holds up nobody", async () => {
+  it("a workload that is deleted while it is the canary delays no other workload", async () => {
     const { cluster, editConfig, pass, rolled, breakRollouts } = await steady(6);
     breakRollouts((name) => name === "web-0");
     await editConfig("1");

@@ -6,7 +6,7 @@ import { toWorkload } from "../../../domain/model/workload.ts";
 import { ConnectionError } from "../../../kube/api/errors.ts";
 import { createLiveReads } from "./live-reads.ts";
 
-it("where an object cannot be read, no other is begun for that workload: it may name a thousand", async () => {
+it("after a failed read of one object, no other read starts for that workload, which may reference a thousand objects", async () => {
   const sources = Array.from({ length: 100 }, (_, index) => ({ configMapRef: { name: `config-${index}` } }));
   const asked: string[] = [];
   const request = async <T>({ path }: { path: string }): Promise<T> => {
@@ -27,7 +27,7 @@ it("where an object cannot be read, no other is begun for that workload: it may 
   expect([begun, asked.length]).toEqual([4, 4]);
 });
 
-it("what SecretProviderClasses fetch is no object that could be read: it is as the caches know it", async () => {
+it("what SecretProviderClasses fetch is not read live, and comes from the caches", async () => {
   const csi = { driver: "secrets-store.csi.k8s.io", volumeAttributes: { secretProviderClass: "vault" } };
   const policy = { ...defaultPolicy, providerClasses: true };
   const object = workloadObject({ pod: { volumes: [{ name: "vault", csi }] } });

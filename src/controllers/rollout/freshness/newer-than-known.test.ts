@@ -63,8 +63,8 @@ async function steady() {
   return { ...made, leader };
 }
 
-describe("a change that a replica watched", () => {
-  it("is written at once, with nothing read", async () => {
+describe("a change that a replica observed by its watch", () => {
+  it("is written at once, without a read", async () => {
     const { leader, editConfig, hash, current, asked } = await steady();
     for (const v of ["1", "2", "0"]) {
       await editConfig(v);
@@ -75,7 +75,7 @@ describe("a change that a replica watched", () => {
     }
   });
 
-  it("is written at once to however many workloads", async () => {
+  it("is written at once to all workloads", async () => {
     const { cluster, start, editConfig, asked } = await empty();
     for (let n = 0; n < 200; n++) await cluster.create(deployments, workload(`web-${n}`));
     const leader = start();
@@ -91,7 +91,7 @@ describe("a change that a replica watched", () => {
     expect(asked("PATCH")).toHaveLength(201);
   });
 
-  it("is written at once after a change of leader too, where the caches stand for what the one before recorded", async () => {
+  it("is written at once also after a change of leader, if the caches contain what the previous leader recorded", async () => {
     const { start, editConfig, hash, current, asked } = await steady();
     const next = start();
     await next.list();
@@ -104,8 +104,8 @@ describe("a change that a replica watched", () => {
   });
 });
 
-describe("what is newer than a replica knows", () => {
-  it("stays where helm changes a ConfigMap and an image, and the watch of ConfigMaps is late", async () => {
+describe("state that is newer than the caches of a replica", () => {
+  it("stays if helm changes a ConfigMap and an image while the watch of ConfigMaps is late", async () => {
     const { leader, editConfig, upgrade, current, hash, asked } = await steady();
     await editConfig("1");
     const admitted = await current();
@@ -116,7 +116,7 @@ describe("what is newer than a replica knows", () => {
     expect(asked("PATCH")).toEqual([]);
   });
 
-  it("stays where the late watch delivers one version after another", async () => {
+  it("stays if the late watch delivers one version after another", async () => {
     const { leader, editConfig, upgrade, current, hash, asked } = await steady();
     for (const v of ["1", "2", "3"]) await editConfig(v);
     await upgrade(await current());
@@ -128,7 +128,7 @@ describe("what is newer than a replica knows", () => {
     expect(asked("PATCH")).toEqual([]);
   });
 
-  it("stays where a new leader's caches are behind those of the one before", async () => {
+  it("stays if the caches of a new leader are behind those of the previous one", async () => {
     const { leader, start, editConfig, hash, current, asked } = await steady();
     const next = start();
     await next.list();
@@ -145,7 +145,7 @@ describe("what is newer than a replica knows", () => {
     expect(asked("PATCH")).toEqual([]);
   });
 
-  it("stays where it was listed anew while the watch of ConfigMaps had nothing to tell", async () => {
+  it("stays if it was listed again while the watch of ConfigMaps delivered nothing", async () => {
     const { leader, start, editConfig, upgrade, current, hash, asked } = await steady();
     await editConfig("1");
     await upgrade(await current());
@@ -157,7 +157,7 @@ describe("what is newer than a replica knows", () => {
     expect(asked("PATCH")).toEqual([]);
   });
 
-  it("stays where configuration goes and comes back before the watch of ConfigMaps tells of either", async () => {
+  it("stays if configuration is deleted and created before the watch of ConfigMaps delivers either event", async () => {
     const { leader, editConfig, upgrade, hash, asked } = await steady();
     const first = (await hash()) ?? "";
     await editConfig("1");
@@ -171,7 +171,7 @@ describe("what is newer than a replica knows", () => {
     expect(asked("PATCH")).toEqual([]);
   });
 
-  it("is planned by, in one write, where a person changed the hash and the watch of ConfigMaps is late", async () => {
+  it("is the basis of the plan, with one write, if a person changed the hash while the watch of ConfigMaps is late", async () => {
     const { leader, editConfig, upgrade, current, hash, asked } = await steady();
     await editConfig("1");
     await editConfig("2");
@@ -186,7 +186,7 @@ describe("what is newer than a replica knows", () => {
     expect(asked("PATCH")).toEqual(["PATCH deployments/web"]);
   });
 
-  it("is planned by where `rollout undo` brings an old hash back", async () => {
+  it("is the basis of the plan if `rollout undo` restores an old hash", async () => {
     const { leader, editConfig, upgrade, current, hash, asked } = await steady();
     const old = (await hash()) ?? "";
     await editConfig("1");
@@ -199,7 +199,7 @@ describe("what is newer than a replica knows", () => {
     expect(asked("PATCH")).toHaveLength(1);
   });
 
-  it("is planned by in the first hash of a workload", async () => {
+  it("is the basis of the first hash of a workload", async () => {
     const { start, editConfig, current, hash, asked } = await empty();
     const leader = start();
     await leader.list();
@@ -211,7 +211,7 @@ describe("what is newer than a replica knows", () => {
     expect(asked("PATCH")).toHaveLength(1);
   });
 
-  it("is waited for where it is gone, and the watch of ConfigMaps has not told so", async () => {
+  it("makes the workload wait if an object was deleted and the watch of ConfigMaps has not delivered that", async () => {
     const { cluster, leader, upgrade, hash, asked } = await steady();
     await cluster.remove(configMaps, "web");
     await upgrade(`v2:${"0".repeat(64)}`);
@@ -223,7 +223,7 @@ describe("what is newer than a replica knows", () => {
     expect(asked("PATCH")).toHaveLength(1);
   });
 
-  it("is looked at again where the caches never tell: a list brings what they hold already", async () => {
+  it("is read again if the caches never deliver an event, because a list returned what they already contain", async () => {
     const { cluster, leader, upgrade, hash, current, asked } = await steady();
     await cluster.remove(configMaps, "web");
     await upgrade(`v2:${"0".repeat(64)}`);
@@ -237,7 +237,7 @@ describe("what is newer than a replica knows", () => {
     expect(await hash()).toBe(await current());
   });
 
-  it("keeps a scheduling hold closed that somebody has asked for again, where the watch of StatefulSets is late", async () => {
+  it("keeps a scheduling hold closed that another client requested again while the watch of StatefulSets is late", async () => {
     const { cluster, start, asked } = await empty();
     const optIn = (value: string) =>
       cluster.edit(statefulSets, "db", {
@@ -264,7 +264,7 @@ describe("a plan that cannot be confirmed", () => {
   const unavailable = new ApiError({ request: "get", status: 503, reason: "ServiceUnavailable", serverMessage: "" });
   const forbidden = new ApiError({ request: "get", status: 403, reason: "Forbidden", serverMessage: "no" });
 
-  it("is not written, and is tried again", async () => {
+  it("is not written, and is retried", async () => {
     const { cluster, leader, upgrade, hash, current, asked } = await steady();
     cluster.answers = ({ method }) => (method === "GET" ? unavailable : undefined);
     await upgrade("v2:x");
@@ -277,7 +277,7 @@ describe("a plan that cannot be confirmed", () => {
     expect(await hash()).toBe(await current());
   });
 
-  it("is tried again within 15 s, however often an edit has asked for it in vain", async () => {
+  it("is retried within 15 s, even after many failed attempts caused by edits", async () => {
     const { cluster, leader, editConfig, hash, current } = await steady();
     cluster.answers = ({ method }) => (method === "PATCH" ? unavailable : undefined);
     for (let edit = 1; edit <= 12; edit++) {
@@ -290,7 +290,7 @@ describe("a plan that cannot be confirmed", () => {
     expect(await hash()).toBe(await current());
   });
 
-  it("is not written where Wave may not read, and its owner is told what to grant", async () => {
+  it("is not written if Wave lacks permission to read, and an Event names the permission to grant", async () => {
     const { cluster, leader, upgrade, asked } = await steady();
     cluster.answers = ({ method }) => (method === "GET" ? forbidden : undefined);
     await upgrade("v2:x");
@@ -300,7 +300,7 @@ describe("a plan that cannot be confirmed", () => {
   });
 });
 
-describe("a Secret that the lists leave out", () => {
+describe("a Secret that the lists omit", () => {
   const type = "helm.sh/release.v1";
   const isRelease = (object: object) => "type" in object && object.type === type;
   const reading = { containers: [{ name: "main", image: "nginx", envFrom: [{ secretRef: { name: "release" } }] }] };
@@ -317,7 +317,7 @@ describe("a Secret that the lists leave out", () => {
     expect(asked("PATCH")).toEqual([]);
   });
 
-  it("is not looked for where no Secret can be called so", async () => {
+  it("is not read if no Secret can have that name", async () => {
     const { cluster, start, asked } = await empty();
     const volumes = [{ name: "v", secret: { secretName: "../x" } }];
     await cluster.create(deployments, workload("reader", { containers: [{ name: "main", image: "nginx" }], volumes }));
@@ -328,7 +328,7 @@ describe("a Secret that the lists leave out", () => {
     expect(leader.events.map(({ message }) => message).join()).toContain(`Waiting for Secret "../x"`);
   });
 
-  it("is not read all the time where the lists and what is stored disagree for ever", async () => {
+  it("is not read continuously if the lists and the stored state never agree", async () => {
     const { cluster, start, asked } = await empty();
     await cluster.create(secrets, { metadata: { name: "release" }, type, data: { release: "bWVhbnQ=" } });
     const optional = [{ name: "main", image: "nginx", envFrom: [{ secretRef: { name: "release", optional: true } }] }];
@@ -349,7 +349,7 @@ describe("a Secret that the lists leave out", () => {
     expect(requests.filter((request) => request === "GET secrets/release").length).toBeLessThan(40);
   });
 
-  it("is looked for once a minute where it does not exist, however often its workload is planned", async () => {
+  it("is read once a minute if it does not exist, regardless of how often its workload is planned", async () => {
     const { cluster, start, asked } = await empty();
     await cluster.create(deployments, workload("reader", reading));
     const leader = start();
@@ -368,8 +368,8 @@ describe("a Secret that the lists leave out", () => {
   });
 });
 
-describe("what changed while nobody led", () => {
-  it("is confirmed by reads that workloads share, few at once", async () => {
+describe("changes made while there was no leader", () => {
+  it("are confirmed by reads that workloads share, a few at a time", async () => {
     const { cluster, start, editConfig, asked } = await empty();
     for (let n = 0; n < 300; n++) await cluster.create(deployments, workload(`web-${n}`));
     const leader = start();
@@ -388,7 +388,7 @@ describe("what changed while nobody led", () => {
   });
 });
 
-describe("under any order of changes and of hearing of them", () => {
+describe("under any order of changes and of their delivery", () => {
   type Step = "edit" | "upgrade" | "garbage" | "hear ConfigMap" | "hear Deployment" | "new leader";
   const steps = fc.array(
     fc.record({
@@ -404,7 +404,7 @@ describe("under any order of changes and of hearing of them", () => {
     { minLength: 3, maxLength: 25 },
   );
 
-  it("the hash never goes back to older configuration, and is right in the end", async () => {
+  it("the hash never returns to older configuration, and is correct at the end", async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (steps) => {
         const { cluster, start, hash, current, editConfig, upgrade } = await empty();

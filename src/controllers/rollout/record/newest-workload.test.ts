@@ -33,7 +33,7 @@ describe("the newest known state of a workload", () => {
     expect(newestOf(findings, caughtUp, 0)).toBe(caughtUp);
   });
 
-  it("does not hide a workload that was recreated under the same name", () => {
+  it("does not hide a workload that was recreated with the same name", () => {
     const findings = findingsOf(undefined);
     const old = web(1);
     recordNewest(findings, old, web(7), 0);

@@ -36,7 +36,7 @@ function start({ mayWrite = yes, writesWait = no }: { mayWrite?: () => boolean; 
 }
 
 describe("the outbox of Events", () => {
-  it("sends every Event in order, only so many at once, and is drained when the last has arrived", async () => {
+  it("sends every Event in order, a limited number at once, and is drained when the last has arrived", async () => {
     const { outbox, underWay, sent, arriveAll } = start();
     const messages = Array.from({ length: 50 }, (_, index) => String(index));
     for (const message of messages) outbox.post(event(message));
@@ -52,7 +52,7 @@ describe("the outbox of Events", () => {
     expect(sent).toEqual(messages);
   });
 
-  it("sends one at a time while workloads wait to be written, and more when none do", async () => {
+  it("sends one at a time while workloads wait for a write, and more otherwise", async () => {
     let wait = true;
     const { outbox, underWay, sent, arrive, arriveAll } = start({ writesWait: () => wait });
     const messages = Array.from({ length: 10 }, (_, index) => String(index));
@@ -66,7 +66,7 @@ describe("the outbox of Events", () => {
     expect(sent).toEqual(messages);
   });
 
-  it("sends as many at once as there may be when all else is done, and forgets what waits when it is closed", async () => {
+  it("sends the maximum number at once when all other work is done, and drops waiting Events when it is closed", async () => {
     const { outbox, underWay, sent, arriveAll } = start({ writesWait: yes });
     for (let index = 0; index < 100; index++) outbox.post(event(`web-${index}`));
     expect(underWay).toHaveLength(1);
@@ -82,7 +82,7 @@ describe("the outbox of Events", () => {
     await expect(start().outbox.drained()).resolves.toBeUndefined();
   });
 
-  it("sends nothing more once this process may not write", async () => {
+  it("sends nothing after this process lost the right to write", async () => {
     let may = true;
     const { outbox, sent, arriveAll } = start({ mayWrite: () => may, writesWait: yes });
     for (const message of ["a", "b", "c"]) outbox.post(event(message));
@@ -92,7 +92,7 @@ describe("the outbox of Events", () => {
     expect(sent).toEqual(["a"]);
   });
 
-  it("takes permits between namespaces: a thousand Events of one delay another's by one", async () => {
+  it("sends in turn by namespace: a thousand Events of one namespace delay an Event of another by one", async () => {
     const { outbox, sent, arriveAll } = start({ writesWait: yes });
     for (let index = 0; index < 1_000; index++) outbox.post(event(`loud-${index}`, "loud", "loud"));
     outbox.post(event("web", "quiet", "quiet"));
@@ -101,7 +101,7 @@ describe("the outbox of Events", () => {
     expect(sent).toHaveLength(1_001);
   });
 
-  it("sends of one object and reason the newest, after the one that is under way, and counts those before it", async () => {
+  it("sends only the newest Event of an object and reason after the one in flight, and counts the dropped ones", async () => {
     const { outbox, sent, dropped, arrive, arriveAll } = start();
     for (const message of ["a", "b", "c", "c"]) outbox.post(event("web", message));
     expect(sent).toEqual(["a"]);
@@ -117,7 +117,7 @@ describe("the outbox of Events", () => {
     ["perhaps", "told", "perhaps"],
     ["told", "perhaps", "perhaps"],
     ["told", undefined, undefined],
-  ] as const)("that stands for one that was not sent is news where that is: %s, then %s, is %s", async (...marks) => {
+  ] as const)("an Event that replaces an unsent one is new if either is new: %s, then %s, is %s", async (...marks) => {
     const posted: ObjectEvent[] = [];
     const recorder = { record: async (event: ObjectEvent) => void posted.push(event) };
     const outbox = new EventOutbox({ recorder, mayWrite: yes, writesWait: yes, onDropped: () => {} });
@@ -129,7 +129,7 @@ describe("the outbox of Events", () => {
     expect(posted.map(({ repeats }) => repeats)).toEqual([undefined, marks[2]]);
   });
 
-  it("does not count Events of an object for one that was made anew under its name", async () => {
+  it("does not count Events of an object for a new object with the same name", async () => {
     const { outbox, sent, arriveAll } = start();
     const anew = { ...event("a", "new") };
     for (const message of ["under way", "old"]) outbox.post(event("a", message));
@@ -138,14 +138,14 @@ describe("the outbox of Events", () => {
     expect(sent).toEqual(["under way", "new", "old"]);
   });
 
-  it("keeps no more of a message than can be sent", async () => {
+  it("keeps only the part of a message that can be sent", async () => {
     const { outbox, sent, arriveAll } = start({ writesWait: yes });
     outbox.post(event("web", "é".repeat(5_000)));
     await arriveAll();
     expect(Buffer.byteLength(sent[0] ?? "")).toBeLessThanOrEqual(1024);
   });
 
-  it("keeps 4,096 Events, and loses those of the namespace that has most", async () => {
+  it("keeps 4,096 Events, and drops those of the namespace with the most", async () => {
     const { outbox, sent, dropped, arriveAll } = start({ writesWait: yes });
     outbox.post(event("web", "first", "loud"));
     outbox.post(event("web", "quiet", "quiet"));

@@ -49,7 +49,7 @@ it("reports a blocker once, again when it changes, and again before its Event ex
   expect(posted).toHaveLength(3);
 });
 
-it("marks Events that may be no news: repeated ones, and those that the leader before may have written", async () => {
+it("marks Events that may not be new: repeated ones, and those that the previous leader may have written", async () => {
   const { done, written, refused, set, posted, clock } = start();
   const marks = () => posted.splice(0).map(({ repeats }) => repeats);
   const waiting = waitingFor("db");
@@ -71,7 +71,7 @@ it("marks Events that may be no news: repeated ones, and those that the leader b
   expect(marks()).toEqual(["perhaps"]);
 });
 
-it("keeps little of a blocker, however long the names of the missing objects are", () => {
+it("keeps little memory for a blocker, even if the names of the missing objects are long", () => {
   const { done, blockers, posted } = start();
   const names = Array.from({ length: 5 }, (_, index) => `${index}${"\u0001".repeat(200)}`);
   done(waitingFor(...names));

@@ -20,7 +20,7 @@ function shown(workloads: RolloutGauges["workloads"]): readonly string[] {
     .filter((line) => /^wave_.*(workloads).* [^0]/.test(line));
 }
 
-it("shows how many workloads are what, and for how long the first of them has been out of order", () => {
+it("shows the number of workloads in each state, and the age of the oldest problem", () => {
   const workloads = [
     { state: "current", unhealthySince: undefined, hold: undefined },
     { state: "waiting", unhealthySince: 90_000, hold: undefined },
@@ -46,7 +46,7 @@ it("shows how many workloads are what, and for how long the first of them has be
   ]);
 });
 
-it("counts what is written, tried or begins to wait, and no plan that asks for nothing", () => {
+it("counts writes, attempts and starts of waits, but no plan without an action", () => {
   const registry = new MetricsRegistry();
   const metrics = rolloutMetrics(
     registry,
@@ -61,7 +61,7 @@ it("counts what is written, tried or begins to wait, and no plan that asks for n
   expect(counted).toEqual(["roll", "firstHash", "held", "refused"]);
 });
 
-it("shows every kind from when it is found on, before anything happened to one of it", () => {
+it("shows every kind from its discovery, before an object of the kind changes", () => {
   const registry = new MetricsRegistry();
   const kinds = ["Deployment"];
   rolloutMetrics(
