@@ -1,26 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Pod, PodSpec } from "#kubernetes";
+import { patched } from "../../../test/support/domain/patched.ts";
 import { pinnedPodCases } from "../../../test/support/domain/pinned-pods.ts";
 import { pinnedAnnotation } from "../references/annotations.ts";
-import { type JsonPatch, pointerSegments } from "../syntax/json-patch.ts";
 import { mirrorAnnotation, pinsOfPod, pointPod } from "./point-pod.ts";
-
-/** Applies replace and remove operations, as an API server does. */
-function patched(pod: Pod, patch: JsonPatch): Pod {
-  // A structured clone would keep objects shared.
-  const result: Pod = JSON.parse(JSON.stringify(pod));
-  for (const operation of patch) {
-    const path = [...pointerSegments(operation.path)];
-    const last = path.pop() ?? "";
-    // biome-ignore lint/suspicious/noExplicitAny: any JSON.
-    const parent = path.reduce((at: any, name) => at[name], result);
-    if (operation.op === "remove") parent.splice(Number(last), 1);
-    else if (last in parent) parent[last] = operation.value;
-    else throw new Error(`${operation.path} does not exist`);
-  }
-  return result;
-}
 
 const podOf = (spec: PodSpec, annotations: Record<string, string>): Pod => ({ metadata: { annotations }, spec });
 
