@@ -27,6 +27,7 @@ function effectOf({ state, message, kubernetes, hold, reason, pods }: Explanatio
       if (pods !== null && pods.current === pods.total) return upToDate;
       return noRollout(state, withKubernetesReason(message ?? reason, kubernetes));
     case "failed":
+    case "rolledBack":
     case "behind":
     case "waiting":
     case "overLimit":

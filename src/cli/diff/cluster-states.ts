@@ -1,12 +1,12 @@
 import { readNamePattern } from "../../domain/compatibility/name-pattern.ts";
 import type { NamesMatching } from "../../domain/compatibility/settings.ts";
-import { objectsToRead } from "../../domain/config/cross-namespace.ts";
 import { configKey } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { type ReadConfigs, readManyConfigs } from "../cluster/read/configs.ts";
-import { readNames, withMatches } from "../cluster/read/names.ts";
+import { readNames, withMatches } from "../cluster/read/matching-names.ts";
 import { gapsOf, readNamespaces } from "../cluster/read/namespaces.ts";
-import { type KnownPolicy, policyOf } from "../cluster/running-wave/known-policy.ts";
+import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
+import { planObjects } from "../cluster/snapshot/plan-objects.ts";
 import { listPairs, pairKey, type WorkloadPair, workloadsOf } from "./list-pairs.ts";
 import type { Overlay } from "./overlay.ts";
 
@@ -61,9 +61,7 @@ export async function readClusterStates(
   const places = new Set(affected.map(({ after: { workload } }) => workload.namespace));
   const sameNamespace = pairs.filter(({ after: { workload } }) => places.has(workload.namespace));
   const known = new Set(overlay.configs.map(({ key }) => key));
-  const objects = sameNamespace
-    .flatMap(workloadsOf)
-    .flatMap((workload) => objectsToRead(workload, policyOf(workload, after)));
+  const objects = sameNamespace.flatMap(workloadsOf).flatMap((workload) => planObjects(workload, after));
   const others = objects.filter((object) => !known.has(configKey(object)));
   const read = await readManyConfigs(client, others, flags.compatibility);
   const withOverlay = (side: "before" | "after"): ReadConfigs =>

@@ -75,6 +75,7 @@ function summary(explanation: Explanation): readonly Line[] {
     [hold === null ? "Why" : "Due", sentences(reason)],
     ...(hold === null || hold.until === null ? [] : [["Until", hold.until] as [string, string]]),
     ...podsRow(explanation),
+    ...pinnedRow(explanation),
     ...(kubernetes === null ? [] : [["Kubernetes", describeKubernetesReason(kubernetes)] as [string, string]]),
     ...nextStepRow(explanation),
     ["Recorded", recordedHash === null ? "no hash" : `${recordedHash}${keySuffix(recordedUnder)}`],
@@ -98,9 +99,22 @@ function shortened(value: string): string {
   return value.length <= 80 ? value : `${value.slice(0, 79)}…`;
 }
 
-function podsRow({ pods, because, message }: Explanation): readonly [string, string][] {
+function podsRow({ pods, because, message, rolledBack }: Explanation): readonly [string, string][] {
+  if (pods !== null && rolledBack.length > 0)
+    return [["Pods", `${pods.current} of ${pods.total} run with the configuration of the pod template.`]];
   if (pods !== null) return [["Pods", sentences(describePodCount(pods))]];
   return because === "pods" && message !== null ? [["Pods", message]] : [];
+}
+
+/** Returns how many Pods read pinned copies, and why others do not; no row if the pod template has no pins. */
+function pinnedRow({ pinning }: Explanation): readonly [string, string][] {
+  if (pinning === null) return [];
+  const { pinned, partlyPinned, unpinned, why } = pinning;
+  const total = pinned + partlyPinned + unpinned;
+  if (total === 0) return [["Pinned", "There are no Pods. New Pods read pinned copies."]];
+  return [
+    ["Pinned", sentences(`${pinned} of ${total} ${total === 1 ? "Pod reads" : "Pods read"} pinned copies`, ...why)],
+  ];
 }
 
 /** Returns the next step of the state, without steps that only repeat another row or this command. */

@@ -39,6 +39,8 @@ function currentHeadline({ state, message }: Explanation): string {
   switch (state) {
     case "current":
       return "Nothing to do. The workload is up to date.";
+    case "rolledBack":
+      return "Nothing to do. New Pods read the content before the rollback.";
     case "rolling":
       return sentences("Rollout in progress", message ?? "");
     case "failed":

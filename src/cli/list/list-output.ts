@@ -1,9 +1,11 @@
 import type { Explanation } from "../cluster/explanation/explanation.ts";
+import { heldChangeLines } from "../cluster/explanation/held-change.ts";
 import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
 import { workloadStates } from "../cluster/states/workload-states.ts";
 import { age } from "../output/age.ts";
 import type { Paint } from "../output/paint.ts";
 import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
+import { sentences } from "../output/sentences.ts";
 import { type PaintCell, tableLines } from "../output/table.ts";
 
 /** One workload in `wave list -o json`; docs/commands.md promises its fields. */
@@ -20,6 +22,9 @@ export function listedWorkload({
   since,
   hold,
   pods,
+  pinning,
+  rolledBack,
+  heldChange,
   recordedHash,
   currentHash,
 }: Explanation) {
@@ -33,6 +38,9 @@ export function listedWorkload({
     since,
     until: hold?.until ?? null,
     pods,
+    pinning,
+    rolledBack,
+    heldChange,
     recordedHash,
     currentHash,
   };
@@ -71,7 +79,8 @@ function table(workloads: readonly ListedWorkload[], { output, allNamespaces, no
           each.until ?? "-",
           shortHash(each.currentHash),
           each.compatibility.join(",") || "-",
-          withKubernetesReason(each.message ?? "", each.kubernetes) || "-",
+          sentences(withKubernetesReason(each.message ?? "", each.kubernetes), ...heldChangeLines(each.heldChange)) ||
+            "-",
         ]
       : []),
   ]);

@@ -126,6 +126,7 @@ function checkOf({ state, because, message, reason, kubernetes, hold, pods }: Ex
         message: pods === null ? "The workload is up to date." : sentences(describePodCount(pods)),
       };
     case "failed":
+    case "rolledBack":
     case "ignored":
     case "overLimit":
       return { ...shared, progress: "over", complete: true };

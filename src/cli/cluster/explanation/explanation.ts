@@ -4,7 +4,7 @@ import { directiveSourcesOf } from "../../../domain/compatibility/directive-sour
 import { optedInDirectives, readDirectives } from "../../../domain/compatibility/directives.ts";
 import type { Compatibility } from "../../../domain/compatibility/settings.ts";
 import { describeObject } from "../../../domain/config/messages.ts";
-import { readRecordedHash } from "../../../domain/config/recorded.ts";
+import { readRecordedHash } from "../../../domain/config/recorded-hash.ts";
 import { type TrackedReferences, trackedReferences } from "../../../domain/config/tracked-references.ts";
 import { missingFrom } from "../../../domain/config/view.ts";
 import { fieldOfKind } from "../../../domain/model/kind-row.ts";
@@ -12,22 +12,39 @@ import type { RolloutStrategyName } from "../../../domain/model/rollout-strategy
 import { isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
 import type { OptIn, Workload, WorkloadName } from "../../../domain/model/workload.ts";
 import { collectReferences, compatibilitySourceOf } from "../../../domain/model/workload-references.ts";
+import { isPinned } from "../../../domain/pinning/pin-request.ts";
 import type { Missing, RolloutPlan, Warning } from "../../../domain/plan/plan.ts";
 import { withBatchHold } from "../../../domain/plan/plan.ts";
 import { describeLimitExceeded } from "../../../domain/references/limits.ts";
 import { type ConfigName, configKey } from "../../../domain/references/references.ts";
 import type { ReadConfigs } from "../read/configs.ts";
-import { countPods, type PodCount, type ReadPods } from "../read/pods.ts";
+import { countPods, type PodCount, type RunningPod } from "../read/pods.ts";
 import { type HashForm, hashFormOf } from "../running-wave/hash-keys.ts";
 import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
-import { dueSince, isUnread, lookupIn, planLive, readableReferences } from "../snapshot/live-plan.ts";
+import {
+  changedSinceRollout,
+  dueSince,
+  isUnread,
+  lookupIn,
+  planLive,
+  readableReferences,
+} from "../snapshot/live-plan.ts";
 import { type WorkloadSnapshot, withAllReferences } from "../snapshot/workload-snapshot.ts";
 import type { KubernetesReason } from "../states/kubernetes-reason.ts";
+import {
+  missingPins,
+  type PodPinning,
+  pinningTexts,
+  podPinning,
+  readsTemplate,
+  rolledBack,
+} from "../states/pod-pinning.ts";
 import { assessState } from "../states/workload-state.ts";
 import type { WorkloadStateName } from "../states/workload-states.ts";
 import { type DecidedPolicy, decidedPolicy } from "./decided-policy.ts";
 import { type ExplainedOutcome, explainedOutcome, timeOf } from "./explained-outcome.ts";
 import { type ExplainedReference, explainedReference } from "./explained-reference.ts";
+import { type HeldChange, heldChange, heldChangeNotes } from "./held-change.ts";
 import { workloadNotes } from "./workload-notes.ts";
 
 /** A configuration object that could not be read, so that the plan is unknown. */
@@ -56,6 +73,12 @@ export interface Explanation extends ExplainedOutcome {
   readonly since: string | null;
   /** The number of Pods, and of those with the current configuration; null if unknown. */
   readonly pods: PodCount | null;
+  /** How many Pods read the pinned copies of the pod template; null if the template has no pins, or the Pods are unknown. */
+  readonly pinning: PodPinning | null;
+  /** The ConfigMaps whose content was rolled back, so that new Pods read pinned copies. */
+  readonly rolledBack: readonly string[];
+  /** How many Pods of the old revision may read the held change; null if no change is held, or the Pods are unknown. */
+  readonly heldChange: HeldChange | null;
   /** The annotations and flags that decide when the workload rolls, without flags at their defaults. */
   readonly policy: readonly DecidedPolicy[];
   readonly recordedHash: string | null;
@@ -109,7 +132,15 @@ export function explainWorkload({
     (reference) => ({ ...reference, path: fieldOfKind(workload.row, reference.path) }),
   );
   const explained = explainedOutcome(plan, { unread, unnamed: unnamed?.error }, workload, keys);
-  const podCount = pods.state === "read" ? podsOf(workload, plan, explained.outcome, counted, pods, policy) : undefined;
+  const back = rolledBack(workload, lookup, policyOf(workload, policy));
+  const running = pods.state === "read" ? pods.of(workload) : undefined;
+  const isCurrent = currentPods(workload, plan, explained.outcome, counted, policy);
+  const isTrulyCurrent =
+    isCurrent && ((pod: RunningPod) => isCurrent(pod) && readsTemplate(workload, pod, lookup, back));
+  const podCount = running && isTrulyCurrent && countPods(running, isTrulyCurrent);
+  const pinning = running === undefined ? null : podPinning(workload, running);
+  const held =
+    running && isTrulyCurrent ? heldChange(plan, running, isTrulyCurrent, changedSinceRollout(workload, read)) : null;
   const { state, because, message, since } = assessState({
     object,
     workload,
@@ -118,6 +149,8 @@ export function explainWorkload({
     unread: unread[0] ? read.get(configKey(unread[0]))?.state : unnamed?.state,
     pods,
     podCount,
+    pinning,
+    rolledBack: [...back],
     kubernetes,
     dueSince: dueSince({ object, workload: readable }, read, now),
     flags,
@@ -136,6 +169,9 @@ export function explainWorkload({
     since: timeOf(since),
     ...explained,
     pods: podCount ?? null,
+    pinning,
+    rolledBack: [...back],
+    heldChange: held,
     policy: decidedPolicy(workload, policy),
     recordedHash: recordedHash ?? null,
     recordedUnder: hashFormOf(recordedHash, keys),
@@ -155,31 +191,35 @@ export function explainWorkload({
     missing: missingFrom(counted.references, counted.lookup),
     unread,
     warnings: plan.warnings,
-    notes: [...workloadNotes(object, workload), ...others, ...gaps],
+    notes: [
+      ...(back.size === 0 ? [] : [pinningTexts.rolledBack([...back])]),
+      ...missingPins(workload, policyOf(workload, policy)),
+      ...heldChangeNotes(held, workload, isPinned(workload, policyOf(workload, policy))),
+      ...workloadNotes(object, workload),
+      ...others,
+      ...gaps,
+    ],
   };
 }
 
-/** Counts the Pods whose hash matches the current configuration. If the workload reads no configuration, all Pods match. */
-function podsOf(
+/** Returns whether a Pod has the current hash; undefined if that is unknown. If the workload reads no configuration, every Pod has it. */
+function currentPods(
   workload: Workload,
   plan: RolloutPlan,
   outcome: Explanation["outcome"],
   { references }: TrackedReferences,
-  pods: Extract<ReadPods, { readonly state: "read" }>,
   policy: KnownPolicy,
-): PodCount | undefined {
+): ((pod: RunningPod) => boolean) | undefined {
   const decided = plan.outcome === "held" ? plan.due : plan;
   if (outcome === "unknown" || !("view" in decided) || !workload.strategy.podsCarryHash) return undefined;
   const { view } = decided;
   const readsNothing = references.every(({ reads }) => reads === "existence");
   const { recordedHash, recordedConfig } = workload;
   const keepsPods = plan.outcome === "current" || plan.outcome === "recorded";
+  const { hashKeys } = policyOf(workload, policy);
   const matches = (hash: string | undefined) =>
-    readRecordedHash({ recordedHash: hash, recordedConfig }, view, policyOf(workload, policy).hashKeys).state ===
-    "current";
-  return countPods(pods.of(workload), (hash) => {
-    return readsNothing || matches(hash) || (keepsPods && hash !== undefined && hash === recordedHash);
-  });
+    readRecordedHash({ recordedHash: hash, recordedConfig }, view, hashKeys).state === "current";
+  return ({ hash }) => readsNothing || matches(hash) || (keepsPods && hash !== undefined && hash === recordedHash);
 }
 
 function unreadObjects({ references }: Workload, read: ReadConfigs): readonly UnreadObject[] {

@@ -54,7 +54,7 @@ describe("the Pods of a workload", () => {
     await createPod("job", { kind: "Job", name: "db" }, "new");
     const { of } = await read();
     const count = (kind: "Deployment" | "StatefulSet", name: string) =>
-      countPods(of({ kind, namespace: "default", name }), (hash) => hash === "new");
+      countPods(of({ kind, namespace: "default", name }), ({ hash }) => hash === "new");
     expect(count("Deployment", "web-front")).toEqual({ total: 2, current: 1 });
     expect(count("Deployment", "web")).toEqual({ total: 0, current: 0 });
     expect(count("StatefulSet", "db")).toEqual({ total: 1, current: 1 });

@@ -2,55 +2,84 @@ import type { Pod } from "#kubernetes";
 import { builtInKinds } from "../../../domain/model/built-in-kinds.ts";
 import { isOfKind } from "../../../domain/model/kind-row.ts";
 import { fieldsOf } from "../../../domain/model/kinds/replica-counts.ts";
+import { podReferences } from "../../../domain/model/pod-references.ts";
 import { type WorkloadName, type WorkloadRow, workloadKey } from "../../../domain/model/workload.ts";
-import { configHash, workloadRefHash } from "../../../domain/references/annotations.ts";
+import { configHash, pinnedAnnotation, workloadRefHash } from "../../../domain/references/annotations.ts";
+import { epochSeconds } from "../../../domain/references/field-managers.ts";
+import { configKey } from "../../../domain/references/references.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import { type ListScope, listAll } from "../requests/list-all.ts";
 
-/** The number of Pods with each hash; Pods without a hash have the key undefined. */
-export type PodHashes = ReadonlyMap<string | undefined, number>;
+/** What a running Pod shows about the configuration that it reads. */
+export interface RunningPod {
+  /** The hash of the pod template that it was created from. */
+  readonly hash: string | undefined;
+  /** The raw annotation with its pins, which its references need not follow; undefined if absent. */
+  readonly pinned: string | undefined;
+  /** The label that its ReplicaSet or ControllerRevision also has; undefined if absent. */
+  readonly revision: string | undefined;
+  /** In seconds since the epoch; 0 if unknown. */
+  readonly startedAt: number;
+  /** The keys of the objects that its spec mounts. */
+  readonly files: ReadonlySet<string>;
+  /** The keys of the objects that its spec reads as environment variables. */
+  readonly env: ReadonlySet<string>;
+}
 
 /** The Pods of a namespace, by the workload that owns them, or the cause of a failed read. */
 export type ReadPods =
-  | { readonly state: "read"; readonly of: (workload: WorkloadName) => PodHashes }
+  | { readonly state: "read"; readonly of: (workload: WorkloadName) => readonly RunningPod[] }
   | { readonly state: "unread"; readonly why: string };
 
-type PodObject = KubeObject & Pick<Pod, "status">;
+type PodObject = KubeObject & Pick<Pod, "spec" | "status">;
+
+/** The label of Pods of StatefulSets, DaemonSets and the kinds of OpenKruise. */
+const revisionLabel = "controller-revision-hash";
 
 /**
- * Lists Pods and counts them by workload and hash. Pods that are being deleted or have ended are not counted, because they no longer
- * serve. Never rejects.
+ * Lists Pods by workload. Pods that are being deleted or have ended are left out, because they no longer serve. Never rejects.
  */
 export async function readPods(
   client: ApiClient,
   scope: ListScope,
   kinds: readonly WorkloadRow[] = builtInKinds,
 ): Promise<ReadPods> {
-  const counts = new Map<string, Map<string | undefined, number>>();
   try {
-    const running = await listAll<PodObject, readonly [string, string | undefined]>(
-      client,
-      resources.pods,
-      scope,
-      (pod) => {
-        const owner = ownerOf(pod, kinds);
-        const { annotations } = pod.metadata;
-        const hash = annotations?.[workloadRefHash] ?? annotations?.[configHash];
-        return owner && isRunning(pod) ? [workloadKey(owner), hash] : undefined;
-      },
-    );
-    for (const [key, hash] of running) {
-      const hashes = counts.get(key) ?? new Map();
-      hashes.set(hash, (hashes.get(hash) ?? 0) + 1);
-      counts.set(key, hashes);
-    }
+    const running = await listAll<PodObject, readonly [string, RunningPod]>(client, resources.pods, scope, (pod) => {
+      const owner = ownerOf(pod, kinds);
+      return owner && isRunning(pod) ? [workloadKey(owner), runningPod(pod, kinds, owner)] : undefined;
+    });
+    const byWorkload = Map.groupBy(running, ([key]) => key);
+    return {
+      state: "read",
+      of: (workload) => byWorkload.get(workloadKey(workload))?.map(([, pod]) => pod) ?? [],
+    };
   } catch (error) {
     return { state: "unread", why: errorText(error) };
   }
-  return { state: "read", of: (workload) => counts.get(workloadKey(workload)) ?? new Map() };
+}
+
+function runningPod(
+  { metadata, spec, status }: PodObject,
+  kinds: readonly WorkloadRow[],
+  owner: WorkloadName,
+): RunningPod {
+  const { namespace = "", annotations = {}, labels = {}, creationTimestamp } = metadata;
+  const { replicaSetLabel = "" } = kinds.find(({ id }) => id === owner.kind) ?? {};
+  const [files, env] = [new Set<string>(), new Set<string>()];
+  if (spec !== undefined)
+    podReferences(spec, namespace, (each) => (each.reads === "env" ? env : files).add(configKey(each)));
+  return {
+    hash: annotations[workloadRefHash] ?? annotations[configHash],
+    pinned: annotations[pinnedAnnotation],
+    revision: labels[replicaSetLabel || revisionLabel],
+    startedAt: epochSeconds(status?.startTime ?? creationTimestamp),
+    files,
+    env,
+  };
 }
 
 /** The number of Pods, and of those that run with the current configuration. */
@@ -59,14 +88,9 @@ export interface PodCount {
   readonly current: number;
 }
 
-/** Counts the Pods, and those whose hash matches the current configuration. */
-export function countPods(hashes: PodHashes, isCurrent: (hash: string | undefined) => boolean): PodCount {
-  let [total, current] = [0, 0];
-  for (const [hash, count] of hashes) {
-    total += count;
-    if (isCurrent(hash)) current += count;
-  }
-  return { total, current };
+/** Counts the Pods, and those that run with the current configuration. */
+export function countPods(pods: readonly RunningPod[], isCurrent: (pod: RunningPod) => boolean): PodCount {
+  return { total: pods.length, current: pods.filter(isCurrent).length };
 }
 
 /**

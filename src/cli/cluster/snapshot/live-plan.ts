@@ -77,6 +77,19 @@ export function dueSince({ object, workload }: FoundWorkload, read: ReadConfigs,
   return Math.max(madeAt, ...times) || undefined;
 }
 
+/**
+ * Returns the keys of the objects that changed since the last rollout of a workload. Returns all that it references if none of them
+ * shows such a change: an object may have been deleted.
+ */
+export function changedSinceRollout({ references, rolledAt }: Workload, read: ReadConfigs): ReadonlySet<string> {
+  const keys = references.map(configKey);
+  const changed = keys.filter((key) => {
+    const found = read.get(key);
+    return found?.state === "present" && (found.contentAt ?? found.config.changedAt ?? 0) >= rolledAt;
+  });
+  return new Set(changed.length === 0 ? keys : changed);
+}
+
 function timesSinceRoll(
   { references, rolledAt }: Workload,
   read: ReadConfigs,

@@ -1,15 +1,15 @@
-import { objectsToRead } from "../../../domain/config/cross-namespace.ts";
 import { workloadKey } from "../../../domain/model/workload.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import { readManyConfigs } from "../read/configs.ts";
-import { readNames, withMatches } from "../read/names.ts";
+import { readNames, withMatches } from "../read/matching-names.ts";
 import { gapsOf, readNamespaces } from "../read/namespaces.ts";
 import { type ReadPods, readPods } from "../read/pods.ts";
 import { listWorkloads } from "../read/workloads.ts";
 import { mapBounded } from "../requests/map-bounded.ts";
-import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
+import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { batchesNow } from "./batches-now.ts";
 import { withVerifiedHash } from "./legacy-hash.ts";
+import { planObjects } from "./plan-objects.ts";
 import { readRefusedPods } from "./refused-pods.ts";
 import type { WorkloadSnapshot } from "./workload-snapshot.ts";
 
@@ -49,7 +49,7 @@ export async function readWorkloadSnapshots(
     unnamed: names.unreadFor(each.workload),
   }));
   const namespacesRead = [...new Set(found.map(({ workload }) => workload.namespace))];
-  const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(workload, policy)));
+  const objects = found.flatMap(({ workload }) => planObjects(workload, policy));
   const [read, pods, refused] = await Promise.all([
     readManyConfigs(client, objects, policy.compatibility),
     mapBounded(

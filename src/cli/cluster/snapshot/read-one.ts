@@ -1,19 +1,19 @@
-import { objectsToRead } from "../../../domain/config/cross-namespace.ts";
 import { standardForm } from "../../../domain/model/kind-row.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import type { WorkloadArgument } from "../../command/workload-argument.ts";
 import { readAllConfigs, readManyConfigs } from "../read/configs.ts";
-import { readNames, withMatches } from "../read/names.ts";
+import { readNames, withMatches } from "../read/matching-names.ts";
 import { gapsOf, readNamespaces } from "../read/namespaces.ts";
 import { podSelector, readPods } from "../read/pods.ts";
 import { listWorkloads, readWorkload } from "../read/workloads.ts";
-import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
+import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { batchNotes } from "./batch-notes.ts";
 import { batchesNow } from "./batches-now.ts";
 import { withVerifiedHash } from "./legacy-hash.ts";
 import { planLive } from "./live-plan.ts";
+import { planObjects } from "./plan-objects.ts";
 import { readRefusedPods } from "./refused-pods.ts";
 import { type WorkloadSnapshot, withAllReferences } from "./workload-snapshot.ts";
 
@@ -38,11 +38,7 @@ export async function readWorkloadSnapshot(
   const policy = { ...asking, namesMatching };
   const found = { object: standardForm(argument.resource, object), workload: withMatches(workload, policy) };
   const [read, pods, refused] = await Promise.all([
-    readAllConfigs(
-      client,
-      objectsToRead(withAllReferences(found, policy), policyOf(found.workload, policy)),
-      policy.compatibility,
-    ),
+    readAllConfigs(client, planObjects(withAllReferences(found, policy), policy), policy.compatibility),
     readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector) }, flags.kinds),
     readRefusedPods(client, [found]),
   ]);
@@ -79,7 +75,7 @@ async function withOthers({ client }: Cluster, snapshot: WorkloadSnapshot): Prom
     );
     const policy = { ...snapshot.policy, namesMatching };
     const found = listed.map((each) => ({ ...each, workload: withMatches(each.workload, policy) }));
-    const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(workload, policy)));
+    const objects = found.flatMap(({ workload }) => planObjects(workload, policy));
     const read = await readManyConfigs(client, objects, policy.compatibility);
     const { holdOf, holderOf } = batchesNow({ found, read, policy, now });
     let others: readonly string[] = [];

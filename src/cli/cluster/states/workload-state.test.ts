@@ -17,7 +17,9 @@ function standing(kind: string, wanted: Parameters<typeof workloadObject>[0], po
   return assessState({
     ...{ object, workload: toWorkload(row, object), outcome: "current", reason: "", hold: undefined, podCount },
     ...{ unread: undefined, kubernetes: null, dueSince: undefined, flags: defaultFlags, now: noon },
-    pods: { state: "read", of: () => new Map() },
+    pods: { state: "read", of: () => [] },
+    pinning: null,
+    rolledBack: [],
   });
 }
 

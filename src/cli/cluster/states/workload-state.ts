@@ -6,6 +6,7 @@ import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import { sentences } from "../../output/sentences.ts";
 import type { PodCount, ReadPods } from "../read/pods.ts";
 import { conditionsOf, type KubernetesReason, kubernetesWord } from "./kubernetes-reason.ts";
+import { type PodPinning, pinningTexts } from "./pod-pinning.ts";
 import type { WorkloadStateName } from "./workload-states.ts";
 
 /** The state of a workload, with its cause. */
@@ -31,6 +32,9 @@ export interface StateFacts {
   readonly unread: string | undefined;
   readonly pods: ReadPods;
   readonly podCount: PodCount | undefined;
+  readonly pinning: PodPinning | null;
+  /** The ConfigMaps whose content was rolled back. */
+  readonly rolledBack: readonly string[];
   /** Why Kubernetes cannot create its Pods; null if it reports no failure. */
   readonly kubernetes: KubernetesReason | null;
   /** Since when the workload is due, in milliseconds since the epoch; undefined if unknown. */
@@ -83,7 +87,7 @@ function assessRollout(facts: StateFacts): AssessedState {
     const message = sentences("The rollout exceeds --rollout-timeout", count);
     return { state: "failed", because: word ?? "timeout", message, since };
   }
-  if (!workload.strategy.podsCarryHash) return { state: "current", because: "", message: "", since };
+  if (!workload.strategy.podsCarryHash) return currentState(facts, since);
   if (podCount === undefined) {
     const why = pods.state === "unread" ? `: ${pods.why}` : "";
     return { state: "unknown", because: "pods", message: sentences(`Cannot read the Pods${why}`), since: undefined };
@@ -94,12 +98,21 @@ function assessRollout(facts: StateFacts): AssessedState {
   if (keepsOthers || (podCount.current === podCount.total && podCount.total >= wanted)) {
     const at =
       progress.state === "idle" || progress.since === undefined ? since : Math.max(progress.since * 1000, since ?? 0);
-    return { state: "current", because: "", message: "", since: at };
+    return currentState(facts, at);
   }
   const [because, why] = whyPodsStay(object);
-  const lacking = podCount.total < wanted ? `, ${wanted} are wanted` : "";
-  const message = sentences(`${describePodCount(podCount)}${lacking}`, why);
+  const lacking = podCount.total < wanted ? `The workload needs ${wanted} ${wanted === 1 ? "Pod" : "Pods"}` : "";
+  const message = sentences(describePodCount(podCount), lacking, why);
   return { state: "behind", because: word ?? because, message, since };
+}
+
+/** Returns the state of a workload whose Pods all have the current hash: they may read other content than is stored. */
+function currentState({ rolledBack, pinning }: StateFacts, since: number | undefined): AssessedState {
+  if (rolledBack.length > 0)
+    return { state: "rolledBack", because: "", message: pinningTexts.rolledBack(rolledBack), since };
+  const { unpinned = 0, partlyPinned = 0, why = [] } = pinning ?? {};
+  const because = unpinned > 0 ? "unpinned" : partlyPinned > 0 ? "partlyPinned" : "";
+  return { state: "current", because, message: sentences(...why), since };
 }
 
 /** Returns a count for people, without a full stop: `2 of 3 Pods run with the current configuration`. */

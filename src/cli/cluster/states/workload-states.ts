@@ -13,11 +13,6 @@ interface StateRow {
 /** Every state of a workload, in the order of the docs and of `wave help states`. */
 export const workloadStates = {
   current: { style: "green", means: "Every Pod runs with the current configuration.", next: "" },
-  rolledBack: {
-    style: "yellow",
-    means: "A change of a ConfigMap was rolled back. Every Pod reads the content before it.",
-    next: "Fix the ConfigMap. Its next change is rolled.",
-  },
   rolling: {
     style: "cyan",
     means: "Kubernetes is replacing Pods, or waits until new Pods are available.",
@@ -47,6 +42,11 @@ export const workloadStates = {
     style: "yellow",
     means: "The hash is current, but Kubernetes keeps old Pods: paused, OnDelete or a partition.",
     next: "Unpause the workload, change its update strategy, or delete the old Pods.",
+  },
+  rolledBack: {
+    style: "yellow",
+    means: "A change of a ConfigMap was rolled back. Every Pod reads the content before it.",
+    next: "Fix the ConfigMap. Its next change is rolled.",
   },
   overLimit: {
     style: "red",

@@ -71,6 +71,8 @@ function findingsOn(explanation: Explanation, { now }: DoctorContext): readonly 
       return [problem(ref, `Due for ${age(forMs)}, but Wave does not roll the workload.`, events(ref))];
     case "rolling":
       return kubernetes === null ? [] : [warning(ref, what, describe)];
+    case "rolledBack":
+      return [warning(ref, what, `wave history ${waveArguments(ref)}`)];
     case "current":
     case "ignored":
     case "unknown":
