@@ -5,7 +5,7 @@ import { resources } from "../objects/resources.ts";
 import { answerCall } from "../requests/api-call.ts";
 import { startApiServer } from "../requests/api-server.ts";
 
-it("a Pod that crashes is not ready, and is tried again when configuration of its namespace changes", async () => {
+it("a crashed Pod is not ready, and starts again when configuration of its namespace changes", async () => {
   const clock = new FakeClock();
   let broken = true;
   const { registry, stop } = startApiServer({ clock, crashes: () => broken });

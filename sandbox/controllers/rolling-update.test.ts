@@ -31,7 +31,7 @@ describe("a rolling update", () => {
     });
   });
 
-  it("ends with the new replicas alone, never beyond the surge and never below what must be available", () => {
+  it("ends with only new replicas, never above the surge and never below the required available Pods", () => {
     const check = fc.property(fc.nat(12), strategy, fc.array(old, { maxLength: 3 }), (replicas, given, olds) => {
       const bounds = boundsOf(given, replicas);
       let all: Replicas[] = olds.map((item, index) => ({ name: `old-${index}`, ...item }));

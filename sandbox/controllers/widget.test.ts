@@ -5,7 +5,7 @@ import { resources } from "../objects/resources.ts";
 import { answerCall } from "../requests/api-call.ts";
 import { startApiServer } from "../requests/api-server.ts";
 
-it("Widgets are there when they are served, and say how many of their Pods are of the newest template", async () => {
+it("Widgets exist when their API is served, and report the number of Pods with the newest template", async () => {
   const clock = new FakeClock();
   let served = false;
   const server = startApiServer({ clock, servesWidgets: () => served });

@@ -3,7 +3,7 @@ import { FakeClock } from "../../test/support/fake-clock.ts";
 import { configMaps, start, watch } from "../../test/support/sandbox-client.ts";
 
 describe("faults", () => {
-  it("refuse with a status and Retry-After as often as the rule says", async () => {
+  it("reject with a status and Retry-After as often as the rule defines", async () => {
     const sandbox = await start();
     const action = { type: "status", status: 429, retryAfterSeconds: 7 } as const;
     sandbox.faults.add({ match: ({ method, path }) => method === "GET" && path === configMaps, action, times: 1 });
@@ -18,7 +18,7 @@ describe("faults", () => {
     expect((await fetch(sandbox.url + configMaps)).status).toBe(200);
   });
 
-  it("drop the connection until they are taken away", async () => {
+  it("drop the connection until they are removed", async () => {
     const sandbox = await start();
     const end = sandbox.faults.add({ match: ({ query }) => query.get("watch") === "1", action: { type: "drop" } });
     await expect(watch(sandbox, "").next()).rejects.toThrow("fetch failed");

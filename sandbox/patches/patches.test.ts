@@ -61,7 +61,7 @@ describe("sets of fields", () => {
     );
   });
 
-  it("find the value that each of their paths names, until it is taken away", () => {
+  it("find the value of each path until the value is removed", () => {
     fc.assert(
       fc.property(object, (value) => {
         for (const field of fieldsNamedBy(value)) {
@@ -72,7 +72,7 @@ describe("sets of fields", () => {
     );
   });
 
-  it("are written for people as the API server writes them", () => {
+  it("are formatted for people like those of the API server", () => {
     const [field] = [...fieldsNamedBy({ spec: { containers: [{ name: "c", image: "i" }] } })].filter((path) =>
       path.endsWith("image"),
     );
@@ -90,7 +90,7 @@ describe("merge patches", () => {
     );
   });
 
-  it("do the same strategically where there is no list with a key", () => {
+  it("have the same result as strategic patches if there is no list with a key", () => {
     fc.assert(
       fc.property(plain, plain, (target, patch) => {
         expect(sameJson(applyStrategicMergePatch(target, patch), applyMergePatch(target, patch))).toBe(true);

@@ -12,7 +12,7 @@ function configMap(name: string, value: number): ApiObject {
 const write = fc.record({ name: fc.constantFrom("a", "b", "c"), remove: fc.boolean(), value: fc.nat(9) });
 
 describe("storage", () => {
-  it("shows every earlier moment within its history as it was, and says where history ends", () => {
+  it("shows every earlier state within its history, and reports where the history ends", () => {
     const check = fc.property(fc.array(write, { maxLength: 60 }), fc.nat(30), (writes, historySize) => {
       const storage = new Storage(historySize);
       const moments = new Map([[storage.revision, storage.list(resources.configMaps)]]);
@@ -33,7 +33,7 @@ describe("storage", () => {
     fc.assert(check);
   });
 
-  it("reports writes that lead to its content when they are repeated in order", () => {
+  it("reports writes whose repetition in order leads to its content", () => {
     const check = fc.property(fc.array(write, { maxLength: 60 }), (writes) => {
       const storage = new Storage(1_000);
       const replica = new Map<string, ApiObject>();

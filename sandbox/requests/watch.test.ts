@@ -17,7 +17,7 @@ describe("a sandbox's watches", () => {
     expect(resumed.value).toMatchObject({ type: "ADDED", object: { metadata: { name: "b" } } });
   });
 
-  it("get 410 from before the history that is kept, and none from within it", async () => {
+  it("get 410 for a version before the kept history, and no 410 within it", async () => {
     const sandbox = await start({ historySize: 3, controllers: false });
     const versions: string[] = [];
     for (const name of ["a", "b", "c", "d"]) {
@@ -40,7 +40,7 @@ describe("a sandbox's watches", () => {
     expect((await fetch(sandbox.url + token)).status).toBe(410);
   });
 
-  it("get bookmarks at intervals and before their end, where they ask for them", async () => {
+  it("get bookmarks at intervals and before their end, if they request bookmarks", async () => {
     const clock = new FakeClock();
     const sandbox = await start({ clock, bookmarkMs: 10_000, controllers: false });
     const lines = watch(sandbox, "resourceVersion=1&allowWatchBookmarks=true&timeoutSeconds=15");

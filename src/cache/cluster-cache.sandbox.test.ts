@@ -114,7 +114,7 @@ const web = {
 };
 
 describe("the caches of an API server", () => {
-  it("hold what it has, and after a broken connection announce what was missed and nothing else", async () => {
+  it("contain its objects, and after a broken connection announce only the missed changes", async () => {
     const { sandbox, caches, changes, stop } = await startCaches();
     const keyOf = (name: string) => {
       const config = caches.lookup("Secret", "default", name);

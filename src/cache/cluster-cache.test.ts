@@ -142,7 +142,7 @@ describe("a namespace that exceeds its limit", () => {
 });
 
 describe("the caches", () => {
-  it("hold digests of configuration and workloads with the index of what these read", async () => {
+  it("contain digests of configuration, and workloads with the index of their references", async () => {
     const { fake, caches } = start();
     await fake.feed("configmaps").list(configMap("c", { key: "value" }));
     await fake.feed("secrets").list({ metadata: meta("s"), data: { key: "dmFsdWU=" } });
@@ -195,7 +195,7 @@ describe("the caches", () => {
     expect(configChanges.map(({ after }) => [after?.directive, after?.changedAt])).toEqual([["hold", 120]]);
   });
 
-  it("follow the progress of a workload without looking into it again", async () => {
+  it("follow the progress of a workload without parsing it again", async () => {
     const { fake, caches, workloadChanges } = start();
     const feed = fake.feed("deployments");
     const status = { observedGeneration: 1, replicas: 1, updatedReplicas: 1 };
@@ -214,7 +214,7 @@ describe("the caches", () => {
     expect(workloadChanges.map((change) => change.after?.progress.state)).toEqual(["progressing", "complete"]);
   });
 
-  it("hold no workload that does not concern Wave, and announce one that opts out as gone", async () => {
+  it("contain no workload that does not concern Wave, and announce a workload that opts out as gone", async () => {
     const { fake, caches, workloadChanges } = start();
     const feed = fake.feed("deployments");
     await feed.list(
@@ -241,7 +241,7 @@ describe("the caches", () => {
     expect([...caches.workloadsReading("ConfigMap/ns/c")]).toEqual([]);
   });
 
-  it("follow what a workload reads, before they announce its change", async () => {
+  it("update the references of a workload before they announce its change", async () => {
     const { fake, caches, onWorkload } = start();
     const announced: string[][] = [];
     onWorkload.push(() => announced.push([...caches.workloadsReading("ConfigMap/ns/c")]));
@@ -256,7 +256,7 @@ describe("the caches", () => {
     expect(announced).toEqual([[], ["DaemonSet/ns/web"], []]);
   });
 
-  it("do not look into a workload again of which nothing changed that Wave reads, such as its status", async () => {
+  it("do not parse a workload again if only fields changed that Wave does not read, such as the status", async () => {
     const { fake, caches, workloadChanges, lines } = start();
     const feed = fake.feed("daemonsets");
     const object = deployment("web", ["a"]);
@@ -269,7 +269,7 @@ describe("the caches", () => {
     expect([...caches.workloadsReading("ConfigMap/ns/a")]).toEqual(["DaemonSet/ns/web"]);
   });
 
-  it("are synced when every kind was listed, tell so once, and stay so", async () => {
+  it("are synced when every kind was listed, report that once, and stay synced", async () => {
     const { fake, caches, clock, lines, controller } = start();
     let synced = false;
     const waiting = caches.whenSynced(controller.signal).then(() => {
@@ -300,7 +300,7 @@ describe("the caches", () => {
     expect(caches.synced).toBe(true);
   });
 
-  describe("where a namespace cannot be listed", () => {
+  describe("if a namespace cannot be listed", () => {
     const inNamespace = (namespace: string, { metadata, spec }: ReturnType<typeof deployment>) => ({
       metadata: { ...metadata, namespace },
       spec,
@@ -323,7 +323,7 @@ describe("the caches", () => {
       return started;
     }
 
-    it("all others are decided about, but nothing in it nor what reads in it", async () => {
+    it("workloads are decided in all others, except those that read in that namespace", async () => {
       const { fake, caches, metrics } = await startWithoutSecretsOfTwo();
       expect([caches.synced, caches.notes()]).toEqual([false, []]);
       expect(caches.problem()).toBe("the caches are not synced");
@@ -336,7 +336,7 @@ describe("the caches", () => {
       expect(metrics.render()).toContain("wave_cache_unsynced_namespaces 1\n");
     });
 
-    it("what reads in it is decided about where no reference into another namespace counts", async () => {
+    it("workloads that read in that namespace are decided if references into other namespaces are ignored", async () => {
       const { fake, caches, workloadChanges } = await startWithoutSecretsOfTwo({ crossNamespace: "none" });
       await fake.feed("secrets/two").push({ type: "initFailed", reason: "no" });
       expect(Array.from(caches.workloads(), ({ name }) => name)).toEqual(["mine", "theirs"]);
@@ -345,7 +345,7 @@ describe("the caches", () => {
       expect(workloadChanges.map(({ key }) => key)).toEqual(["Deployment/two/hidden"]);
     });
 
-    it("it is announced as new when it can be listed", async () => {
+    it("the namespace is announced as new when it can be listed", async () => {
       const { fake, caches, metrics, workloadChanges } = await startWithoutSecretsOfTwo();
       await fake.feed("secrets/two").push({ type: "initFailed", reason: "no" });
       workloadChanges.length = 0;
@@ -404,7 +404,7 @@ describe("the caches", () => {
     ]);
   });
 
-  it("watch only the given namespaces, where a list of one leaves the others as they are", async () => {
+  it("watch only the given namespaces, and a list of one namespace does not change the others", async () => {
     const { fake, caches, metrics } = start(["one", "two"]);
     await eventually(() => expect(fake.watched).toHaveLength(12));
     const watched = fake.watched.map(({ resource, namespace, fieldSelector }) => [
@@ -439,7 +439,7 @@ describe("the caches", () => {
     await expect(running).resolves.toBeUndefined();
   });
 
-  it("end with the error of a reflector that cannot go on, and end the others", async () => {
+  it("end with the error of a failed reflector, and end the others", async () => {
     const clock = new FakeClock();
     const fake = new FakeWatch();
     const signals: AbortSignal[] = [];

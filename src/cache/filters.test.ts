@@ -10,7 +10,7 @@ import { cachesOver } from "./cluster-cache.ts";
 
 const reload = { reload: "yes" };
 
-it("stores whether flags select the labels of Namespaces and objects, and reports a change of that", async () => {
+it("stores whether flags select the labels of Namespaces and objects, and reports a change of the selection", async () => {
   const fake = new FakeWatch({ listsNamespaces: false });
   const told: string[] = [];
   const selector = readLabelSelector("reload=yes");

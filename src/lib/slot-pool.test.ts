@@ -4,8 +4,8 @@ import { SlotPool } from "./slot-pool.ts";
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-describe("a lane", () => {
-  it("never lets more through than it has room for, in the order in which they came, but for those that gave up", async () => {
+describe("a slot pool", () => {
+  it("never exceeds its size, and serves waiting callers in order, except those that aborted", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 3 }),
@@ -43,7 +43,7 @@ describe("a lane", () => {
     );
   });
 
-  it("has memory for each slot, which the next holder reuses, as much as was requested", async () => {
+  it("has memory for each slot, as large as requested, which the next holder reuses", async () => {
     const { signal } = new AbortController();
     const lane = new SlotPool(1);
     const first = await lane.acquire(signal);

@@ -11,7 +11,7 @@ describe("backoffMs", () => {
     expect(waits).toEqual([200, 400, 800, 1000, 1000, 1000]);
   });
 
-  it("stays between a half and the whole, whatever the chance", () => {
+  it("stays between a half and the whole for every random number", () => {
     fc.assert(
       fc.property(fc.nat(5000), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (attempt, chance) => {
         const whole = Math.min(60_000, 100 * 2 ** attempt);

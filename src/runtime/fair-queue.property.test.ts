@@ -51,7 +51,7 @@ class Model {
 }
 
 describe("a fair queue", () => {
-  it("does what its description says, whatever is asked of it", () => {
+  it("behaves as described for every sequence of calls", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60, size: "max" }), (steps) => {
         const [queue, model] = [new FairQueue(flowOf), new Model()];
@@ -75,7 +75,7 @@ describe("a fair queue", () => {
     );
   });
 
-  it("loses a key of the flow that has most when it is told to", () => {
+  it("drops a key of the flow with the most keys on request", () => {
     const queue = new FairQueue(flowOf);
     for (const each of ["a0", "b0", "b1", "b2", "c0", "c1"]) queue.add(each, "high");
     expect([queue.takeFromLongest(), queue.takeFromLongest(), queue.size]).toEqual(["b0", "b1", 4]);

@@ -14,8 +14,8 @@ function start(periodMs: number, keys: string[]) {
   return { clock, enqueued, end };
 }
 
-describe("the periodic look at every workload", () => {
-  it("takes each workload once a period, evenly spread over it", async () => {
+describe("the periodic resync of all workloads", () => {
+  it("processes each workload once a period, evenly spread over the period", async () => {
     const keys = Array.from({ length: 1_000 }, (_, index) => `Deployment/default/${index}`);
     const { clock, enqueued, end } = start(10_000, keys);
     await clock.advance(999);
@@ -30,7 +30,7 @@ describe("the periodic look at every workload", () => {
     await end();
   });
 
-  it("takes those that came since, when there were few or none", async () => {
+  it("processes workloads that were added later, when there were few or none", async () => {
     const keys: string[] = [];
     const { clock, enqueued, end } = start(60_000, keys);
     await clock.advance(60_000);

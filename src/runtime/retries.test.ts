@@ -24,7 +24,7 @@ describe("the delay of a retry", () => {
     expect(keys.failed("a", 900, 300_000)).toBe(800);
   });
 
-  it("starts again after a success, for each key", () => {
+  it("starts again at the base after a success, for each key", () => {
     const keys = retries();
     keys.failed("a", 0, 300_000);
     keys.failed("b", 0, 300_000);

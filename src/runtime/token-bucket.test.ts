@@ -11,7 +11,7 @@ function takeAll(bucket: TokenBucket): number {
 }
 
 describe("TokenBucket", () => {
-  it("gives the burst at once and then one token after the other, and reserves none", async () => {
+  it("provides the burst at once and then one token after the other, without reservations", async () => {
     const clock = new FakeClock();
     const bucket = new TokenBucket({ clock, perSecond: 10, burst: 3 });
     expect(takeAll(bucket)).toBe(3);
@@ -21,7 +21,7 @@ describe("TokenBucket", () => {
     expect(takeAll(bucket)).toBe(1);
   });
 
-  it("fills up again as time goes by, but never beyond the burst", async () => {
+  it("refills over time, but never beyond the burst", async () => {
     const clock = new FakeClock();
     const bucket = new TokenBucket({ clock, perSecond: 10, burst: 2 });
     takeAll(bucket);
@@ -31,7 +31,7 @@ describe("TokenBucket", () => {
     expect(takeAll(bucket)).toBe(2);
   });
 
-  it("has a token again that was given back", () => {
+  it("has a returned token again", () => {
     const bucket = new TokenBucket({ clock: new FakeClock(), perSecond: 10, burst: 3 });
     takeAll(bucket);
     bucket.giveBack();
@@ -39,12 +39,12 @@ describe("TokenBucket", () => {
     expect(takeAll(bucket)).toBe(2);
   });
 
-  it("always has a token when it is turned off", () => {
+  it("always has a token when it is off", () => {
     const bucket = new TokenBucket({ clock: new FakeClock(), perSecond: Number.POSITIVE_INFINITY, burst: 1 });
     expect([takeAll(bucket), bucket.waitMs]).toEqual([1_000, 0]);
   });
 
-  it("never gives out more than the burst and the rate allow in any span of time", async () => {
+  it("never provides more tokens than the burst and the rate allow in any interval", async () => {
     const step = fc.oneof(
       fc.constant("take" as const),
       fc.constant("take and give back" as const),

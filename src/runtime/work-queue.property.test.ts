@@ -100,7 +100,7 @@ describe("WorkQueue under any interleaving", () => {
     );
   });
 
-  it("gives out delayed keys in the order in which they fall due, however they were changed before", async () => {
+  it("returns delayed keys in the order of their due times, regardless of earlier changes", async () => {
     const delay = fc.record({ name: fc.integer({ min: 0, max: 40 }), ms: fc.integer({ min: 1, max: 1000 }) });
     await fc.assert(
       fc.asyncProperty(fc.array(delay, { maxLength: 120, size: "max" }), async (delays) => {
@@ -119,7 +119,7 @@ describe("WorkQueue under any interleaving", () => {
     );
   });
 
-  it("takes 32,000 keys in and gives them out in about the time that 64 queues of 500 need", async () => {
+  it("adds and returns 32,000 keys in about the time that 64 queues of 500 need", async () => {
     const fill = async (keys: number) => {
       const queue = new WorkQueue({ clock: new FakeClock(), flowOf: () => "" });
       for (let i = 0; i < keys; i++) queue.add(`key-${i}`, { delayMs: i % 2 });

@@ -16,14 +16,14 @@ async function takeAll(queue: WorkQueue): Promise<(string | undefined)[]> {
 }
 
 describe("WorkQueue", () => {
-  it("holds a key once, however often it is added", async () => {
+  it("contains a key once, even if it is added often", async () => {
     const { queue } = newQueue();
     for (const key of ["a", "b", "a", "a"]) queue.add(key);
     expect(queue.depth).toBe(2);
     expect(await takeAll(queue)).toEqual(["a", "b"]);
   });
 
-  it("takes high before low and keeps the order inside each", async () => {
+  it("returns high before low priority, in order within each priority", async () => {
     const { queue } = newQueue();
     const added: [string, Urgency][] = [
       ["l1", "low"],
@@ -43,7 +43,7 @@ describe("WorkQueue", () => {
     expect(await takeAll(queue)).toEqual(["c", "a", "b"]);
   });
 
-  it("gives a key that is added while it runs to nobody before done, and then runs it again", async () => {
+  it("does not return a key that is added while it runs before done, and then runs it again", async () => {
     const { queue } = newQueue();
     queue.add("a");
     expect(await queue.get()).toBe("a");
@@ -56,7 +56,7 @@ describe("WorkQueue", () => {
     expect(queue.depth).toBe(0);
   });
 
-  it("gives keys to waiting workers in the order in which they wait", async () => {
+  it("returns keys to waiting workers in the order of their arrival", async () => {
     const { queue } = newQueue();
     const workers = [queue.get(), queue.get()];
     queue.add("a");
@@ -128,7 +128,7 @@ describe("WorkQueue", () => {
     expect(queue.depth).toBe(1);
   });
 
-  it("takes permits between flows: one key of each, however many another has and however urgent they are", async () => {
+  it("returns keys from flows in turn, one key of each, regardless of the number and priority of other keys", async () => {
     const { queue } = newQueue();
     for (let i = 0; i < 3; i++) queue.add(`a/${i}`);
     queue.add("b/0", { urgency: "low" });
@@ -137,7 +137,7 @@ describe("WorkQueue", () => {
     expect(await takeAll(queue)).toEqual(["a/0", "b/1", "c/0", "a/1", "b/0", "a/2"]);
   });
 
-  it("takes next before every other key of every flow, also where the key already waits", async () => {
+  it("returns a key with priority next before every other key of every flow, also if the key already waits", async () => {
     const { queue } = newQueue();
     for (const key of ["a/0", "b/0", "a/1"]) queue.add(key);
     queue.add("a/1", { urgency: "next" });
@@ -146,7 +146,7 @@ describe("WorkQueue", () => {
     expect(await takeAll(queue)).toEqual(["a/1", "c/0", "a/0", "b/0"]);
   });
 
-  it("keeps what was asked for while it runs at its highest urgency", async () => {
+  it("keeps the highest priority of the adds during a run", async () => {
     const { queue } = newQueue();
     queue.add("a/0");
     await queue.get();
@@ -157,7 +157,7 @@ describe("WorkQueue", () => {
     expect(await takeAll(queue)).toEqual(["a/0", "b/0"]);
   });
 
-  it("gives out no more keys of a flow at a time than it may, and the others meanwhile", async () => {
+  it("returns no more keys of a flow at a time than allowed, and keys of other flows meanwhile", async () => {
     const queue = new WorkQueue({ clock: new FakeClock(), flowOf: (key) => key.slice(0, 1), mostOfFlow: 2 });
     for (const key of ["a0", "a1", "a2"]) queue.add(key);
     queue.add("a3", { urgency: "next" });
@@ -172,7 +172,7 @@ describe("WorkQueue", () => {
     expect(queue.depth).toBe(1);
   });
 
-  it("keeps no more than it must of a key that is asked for ever sooner", async () => {
+  it("keeps little memory for a key that is added again and again with earlier times", async () => {
     const { clock, queue } = newQueue();
     for (let ms = 100_000; ms > 0; ms--) queue.add("a", { delayMs: ms });
     expect([queue.delayed, clock.pending]).toEqual([1, 1]);
@@ -185,7 +185,7 @@ describe("WorkQueue", () => {
 });
 
 describe("WorkQueue.close", () => {
-  it("ends every next, drops what waits and refuses what comes", async () => {
+  it("ends every next, drops waiting keys and rejects new keys", async () => {
     const { clock, queue } = newQueue();
     const waiting = [queue.get(), queue.get()];
     queue.add("delayed", { delayMs: 10 });
@@ -196,7 +196,7 @@ describe("WorkQueue.close", () => {
     expect([queue.depth, queue.delayed, clock.pending]).toEqual([0, 0, 0]);
   });
 
-  it("leaves keys with their workers, and runs none of them again", async () => {
+  it("leaves running keys with their workers, and runs none of them again", async () => {
     const { queue } = newQueue();
     queue.add("a");
     await takeAll(queue);

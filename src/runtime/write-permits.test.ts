@@ -15,8 +15,8 @@ function start({ perSecond = 1, burst = 1 } = {}) {
   return { clock, given, tokens, permits };
 }
 
-describe("permits to write", () => {
-  it("are taken at once while there are some, and then given out one by one to those in line", async () => {
+describe("write permits", () => {
+  it("are available at once while there are some, and then granted one by one in order", async () => {
     const { clock, given, permits } = start({ burst: 2 });
     const keys = ["a", "b", "c", "d"].map((name) => keyOf("default", name));
     expect(keys.map((key) => permits.take(key, "high"))).toEqual([true, true, false, false]);
@@ -32,7 +32,7 @@ describe("permits to write", () => {
     expect([permits.waiting, clock.pending]).toEqual([0, 0]);
   });
 
-  it("are nobody's before they are needed: whoever permits out to have nothing to write frees the next at once", async () => {
+  it("are not reserved before they are needed: a workload without a due write frees the next permit at once", async () => {
     const { clock, given, permits } = start();
     for (let name = 0; name < 101; name++) permits.take(keyOf("default", name), "high");
     await clock.advance(1_000);
@@ -42,7 +42,7 @@ describe("permits to write", () => {
     expect(permits.waiting).toBe(0);
   });
 
-  it("go round the namespaces, and inside each single edits go before what a list brought", async () => {
+  it("rotate between namespaces, and within each namespace single edits come before changes from a list", async () => {
     const { clock, given, permits } = start();
     permits.take(keyOf("x", "x"), "low");
     for (let name = 0; name < 3; name++) permits.take(keyOf("many", name), "low");
@@ -55,7 +55,7 @@ describe("permits to write", () => {
     expect(given).toEqual([keyOf("many", "edit"), keyOf("few", 0), ...[0, 1, 2].map((name) => keyOf("many", name))]);
   });
 
-  it("are not for whoever comes while others are in line", async () => {
+  it("are not granted to a newcomer while others wait", async () => {
     const { clock, given, permits } = start();
     permits.take(keyOf("a", 0), "high");
     permits.take(keyOf("a", 1), "high");
@@ -68,7 +68,7 @@ describe("permits to write", () => {
     expect(given).toEqual([keyOf("a", 1), keyOf("a", 3)]);
   });
 
-  it("are not for whoever comes when a turn came and its timer is late", () => {
+  it("are not granted to a newcomer if a permit is due and its timer is late", () => {
     let now = 0;
     const clock = { wall: () => now, monotonic: () => now, timer: () => () => {} };
     const tokens = new TokenBucket({ clock, perSecond: 1, burst: 1 });
@@ -78,7 +78,7 @@ describe("permits to write", () => {
     expect(permits.take(keyOf("b", 0), "high")).toBe(false);
   });
 
-  it("that were given and not taken when a term ends are there in the next", async () => {
+  it("are available to the next leadership if they were granted but not used", async () => {
     const { clock, tokens, permits } = start();
     permits.take(keyOf("a", 0), "high");
     permits.take(keyOf("a", 1), "high");
@@ -89,7 +89,7 @@ describe("permits to write", () => {
     expect([tokens.take(), tokens.take(), clock.pending]).toEqual([true, false, 0]);
   });
 
-  it("make a workload wait for (namespaces with something to write) / rate at most, whatever the others do", async () => {
+  it("make a workload wait at most (namespaces with a due write) / rate, regardless of the others", async () => {
     const change = fc.record({
       namespace: fc.nat({ max: 6 }),
       name: fc.nat({ max: 30 }),

@@ -95,7 +95,7 @@ describe("strangers with connections that they leave open", () => {
     for (const { socket } of idle) socket.destroy();
   });
 
-  it("are refused who send more than a request's head", async () => {
+  it("are rejected if they send more than the head of a request", async () => {
     const { closed, socket } = await connectTo(await probes({}));
     let answer = "";
     socket.on("data", (chunk) => {
@@ -116,7 +116,7 @@ describe("the probes", () => {
     }
   });
 
-  it("ask each time, and say what is wrong", async () => {
+  it("run at each request, and name the problem", async () => {
     let reason: string | undefined = "not synced yet: secrets";
     const url = await probes({ caches: () => reason, webhook: () => "does not serve" });
     const before = await fetch(`${url}/readyz`);
@@ -159,7 +159,7 @@ describe("the probes", () => {
     expect(await answer("/readyz")).toEqual([200, "ok"]);
   });
 
-  it("answer two requests of a connection at a time, and end one that does not wait for its answers", async () => {
+  it("answer two requests of a connection at a time, and end a connection that does not wait for its responses", async () => {
     let asked = 0;
     const { port } = new URL(await probes({ count: () => void asked++ }));
     const ask = "GET /readyz HTTP/1.1\r\nhost: a\r\n\r\n";

@@ -2,6 +2,6 @@ import { expect, it } from "vitest";
 import { limits } from "../../domain/references/limits.ts";
 import { maxParsedKeys } from "../../kube/http/large-json.ts";
 
-it("an object whose keys are not all parsed is beyond the budget, so that no hash is of a part of it", () => {
+it("an object with too many keys to parse exceeds the limit, so that no hash covers only a part of it", () => {
   expect(maxParsedKeys).toBeGreaterThan(limits.keysOfObject.max);
 });

@@ -40,8 +40,8 @@ function started() {
 /** What is told of a class, without since when, which depends on who is heard first. */
 const told = (config: Config | undefined) => config && { digests: config.digests, rotated: config.rotated ?? false };
 
-describe("what is known of classes", () => {
-  it("does not depend on the order in which Pods are heard of", () => {
+describe("the known versions of classes", () => {
+  it("do not depend on the order in which Pods are observed", () => {
     fc.assert(
       fc.property(
         someStatuses.chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length }))),
@@ -61,7 +61,7 @@ describe("what is known of classes", () => {
     );
   });
 
-  it("changes only by rotations once there is one, whichever Pods come and go, and is gone with the last of them", () => {
+  it("change only by rotations, not by created or deleted Pods, and disappear with the last Pod", () => {
     const steps = fc.array(fc.tuple(fc.nat(7), fc.option(someStatus)), { maxLength: 40 });
     fc.assert(
       fc.property(steps, (history) => {
@@ -103,7 +103,7 @@ describe("what is known of classes", () => {
   });
 });
 
-it("one change for a rotation that a hundred Pods report, and no change for a hundred new Pods", () => {
+it("are changed once by a rotation that a hundred Pods report, and not by a hundred new Pods", () => {
   const { changes, tell } = started();
   const pods = Array.from({ length: 100 }, (_, index) => `p${index}`);
   const mounted = pods.map((pod) => toPodStatus(podStatus({ pod, versions: { a: "1" }, at: 1 })));

@@ -7,7 +7,7 @@ import { OwnerIndex } from "./owner-index.ts";
 const keyOf = (name: string, namespace = "default") => configKey({ kind: "ConfigMap", namespace, name });
 const deployment = (name: string, uid = `uid-${name}`) => ({ apiVersion: "apps/v1", kind: "Deployment", name, uid });
 
-describe("who owns an object", () => {
+describe("the owner of an object", () => {
   let changed: string[];
   let index: OwnerIndex;
   const see = (name: string, ownerReferences: readonly ReturnType<typeof deployment>[], namespace = "default") =>
@@ -34,7 +34,7 @@ describe("who owns an object", () => {
     expect(index.of(keyOf("a"))).toBe(noOwners);
   });
 
-  it("is not kept beyond what one namespace may have, which is its own again when objects go", () => {
+  it("is not kept beyond the limit of a namespace, which has room again when objects are deleted", () => {
     const many = (name: string) =>
       Array.from({ length: 200 }, (_, nth) => deployment(`${name}-${nth}-`.padEnd(200, "x"), `${nth}`));
     const names = Array.from({ length: 400 }, (_, nth) => `cm-${nth}`);

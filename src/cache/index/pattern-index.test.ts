@@ -50,7 +50,7 @@ describe("PatternIndex", () => {
     expect(readers("app-1")).toEqual([]);
   });
 
-  it("keeps an expression once however many workloads have it, and few different ones", () => {
+  it("keeps an expression once for any number of workloads, and few different expressions", () => {
     const { index, names, added } = indexOver("app-1");
     for (let n = 0; n < 10_000; n++) index.set(`same-${n}`, "shop", [pattern("app-.*")]);
     expect(index.size).toEqual({ workloads: 10_000, expressions: 1 });
@@ -61,7 +61,7 @@ describe("PatternIndex", () => {
     expect(names("app-9999.*")).toEqual(["too much"]);
   });
 
-  it("gives up on an expression that takes too much in its namespace, and on no other", () => {
+  it("stops matching an expression that takes too much work in its namespace, and no other expression", () => {
     const long = Array.from({ length: 3_000 }, (_, n) => `${"a".repeat(200)}${n}`);
     const { index, names } = indexOver(...long);
     expect(names(`${"(a|a)*".repeat(30)}b`)).toEqual(["too much"]);

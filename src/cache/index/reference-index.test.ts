@@ -15,7 +15,7 @@ describe("ReferenceIndex", () => {
     expect(readersOf(index, "Secret/a/other")).toEqual([]);
   });
 
-  it("counts a key that is given twice once", () => {
+  it("counts a repeated key once", () => {
     const index = new ReferenceIndex();
     index.set("w", ["c", "c"]);
     expect(readersOf(index, "c")).toEqual(["w"]);
@@ -23,7 +23,7 @@ describe("ReferenceIndex", () => {
     expect(index.size).toEqual({ workloads: 0, configs: 0 });
   });
 
-  it("equals brute force after any sequence of sets and deletes, and keeps nothing of what is gone", () => {
+  it("equals brute force after any sequence of sets and deletes, and keeps nothing of deleted workloads", () => {
     const workload = fc.constantFrom("w1", "w2", "w3", "w4");
     const configs = fc.array(fc.constantFrom("c1", "c2", "c3", "c4", "c5"), { maxLength: 6 });
     const step = fc.record({ workload, configs: fc.option(configs, { nil: undefined }) });
@@ -51,7 +51,7 @@ describe("ReferenceIndex", () => {
     );
   });
 
-  it("removes a workload at a cost that does not grow with the readers of what it read", async () => {
+  it("removes a workload at a cost that does not depend on the number of readers of its objects", async () => {
     const index = new ReferenceIndex();
     for (let i = 0; i < 100_000; i++) index.set(`w${i}`, ["shared"]);
     const cost = await processorMs(() => {

@@ -25,7 +25,7 @@ function manualReads() {
 }
 
 describe("shared reads", () => {
-  it("read an object once for all who ask while another read of it is under way", async () => {
+  it("read an object once for all callers that request it while another read of it is in flight", async () => {
     const { read, endOldest, begun } = manualReads();
     const shared = sharedReads(read);
     const answers = [shared("a"), shared("a"), shared("a")];

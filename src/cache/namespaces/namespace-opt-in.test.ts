@@ -135,7 +135,7 @@ describe("the opt-in of a Namespace", () => {
     expect(fake.listed).toEqual([]);
   });
 
-  it("takes no object from a list that the watch has sent meanwhile", async () => {
+  it("ignores objects of a list that the watch has delivered meanwhile", async () => {
     const scene = start();
     const { fake, caches, names, say } = scene;
     await listed(scene, [workload("moved"), workload("gone"), workload("web")]);
@@ -151,7 +151,7 @@ describe("the opt-in of a Namespace", () => {
     expect(caches.workload("Deployment/shop/moved")?.references[0]?.name).toBe("d");
   });
 
-  it("takes nothing from a list during which the watch lists everything again", async () => {
+  it("ignores a list during which the watch lists everything again", async () => {
     const scene = start();
     const { fake, names, say } = scene;
     await listed(scene, [workload("gone")]);
@@ -163,7 +163,7 @@ describe("the opt-in of a Namespace", () => {
     expect(names()).toEqual(["web"]);
   });
 
-  it("waits with its list while the watch is listing, which may have passed what has opted in now", async () => {
+  it("delays its list while the watch lists, because that list may have skipped workloads that have opted in now", async () => {
     const scene = start();
     const { fake, names, say, clock } = scene;
     await listed(scene, [workload("web")]);
@@ -212,7 +212,7 @@ describe("the opt-in of a Namespace", () => {
     expect(names()).toEqual(["web"]);
   });
 
-  it("is watched by name where Wave is limited to some namespaces, each of which waits for its own alone", async () => {
+  it("is watched by name if Wave is limited to some namespaces, and each namespace waits only for its own Namespace", async () => {
     const { fake, caches, names } = start(["shop", "absent"]);
     const selectors = () =>
       fake.watched.filter(({ resource }) => resource.plural === "namespaces").map(({ fieldSelector }) => fieldSelector);

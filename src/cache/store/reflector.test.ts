@@ -44,7 +44,7 @@ function transform({ data }: Thing): string | undefined {
 }
 
 describe("runReflector", () => {
-  it("carries lists and events into the store and ends with them", async () => {
+  it("passes lists and events to the store, and ends with them", async () => {
     const store = newStore();
     const events = stream(
       ...list(thing("a", "1"), thing("b", "1")),
@@ -58,7 +58,7 @@ describe("runReflector", () => {
     expect(synced).toBe(1);
   });
 
-  it("takes an object out when the transform has no more use for it", async () => {
+  it("removes an object when the transform no longer returns it", async () => {
     const changed: string[] = [];
     const store = newStore(({ key }) => changed.push(key));
     const events = stream(...list(thing("a", "1"), thing("b", "skip")), { type: "apply", object: thing("a", "skip") });
@@ -101,7 +101,7 @@ describe("runReflector", () => {
     expect(lines).toHaveLength(2);
   });
 
-  it("fails as its events fail, and when a change cannot be announced", async () => {
+  it("fails with its events, and when a change cannot be announced", async () => {
     async function* broken(): AsyncGenerator<ReflectorEvent<Thing>> {
       yield { type: "init" };
       throw new Error("the stream broke");

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { SharedLists } from "./shared-lists.ts";
 
 describe("SharedLists", () => {
-  it("gives the same list for equal lists, and another for every other", () => {
+  it("returns the same list for equal lists, and different lists otherwise", () => {
     const shared = new SharedLists();
     const first = shared.list(["a", "b"]);
     expect(shared.list(["a", "b"])).toBe(first);
@@ -12,7 +12,7 @@ describe("SharedLists", () => {
     expect(shared.list([])).toEqual([]);
   });
 
-  it("keeps no list of many or of long strings, which would pile up with each edit of a wide object", () => {
+  it("keeps no list of many or long strings, which would accumulate with each edit of a large object", () => {
     const shared = new SharedLists();
     const many = () => Array.from({ length: 17 }, (_, index) => `key-${index}`);
     const long = () => ["x".repeat(257)];

@@ -48,7 +48,7 @@ describe("Store", () => {
     expect([...store.values()]).toEqual([{ text: "2" }, { text: "1" }]);
   });
 
-  it("shows nothing of a further list before it is complete, even where it was empty before", () => {
+  it("shows nothing of a further list before it is complete, even if the store was empty before", () => {
     const { store, changes } = syncedStore({});
     store.beginList();
     store.put("ns", "a", { text: "1" });
@@ -57,7 +57,7 @@ describe("Store", () => {
     expect(changes).toEqual([{ key: "ConfigMap/ns/a", before: undefined, after: { text: "1" }, initial: true }]);
   });
 
-  it("announces what a further list changed, brought and took, and nothing else", () => {
+  it("announces what a further list changed, added and removed, and nothing else", () => {
     const old = { same: { text: "1" }, changed: { text: "1" }, gone: { text: "1" } };
     const { store, changes } = syncedStore(old);
     store.beginList();
@@ -73,7 +73,7 @@ describe("Store", () => {
     expect(store.get("ns", "same")).toBe(old.same);
   });
 
-  it("keeps the object it holds when an equal one comes, and announces nothing", () => {
+  it("keeps the stored object if an equal one arrives, and announces nothing", () => {
     const held = { text: "1" };
     const { store, changes } = syncedStore({ a: held });
     store.put("ns", "a", { text: "1" });
@@ -81,7 +81,7 @@ describe("Store", () => {
     expect(changes).toEqual([]);
   });
 
-  it("announces a change after it holds it", () => {
+  it("announces a change after it is stored", () => {
     const seen: (Value | undefined)[] = [];
     const store: Store<Value> = new Store({
       kind: "ConfigMap",
@@ -104,7 +104,7 @@ describe("Store", () => {
     expect(changes.map(({ key }) => key)).toEqual(["ConfigMap/other/a", "ConfigMap/ns/a"]);
   });
 
-  it("has heard of everything up to what came last, of a list when it is complete, also where that is of an earlier day", () => {
+  it("is synced up to the last event, or to a complete list, even if the list is older", () => {
     const { store } = newStore();
     store.beginList();
     store.recordVersion("7");

@@ -102,7 +102,7 @@ function rollout(name: string, knownGeneration = "1", optsIn = "true", namespace
 
 const soon = 1_000;
 
-describe("a workload that borrows its pod template", () => {
+describe("a workload with a workloadRef", () => {
   it("is cached as being deleted also if its template cannot be read, so that its finalizer is removed", async () => {
     const { list, apply, clock, reads, asked, caches } = await start();
     reads.a = "first";
@@ -118,7 +118,7 @@ describe("a workload that borrows its pod template", () => {
     expect(asked).toEqual(["a"]);
   });
 
-  it("is held with what that reads, and with what it reads once its controller knows of another", async () => {
+  it("is cached with the references of its template source, and with those of another one once its controller has observed it", async () => {
     const { list, apply, clock, reads, asked, readBy } = await start();
     reads.a = "first";
     await list(rollout("a"), rollout("out", "1", "false"));
@@ -133,7 +133,7 @@ describe("a workload that borrows its pod template", () => {
     expect([readBy("first"), readBy("second")]).toEqual([[], [`${id}/ns/a`]]);
   });
 
-  it("keeps what is held of it while that cannot be read, and is read again with pauses until it can", async () => {
+  it("stays cached while its template source cannot be read, and reads are retried with pauses until one succeeds", async () => {
     const { list, apply, clock, reads, asked, readBy } = await start();
     reads.a = "first";
     await list(rollout("a"));
@@ -149,7 +149,7 @@ describe("a workload that borrows its pod template", () => {
     expect([readBy("first"), readBy("second")]).toEqual([[], [`${id}/ns/a`]]);
   });
 
-  it("holds up no other of its kind while its template cannot be read", async () => {
+  it("delays no other workload of its kind while its template cannot be read", async () => {
     const { list, apply, clock, reads, caches } = await start();
     [reads.a, reads.b] = [new ConnectionError("it broke"), "first"];
     await list(rollout("a"));
@@ -176,7 +176,7 @@ describe("a workload that borrows its pod template", () => {
     });
   });
 
-  it("is read four times a second where it changes all the time, and is held all the same", async () => {
+  it("is read four times a second if it changes all the time, and is still cached", async () => {
     const { list, apply, clock, reads, asked, caches } = await start();
     reads.a = "first";
     await list();
@@ -188,7 +188,7 @@ describe("a workload that borrows its pod template", () => {
     expect(asked.length).toBeLessThanOrEqual(41);
   });
 
-  it("is forgotten when it is gone, also if it is deleted during the read", async () => {
+  it("is forgotten when it is deleted, also during the read", async () => {
     const { feed, list, clock, reads, waits, caches } = await start();
     const slow = Promise.withResolvers<void>();
     reads.a = "first";
@@ -201,7 +201,7 @@ describe("a workload that borrows its pod template", () => {
     expect(caches.workload(`${id}/ns/a`)).toBeUndefined();
   });
 
-  it("is forgotten once a list is without it", async () => {
+  it("is forgotten once a list does not contain it", async () => {
     const { list, clock, reads, caches, stored } = await start();
     reads.a = new ConnectionError("it broke");
     await list(rollout("a"));

@@ -66,8 +66,8 @@ function widget(name: string) {
   return { metadata, spec: { template: { spec: { containers } } } };
 }
 
-describe("a kind of workload that is wanted", () => {
-  it("is held as soon as its API is there, and no longer when it is gone", async () => {
+describe("a requested kind of workload", () => {
+  it("is cached as soon as its API exists, and no longer when the API is removed", async () => {
     const { fake, clock, lines, changes, listed, served, caches } = start();
     for (const kind of ["configmaps", "secrets", "deployments", "statefulsets", "daemonsets"])
       await fake.feed(kind).list();
@@ -95,7 +95,7 @@ describe("a kind of workload that is wanted", () => {
     expect(lines.filter((line) => !line.startsWith("info"))).toEqual([]);
   });
 
-  it("has no object whose pod template is none any more, and none of others is lost by it", async () => {
+  it("drops an object whose pod template is no longer valid, and no other object", async () => {
     const { fake, clock, lines, changes, caches } = start("v1");
     await clock.advance(0);
     const feed = fake.feed("widgets");
@@ -137,7 +137,7 @@ describe("a kind of workload that is wanted", () => {
     expect(served.asked).toBe(asked);
   });
 
-  it("is watched in the version that is served by now", async () => {
+  it("is watched in the version that is served now", async () => {
     const { fake, clock, served, caches } = start("v1beta1");
     await clock.advance(0);
     await fake.feed("widgets").list(widget("a"));
@@ -159,7 +159,7 @@ describe("a kind of workload that is wanted", () => {
     expect(caches.notes()).toEqual([]);
   });
 
-  it("ends with the caches, and makes them fail where it finds a bug", async () => {
+  it("ends with the caches, and makes them fail if it finds a bug", async () => {
     const { controller, running, clock } = start("v1");
     await clock.advance(0);
     controller.abort();

@@ -32,7 +32,7 @@ async function progressOf({ client }: ReturnType<typeof serving>, status: object
   return row?.progress(workloadObject({ spec: { replicas: 3 }, status: { ...status } })).state;
 }
 
-describe("a kind of which nothing is known but its definition", () => {
+describe("a kind of which only the definition is known", () => {
   it("is not complete while its controller leaves out the numbers that are 0", async () => {
     const api = serving(counts);
     expect(await progressOf(api, {})).toBe("progressing");

@@ -26,7 +26,7 @@ async function messageOf(options: ClusterConfigOptions): Promise<string> {
 }
 
 describe("the cluster", () => {
-  it("is that of --kubeconfig before $KUBECONFIG before the Pod's before that of ~/.kube/config", async () => {
+  it("is taken from --kubeconfig, then $KUBECONFIG, then the Pod, then ~/.kube/config", async () => {
     const { folder, options } = await everything();
     const env = { ...podEnv, KUBECONFIG: join(folder, "one") };
     const hostOf = async (more: Partial<ClusterConfigOptions>) =>
@@ -38,7 +38,7 @@ describe("the cluster", () => {
     expect(await hostOf({})).toBe("home");
   });
 
-  it("is that of ~/.kube/config also in a Pod if a context is set, because a ServiceAccount has none", async () => {
+  it("is taken from ~/.kube/config also in a Pod if a context is set, because a ServiceAccount has no contexts", async () => {
     const { options } = await everything();
     expect((await loadClusterConfig({ ...options, env: podEnv, context: "dev" })).server.host).toBe("home");
   });
@@ -90,7 +90,7 @@ describe("in a Pod", () => {
   });
 
   it.each(["token", "ca.crt"])(
-    "a missing %s is told with where it was looked for and why it may be missing",
+    "a missing %s is reported with the searched place and the possible reason",
     async (file) => {
       const inClusterFolder = await temporaryFiles(
         Object.fromEntries(Object.entries(serviceAccount).filter(([name]) => name !== file)),
@@ -101,7 +101,7 @@ describe("in a Pod", () => {
     },
   );
 
-  it("a kubeconfig at home is used where the service account cannot be read", async () => {
+  it("a kubeconfig in the home folder is used if the service account cannot be read", async () => {
     const { options } = await everything();
     const config = await loadClusterConfig({ ...options, env: podEnv, inClusterFolder: "/nonexistent" });
     expect(config.server.host).toBe("home");

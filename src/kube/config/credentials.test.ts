@@ -13,7 +13,7 @@ async function tokenFile(content: string, initial?: string) {
 }
 
 describe("the token of a file", () => {
-  it("is read again when what was read is a minute old, and not before", async () => {
+  it("is read again when the last read is a minute old, and not before", async () => {
     const { path, clock, credentials } = await tokenFile("one\n");
     expect((await credentials.current()).headers).toEqual(bearer("one"));
     await writeFile(path, "two\n");
@@ -32,7 +32,7 @@ describe("the token of a file", () => {
     expect(await credentials.current()).toBe(renewed);
   });
 
-  it("gives nothing else to try where the file still holds what was refused", async () => {
+  it("offers no other credential if the file still contains the rejected one", async () => {
     const { credentials } = await tokenFile("one");
     expect(await credentials.renew(await credentials.current())).toBeUndefined();
   });
@@ -45,7 +45,7 @@ describe("the token of a file", () => {
     expect(await credentials.current()).toBe(first);
   });
 
-  it("stays in use while the file is away or empty", async () => {
+  it("stays in use while the file is missing or empty", async () => {
     const { path, clock, credentials } = await tokenFile("one");
     const first = await credentials.current();
     await writeFile(path, "");
@@ -76,7 +76,7 @@ describe("the token of a file", () => {
 });
 
 describe("fixed credentials", () => {
-  it("are one credential, and there is no other to try", async () => {
+  it("are one credential, without an alternative", async () => {
     const credentials = fixedCredentials(bearer("t"));
     const credential = await credentials.current();
     expect(await credentials.current()).toBe(credential);
@@ -87,7 +87,7 @@ describe("fixed credentials", () => {
 describe("added headers", () => {
   const added = { "impersonate-user": "jane" };
 
-  it("stand beside those of the credential, which stays the same one", async () => {
+  it("are added to those of the credential, which stays the same", async () => {
     const { clock, credentials } = await tokenFile("one");
     const impersonating = withHeaders(credentials, added);
     const first = await impersonating.current();

@@ -65,7 +65,7 @@ async function failureOf(printed: string, options?: Options): Promise<string> {
 }
 
 describe("a credential plugin", () => {
-  it("gives a token, a client certificate, or both", async () => {
+  it("provides a token, a client certificate, or both", async () => {
     const certificate = { clientCertificateData: "CERT", clientKeyData: "KEY" };
     const byToken = await pluginPrinting(answer({ token: "t" }));
     expect(await byToken.credentials.current()).toEqual({ headers: bearer("t") });
@@ -106,14 +106,14 @@ describe("a credential plugin", () => {
     });
   });
 
-  it("is found on $PATH where its command has no slash", async () => {
+  it("is found on $PATH if its command has no slash", async () => {
     const { credentials } = await pluginPrinting("", {
       plugin: { command: "echo", args: [answer({ token: "from echo" })] },
     });
     expect((await credentials.current()).headers).toEqual(bearer("from echo"));
   });
 
-  it("runs once for everybody who waits, and not again before its credential expires", async () => {
+  it("runs once for all waiting requests, and not again before its credential expires", async () => {
     const expirationTimestamp = new Date(Date.UTC(2026, 0, 1, 0, 10)).toISOString();
     const { credentials, clock, print, runs } = await pluginPrinting(answer({ token: "one", expirationTimestamp }));
     const [first, second] = await Promise.all([credentials.current(), credentials.current()]);
@@ -127,7 +127,7 @@ describe("a credential plugin", () => {
     expect(await runs()).toBe(2);
   });
 
-  it("runs again when the server refused its credential, once for everybody whom it refused", async () => {
+  it("runs again when the server rejected its credential, once for all rejected requests", async () => {
     const { credentials, print, runs } = await pluginPrinting(answer({ token: "one" }));
     const rejected = await credentials.current();
     await print(answer({ token: "two" }));
@@ -138,13 +138,13 @@ describe("a credential plugin", () => {
     expect(await runs()).toBe(2);
   });
 
-  it("that prints the same again has no other credential to try", async () => {
+  it("that prints the same again provides no other credential", async () => {
     const { credentials, runs } = await pluginPrinting(answer({ token: "one" }));
     expect(await credentials.renew(await credentials.current())).toBeUndefined();
     expect(await runs()).toBe(2);
   });
 
-  it("that renews its token alone leaves the connections made with its certificate as they are", async () => {
+  it("that renews only its token does not change the connections made with its certificate", async () => {
     const certificate = { clientCertificateData: "CERT", clientKeyData: "KEY" };
     const { credentials, print } = await pluginPrinting(answer({ token: "one", ...certificate }));
     const rejected = await credentials.current();
@@ -156,7 +156,7 @@ describe("a credential plugin", () => {
     expect((await credentials.renew(renewed ?? rejected))?.certificate).toEqual({ cert: "CERT", key: "OTHER" });
   });
 
-  it("that failed is run again by the next request", async () => {
+  it("runs again for the next request after a failure", async () => {
     const { credentials, print } = await pluginPrinting("nonsense");
     await expect(credentials.current()).rejects.toThrow(ClusterConfigError);
     await print(answer({ token: "t" }));

@@ -112,7 +112,7 @@ describe("a mistake in a kubeconfig is one line with its file and path, and neve
     expect(await mistake(kubeconfigOf(parts))).toBe(`FILE: ${expected}`);
   });
 
-  it("an unknown context, beside those there are", async () => {
+  it("an unknown context, with the existing contexts", async () => {
     expect(await mistake(kubeconfigOf(), "prod")).toBe("FILE: context prod not found (available: dev)");
   });
 

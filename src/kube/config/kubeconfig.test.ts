@@ -59,7 +59,7 @@ users:
     expect((await load(folder, ["config"], "b")).server.href).toBe("https://b/base");
   });
 
-  it("may speak of a server without TLS, and of a user without credentials", async () => {
+  it("may have a server without TLS, and a user without credentials", async () => {
     const config = await loadParts({ cluster: { server: "http://127.0.0.1:8001" } });
     expect(config.server.href).toBe("http://127.0.0.1:8001/");
     expect((await config.credentials.current()).headers).toEqual({});
@@ -99,7 +99,7 @@ describe("several kubeconfigs", () => {
   });
   const three = JSON.stringify({ "current-context": "c", users: [{ name: "a", user: { token: "three" } }] });
 
-  it("are one, where the first that has a name or a current context wins, and files are relative to their own", async () => {
+  it("are merged: the first definition of a name or current context applies, and file paths are relative to their own kubeconfig", async () => {
     const folder = await temporaryFiles({ one, three });
     await mkdir(join(folder, "sub"));
     await writeFile(join(folder, "sub", "two"), two);

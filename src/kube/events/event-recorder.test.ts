@@ -68,7 +68,7 @@ describe("an Event", () => {
     ]);
   });
 
-  it("that repeats raises the count and the last time of the one that is there, and is written by one request", async () => {
+  it("that repeats raises the count and the last time of the existing Event with one request", async () => {
     const { sandbox, client, clock, recorder } = await start();
     await recorder.record(changed);
     await clock.advance(61_500);
@@ -81,7 +81,7 @@ describe("an Event", () => {
     expect(verbs).toEqual(["create", "patch", "patch", "list"]);
   });
 
-  it("is passed on with its result: first, counted on an existing Event, or failed", async () => {
+  it("is reported with its result: first, counted on an existing Event, or failed", async () => {
     const handedOn: [string, EventResult][] = [];
     const { sandbox, client, recorder, another } = await start(({ message }, how) => handedOn.push([message, how]));
     await recorder.record(changed);
@@ -111,7 +111,7 @@ describe("an Event", () => {
     expect((await storedEvents(client)).map(({ count }) => count)).toEqual([9]);
   });
 
-  it("is another one where object, type, reason or message differ", async () => {
+  it("is a different Event if object, type, reason or message differ", async () => {
     const { client, recorder } = await start();
     const others: readonly ObjectEvent[] = [
       changed,
@@ -160,7 +160,7 @@ describe("an Event", () => {
     expect(event).not.toHaveProperty("involvedObject.namespace");
   });
 
-  it("has a name that the API server accepts, whatever long name its object has", async () => {
+  it("has a name that the API server accepts, even if the name of its object is long", async () => {
     const { client, logged, recorder } = await start();
     const endsInDots = `${"a".repeat(198)}.-b${"c".repeat(40)}`;
     await recorder.record({ ...changed, regarding: { ...regarding, name: endsInDots } });
@@ -180,7 +180,7 @@ describe("an Event", () => {
   });
 
   it.for([403, 404])(
-    "is not tried for 5 seconds where its namespace answered %d, and is everywhere else",
+    "is not attempted for 5 seconds in a namespace that answered %d, and is attempted in other namespaces",
     async (status) => {
       const { sandbox, client, clock, logged, metrics, recorder } = await start();
       const isCreate = ({ method, path }: { method: string; path: string }) => method === "POST" && path === events;
@@ -203,7 +203,7 @@ describe("an Event", () => {
     },
   );
 
-  it("fails in the log once a minute, with how many others failed meanwhile", async () => {
+  it("is logged as failed once a minute, with the number of other failures since then", async () => {
     const { sandbox, clock, logged, recorder } = await start();
     sandbox.faults.add({ match: ({ method }) => method === "POST", action: { type: "status", status: 500 } });
     for (let tries = 0; tries < 20; tries++) await recorder.record(changed);
@@ -214,7 +214,7 @@ describe("an Event", () => {
     expect(logged[1]).toContain('"others":19');
   });
 
-  it("whose repeat breaks off is logged, and counted on the same Event the next time", async () => {
+  it("whose repetition fails is logged, and counted on the same Event the next time", async () => {
     const { sandbox, client, logged, recorder } = await start();
     await recorder.record(changed);
     sandbox.faults.add({ match: ({ method }) => method === "PATCH", action: { type: "drop" }, times: 1 });
@@ -226,7 +226,7 @@ describe("an Event", () => {
 });
 
 describe("the message of an Event", () => {
-  it("is at most 1,024 bytes, cut on the border of a character and marked", async () => {
+  it("is at most 1,024 bytes, truncated between two characters, with a mark", async () => {
     const { client, recorder } = await start();
     const messages = ["x".repeat(1024), "x".repeat(1025), `${"x".repeat(1019)}€€€`, "🌊".repeat(300)];
     for (const message of messages) await recorder.record({ ...changed, message });
@@ -259,7 +259,7 @@ describe("the message of an Event", () => {
 });
 
 describe("the memory of counts", () => {
-  it("is of the last 2,000 Events: what came before costs two requests more", async () => {
+  it("contains the last 2,000 Events; an earlier one costs two more requests", async () => {
     const sent: string[] = [];
     const stored = new Map<string, { count: number }>();
     async function request<T>({ method, path, body }: Parameters<ApiClient["request"]>[0]): Promise<T> {

@@ -70,14 +70,14 @@ describe("a request to the API server", () => {
     ]);
   });
 
-  it("uses the base path of a server that has one", async () => {
+  it("uses the base path of the server", async () => {
     const { client } = await clientOfServer((request, response) => json(response, 200, request.url), {
       root: "/k8s/clusters/a/",
     });
     expect(await client.request({ method: "GET", path: "/api/v1/pods" })).toBe("/k8s/clusters/a/api/v1/pods");
   });
 
-  it("is counted by verb and answer", async () => {
+  it("is counted by verb and status", async () => {
     const { client, metrics } = await clientOfServer((request, response) =>
       json(response, request.method === "GET" ? 200 : 409, {}),
     );
@@ -95,7 +95,7 @@ describe("a request to the API server", () => {
   });
 });
 
-describe("a failure that the API server answers", () => {
+describe("an error response of the API server", () => {
   it("has the request, the status, the reason and the message of the server", async () => {
     const { client } = await clientOfServer((_, response) =>
       json(response, 403, { kind: "Status", reason: "Forbidden", message: "no, not you", details: { name: "web" } }),
@@ -123,7 +123,7 @@ describe("a failure that the API server answers", () => {
     expect(await failureOf(client)).toMatchObject({ status: 429, retryAfterMs: ms });
   });
 
-  it("passes on the seconds of its Status where there is no header", async () => {
+  it("passes on the seconds of its Status if there is no header", async () => {
     const { client } = await clientOfServer((_, response) =>
       json(response, 429, { kind: "Status", details: { retryAfterSeconds: 3 } }),
     );
@@ -142,7 +142,7 @@ describe("a failure that the API server answers", () => {
       body: "null",
       says: "get secrets/web in default: 502: the response is not from an API server (application/json)",
     },
-  ])("is readable where a proxy answers in $type", async ({ type, body, says }) => {
+  ])("is readable if a proxy answers in $type", async ({ type, body, says }) => {
     const { client } = await clientOfServer((_, response) =>
       response.writeHead(502, { "content-type": type }).end(body),
     );
@@ -150,8 +150,8 @@ describe("a failure that the API server answers", () => {
   });
 });
 
-describe("an answer that is not whole", () => {
-  it("is a ConnectionError where the connection breaks in it, also before its first byte", async () => {
+describe("an incomplete response", () => {
+  it("is a ConnectionError if the connection breaks during the response, also before its first byte", async () => {
     for (const part of ["", '{"data":']) {
       const { client } = await clientOfServer((_, response) => {
         response.writeHead(200, { "content-length": "1000" });
@@ -162,7 +162,7 @@ describe("an answer that is not whole", () => {
     }
   });
 
-  it("does not show what it held where it is not JSON", async () => {
+  it("does not show its content if it is not JSON", async () => {
     const { client } = await clientOfServer((_, response) => response.end('{"data": hunter2}'));
     const failure = await failureOf(client);
     expect(failure).toBeInstanceOf(ConnectionError);
@@ -171,10 +171,10 @@ describe("an answer that is not whole", () => {
   });
 });
 
-describe("a long answer", () => {
+describe("a long response", () => {
   const large = { data: "x".repeat(300_000) };
 
-  it("to a GET is read after those before it, so that many take the memory of one, and a short one beside it", async () => {
+  it("to a GET is read after earlier long ones, so that many need the memory of one; a short one is read meanwhile", async () => {
     const asked = new Map<string, number>();
     const held: (() => void)[] = [];
     const { client } = await clientOfServer((request, response) => {
@@ -197,7 +197,7 @@ describe("a long answer", () => {
     expect(await answers).toEqual(paths.map((url) => ({ ...large, url })));
   });
 
-  it("to a GET is parsed when what those before left is collected, each time that they were 4 MiB, and a short one at once", async () => {
+  it("to a GET is parsed after the garbage of each 4 MiB of earlier ones was collected; a short one is parsed at once", async () => {
     let collections = 0;
     const answer = { data: "x".repeat(1_500_000) };
     const { client } = await clientOfServer(
@@ -210,7 +210,7 @@ describe("a long answer", () => {
     expect(collections).toBe(4);
   });
 
-  it("to a write is read at once: it is not written twice", async () => {
+  it("to a write is read at once, so that nothing is written twice", async () => {
     let asked = 0;
     const { client } = await clientOfServer((_, response) => {
       asked++;
@@ -222,7 +222,7 @@ describe("a long answer", () => {
 });
 
 describe("a request that takes too long", () => {
-  it("ends as soon as an answer is longer than any object, and asks for no compressed one, which could be", async () => {
+  it("ends as soon as a response is longer than any object, and never accepts compressed responses, which could be longer", async () => {
     const chunk = Buffer.alloc(1024 * 1024, " ");
     let encoding: unknown;
     let sent = 0;
@@ -241,7 +241,7 @@ describe("a request that takes too long", () => {
     expect(sent).toBeLessThan(100);
   });
 
-  it("ends at its deadline, whether no answer comes or no more of it", async () => {
+  it("ends at its deadline, without a response or in the middle of one", async () => {
     for (const begun of [false, true]) {
       const clock = new FakeClock();
       const { client } = await clientOfServer((_, response) => void (begun && response.write("{")), { clock });
@@ -252,7 +252,7 @@ describe("a request that takes too long", () => {
     }
   });
 
-  it("ends with the caller's reason as soon as the caller gives up", async () => {
+  it("ends with the caller's reason as soon as the caller aborts", async () => {
     const stop = new AbortController();
     const { client } = await clientOfServer(() => stop.abort(reason));
     const reason = new Error("the manager stops");
@@ -266,7 +266,7 @@ describe("a request that takes too long", () => {
     expect(await failureOf(client)).toMatchObject({ message: "get secrets/web in default: the client is closed" });
   });
 
-  it("is not sent where it may not be any more once there are credentials, also other ones after a 401", async () => {
+  it("is not sent if it may no longer be sent when credentials are available, also after a 401 with other credentials", async () => {
     for (const allowed of [0, 1]) {
       const [seen, given]: [string[], number[]] = [[], []];
       const asking = new AbortController();
@@ -300,7 +300,7 @@ describe("a request that takes too long", () => {
   });
 });
 
-describe("credentials that are refused", () => {
+describe("rejected credentials", () => {
   /** Credentials "t0", then "t1" and so on up to the last. */
   function tokens(last: number): Credentials {
     const made: Credential[] = [];
@@ -327,7 +327,7 @@ describe("credentials that are refused", () => {
     ]);
   });
 
-  it("are renewed once only: a second 401 is the answer", async () => {
+  it("are renewed only once: a second 401 is returned", async () => {
     let asked = 0;
     const { client } = await clientOfServer(
       (_, response) => {
@@ -355,7 +355,7 @@ describe("credentials that are refused", () => {
 });
 
 describe("a stream", () => {
-  it("brings the bytes as they come and stays open beyond the deadline", async () => {
+  it("returns the bytes as they arrive, and stays open beyond the deadline", async () => {
     const clock = new FakeClock();
     let answer: ServerResponse | undefined;
     const { client } = await clientOfServer(
@@ -374,7 +374,7 @@ describe("a stream", () => {
     expect((await chunks.next()).done).toBe(true);
   });
 
-  it("throws a ConnectionError out of its middle when the connection breaks", async () => {
+  it("throws a ConnectionError when the connection breaks in the middle", async () => {
     const { client } = await clientOfServer((_, response) => response.write("a", () => response.destroy()));
     const stream = await client.stream(web);
     await expect(text(stream)).rejects.toBeInstanceOf(ConnectionError);
@@ -388,7 +388,7 @@ describe("a stream", () => {
     await expect(text(stream)).rejects.toThrow("stopped");
   });
 
-  it("ends its request when its reader leaves", async () => {
+  it("ends its request when its reader stops", async () => {
     const gone = Promise.withResolvers<void>();
     const { client } = await clientOfServer((_, response) => response.once("close", gone.resolve).write("a"));
     for await (const _ of await client.stream(web)) break;

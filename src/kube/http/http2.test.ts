@@ -76,7 +76,7 @@ describe("the connection to an API server with HTTP/2", () => {
     expect(server.sessions).toHaveLength(1);
   });
 
-  it("is joined by others when watches fill it, and short requests still get through", async () => {
+  it("is supplemented by others when watches fill it, and short requests still succeed", async () => {
     const server = await http2Server((stream, path, headers) => {
       if (path !== "/watch") return ok(stream, path, headers);
       stream.respond({ ":status": 200 });
@@ -150,7 +150,7 @@ describe("the connection to an API server with HTTP/2", () => {
     expect(server.sessions.length).toBeGreaterThan(4);
   });
 
-  it("breaking makes a watch's end an error, not an end", async () => {
+  it("ends a watch with an error if it breaks", async () => {
     const server = await http2Server((stream) => {
       stream.respond({ ":status": 200 });
       stream.write("a", () => setImmediate(() => stream.session?.destroy()));
@@ -163,7 +163,7 @@ describe("the connection to an API server with HTTP/2", () => {
     await expect(read).rejects.toBeInstanceOf(ConnectionError);
   });
 
-  it("breaking after the first part of an answer makes the request fail, also where no byte of the body came", async () => {
+  it("fails the request if it breaks after the first part of a response, also before any byte of the body", async () => {
     for (const part of [undefined, '{"a":1}']) {
       const server = await http2Server((stream) => {
         stream.respond({ ":status": 200 });
@@ -174,7 +174,7 @@ describe("the connection to an API server with HTTP/2", () => {
     }
   });
 
-  it("that ended is replaced by the next request", async () => {
+  it("is replaced by the next request after it ended", async () => {
     const server = await http2Server(ok);
     const client = clientFor(server.port);
     await client.request(get());
@@ -183,7 +183,7 @@ describe("the connection to an API server with HTTP/2", () => {
     expect(server.sessions).toHaveLength(2);
   });
 
-  it("sends again what the server refused to begin, whatever it is", async () => {
+  it("sends every request again that the server refused to start", async () => {
     let asked = 0;
     const server = await http2Server((stream, path, headers) => {
       asked += 1;
@@ -194,7 +194,7 @@ describe("the connection to an API server with HTTP/2", () => {
     expect(asked).toBe(3);
   });
 
-  it("does not send again what the server may have begun", async () => {
+  it("does not send requests again that the server may have started", async () => {
     let asked = 0;
     const server = await http2Server((stream) => {
       asked += 1;
@@ -205,7 +205,7 @@ describe("the connection to an API server with HTTP/2", () => {
     expect(asked).toBe(1);
   });
 
-  it("has room for 1 MB of a watch that is not read now, and short requests still work", async () => {
+  it("buffers 1 MB of an unread watch, and short requests still work", async () => {
     const written = Promise.withResolvers<void>();
     const server = await http2Server((stream, path, headers) => {
       if (path !== "/watch") return ok(stream, path, headers);
@@ -219,7 +219,7 @@ describe("the connection to an API server with HTTP/2", () => {
     await stream[Symbol.asyncDispose]();
   });
 
-  it("takes long answers in pieces and whole", async () => {
+  it("accepts long responses in pieces and whole", async () => {
     const long = "ä".repeat(3_000_000);
     const server = await http2Server((stream) => {
       stream.respond({ ":status": 200 });
@@ -230,7 +230,7 @@ describe("the connection to an API server with HTTP/2", () => {
 });
 
 describe("the certificate of the server", () => {
-  it("is checked against the authority and the name that the kubeconfig gives", async () => {
+  it("is checked against the authority and the name in the kubeconfig", async () => {
     const { port } = await http2Server(ok);
     const other = makeCertificates().ca;
     expect(await clientFor(port, { tls: { serverName: "wave.test" } }).request(get("/a"))).toBe("/a");
@@ -261,7 +261,7 @@ describe("the certificate of the server", () => {
 });
 
 describe("the client's certificate", () => {
-  it("is shown, and a renewed one by a connection of its own", async () => {
+  it("is presented, and a renewed one uses a new connection", async () => {
     const server = await serveHttp2({ ...certificates.server, ca: certificates.ca, requestCert: true });
     onTestFinished(server.close);
     server.server.on("stream", (stream) => {
@@ -298,7 +298,7 @@ describe("a server without HTTP/2", () => {
     expect(server.sockets.size).toBeLessThanOrEqual(2);
   });
 
-  it("gets a request again if it has just closed a keep-alive connection", async () => {
+  it("receives a request again if it has just closed a keep-alive connection", async () => {
     const https = createHttpsServer({ ...certificates.server, keepAliveTimeout: 1 }, (_, response) =>
       response.end("1"),
     );

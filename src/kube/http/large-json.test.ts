@@ -7,7 +7,7 @@ const fields = fc.dictionary(text, fc.oneof(fc.constant({}), fc.dictionary(text,
 const padding = "x".repeat(64 * 1024);
 
 describe("a large object without its bulk", () => {
-  it("is the same but for its managed fields, whatever it and they hold", () => {
+  it("is the same except for its managed fields, regardless of content", () => {
     fc.assert(
       fc.property(fc.array(fields, { maxLength: 3 }), fc.dictionary(text, text), (all, data) => {
         const object = (each: (fieldsV1: object) => object) => ({
@@ -25,14 +25,14 @@ describe("a large object without its bulk", () => {
     );
   });
 
-  it("stays as it is where it is small, and where it breaks off", () => {
+  it("does not change if it is small or truncated", () => {
     const small = JSON.stringify({ metadata: { managedFields: [{ fieldsV1: { "f:data": {} } }] } });
     expect(withoutBulkyFields(Buffer.from(small)).toString()).toBe(small);
     const broken = `{"data":"${padding}","metadata":{"managedFields":[{"fieldsV1":{"f:da`;
     expect(withoutBulkyFields(Buffer.from(broken)).toString()).toBe(broken);
   });
 
-  it.each(["data", "binaryData"])("has no more keys of %s than are parsed, the first ones", (field) => {
+  it.each(["data", "binaryData"])("has only as many keys of %s as are parsed, the first ones", (field) => {
     const entries = (count: number) => Array.from({ length: count }, (_, index) => [`key-${index},`, `},"${index}"{`]);
     const object = (count: number) => ({
       object: { metadata: { name: "a" }, [field]: Object.fromEntries(entries(count)), type: "Opaque" },

@@ -21,7 +21,7 @@ function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
 const line = fc.string({ unit: fc.constantFrom("a", '"', "\r", "é", "€", "🌊", "\u0000"), maxLength: 12 });
 
 describe("lines", () => {
-  it("are the same whatever way the bytes are cut into chunks, also in the middle of a character", async () => {
+  it("are the same for every split of the bytes into chunks, also in the middle of a character", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(line), fc.array(fc.nat(), { maxLength: 20 }), async (texts, places) => {
         const bytes = Buffer.from(texts.map((text) => `${text}\n`).join(""));
@@ -31,11 +31,11 @@ describe("lines", () => {
     );
   });
 
-  it("do not include what follows the last line's end: the stream broke off in it", async () => {
+  it("do not include bytes after the end of the last line, because the stream was cut there", async () => {
     expect(await linesOf([Buffer.from("whole\nbro"), Buffer.from("ken")])).toEqual(["whole"]);
   });
 
-  it("of 3 MB come whole out of small chunks", async () => {
+  it("of 3 MB are complete from small chunks", async () => {
     const long = "x".repeat(3_000_000);
     const bytes = Buffer.from(`${long}\nshort\n`);
     const chunks = Array.from({ length: Math.ceil(bytes.length / 16_384) }, (_, index) =>
@@ -44,7 +44,7 @@ describe("lines", () => {
     expect(await linesOf(chunks)).toEqual([long, "short"]);
   });
 
-  it("that are not finished keep no larger buffer alive than they need", async () => {
+  it("that are unfinished keep no larger buffer alive than they need", async () => {
     // What is begun in one chunk must not change when the memory of that chunk is used again.
     const reused = Buffer.from("one\ntw");
     async function* chunks() {
@@ -62,7 +62,7 @@ describe("lines", () => {
     await expect(linesOf(Array<Buffer>(13).fill(chunk))).rejects.toThrow("the object exceeds 12 MiB");
   });
 
-  it("of a large object and many small ones after it are right, when its memory is given back", async () => {
+  it("of a large object and many small ones after it are correct after its memory is released", async () => {
     const texts = ["x".repeat(200_000), ...Array.from({ length: 300 }, (_, index) => `line ${index}`)];
     const bytes = Buffer.from(texts.map((text) => `${text}\n`).join(""));
     const chunks = Array.from({ length: Math.ceil(bytes.length / 5) }, (_, index) =>

@@ -32,7 +32,7 @@ const item = fc.oneof(text, fc.jsonValue({ stringUnit: fc.constantFrom("]", "}",
 const other = name.filter((text) => text !== "items");
 
 describe("the items of a list", () => {
-  it("are what JSON.parse finds, and the rest is the list without them, however the bytes are cut", async () => {
+  it("equal the result of JSON.parse, and the rest is the list without them, for every split of the bytes", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.oneof(item, fc.dictionary(name, item))),
@@ -58,7 +58,7 @@ describe("the items of a list", () => {
     });
   });
 
-  it("are passed on before the next one has come", async () => {
+  it("are passed on before the next one arrives", async () => {
     const given: string[] = [];
     async function* chunks() {
       for (const part of ['{"items":[{"a":1}', ",", '{"b":2}', "]}"]) {

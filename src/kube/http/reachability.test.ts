@@ -47,7 +47,7 @@ it("does not report a connection that broke and was restored", async () => {
   expect([lines, shown()]).toEqual([[], 1]);
 });
 
-it("takes a refusal for an answer, but not that of a proxy in front of a server that is gone", async () => {
+it("treats a rejection as a response, but not the error of a proxy in front of a stopped server", async () => {
   const { reachability } = start();
   reachability.failed(failure(403, "Forbidden"));
   reachability.failed(refused);
@@ -58,14 +58,14 @@ it("takes a refusal for an answer, but not that of a proxy in front of a server 
   expect(reachability.isUnreachable()).toBe(true);
 });
 
-it("leaves a server that has never answered to its first contact, and shows it as not reachable", async () => {
+it("does not report a server before its first response, and shows it as unreachable", async () => {
   const { reachability, clock, lines, shown } = start();
   reachability.failed(refused);
   await clock.advance(60_000);
   expect([lines, shown()]).toEqual([[], 0]);
 });
 
-it("takes nothing of what a caller gave up for silence", async () => {
+it("does not treat a request that the caller aborted as silence", async () => {
   const { reachability, shown } = start();
   reachability.responded();
   reachability.failed(new Error("stopped"));

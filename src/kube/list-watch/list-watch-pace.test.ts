@@ -58,14 +58,14 @@ const status = (code: number, headers: Record<string, string> = {}): RequestList
   };
 };
 
-describe("a list-watch waits longer and longer", () => {
-  it("where a server forgets at once what it has just listed, but lists again at once the first time", async () => {
+describe("a list-watch waits with growing delays", () => {
+  it("if a server immediately forgets the version that it listed, but lists again at once the first time", async () => {
     const { pauses, restarts } = await pausesBetween(5, (_, response) => response.end(lines(end("7"), expired)));
     expect(pauses).toEqual(["request", "request", 800, "request", 1600, "request", 3200, "request"]);
     expect(restarts).toEqual(['{resource="secrets",reason="gone"} 4']);
   });
 
-  it("where a server forgets at once what it has just listed in pages", async () => {
+  it("if a server immediately forgets the version that it listed in pages", async () => {
     const { pauses } = await pausesBetween(9, (request, response) => {
       const query = new URL(request.url ?? "", "http://server").searchParams;
       if (query.has("sendInitialEvents")) return status(422)(request, response);
@@ -76,7 +76,7 @@ describe("a list-watch waits longer and longer", () => {
     expect(pauses).toEqual([...refused, ...listAndWatch, ...listAndWatch, 800, ...listAndWatch, 1600, ...listAndWatch]);
   });
 
-  it("where a server ends each watch at once, and does not list again", async () => {
+  it("if a server ends each watch at once, and does not list again", async () => {
     let answers = [lines(end("7"))];
     const { pauses, types } = await pausesBetween(4, (_, response) => {
       response.end(answers[0]);
@@ -86,7 +86,7 @@ describe("a list-watch waits longer and longer", () => {
     expect(types).toEqual(["init", "initDone"]);
   });
 
-  it("where a connection breaks, up to half a minute", async () => {
+  it("if a connection breaks, up to half a minute", async () => {
     const { pauses, restarts } = await pausesBetween(8, (request) => request.socket.destroy());
     const delays = pauses.filter((each) => each !== "request");
     expect(delays.slice(0, 7)).toEqual([800, 1600, 3200, 6400, 12_800, 25_600, 30_000]);
@@ -138,7 +138,7 @@ describe("a watch that lived for a second", () => {
   });
 });
 
-describe("a list-watch that a server refuses waits", () => {
+describe("a list-watch that a server rejects", () => {
   it("waits as long as the server requests, also if the own delay is shorter", async () => {
     const { pauses, restarts } = await pausesBetween(3, status(429, { "retry-after": "7" }));
     expect(pauses).toEqual(["request", 7_000, "request", 7_000, "request"]);

@@ -24,7 +24,7 @@ import { resources } from "../api/resources.ts";
 import { listWatch } from "./list-watch.ts";
 
 describe("a list-watch", () => {
-  it("yields what exists, the end of the list, and then each change", async () => {
+  it("yields the existing objects, the end of the list, and then each change", async () => {
     const { asked, told } = await follow(
       goesOn(
         added("x", "1"),
@@ -87,7 +87,7 @@ describe("a list-watch", () => {
     expect(told).toEqual(["init", "initFailed", "init", `initApply ${last}`]);
   });
 
-  it("starts a list again that broke before its end, whatever the objects in it", async () => {
+  it("restarts a list that broke before its end, regardless of its objects", async () => {
     const { asked, told, logged } = await follow(
       breaks(added("x", "1")),
       ends(added("x", "1")),
@@ -138,7 +138,7 @@ describe("a list-watch", () => {
     expect(logged[1]).toMatch(/^info a watch works again/);
   });
 
-  it("ends by its signal alone, quietly, and lets go of its stream", async () => {
+  it("ends only by its signal, without an error, and releases its stream", async () => {
     const closed = new Promise<void>((resolve) => {
       void follow((response) => {
         response.once("close", resolve);
@@ -177,7 +177,7 @@ describe("a list-watch of a server that sends no lists as streams", () => {
     expect(asked[5]).not.toHaveProperty("continue");
   });
 
-  it("starts the pages again if the server no longer has their moment", async () => {
+  it("restarts the pages if the server no longer has their version", async () => {
     const { asked, told } = await follow(
       refuses(400, "BadRequest"),
       page([secret("x", "1")], { resourceVersion: "5", continue: "old" }),
@@ -190,7 +190,7 @@ describe("a list-watch of a server that sends no lists as streams", () => {
     expect(asked[4]).toMatchObject(watching("8"));
   });
 
-  it("skips what is no object in a page, and takes a list without items as empty", async () => {
+  it("skips items of a page that are not objects, and treats a list without items as empty", async () => {
     const { told, logged } = await follow(
       refuses(422, "Invalid"),
       page([null, {}, secret("x", "1")], { resourceVersion: "5", continue: "more" }),

@@ -4,7 +4,7 @@ import { seriesOf } from "../../../test/support/kube/client.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { createWatchActivity } from "./watch-activity.ts";
 
-describe("what was last heard of watches", () => {
+describe("the activity of watches", () => {
   it("reports the longest silence of each resource, and names each watch without data for longer than two bookmarks", async () => {
     const clock = new FakeClock();
     const metrics = new MetricsRegistry();

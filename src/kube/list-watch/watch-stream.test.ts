@@ -12,7 +12,7 @@ import {
   watching,
 } from "../../../test/support/kube/scripted-watch.ts";
 
-describe("a line of a watch that is no event", () => {
+describe("a line of a watch that is not an event", () => {
   const broken = [
     '{"type":"ADDED","object":{"metadata":{"name":"db","namespace":"a"},"data":{"password":"aHVudGVyMg=="}\n',
     "hunter2\n",
@@ -32,7 +32,7 @@ describe("a line of a watch that is no event", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("is logged by its length and its object's name, and never by what it holds", async () => {
+  it("is logged with its length and the name of its object, and never with its content", async () => {
     const { logged } = await follow(goesOn(...broken, endOfList("5"), added(last, "6")));
     expect(logged).toHaveLength(broken.length);
     expect(logged[0]).toBe(
@@ -41,14 +41,14 @@ describe("a line of a watch that is no event", () => {
     expect(logged.join()).not.toMatch(/aHVudGVyMg|hunter2|password/);
   });
 
-  it("keeps no watch from resuming where it was", async () => {
+  it("does not prevent the watch from resuming at its position", async () => {
     const nameless = event("MODIFIED", { metadata: { name: "y" } });
     const { asked } = await follow(breaks(endOfList("5"), added("x", "6"), nameless, "{"), goesOn(added(last, "7")));
     expect(asked).toMatchObject([listing, watching("6")]);
   });
 });
 
-describe("events that come in pieces", () => {
+describe("events that arrive in pieces", () => {
   it("arrive complete, also if a chunk ends in the middle of a character", async () => {
     const bytes = Buffer.from(endOfList("5") + added("größe€", "6") + added(last, "7"));
     const { told } = await follow(async (response) => {

@@ -34,7 +34,7 @@ describe("a JSON logger", () => {
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ a: "NaN", b: "Infinity" });
   });
 
-  it("gives back every message and field unchanged, whatever they hold, from one line each", () => {
+  it("preserves every message and field, regardless of content, on one line each", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (message, value) => {
         const lines: string[] = [];
@@ -48,7 +48,7 @@ describe("a JSON logger", () => {
 });
 
 describe("a text logger", () => {
-  it("is read by a person: time, level, message, key=value, quoted where the end would be unclear", () => {
+  it("is readable for a person: time, level, message, key=value, quoted if the end would be unclear", () => {
     const lines: string[] = [];
     const log = loggerInto(lines, { format: "text" });
     log.info("patched", { workload: "Deployment/default/web", why: "a key changed", n: 2, empty: "", none: undefined });
@@ -59,7 +59,7 @@ describe("a text logger", () => {
     ]);
   });
 
-  it("lets nothing that it is given start a line or steer the terminal", () => {
+  it("lets no content start a line or control the terminal", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (message, value) => {
         const lines: string[] = [];
@@ -133,7 +133,7 @@ describe("a logger with repeated messages", () => {
     );
   });
 
-  it("writes all of it for who wants to see everything", () => {
+  it("writes every line at level debug", () => {
     const lines: string[] = [];
     const log = loggerInto(lines);
     for (let index = 0; index < 250; index++) log.debug("again");

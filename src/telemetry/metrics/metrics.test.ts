@@ -59,7 +59,7 @@ describe("the registry", () => {
     expect(families.get("c")?.samples.filter(({ name }) => name === "c_count")).toHaveLength(2);
   });
 
-  it("gives a strict parser back the labels and help texts that it was given, whatever they hold, but those that are empty", () => {
+  it("can be parsed by a strict parser, with the same labels and help texts, except empty ones", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "\\", '"', "\n", ",", "}", "=", "é", "n", " ") });
     fc.assert(
       fc.property(text, text, text, (help, first, second) => {
@@ -147,7 +147,7 @@ const extraLabel = { kind: "a", outcome: "failed" as const, other: "b" };
 const wrongValue = { kind: "a", outcome: "toString" as "failed" };
 
 describe("the process's metrics", () => {
-  it("tell memory, CPU time, start and version under the usual names", () => {
+  it("report memory, CPU time, start and version with the usual names", () => {
     const registry = new MetricsRegistry();
     addProcessMetrics(registry, "1.2.3");
     const value = (name: string) => parseExposition(registry.render()).get(name)?.samples[0]?.value ?? Number.NaN;
@@ -162,7 +162,7 @@ describe("the process's metrics", () => {
     ]);
   });
 
-  it("tell the longest wait for the event loop since the last scrape, and forget it then", async () => {
+  it("report the longest delay of the event loop since the last scrape, and reset it then", async () => {
     const registry = new MetricsRegistry();
     addProcessMetrics(registry, "1.2.3");
     const delay = () =>
