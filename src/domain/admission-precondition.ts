@@ -1,6 +1,6 @@
 import { sapConfigHash } from "./compatibility/sap.ts";
 import type { CompatibilitySettings } from "./compatibility/settings.ts";
-import { matchesView } from "./config/recorded.ts";
+import { matchesView } from "./config/recorded-hash.ts";
 import type { Workload, WorkloadObject } from "./model/workload.ts";
 import type { DuePlan } from "./plan/plan.ts";
 import type { Policy, PolicyFlags } from "./policy/policy.ts";

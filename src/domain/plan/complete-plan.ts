@@ -1,7 +1,7 @@
 import { type Change, changesBetween } from "../config/changes.ts";
 import type { ConfigView } from "../config/hash.ts";
 import { describeChanges } from "../config/messages.ts";
-import { matchesView, readRecordedHash } from "../config/recorded.ts";
+import { matchesView, readRecordedHash } from "../config/recorded-hash.ts";
 import { membershipChange, type TrackedViews, underCurrentKey } from "../config/tracked-view.ts";
 import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";

@@ -1,6 +1,6 @@
 import type { Progress } from "../progress.ts";
 import type { WorkloadObject } from "../workload-references.ts";
-import type { KnownKind } from "./known-kind.ts";
+import type { KnownKind } from "./kind-rules.ts";
 import { fieldsOf, isObserved, numberOf, progressByCounts } from "./replica-counts.ts";
 
 /**

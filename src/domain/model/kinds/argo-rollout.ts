@@ -2,7 +2,7 @@ import { rolloutStrategy } from "../../compatibility/stakater.ts";
 import type { TemplateSource } from "../kind-row.ts";
 import type { Progress } from "../progress.ts";
 import type { WorkloadObject } from "../workload-references.ts";
-import type { KnownKind } from "./known-kind.ts";
+import type { KnownKind } from "./kind-rules.ts";
 import { fieldsOf, isObserved, numberOf, textOf } from "./replica-counts.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { KnownKind } from "./known-kind.ts";
+import type { KnownKind } from "./kind-rules.ts";
 
 /**
  * A CronJob. Each scheduled run creates new Pods, which read the current configuration. For a rollout, Wave runs the CronJob once in

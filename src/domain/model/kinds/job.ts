@@ -1,4 +1,4 @@
-import type { KnownKind } from "./known-kind.ts";
+import type { KnownKind } from "./kind-rules.ts";
 
 /** The part of the status of a Job that shows its progress. */
 interface JobStatus {

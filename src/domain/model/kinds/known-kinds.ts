@@ -2,7 +2,7 @@ import type { WorkloadKind } from "../kind-row.ts";
 import { argoRollout } from "./argo-rollout.ts";
 import { cronJob } from "./cron-job.ts";
 import { job } from "./job.ts";
-import type { KnownKind } from "./known-kind.ts";
+import type { KnownKind } from "./kind-rules.ts";
 import { advancedStatefulSet, cloneSet } from "./kruise.ts";
 
 // domain/model/kinds: the rules of each kind of workload beyond apps/v1. Knows the model only.

@@ -1,7 +1,7 @@
 import { configHash } from "../../references/annotations.ts";
 import type { Progress } from "../progress.ts";
 import type { WorkloadObject } from "../workload-references.ts";
-import type { KnownKind } from "./known-kind.ts";
+import type { KnownKind } from "./kind-rules.ts";
 import { fieldsOf, isObserved, numberOf, progressByCounts } from "./replica-counts.ts";
 
 /** An OpenKruise CloneSet: https://openkruise.io/docs/user-manuals/cloneset. */

@@ -1,7 +1,7 @@
 import { isDnsLabel, isDnsSubdomain } from "../../syntax/dns-name.ts";
 import type { WorkloadKind, WorkloadRow } from "../kind-row.ts";
 import { anyKind, genericKind } from "./any-kind.ts";
-import type { KnownKind } from "./known-kind.ts";
+import type { KnownKind } from "./kind-rules.ts";
 import { knownKinds } from "./known-kinds.ts";
 
 /** A kind of workload that `--workload-kinds` adds to the built-in kinds. Wave rolls it if the cluster has its API. */
