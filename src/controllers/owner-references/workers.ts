@@ -5,6 +5,7 @@ import { namespaceOf, type Workload, workloadKey } from "../../domain/model/work
 import { keyOfOwner } from "../../domain/owner-references/owners.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { runAll } from "../../lib/run-all.ts";
+import type { Leadership } from "../../runtime/leadership.ts";
 import type { Result } from "../../runtime/result.ts";
 import { resync } from "../../runtime/resync.ts";
 import { Workers } from "../../runtime/workers.ts";
@@ -18,6 +19,7 @@ export interface OwnerReferenceWorkersOptions
     OwnerReferenceWriterOptions,
     DeletionBlockedReporterOptions {
   readonly client: Pick<ApiClient, "request">;
+  readonly leadership: Leadership;
   readonly caches: Pick<
     Caches,
     "lookup" | "workload" | "workloads" | "workloadsIn" | "workloadsReading" | "kinds" | "owners"
