@@ -1,3 +1,4 @@
+// The caches of ConfigMaps, Secrets and SecretProviderClasses. Keeps digests, never values.
 import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
 import { type Config, type ConfigObject, sameConfig, toConfig, withoutKeys } from "../../domain/config/digest.ts";
 import type { StoredKind } from "../../domain/references/references.ts";

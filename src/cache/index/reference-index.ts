@@ -1,3 +1,4 @@
+// Which workloads read an object: by reference, by regular expression, and as an owner. In memory; knows no requests.
 import { sharedString } from "../../domain/syntax/shared-string.ts";
 
 /** Readers of a config object. A single reader, which is the usual case, is stored without a Set. */

@@ -1,3 +1,4 @@
+// The cache of Namespaces: what each decides for its workloads, and which namespaces are synced.
 import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
 import { type NamespaceObject, sameNamespacePolicy, toNamespacePolicy } from "../../domain/policy/namespace-policy.ts";
 import type { NamespacePolicy } from "../../domain/policy/policy.ts";

@@ -1,3 +1,4 @@
+// Stores of one kind of object, and the reflectors that fill them. Knows no particular kind.
 import { type ConcurrentList, ConcurrentLists } from "./concurrent-lists.ts";
 
 /** A difference between what a store held and what it holds now. At least one of `before` and `after` is present. */

@@ -1,3 +1,4 @@
+// The caches of workloads of all kinds, and the templates that they take from other workloads. Decides nothing.
 import type { DirectiveContext } from "../../domain/compatibility/directives.ts";
 import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
 import { matchesObject, sameWorkload, withoutReferences, withProgressOf } from "../../domain/model/cached-workload.ts";

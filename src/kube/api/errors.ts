@@ -1,3 +1,4 @@
+// The resources, types and errors of the Kubernetes API. Makes no request.
 import type { Status } from "./api-types.ts";
 
 /** Fields of an {@link ApiError}. */

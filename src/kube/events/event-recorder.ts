@@ -1,3 +1,4 @@
+// Writes of Events. Knows no reason or text of a particular Event.
 /** This folder writes core/v1 Events. It knows no texts of Wave. */
 import { workloadMetrics } from "../../telemetry/catalogue/workloads.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";

@@ -1,3 +1,4 @@
+// The client of the API server: requests, responses and connections. Knows no kind of object.
 /** This folder sends requests to one API server over HTTP/1.1 and HTTP/2. It knows no kind of object and logs nothing but reachability. */
 import type { Clock } from "../../lib/clock.ts";
 import { GarbageCollection } from "../../lib/garbage-collection.ts";

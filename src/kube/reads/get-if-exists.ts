@@ -1,3 +1,4 @@
+// Single reads that several callers share. Knows requests and resources, and no workload or plan.
 import { isNotFound } from "../api/errors.ts";
 import type { ApiRequest } from "../http/api-request.ts";
 import type { ApiClient } from "../http/client.ts";

@@ -1,3 +1,4 @@
+// What a run reports: Events, metrics and log messages. Decides and writes nothing else.
 import { parseWorkloadKey, type WorkloadName } from "../../../domain/model/workload.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
