@@ -32,7 +32,7 @@ export const holdRows: readonly HoldRow[] = [
     holds: "writes",
     settled: false,
     hold: observed,
-    reasons: { observed: { when: "`mode: observe`, or `--observe`", ends: "another mode; removal of the flag" } },
+    reasons: { observed: { when: "`mode: observe`, or `--observe`", ends: "another mode, or a start without the flag" } },
   },
   {
     holds: "rollouts",
@@ -74,7 +74,7 @@ export const holdRows: readonly HoldRow[] = [
     reasons: {
       settling: {
         when: "the configuration has just changed",
-        ends: "no change for `settle`; at most `--settle-max` after the first change, or ten times the `settle` annotation if that is longer",
+        ends: "no change for `settle`. The maximum after the first change is `--settle-max`, or ten times the `settle` annotation if that is longer",
       },
     },
   },
@@ -85,7 +85,7 @@ export const holdRows: readonly HoldRow[] = [
     reasons: {
       reverted: {
         when: "another client removes the hash that Wave writes",
-        ends: "time, as for `interval`. After the tenth write, only another configuration, a new workload object, or a restart of Wave ends it",
+        ends: "the same time as for `interval`. After the tenth write: another configuration, a new workload object, or a restart of Wave",
       },
     },
   },
@@ -96,7 +96,7 @@ export const holdRows: readonly HoldRow[] = [
     reasons: {
       interval: {
         when: "the previous rollout was recent. A first hash and a recorded configuration (Event `ConfigRecorded`) also start this wait",
-        ends: "10 s after the rollout, doubled for each consecutive rollout, at most 5 min; or `min-interval` if that is longer",
+        ends: "10 s pass after the rollout, or `min-interval` if that is longer. The 10 s double for each consecutive rollout, up to 5 min",
       },
     },
   },
@@ -107,7 +107,7 @@ export const holdRows: readonly HoldRow[] = [
     reasons: {
       progressing: {
         when: "the previous rollout is in progress",
-        ends: "that rollout completes or fails, 30 s pass without a new available Pod, or `--rollout-timeout` ends",
+        ends: "the rollout completes or fails, 30 s pass without a new available Pod, or `--rollout-timeout` is over",
       },
     },
   },
