@@ -2,20 +2,14 @@
 import type { Lookup } from "./config/view.ts";
 import type { Workload } from "./model/workload.ts";
 import { isApproved } from "./pacing/requested-holds.ts";
+import { setRejected } from "./patch/workload-patch.ts";
 import { isPinned } from "./pinning/pin-request.ts";
-import {
-  formatRejected,
-  type PinnedLookup,
-  parseRejected,
-  pinnedLookup,
-  rejectionDigest,
-  unusableCopies,
-} from "./pinning/pinned-lookup.ts";
-import { type Pins, parsePins } from "./pinning/pins.ts";
+import { pinnedLookup, rejectionDigest, rolledBack, unusableCopies } from "./pinning/pinned-lookup.ts";
+import { undoOf } from "./pinning/undo.ts";
 import { planRollout } from "./plan/plan.ts";
 import type { Policy } from "./policy/policy.ts";
 import { rolloutPolicyOf } from "./policy/rollout-policy.ts";
-import { annotationPrefix, rejectedConfigMaps, writtenByWave } from "./references/annotations.ts";
+import { annotationPrefix, writtenByWave } from "./references/annotations.ts";
 import type { Warning } from "./references/warning.ts";
 import type { Annotations } from "./references/wave-annotations.ts";
 import { annotationPointer, type JsonPatchOperation } from "./syntax/json-patch.ts";
@@ -49,7 +43,15 @@ export function pinnedRequest(
   if (workload.pinned !== undefined && workload.pinned !== before.pinned) {
     const all = pinnedLookup(workload, lookup, () => true);
     if (all.unusable.length > 0) return { ...live, warnings: [unusableCopies(all.unusable)] };
-    return undo(workload, before, lookup, all) ?? live;
+    const undo = undoOf(workload, before.pinned, lookup);
+    if (undo === undefined) return live;
+    return {
+      workload: { ...workload, rejected: undo.rejected },
+      lookup: undo.lookup,
+      isUndo: true,
+      operations: setRejected(workload, undo.rejected),
+      warnings: [rolledBack(undo.names)],
+    };
   }
   if (before.pinned === undefined) return live;
   // A client that replaces the whole template removes the pins, as it removes the hash.
@@ -71,49 +73,6 @@ export function pinnedRequest(
       ...(kept.unusable.length > 0 ? [unusableCopies(kept.unusable)] : []),
     ],
   };
-}
-
-/**
- * Returns an undo: the request names other copies than the workload before, and the live content of at least one of these ConfigMaps differs
- * from its copy. Undefined if none differs, as in a reinvocation.
- */
-function undo(
-  workload: Workload,
-  before: Workload,
-  live: Lookup,
-  { lookup, kept }: PinnedLookup,
-): PinnedRequest | undefined {
-  const pins = pinsOf(workload);
-  const pinsBefore = pinsOf(before);
-  const digests = parseRejected(workload.rejected);
-  const rejected = new Map<string, string>();
-  const returned: string[] = [];
-  for (const name of kept) {
-    if (!differs(workload, live, lookup, name)) continue;
-    const digest = rejectionDigest(workload, live, name);
-    const isReturned = pins.get(name) !== pinsBefore.get(name);
-    if (isReturned) returned.push(name);
-    if (isReturned || digests.get(name) === digest) rejected.set(name, digest);
-  }
-  if (returned.length === 0) return undefined;
-  const text = formatRejected(rejected);
-  return {
-    workload: { ...workload, rejected: text },
-    lookup,
-    isUndo: true,
-    operations: text === workload.rejected ? [] : [setRejected(text)],
-    warnings: [rolledBack(returned.sort())],
-  };
-}
-
-function pinsOf({ pinned }: Workload): Pins {
-  return (pinned !== undefined && parsePins(pinned)) || new Map();
-}
-
-/** Returns the write of the annotation of rejected content. The annotation must exist if `rejected` is undefined. */
-export function setRejected(rejected: string | undefined): JsonPatchOperation {
-  const path = annotationPointer(rejectedConfigMaps);
-  return rejected === undefined ? { op: "remove", path } : { op: "add", path, value: rejected };
 }
 
 /** Returns which ConfigMaps of a pinned workload keep their copies although its Pods are replaced. */
@@ -161,11 +120,6 @@ function configMaps(names: readonly string[]): string {
 function keptPins(names: readonly string[]): Warning {
   const message = `New Pods read the pinned content of ${configMaps(names)}: the change is not rolled yet.`;
   return { reason: "PinsKept", message };
-}
-
-function rolledBack(names: readonly string[]): Warning {
-  const message = `Rolled back: Pods read the earlier content of ${configMaps(names)}. Wave does not roll to the live content until it changes, or until you run wave resume.`;
-  return { reason: "RolledBack", message };
 }
 
 const undoWithoutPins: Warning = {

@@ -1,12 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { type Sandbox, startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
-import { workload } from "../../../test/support/fake-cluster.ts";
+import { type TestCluster, workload } from "../../../test/support/fake-cluster.ts";
 import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
 import { parsePins } from "../../domain/pinning/pins.ts";
 
 const hashAnnotation = "wave.pusher.com/config-hash";
 const pinnedAnnotation = "wave.pusher.com/pinned";
+const rejectedAnnotation = "wave.pusher.com/rejected-configmaps";
+
+/** Shows copies to the caches. */
+async function showCopies(cluster: TestCluster, ...copies: readonly (Stored | undefined)[]): Promise<void> {
+  for (const copy of copies) if (copy !== undefined) await cluster.show("ConfigMap", copy.metadata.name);
+}
+
 const containers = [
   {
     name: "main",
@@ -134,4 +141,26 @@ describe("a pinned Deployment", () => {
 it("is not pinned without its annotation", async () => {
   const { pins } = await scene({});
   expect(await pins()).toBeUndefined();
+});
+
+describe("an undo without webhooks", () => {
+  it("is not rolled forward again, until the rejected content changes", async () => {
+    const { cluster, template, copy, edit } = await scene();
+    const first = await template();
+    await showCopies(cluster, await copy("page"), await copy("maybe"));
+    await edit({ a: "2" });
+    await eventually(async () => expect(await copy("page")).toMatchObject({ data: { a: "2" } }));
+    await cluster.show("Deployment", "web");
+    await showCopies(cluster, await copy("page"));
+    await cluster.edit("Deployment", "web", { spec: { template: { metadata: { annotations: first } } } });
+    await cluster.show("Deployment", "web");
+    const rejected = async () => (await cluster.get("Deployment", "web"))?.metadata.annotations?.[rejectedAnnotation];
+    await eventually(async () => expect(await rejected()).toMatch(/^page=[0-9a-f]{16}$/));
+    await cluster.show("Deployment", "web");
+    await eventually(() => expect(cluster.events.map(({ reason }) => reason)).toContain("RolledBack"));
+    expect(await template()).toEqual(first);
+    await edit({ a: "3" });
+    await eventually(async () => expect(await copy("page")).toMatchObject({ data: { a: "3" } }));
+    expect(await rejected()).toBeUndefined();
+  });
 });

@@ -37,6 +37,7 @@ function options(request: ApiClient["request"], lookup: Lookup): ReconcileOption
     },
     policy: defaultPolicy,
     leadership: soleLeadership(new AbortController().signal),
+    webhooks: true,
     clock: new FakeClock(),
     views: new RememberedViews(() => {}),
   };

@@ -12,6 +12,7 @@ import type { ConfigName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { applyPlan } from "./apply/apply.ts";
+import { rejectUndone } from "./apply/reject-undone.ts";
 import { storePins } from "./apply/store-pins.ts";
 import { areCachesFresh, recordCaughtUp, recordOwnWrite } from "./freshness/caught-up.ts";
 import { type LivePlanOptions, planLive } from "./freshness/live-plan.ts";
@@ -21,6 +22,7 @@ import { recordNewest, takeNewest } from "./record/newest-workload.ts";
 import type { ReconcileOutcome } from "./record/outcome.ts";
 import { lastRolloutAfter, momentOf, recordProgress } from "./record/pacing-record.ts";
 import type { RememberedViews } from "./record/remembered-views.ts";
+import { seenPins } from "./record/seen-pins.ts";
 import type { Findings, WorkloadRecord, Writable } from "./record/workload-record.ts";
 import { refusedTexts } from "./report/event-texts.ts";
 
@@ -29,6 +31,8 @@ export interface ReconcileOptions extends LivePlanOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<Caches, "lookup" | "syncedUpTo" | "workload" | "kinds">;
   readonly clock: Clock;
+  /** Whether webhooks are on. They recognize an undo in its request. */
+  readonly webhooks: boolean;
   readonly views: Pick<RememberedViews, "of" | "remember">;
 }
 
@@ -70,6 +74,24 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
   const cached = caches.workload(key);
   if (cached === undefined) return outcomeWithoutCache(findings, options);
   let workload = takeNewest(findings, cached, clock.monotonic());
+  if (!options.webhooks) {
+    const undone = await rejectUndone(findings.pins, workload, options);
+    switch (undone?.type) {
+      case "written":
+        recordNewest(findings, cached, undone.after, clock.monotonic());
+        workload = undone.after;
+        break;
+      case "stale":
+        return { type: "conflict", workload: undone.newest };
+      case "unavailable":
+      case "refused":
+        return { ...undone, workload };
+      case "gone":
+      case "stopped":
+        return undone;
+    }
+  }
+  findings.pins = seenPins(workload);
   const planWith = (of: Workload, lookup: Lookup) => planNow(run, of, lookup, options);
   const planCached = (of: Workload): RolloutPlan => {
     const plan = planWith(of, caches.lookup);
@@ -106,7 +128,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
     if (pins.type === "unavailable") return { ...pins, workload };
     if (pins.type === "stopped" || mustNotWrite(options)) return { type: "stopped" };
     plan = withUnpinnedWarning(plan, pins.unpinned);
-    const patch = patchFor(workload, plan, clock.wall(), pins.pinned) ?? [];
+    const patch = patchFor(workload, plan, clock.wall(), pins.pins) ?? [];
     const result = await applyPlan(workload, plan, patch, options);
     switch (result.type) {
       case "written": {
@@ -114,6 +136,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
         const hasHash = after.recordedHash !== undefined || !("hash" in plan);
         if (!hasHash && changesTemplate(workload.row, patch)) return hashRemovedOnWrite(after);
         recordNewest(findings, cached, after, clock.monotonic());
+        findings.pins = seenPins(after);
         findings.lastRollout = lastRolloutAfter(findings, workload, plan, clock.monotonic());
         if (isFresh) recordOwnWrite(findings, after);
         else recordCaughtUp(findings, after, planRollout(after, caches.lookup, policyFor(after, options.policy)));
@@ -122,8 +145,11 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
       case "stale":
         recordNewest(findings, cached, result.newest, clock.monotonic());
         workload = result.newest;
+        findings.pins = seenPins(workload);
         break;
       case "unavailable":
+        // After a lost response, new pins may be those of Wave.
+        if (result.uncertain) findings.pins = undefined;
         if (result.uncertain) recordUncertainWrite(findings, workload, plan, clock.monotonic());
         return { ...result, workload };
       case "refused":

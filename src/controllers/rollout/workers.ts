@@ -57,6 +57,7 @@ export interface RolloutWorkersOptions {
   readonly log: Logger;
   readonly syncPeriodMs: number;
   readonly workers: number;
+  readonly webhooks: boolean;
   readonly random: () => number;
 }
 

@@ -11,6 +11,7 @@ import {
   pinnedAnnotation,
   providerClasses,
   recordedConfigAnnotation,
+  rejectedConfigMaps,
 } from "../references/annotations.ts";
 import { annotationPointer, type JsonPatch, type JsonPatchOperation } from "../syntax/json-patch.ts";
 import { forMissingAnnotations } from "../syntax/missing-annotations.ts";
@@ -22,14 +23,26 @@ const templateAnnotations = `${templateMetadata}/annotations`;
 const classesPath = annotationPointer(providerClasses);
 const recordedConfigPath = annotationPointer(recordedConfigAnnotation);
 
+/** The annotations of pins that are written beside a hash. */
+export interface PinsToWrite {
+  /** The copies that new Pods read; undefined: they read live configuration. */
+  readonly pinned?: string | undefined;
+  /** What stays rejected. */
+  readonly rejected?: string | undefined;
+}
+
 /**
  * Returns the JSON Patch that applies a plan; undefined if the plan writes nothing. The patch cannot overwrite a newer workload:
  * it fails if the workload was replaced, its spec was edited, or an annotation that the plan reads has changed. `now` is the
- * time of a restart, milliseconds since the epoch. `pinned` is the annotation with the copies that the new Pods read; undefined: they read
- * live configuration.
+ * time of a restart, milliseconds since the epoch. Without `pins` new Pods read live configuration.
  */
-export function patchFor(workload: Workload, plan: RolloutPlan, now = 0, pinned?: string): JsonPatch | undefined {
-  const operations = operationsFor(workload, plan, now, pinned);
+export function patchFor(
+  workload: Workload,
+  plan: RolloutPlan,
+  now = 0,
+  pins: PinsToWrite = {},
+): JsonPatch | undefined {
+  const operations = operationsFor(workload, plan, now, pins);
   if (operations === undefined) return undefined;
   const patch = patchOfKind(workload.row, operations);
   return workload.hasAnnotations ? patch : forMissingAnnotations(patch);
@@ -39,7 +52,7 @@ function operationsFor(
   workload: Workload,
   plan: RolloutPlan,
   now: number,
-  pinned: string | undefined,
+  { pinned, rejected }: PinsToWrite,
 ): JsonPatch | undefined {
   switch (plan.outcome) {
     case "ignore":
@@ -71,6 +84,7 @@ function operationsFor(
         ...recordConsecutiveRollouts(workload, plan.consecutiveRollouts),
         ...writeHash(workload, { ...plan.view, hash: plan.hash }),
         ...setPinned(workload, pinned),
+        ...setRejected(workload, rejected),
         ...(plan.outcome === "roll" ? restart(workload, now) : []),
         ...liftSchedulingHold(workload),
       ];
@@ -139,6 +153,25 @@ export function setPinned({ pinned: before }: Workload, pinned: string | undefin
   if (pinned === before) return [];
   const path = annotationPointer(pinnedAnnotation, templateMetadata);
   return [pinned === undefined ? { op: "remove", path } : { op: "add", path, value: pinned }];
+}
+
+/** Returns the write of what is rejected. */
+export function setRejected(
+  { rejected: before }: Workload,
+  rejected: string | undefined,
+): readonly JsonPatchOperation[] {
+  if (rejected === before) return [];
+  const path = annotationPointer(rejectedConfigMaps);
+  return [rejected === undefined ? { op: "remove", path } : { op: "add", path, value: rejected }];
+}
+
+/** Returns the patch that records what an undo rejects, without new Pods. It fails if the workload has changed. */
+export function rejectPatch(workload: Workload, rejected: string | undefined): JsonPatch {
+  return patchOfKind(workload.row, [
+    ...testIdentity(workload),
+    ...testAnnotations(workload),
+    ...setRejected(workload, rejected),
+  ]);
 }
 
 /** Records the configuration of a recorded hash, if it is not recorded already. "add" also replaces. */

@@ -63,12 +63,26 @@ export function unusableCopies(names: readonly string[]): Warning {
   };
 }
 
+/** Returns the warning about ConfigMaps whose live content was rolled back. */
+export function rolledBack(names: readonly string[]): Warning {
+  const configMaps = names.length === 1 ? "ConfigMap" : "ConfigMaps";
+  return {
+    reason: "RolledBack",
+    message: `Rolled back: Pods read the earlier content of ${configMaps} ${formatList(names, 3, quoted)}. Wave does not roll to the live content until it changes, or until you run wave resume.`,
+  };
+}
+
 /** Returns the references of the pod spec of a workload to a ConfigMap of its namespace. */
 function referencesTo({ references, namespace }: Workload, name: string): readonly Reference[] {
   return references.filter(
     (each) =>
       each.kind === "ConfigMap" && each.name === name && each.namespace === namespace && each.annotation === undefined,
   );
+}
+
+/** Returns the lookup of a workload that rejects nothing. */
+export function nothingRejected(lookup: Lookup): PinnedLookup {
+  return { lookup, kept: new Set(), unusable: [] };
 }
 
 /** Returns the lookup of what new Pods are to read: a ConfigMap whose live content is rejected is read as its pinned copy. */
@@ -78,6 +92,14 @@ export function withRejected(workload: Workload, lookup: Lookup): PinnedLookup {
     const digest = rejected.get(name);
     return digest !== undefined && digest === rejectionDigest(workload, lookup, name);
   });
+}
+
+/** Returns the annotation without content that is no longer live. */
+export function stillRejected(workload: Workload, lookup: Lookup): string | undefined {
+  const rejected = [...parseRejected(workload.rejected)];
+  return formatRejected(
+    new Map(rejected.filter(([name, digest]) => digest === rejectionDigest(workload, lookup, name))),
+  );
 }
 
 /**

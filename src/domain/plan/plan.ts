@@ -14,7 +14,7 @@ import { nextConsecutiveRollouts } from "../pacing/interval.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { closing } from "../pacing/requested-holds.ts";
 import { isPinned } from "../pinning/pin-request.ts";
-import { unusableCopies, withRejected } from "../pinning/pinned-lookup.ts";
+import { nothingRejected, rolledBack, unusableCopies, withRejected } from "../pinning/pinned-lookup.ts";
 import { isOptedIn } from "../policy/opted-in.ts";
 import type { Policy } from "../policy/policy.ts";
 import { mergeWarnings, type Warning } from "../references/warning.ts";
@@ -72,14 +72,17 @@ export function planRollout(
   const workload = withLegacyVerification(stored, moment?.legacy);
   // New Pods do not read what was rolled back.
   const hasRejected = workload.rejected !== undefined && isPinned(workload, policy);
-  const { lookup, unusable } = hasRejected ? withRejected(workload, live) : { lookup: live, unusable: [] };
+  const { lookup, kept, unusable } = hasRejected ? withRejected(workload, live) : nothingRejected(live);
   // A webhook leaves such a Deployment paused and writes its hash.
   const unpauses =
     moment !== undefined && workload.pausedByReloader && isOptedIn(workload, policy) && !hasSchedulingHold(workload);
   const decided = unpauses ? planUnpause(workload) : planDue(workload, lookup, policy, previous);
   const checked = policy.ownership === undefined ? withOldFinalizerWarning(workload, decided) : decided;
-  const plan =
-    unusable.length === 0 ? checked : { ...checked, warnings: [...checked.warnings, unusableCopies(unusable)] };
+  const pinWarnings = [
+    ...(kept.size > 0 ? [rolledBack([...kept].sort())] : []),
+    ...(unusable.length > 0 ? [unusableCopies(unusable)] : []),
+  ];
+  const plan = pinWarnings.length === 0 ? checked : { ...checked, warnings: [...checked.warnings, ...pinWarnings] };
   return moment === undefined || !isDue(plan) ? plan : planAt(moment, plan, workload, lookup, policy);
 }
 

@@ -1,7 +1,9 @@
 import type { Caches } from "../../../cache/caches.ts";
 import { isOwnerAlive } from "../../../cache/workloads/owner-alive.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
+import type { PinsToWrite } from "../../../domain/patch/workload-patch.ts";
 import { pinSources } from "../../../domain/pinning/pin-request.ts";
+import { stillRejected } from "../../../domain/pinning/pinned-lookup.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import { policyFor } from "../../../domain/policy/cluster-policy.ts";
 import { isApiFailure, retryAfterMs } from "../../../kube/api/api-failure.ts";
@@ -17,7 +19,7 @@ export interface StorePinsOptions extends Omit<ApplyOptions, "caches"> {
 /** The pins of a write, or why the write must wait. */
 export type PinsForWrite =
   /** `unpinned` is why Pods read live configuration although they should be pinned. */
-  | { readonly type: "pins"; readonly pinned: string | undefined; readonly unpinned?: string }
+  | { readonly type: "pins"; readonly pins: PinsToWrite; readonly unpinned?: string }
   /** The configuration changed after the plan. */
   | { readonly type: "stale" }
   | { readonly type: "unavailable"; readonly message: string; readonly retryAfterMs: number }
@@ -36,7 +38,7 @@ export async function storePins(
     plan.outcome === "roll" || plan.outcome === "firstHash"
       ? pinSources(workload, plan.view, caches.lookup, policyFor(workload, policy))
       : undefined;
-  if (sources === undefined) return { type: "pins", pinned: undefined };
+  if (sources === undefined) return { type: "pins", pins: {} };
   try {
     const stored = await storeCopies(workload, sources, {
       client,
@@ -47,9 +49,9 @@ export async function storePins(
     });
     switch (stored.type) {
       case "stored":
-        return { type: "pins", pinned: stored.pinned };
+        return { type: "pins", pins: { pinned: stored.pinned, rejected: stillRejected(workload, caches.lookup) } };
       case "unpinned":
-        return { type: "pins", pinned: undefined, unpinned: stored.message };
+        return { type: "pins", pins: {}, unpinned: stored.message };
       case "stale":
         return stored;
     }

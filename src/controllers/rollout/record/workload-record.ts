@@ -3,6 +3,7 @@ import type { LegacyVerification } from "../../../domain/config/legacy/legacy-ve
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { PlanSummary } from "./outcome.ts";
 import type { LastRollout, PacingRecord, ProgressRecord } from "./pacing-record.ts";
+import type { SeenPins } from "./seen-pins.ts";
 import type { WorkloadState } from "./workload-state.ts";
 
 /** Makes the fields of a record writable: for the functions of finish.ts, and for the findings of one run. */
@@ -31,6 +32,8 @@ export interface Findings {
   readonly confirmedMissing: { readonly names: string; readonly until: number } | undefined;
   /** The verification of the hash that another controller recorded. */
   readonly legacy: LegacyVerification | undefined;
+  /** Its pins when it was last seen. */
+  readonly pins: SeenPins | undefined;
 }
 
 /**
@@ -106,5 +109,6 @@ export function findingsOf(record: Findings | undefined): Writable<Findings> {
     caughtUpWith: record?.caughtUpWith,
     confirmedMissing: record?.confirmedMissing,
     legacy: record?.legacy,
+    pins: record?.pins,
   };
 }

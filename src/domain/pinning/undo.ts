@@ -1,0 +1,54 @@
+import type { Lookup } from "../config/view.ts";
+import type { Workload } from "../model/workload.ts";
+import { formatRejected, parseRejected, pinnedLookup, rejectionDigest } from "./pinned-lookup.ts";
+import { type Pins, parsePins } from "./pins.ts";
+
+/** An undo: the pod template names the copies of an earlier revision again. */
+export interface Undo {
+  /** The annotation of rejected content after the undo. */
+  readonly rejected: string | undefined;
+  /** The ConfigMaps whose live content is rejected, sorted. */
+  readonly names: readonly string[];
+  /** Finds what the Pods of the earlier revision read. */
+  readonly lookup: Lookup;
+}
+
+/**
+ * Returns what an undo rejects. `workload` names other copies than `pinnedBefore`, all of them exist, and the live content of at least one of
+ * these ConfigMaps differs from its copy. Undefined if it is no undo: for example a reinvocation, in which nothing differs. What was rejected
+ * before and still is live stays rejected.
+ */
+export function undoOf(workload: Workload, pinnedBefore: string | undefined, live: Lookup): Undo | undefined {
+  if (workload.pinned === undefined || workload.pinned === pinnedBefore) return undefined;
+  const { lookup, kept, unusable } = pinnedLookup(workload, live, () => true);
+  if (unusable.length > 0) return undefined;
+  const pins = pinsIn(workload.pinned);
+  const before = pinsIn(pinnedBefore);
+  const rejectedBefore = parseRejected(workload.rejected);
+  const rejected = new Map<string, string>();
+  const names: string[] = [];
+  for (const name of kept) {
+    const digest = rejectionDigest(workload, live, name);
+    if (digest === rejectionDigest(workload, lookup, name)) continue;
+    const isReturned = pins.get(name) !== before.get(name);
+    if (isReturned) names.push(name);
+    if (isReturned || rejectedBefore.get(name) === digest) rejected.set(name, digest);
+  }
+  return names.length === 0 ? undefined : { rejected: formatRejected(rejected), names: names.sort(), lookup };
+}
+
+/**
+ * Returns the undo that a controller sees without webhooks: the pods read `pinnedBefore` when it last saw the workload, and the live content is
+ * still the content of these copies. An edit that followed is a new change, which is not rejected.
+ */
+export function undoSince(workload: Workload, pinnedBefore: string, live: Lookup): Undo | undefined {
+  const undo = undoOf(workload, pinnedBefore, live);
+  if (undo === undefined) return undefined;
+  const before = pinnedLookup({ ...workload, pinned: pinnedBefore }, live, () => true).lookup;
+  const wasRolled = (name: string) => rejectionDigest(workload, live, name) === rejectionDigest(workload, before, name);
+  return undo.names.every(wasRolled) ? undo : undefined;
+}
+
+function pinsIn(text: string | undefined): Pins {
+  return (text !== undefined && parsePins(text)) || new Map();
+}
