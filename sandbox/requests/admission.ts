@@ -4,12 +4,12 @@ import { conflict } from "../objects/status-error.ts";
 import type { Registry, WriteOptions } from "../registry/registry.ts";
 import { hasWebhooks, mutatedByWebhooks, type WebhookCaller } from "../registry/webhooks.ts";
 
-/** How often a write begins again whose object changed while webhooks were asked: MaxRetryWhenPatchConflicts. */
+/** The maximum number of attempts of a write whose object changes during the calls of webhooks: MaxRetryWhenPatchConflicts. */
 const tries = 5;
 
 /**
- * Makes a write, asking webhooks before where any wants to know of it. `write` is called more than once then: first as a
- * dry run that shows what there is to ask about, and again from the start where the object was written meanwhile.
+ * Writes an object, after the webhooks that match the write have reviewed it. Then `write` runs more than once: first as a dry run
+ * that returns the object to review, and again from the start if the object was written meanwhile.
  */
 export function reviewed<O extends WriteOptions, T>(
   registry: Registry,

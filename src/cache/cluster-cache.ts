@@ -83,9 +83,13 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
   const configs = configCaches({ ...options, onConfigChange, owners }, namespaceLimits);
   const configKinds = Object.values(configs).filter((kind) => kind !== undefined);
   const { compatibility, providerClasses } = options;
-  const asking = { namespacePolicyOf: (name: string) => namespaces.get(name), compatibility, providerClasses };
+  const directiveContext = {
+    namespacePolicyOf: (name: string) => namespaces.get(name),
+    compatibility,
+    providerClasses,
+  };
   const { caches: workloads, cacheOf } = workloadCaches(
-    { ...options, random, asking, readTemplate },
+    { ...options, random, directiveContext, readTemplate },
     { index, patterns },
     namespaceLimits,
   );

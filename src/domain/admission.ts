@@ -76,9 +76,9 @@ export interface AdmissionObject {
 export function toAdmissionObject(
   row: WorkloadRow,
   object: WorkloadObject,
-  asking?: DirectiveContext,
+  directiveContext?: DirectiveContext,
 ): AdmissionObject {
-  const workload = toWorkload(row, object, asking);
+  const workload = toWorkload(row, object, directiveContext);
   return { sent: object, object: standardForm(row, object), workload };
 }
 

@@ -62,10 +62,10 @@ describe("a receiver", () => {
   it("gets a lasting problem once, and not again when its Event is renewed or a new leader starts", async () => {
     const { url, received } = await startEndpoint();
     const { notifier } = await startNotifier({ ...everything, url });
-    const lasting = (name: string, repeats?: "told" | "perhaps") =>
+    const lasting = (name: string, repeats?: "reported" | "perhaps") =>
       rolled(name, { type: "Warning", reason: "ConfigMissing", ...(repeats && { repeats }) });
-    notifier.recorded(lasting("renewed", "told"), "again");
-    notifier.recorded(lasting("renewed-after-its-end", "told"), "first");
+    notifier.recorded(lasting("renewed", "reported"), "again");
+    notifier.recorded(lasting("renewed-after-its-end", "reported"), "first");
     notifier.recorded(lasting("recorded-by-the-previous-leader", "perhaps"), "again");
     notifier.recorded(lasting("seen-by-this-leader-first", "perhaps"), "first");
     notifier.recorded(lasting("without-an-event", "perhaps"), "failed");

@@ -63,6 +63,6 @@ export function createNotifier({ receivers, metrics, clock, version, ...options 
  * A new leader repeats it because it does not know the Events of the previous leader: that is news only if there was no Event.
  */
 function isNew({ repeats }: ObjectEvent, recorded: EventResult): boolean {
-  if (repeats === "told") return false;
+  if (repeats === "reported") return false;
   return repeats === undefined || recorded !== "again";
 }

@@ -23,7 +23,7 @@ describeOnControlPlane("a Wave that does not answer, with failurePolicy Fail", (
     await cluster.api("POST", configurations, only("MutatingWebhookConfiguration", manifests));
     // The API server needs a moment until it uses the configuration.
     await until("a workload to be refused", () =>
-      create("asking", optIn).then(
+      create("requested", optIn).then(
         () => undefined,
         () => true,
       ),

@@ -23,20 +23,20 @@ describeOnControlPlane("Wave without permission to list some of its namespaces",
     return namespace;
   };
 
-  it("syncs the other namespaces, reports the permission, and syncs each namespace when it is permitted or created", async () => {
+  it("syncs the other namespaces, reports the missing permission, and syncs each namespace as soon as it is permitted or created", async () => {
     const namespace = await makeApp(granted);
     await makeApp(later);
     await grant(granted);
     const account = await accountOf(cluster, granted);
     onTestFinished(() => account.remove());
     const wave = await startWave([`--kubeconfig=${account.kubeconfig}`, `--namespaces=${granted},${later},${absent}`]);
-    const unserved = async () =>
+    const unsynced = async () =>
       Number(/^wave_cache_unsynced_namespaces (\d+)$/m.exec(await wave.metrics())?.[1] ?? Number.NaN);
 
     const first = await newHash(cluster, granted, "Deployment", "app");
     await namespace.edit("ConfigMap", "app", { a: "2" });
     await newHash(cluster, granted, "Deployment", "app", first);
-    expect(await unserved()).toBe(2);
+    expect(await unsynced()).toBe(2);
     expect(await wave.readyz()).toMatch(
       /^ok\n(?:.*\n)?cannot watch \w+ in served-later: forbidden\. Grant list and watch on [\w.]+ in namespace served-later\.\n/,
     );
@@ -46,7 +46,7 @@ describeOnControlPlane("Wave without permission to list some of its namespaces",
     await makeApp(absent);
     await grant(absent);
     await newHash(cluster, absent, "Deployment", "app");
-    await until("all to be served", async () => ((await unserved()) === 0 ? true : undefined));
+    await until("all namespaces to be synced", async () => ((await unsynced()) === 0 ? true : undefined));
     expect(await wave.readyz()).toBe("ok");
     expect(await wave.stop()).toBe(0);
   });

@@ -154,7 +154,7 @@ describeOnControlPlane("the admission webhook, which every client in the cluster
     expectPeace(outcome);
   });
 
-  it("admits every pending Pod, even if the owners of other Pods are invented", async () => {
+  it("schedules a pending Pod when its ConfigMap exists, even if other pending Pods have invented owners", async () => {
     const { tenant, victim, cluster: admin } = siege();
     const held = { schedulerName: "wave.pusher.com/invalid", containers: [container] };
     for (const kind of ["constructor", "__proto__", "StatefulSet"]) {

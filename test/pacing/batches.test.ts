@@ -92,7 +92,7 @@ describeOnControlPlane("batches", (cluster) => {
   });
 
   it("roll a workload with a higher priority before the others, and do not hold a workload without batches", async () => {
-    const ns = "waves-priority";
+    const ns = "batches-priority";
     const namespace = await makeNamespace(cluster, ns);
     const applications = await makeApplications(cluster, namespace, 6);
     const annotate = (name: string, annotations: Record<string, string>) =>

@@ -113,7 +113,7 @@ describeOnControlPlane("Wave with an operator that writes Secrets", (cluster) =>
     await rolled("mail", first);
   });
 
-  it("cert-manager: a renewal rolls workloads that read the certificate, not those that read only the authority", async () => {
+  it("cert-manager: a renewal rolls workloads that read the certificate, not those that read only the authority or exclude the certificate", async () => {
     const certificate = (dnsName: string) => ({
       apiVersion: "cert-manager.io/v1",
       kind: "Certificate",

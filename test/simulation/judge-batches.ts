@@ -7,13 +7,14 @@ import { search } from "./model-search.ts";
 import { namedBy, optedIn, recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Pacing, Recording, StoredObject } from "./record.ts";
 
+/** By the fastest clock, a wait is over after this share of its true duration. */
 const drift = 0.96;
 /** A leadership ends if the Lease is not renewed for a little longer than this. */
 const renewMs = 9_000;
 /** The precision of times of the API, which are whole seconds. */
 const slackMs = 1_200;
 
-/** A rollout that someone started, and its result. */
+/** A write of Wave that started a rollout, or would start one if the workload had Pods, and its result. */
 interface Begun {
   readonly uid: string;
   readonly namespace: string | undefined;
@@ -27,11 +28,11 @@ interface Begun {
   readonly changed: ReadonlyMap<string, number>;
   /** The first time at which nothing was left to do. */
   completeAt: number | undefined;
-  /** Whether the workload was deleted, or a person excluded it. */
+  /** Whether the workload was deleted or edited since, or need not wait for other workloads. Its result then shows nothing. */
   excused: boolean;
 }
 
-/** An object that shows what a new hash means. */
+/** A changed object that explains a new hash. */
 interface Change {
   readonly key: string;
   /** The start of its last state that matches the hash: other workloads may read more of the object. */
@@ -124,8 +125,8 @@ class BatchJudge {
     if (this.#readersOf(key, before.metadata.namespace) <= canarySize) return [];
     // A new leader also cannot order rollouts in the second of the change.
     const second = (at: number) => Math.floor((this.#run.epoch + at) / 1_000);
-    const termFrom = this.#termFrom(sentAt, replica);
-    const isOwn = (one: Begun) => one.replica === replica && one.at > termFrom && second(one.at) > second(since);
+    const leadershipFrom = this.#leadershipFrom(sentAt, replica);
+    const isOwn = (one: Begun) => one.replica === replica && one.at > leadershipFrom && second(one.at) > second(since);
     // A workload that was rolled later may have been rolled for the previous state, if that state had the same hash for it.
     const isForThis = (one: Begun) => (one.changed.get(key) ?? 0) >= shownSince;
     const own = earlier.filter((one) => !one.idle && isOwn(one) && isForThis(one));
@@ -134,7 +135,7 @@ class BatchJudge {
     const underWay = own.filter(isUnderWay).length;
     const wrong: string[] = [];
     if (underWay >= maxConcurrent) wrong.push(`it is rollout ${underWay + 1} at once for a change`);
-    // A workload that someone has changed since may show nothing of this change: then other workloads replace it as the canary.
+    // A workload that was edited or deleted since shows no result of this change: other workloads then replace it as the canary.
     if (own.filter(({ excused }) => !excused).length < canarySize) return wrong;
     if (this.#wasResumed(before)) return wrong;
     const hasPassed = (one: Begun) => {
@@ -143,7 +144,7 @@ class BatchJudge {
       return haltAfterFailures === 0 && !one.idle && timedOut(one);
     };
     const passed = earlier.filter(hasPassed).length;
-    if (passed < canarySize) wrong.push("it follows a first wave that has not passed, for a change");
+    if (passed < canarySize) wrong.push("it follows a canary that has not passed, for a change");
     return wrong;
   }
 
@@ -156,7 +157,7 @@ class BatchJudge {
       search(recordedHash(object) ?? "", named, this.#timeline, range, options),
     );
     if (was === undefined || is === undefined || was === "too many" || is === "too many") return [];
-    const termFrom = this.#termFrom(sentAt, replica);
+    const leadershipFrom = this.#leadershipFrom(sentAt, replica);
     const changes = named.flatMap(({ key, partOf }) => {
       const versions = this.#timeline.versions(key);
       const [old, now] = [versions[was.get(key) ?? 0], versions[is.get(key) ?? 0]];
@@ -167,17 +168,17 @@ class BatchJudge {
       const [shownSince = Number.NEGATIVE_INFINITY, since = Number.NEGATIVE_INFINITY] = [versions[first], now].map(
         (version) => this.#times.get(version?.rv ?? -1),
       );
-      return shownSince > termFrom ? [{ key, since, shownSince, isGone: now?.object === undefined }] : [];
+      return shownSince > leadershipFrom ? [{ key, since, shownSince, isGone: now?.object === undefined }] : [];
     });
     // The API does not date deleted objects: without the inputs of the last hash, any change since is taken for the cause.
     const isKnown = this.#begun.some(
-      (one) => one.uid === before.metadata.uid && one.replica === replica && one.at > termFrom,
+      (one) => one.uid === before.metadata.uid && one.replica === replica && one.at > leadershipFrom,
     );
     return isKnown ? changes : changes.filter(({ isGone }) => !isGone);
   }
 
   /** Returns the start of the leadership in which a process wrote. A process that did not renew the Lease in time starts another leadership. */
-  #termFrom(at: number, replica: string): number {
+  #leadershipFrom(at: number, replica: string): number {
     let from = this.#holdings.findLast((holding) => holding.from <= at)?.from ?? 0;
     let renewed = from;
     for (const entry of this.#leases) {
@@ -217,7 +218,7 @@ class BatchJudge {
     return states.some((namespace) => saidOf(workload, namespace, this.#pacing).alone);
   }
 
-  /** Reports whether a person resumed it by its own annotation, at any time. */
+  /** Reports whether a person resumed the workload by its own annotation, at any time. */
   #wasResumed({ metadata }: StoredObject): boolean {
     return metadata.annotations?.["wave.pusher.com/resumed"] !== undefined;
   }

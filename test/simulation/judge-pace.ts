@@ -12,9 +12,9 @@ const quietMs = 600_000;
 const stuckMs = 30_000;
 /** The tolerance for times of the API, which have whole seconds, and for requests in flight. */
 const slackMs = 2_500;
-/** The rates of the slowest and the fastest clock, compared with true time. */
+/** By the fastest clock, a wait is over after this share of its true duration. */
 const drift = 0.96;
-/** How often the same hash is written while another client removes it, plus one for a new leader. */
+/** The maximum number of times that one process writes the same hash while another client removes it. */
 const mostTries = 10;
 
 /** What is known about the rollouts of one workload, by any leader. */
@@ -84,14 +84,14 @@ function note(rolls: Rolls, { at, replica, after, wallOffMs }: WaveWrite): void 
   const hash = recordedHash(after);
   const tries = rolls.tries.get(replica);
   rolls.tries.set(replica, { hash, count: tries !== undefined && tries.hash === hash ? tries.count + 1 : 1 });
-  // By a fast clock the settle time may be over.
+  // By a wrong clock, the quiet time may be over already.
   const inRow = rolls.lastAt !== undefined && at - rolls.lastAt + 2 * wallOffMs < drift * quietMs;
   rolls.streak = inRow ? rolls.streak + 1 : 1;
   rolls.lastAt = at;
   rolls.wasComplete = isComplete(after);
 }
 
-/** Reports whether a client removed the record of the last rollout or of consecutive rollouts; Wave then forgets them. */
+/** Notes a change that is no rollout of Wave. Wave forgets the last rollout if another client removed or changed its record. */
 function see(rolls: Rolls, { by }: HistoryEntry, before: StoredObject | undefined, after: StoredObject): void {
   if (isComplete(after)) rolls.wasComplete = true;
   if (by.actor === "wave") return;

@@ -184,7 +184,7 @@ describe("the judge of batches", () => {
       await play.stage.clock.advance(5_000);
       await play.rollOne(name, "B");
     }
-    expect(await play.judged()).toEqual([expect.stringMatching(/w1 .* it follows a first wave that has not passed/)]);
+    expect(await play.judged()).toEqual([expect.stringMatching(/w1 .* it follows a canary that has not passed/)]);
   });
 
   it("accepts a workload without Pods at any time, and does not take it for the canary", async () => {
@@ -196,7 +196,7 @@ describe("the judge of batches", () => {
     await play.rollOne("w1", "B");
     await play.stage.clock.advance(5_000);
     await play.rollOne("w2", "B");
-    expect(await play.judged()).toEqual([expect.stringMatching(/w1 .* it follows a first wave that has not passed/)]);
+    expect(await play.judged()).toEqual([expect.stringMatching(/w1 .* it follows a canary that has not passed/)]);
   });
 
   it("accepts other workloads in place of a canary that someone has changed since", async () => {
@@ -217,7 +217,7 @@ describe("the judge of batches", () => {
     await play.rollOne("w0", "B");
     await play.stage.clock.advance(120_000);
     await play.rollOne("w1", "B");
-    expect(await play.judged()).toEqual([expect.stringMatching(/w1 .* it follows a first wave that has not passed/)]);
+    expect(await play.judged()).toEqual([expect.stringMatching(/w1 .* it follows a canary that has not passed/)]);
   });
 
   it("reports two rollouts at once if only one is allowed", async () => {

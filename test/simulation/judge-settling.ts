@@ -4,8 +4,9 @@ import { type WaveWrite, waveWriteOf } from "./model-rolls.ts";
 import { namedBy, recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording } from "./record.ts";
 
-/** The maximum delay of a change without faults, and the rate of the fastest clock. */
+/** Without faults, a replica observes a change within this time. */
 const knownMs = 300;
+/** By the fastest clock, a wait is over after this share of its true duration. */
 const drift = 0.96;
 
 /**
@@ -43,7 +44,7 @@ export function judgeSettling(run: Recording): readonly string[] {
     return [`settling: ${what}: it rolled ${sentAt - last} ms after what it reads had changed`];
   }
 
-  /** Returns the times, between two moments, at which the visible configuration of a workload changed. */
+  /** Returns the times, between two moments, at which something changed that the workload reads, except while its Pods wait. */
   function changesOf(workload: WaveWrite["before"], from: number, to: number): readonly number[] {
     const named = namedBy(workload, run.settings);
     const isWaiting = (rv: number) =>

@@ -36,7 +36,7 @@ interface Wanted {
 /** Options of {@link BorrowedTemplates}. */
 export interface BorrowedTemplatesOptions {
   readonly read: ReadTemplate;
-  readonly asking: DirectiveContext;
+  readonly directiveContext: DirectiveContext;
   readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
@@ -83,10 +83,10 @@ export class BorrowedTemplates implements Completer<O, Workload> {
   }
 
   enqueue(object: O, held: Workload | undefined): boolean {
-    const { asking } = this.#options;
+    const { directiveContext } = this.#options;
     const { namespace = "", name } = object.metadata;
     const key = `${namespace}/${name}`;
-    if (!this.#isToBeRead(object, held, asking)) {
+    if (!this.#isToBeRead(object, held, directiveContext)) {
       this.#wanted.delete(key);
       return false;
     }
@@ -112,12 +112,12 @@ export class BorrowedTemplates implements Completer<O, Workload> {
     await this.#workers.run(signal);
   }
 
-  #isToBeRead(object: O, held: Workload | undefined, asking: DirectiveContext): boolean {
+  #isToBeRead(object: O, held: Workload | undefined, directiveContext: DirectiveContext): boolean {
     if (this.#row.workloadRef?.templateSourceOf(object) === undefined) return false;
     // What a deleted workload reads is irrelevant, and its finalizer is removed in any case.
     if (isDeleting(object.metadata)) return false;
-    if (held !== undefined && matchesObject(held, object, asking)) return false;
-    return toWorkloadIfValid(this.#row, object, asking)?.optIn.state === "in";
+    if (held !== undefined && matchesObject(held, object, directiveContext)) return false;
+    return toWorkloadIfValid(this.#row, object, directiveContext)?.optIn.state === "in";
   }
 
   async #read(key: string, failures: number): Promise<Result> {

@@ -31,7 +31,7 @@ interface Options {
   readonly namespaces: readonly string[] | undefined;
   readonly log: Logger;
   /** What affects a workload in addition to its own annotations. */
-  readonly asking: DirectiveContext;
+  readonly directiveContext: DirectiveContext;
   readonly onWorkloadChange: (change: StoreChange<Workload>) => void;
   /** See {@link CacheSource.readTemplate}. */
   readonly readTemplate?: ReadTemplate | undefined;
@@ -56,7 +56,7 @@ export function workloadCaches(
   { index, patterns }: { readonly index: ReferenceIndex; readonly patterns: PatternIndex },
   namespaceLimits: NamespaceLimits,
 ): WorkloadCaches {
-  const { namespaces, log, asking, onWorkloadChange, readTemplate } = options;
+  const { namespaces, log, directiveContext, onWorkloadChange, readTemplate } = options;
   const onChange = (change: StoreChange<Workload>) => {
     index.set(change.key, change.after?.references.map(configKey) ?? []);
     patterns.set(change.key, namespaceOf(change.key), change.after?.peer?.patterns ?? []);
@@ -69,14 +69,16 @@ export function workloadCaches(
       namespaces,
       transform: (object, held) => {
         const mayFitNow = isLeftOut(held) && namespaceLimits.hasRoom(held?.namespace ?? "");
-        if (held !== undefined && !mayFitNow && matchesObject(held, object, asking))
+        if (held !== undefined && !mayFitNow && matchesObject(held, object, directiveContext))
           return withProgressOf(held, object);
-        const workload = workloadFrom(row, object, asking, held, log);
+        const workload = workloadFrom(row, object, directiveContext, held, log);
         if (workload === undefined || !isRelevant(workload)) return undefined;
         return namespaceLimits.fit(held, workload, (mebibytes) => withoutReferences(workload, mebibytes));
       },
       completer:
-        row.workloadRef && readTemplate && new BorrowedTemplates(row, { ...options, asking, read: readTemplate }),
+        row.workloadRef &&
+        readTemplate &&
+        new BorrowedTemplates(row, { ...options, directiveContext, read: readTemplate }),
       same: sameWorkload,
       onChange,
       onReplaced: namespaceLimits.record,
@@ -93,12 +95,12 @@ export function workloadCaches(
 function workloadFrom(
   row: WorkloadRow,
   object: KubeObject & WorkloadObject,
-  asking: DirectiveContext,
+  directiveContext: DirectiveContext,
   held: Workload | undefined,
   log: Logger,
 ): Workload | undefined {
   try {
-    return toWorkload(row, object, asking);
+    return toWorkload(row, object, directiveContext);
   } catch (error) {
     if (!(error instanceof MalformedWorkload)) throw error;
     const { namespace, name, annotations } = object.metadata;

@@ -44,12 +44,12 @@ export async function readClusterStates(
   const own = namespacesOf(overlay);
   const namespaces = await readNamespaces(client, undefined, flags.compatibility, own);
   const namespacePolicyOf = (name: string) => overlay.namespaces.get(name) ?? namespaces.of(name);
-  const asking = { before: { ...flags, namespacePolicyOf: namespaces.of }, after: { ...flags, namespacePolicyOf } };
+  const policies = { before: { ...flags, namespacePolicyOf: namespaces.of }, after: { ...flags, namespacePolicyOf } };
   const reaches = reachesOthers(overlay, flags);
-  const listed = await listPairs(client, flags.kinds, asking, overlay, own);
+  const listed = await listPairs(client, flags.kinds, policies, overlay, own);
   const names = await readNames(client, listed.pairs.flatMap(workloadsOf));
-  const before = { ...asking.before, namesMatching: names.namesMatching };
-  const after = { ...asking.after, namesMatching: withAdded(overlay, names.namesMatching) };
+  const before = { ...policies.before, namesMatching: names.namesMatching };
+  const after = { ...policies.after, namesMatching: withAdded(overlay, names.namesMatching) };
   const pairs = listed.pairs.map(
     (pair): WorkloadPair => ({
       ...pair,

@@ -62,18 +62,18 @@ export interface ListedPairs {
 export async function listPairs(
   client: ApiClient,
   kinds: readonly WorkloadRow[],
-  asking: BothPolicies,
+  policies: BothPolicies,
   overlay: Overlay,
   namespaces: readonly string[],
 ): Promise<ListedPairs> {
   const elsewhere = new Map<string, string>();
   const unlisted = new Set<string>();
-  const wanted = new Map(overlay.workloads.map((each) => [keyOfWanted(each), wantedPair(each, asking)]));
+  const wanted = new Map(overlay.workloads.map((each) => [keyOfWanted(each), wantedPair(each, policies)]));
   const unread: string[] = [];
   const lists = await mapBounded(kinds, (row) => {
     const keep = async (object: KubeObject & WorkloadObject): Promise<WorkloadPair | undefined> => {
       const key = workloadKey({ kind: row.id, namespace: object.metadata.namespace ?? "", name: object.metadata.name });
-      if (wanted.has(key) || !optsIn(row, object, asking)) return undefined;
+      if (wanted.has(key) || !optsIn(row, object, policies)) return undefined;
       try {
         const sides = await withSourceTemplates(
           client,
@@ -81,7 +81,7 @@ export async function listPairs(
           { before: object, after: object },
           overlay.templateSources,
         );
-        return listedPair(row, sides, asking, overlay);
+        return listedPair(row, sides, policies, overlay);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         unread.push(`${key}: ${errorText(error)}`);
@@ -91,29 +91,31 @@ export async function listPairs(
     return listWhere(client, row, namespaces, keep, { elsewhere, unlisted });
   });
   if (unread.length > 0)
-    unlisted.add(`Cannot read some pod templates. Workloads that reference them may roll: ${formatList(unread, 2, String)}.`);
+    unlisted.add(
+      `Cannot read some pod templates. Workloads that reference them may roll: ${formatList(unread, 2, String)}.`,
+    );
   return { pairs: [...wanted.values(), ...lists.flat()], gaps: gapsElsewhere(elsewhere), unlisted: [...unlisted] };
 }
 
 /** Reports whether a workload opts in before or after. A malformed workload does not. */
 function optsIn(row: WorkloadRow, object: WorkloadObject, { before, after }: BothPolicies): boolean {
-  return [before, after].some((asking) => (toWorkloadIfValid(row, object, asking)?.optIn.state ?? "out") !== "out");
+  return [before, after].some((policies) => (toWorkloadIfValid(row, object, policies)?.optIn.state ?? "out") !== "out");
 }
 
 function listedPair(
   row: WorkloadRow,
   sides: Sides<WorkloadObject>,
-  asking: BothPolicies,
+  policies: BothPolicies,
   { namespaces }: Overlay,
 ): WorkloadPair {
-  const workload = toWorkload(row, sides.before, asking.before);
+  const workload = toWorkload(row, sides.before, policies.before);
   const before = { object: standardForm(row, sides.before), workload };
   const templateDiffers =
     sides.before !== sides.after &&
     !equalJson(before.object.spec?.template, standardForm(row, sides.after).spec?.template);
   if (!templateDiffers && !namespaces.has(workload.namespace))
     return { before, after: before, inManifests: false, changesTemplate: false };
-  const after = { object: standardForm(row, sides.after), workload: toWorkload(row, sides.after, asking.after) };
+  const after = { object: standardForm(row, sides.after), workload: toWorkload(row, sides.after, policies.after) };
   return { before, after, inManifests: templateDiffers, changesTemplate: templateDiffers };
 }
 
@@ -154,7 +156,7 @@ function keyOfWanted({ row, manifest: { namespace, name } }: OverlaidWorkload): 
   return workloadKey({ kind: row.id, namespace, name });
 }
 
-function wantedPair(wanted: OverlaidWorkload, asking: BothPolicies): WorkloadPair {
+function wantedPair(wanted: OverlaidWorkload, policies: BothPolicies): WorkloadPair {
   const { row, before, after, manifest, changesTemplate } = wanted;
   const workloadOf = (object: WorkloadObject, by: DirectiveContext): FoundWorkload => {
     try {
@@ -164,8 +166,8 @@ function wantedPair(wanted: OverlaidWorkload, asking: BothPolicies): WorkloadPai
     }
   };
   return {
-    before: before && workloadOf(before, asking.before),
-    after: workloadOf(after, asking.after),
+    before: before && workloadOf(before, policies.before),
+    after: workloadOf(after, policies.after),
     inManifests: true,
     changesTemplate,
   };

@@ -4,23 +4,23 @@ import { RevertedWrites } from "./reverted-owners.ts";
 
 const [minute, hour] = [60_000, 3_600_000];
 
-/** How often it is written within so long where each write is undone at once, and the moments at which that is told. */
+/** Writes an object for this long while each write is reverted at once. Returns the number of writes, and the writes that were reported. */
 function quarrel(lastsMs: number, changes: readonly string[] = ["a"]) {
   const reverted = new RevertedWrites();
   let [writes, now] = [0, 0];
-  const told: number[] = [];
+  const reported: number[] = [];
   while (now < lastsMs) {
     writes++;
-    if (reverted.wrote("x", changes, now)) told.push(writes);
+    if (reverted.wrote("x", changes, now)) reported.push(writes);
     now += Math.max(1, reverted.waitMs("x", changes, now));
   }
-  return { writes, told };
+  return { writes, reported };
 }
 
 it("a write that is reverted repeatedly is repeated with growing delays and reported once", () => {
   expect(quarrel(minute).writes).toBeLessThanOrEqual(7);
   expect(quarrel(hour).writes).toBeLessThanOrEqual(20);
-  expect(quarrel(24 * hour)).toEqual({ writes: expect.toSatisfy((writes: number) => writes < 160), told: [5] });
+  expect(quarrel(24 * hour)).toEqual({ writes: expect.toSatisfy((writes: number) => writes < 160), reported: [5] });
 });
 
 it("a write that contains a reverted change also waits", () => {

@@ -92,8 +92,8 @@ describe("the controller, when keys change", () => {
     expect((await objects()).map(({ spec }) => spec)).toEqual(specs);
     expect(await recordedConfigs()).toEqual(before.map((hash) => expect.stringContaining(`${hash} v2-`)));
     expect(patches()).toBe(4);
-    const told = cluster.events.filter(({ reason }) => reason === "ConfigRecorded");
-    expect(told.map(({ regarding }) => regarding.kind).sort()).toEqual(["Deployment", "StatefulSet"]);
+    const recorded = cluster.events.filter(({ reason }) => reason === "ConfigRecorded");
+    expect(recorded.map(({ regarding }) => regarding.kind).sort()).toEqual(["Deployment", "StatefulSet"]);
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
     await cluster.show("ConfigMap", "web");
     await eventually(async () => expect(await recordedConfigs()).toEqual([undefined, undefined]));
@@ -120,13 +120,13 @@ describe("the controller, when keys change", () => {
     let fails = true;
     const { cluster, recordedConfigs, change, show, patches } = await scene(testKeys(1), async () => {
       reads++;
-      if (fails) throw new Error("cannot read the key of hashes: 503");
+      if (fails) throw new Error("cannot read the hash key: 503");
     });
     change(testKeys(9));
     await eventually(() => expect(reads).toBe(2));
     await show();
     expect(patches()).toBe(2);
-    expect(JSON.stringify(cluster.logged)).toContain("cannot read the key of hashes: 503");
+    expect(JSON.stringify(cluster.logged)).toContain("cannot read the hash key: 503");
     fails = false;
     await cluster.clock.advance(60_000);
     await eventually(async () => expect(await recordedConfigs()).not.toContain(undefined));

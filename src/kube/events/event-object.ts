@@ -18,8 +18,8 @@ export interface ObjectEvent {
   readonly reason: string;
   /** Truncated to {@link maxMessageBytes}. Never contains a value of a ConfigMap or Secret. */
   readonly message: string;
-  /** Where it may be no news: it was "told" before, or "perhaps", by whoever led before. */
-  readonly repeats?: "told" | "perhaps";
+  /** Set if the Event may not be new: this replica "reported" the problem before, or "perhaps" the previous leader did. */
+  readonly repeats?: "reported" | "perhaps";
 }
 
 /** Maximum length of a message, in bytes. This is the limit of the API server. */

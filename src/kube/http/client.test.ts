@@ -269,7 +269,7 @@ describe("a request that takes too long", () => {
   it("is not sent if it may no longer be sent when credentials are available, also after a 401 with other credentials", async () => {
     for (const allowed of [0, 1]) {
       const [seen, given]: [string[], number[]] = [[], []];
-      const asking = new AbortController();
+      const caller = new AbortController();
       const reason = new Error("the term is over");
       const renew = async () => ({ headers: { authorization: "new" } });
       const credentials: Credentials = { current: async () => ({ headers: { authorization: "old" } }), renew };
@@ -282,10 +282,10 @@ describe("a request that takes too long", () => {
       );
       // As a term does, which ends when somebody asks and its time is up.
       const mayBeSent = () => {
-        if (given.push(seen.length) > allowed) asking.abort(reason);
-        return !asking.signal.aborted;
+        if (given.push(seen.length) > allowed) caller.abort(reason);
+        return !caller.signal.aborted;
       };
-      expect(await failureOf(client, { ...web, signal: asking.signal, mayBeSent })).toBe(reason);
+      expect(await failureOf(client, { ...web, signal: caller.signal, mayBeSent })).toBe(reason);
       expect(seen).toEqual(["old"].slice(0, allowed));
     }
   });

@@ -87,9 +87,9 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     trace.line("", () => "calm");
     director.calm();
     world.rest();
-    /** Advances until everything is correct, for at most this time; only pacing may need more than the minimum. */
+    /** Advances for this time. With pacing, then advances until everything is correct, within a limit. */
     const becomeRight = async (leastMs: number) => {
-      // With such a clock, a soak time, a wait and a timeout may each be this much longer, one after the other.
+      // With a wrong clock, a soak time, a wait and a timeout may each be longer by the error of the clock, one after the other.
       const end = scheduler.now + pacedCalmMs + 3 * longestWallOff(director.lives);
       await scheduler.runUntil(scheduler.now + leastMs);
       while (pacing !== undefined && scheduler.now < end && !isRight())
@@ -131,7 +131,7 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
   }
 }
 
-/** A slow clock makes its process wait longer. A process that is further behind takes the clock of the API server for wrong. */
+/** A slow clock makes its process wait longer. If a clock is further behind, the process treats the clock of the API server as wrong. */
 const mostWallOffMs = 600_000;
 
 function longestWallOff(lives: readonly Life[]): number {

@@ -49,18 +49,18 @@ export async function readWorkload(
 export async function listWorkloads(
   client: ApiClient,
   scope: ListScope,
-  asking: DirectiveContext & Pick<KnownPolicy, "kinds">,
+  directiveContext: DirectiveContext & Pick<KnownPolicy, "kinds">,
 ): Promise<FoundWorkloads> {
   const failures: unknown[] = [];
   const unread: string[] = [];
-  const lists = asking.kinds.map(async (row) => {
+  const lists = directiveContext.kinds.map(async (row) => {
     try {
       return await listAll<KubeObject & WorkloadObject, FoundWorkload>(client, row, scope, (object) => {
-        const workload = toWorkloadIfValid(row, object, asking);
+        const workload = toWorkloadIfValid(row, object, directiveContext);
         if (workload === undefined || workload.optIn.state === "out") return undefined;
         if (workload.templateSource === undefined) return { object: standardForm(row, object), workload };
         return withBorrowedTemplate(client, row, object).then(
-          (whole) => ({ object: standardForm(row, whole), workload: toWorkload(row, whole, asking) }),
+          (whole) => ({ object: standardForm(row, whole), workload: toWorkload(row, whole, directiveContext) }),
           (error: unknown) => {
             unread.push(`${workloadKey(workload)}: ${errorText(error)}`);
             return undefined;
@@ -73,7 +73,7 @@ export async function listWorkloads(
     }
   });
   const found = (await Promise.all(lists)).flat();
-  if (failures.length === asking.kinds.length) throw failures[0];
+  if (failures.length === directiveContext.kinds.length) throw failures[0];
   const withoutTemplate =
     unread.length === 0
       ? []

@@ -34,15 +34,16 @@ export async function readWorkloadSnapshots(
   flags: KnownPolicy,
 ): Promise<WorkloadSnapshots> {
   const namespaces = await readNamespaces(client, namespace, flags.compatibility);
-  const asking = { ...flags, namespacePolicyOf: namespaces.of };
-  const all = listWorkloads(client, { namespace }, asking);
-  const selected = labelSelector === undefined ? all : listWorkloads(client, { namespace, labelSelector }, asking);
+  const directiveContext = { ...flags, namespacePolicyOf: namespaces.of };
+  const all = listWorkloads(client, { namespace }, directiveContext);
+  const selected =
+    labelSelector === undefined ? all : listWorkloads(client, { namespace, labelSelector }, directiveContext);
   const [{ found: listed, failures }, matching] = await Promise.all([all, selected]);
   const names = await readNames(
     client,
     listed.map(({ workload }) => workload),
   );
-  const policy = { ...asking, namesMatching: names.namesMatching };
+  const policy = { ...directiveContext, namesMatching: names.namesMatching };
   const found = listed.map((each) => ({
     ...each,
     workload: withMatches(each.workload, policy),

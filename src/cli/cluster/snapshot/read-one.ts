@@ -32,10 +32,10 @@ export async function readWorkloadSnapshot(
     readWorkload(cluster, argument, namespace),
     readNamespaces(client, namespace, flags.compatibility),
   ]);
-  const asking = { ...flags, namespacePolicyOf: namespaces.of };
-  const workload = toWorkload(argument.resource, object, asking);
+  const directiveContext = { ...flags, namespacePolicyOf: namespaces.of };
+  const workload = toWorkload(argument.resource, object, directiveContext);
   const { namesMatching, failures, unreadFor } = await readNames(client, [workload]);
-  const policy = { ...asking, namesMatching };
+  const policy = { ...directiveContext, namesMatching };
   const found = { object: standardForm(argument.resource, object), workload: withMatches(workload, policy) };
   const [read, pods, refused] = await Promise.all([
     readAllConfigs(client, planObjects(withAllReferences(found, policy), policy), policy.compatibility),

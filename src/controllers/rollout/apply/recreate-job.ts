@@ -29,14 +29,14 @@ export async function recreateJob(
   patch: JsonPatch,
   { abort: signal, valid: mayBeSent }: Pick<Leadership, "abort" | "valid">,
   clock: Clock,
-  asking: DirectiveContext,
+  directiveContext: DirectiveContext,
 ): Promise<WriteResult> {
   const path = workloadPath(before);
   const create = { method: "POST", path: path.slice(0, path.lastIndexOf("/")) } as const;
   let body: object;
   try {
     const object = await client.request<Job>({ method: "GET", path, signal });
-    if (!passesTests(patch, object)) return { type: "stale", newest: toWorkload(before.row, object, asking) };
+    if (!passesTests(patch, object)) return { type: "stale", newest: toWorkload(before.row, object, directiveContext) };
     const { uid, resourceVersion, finalizers = [] } = object.metadata;
     if (finalizers.length > 0) return refused(refusedTexts.jobWithFinalizers);
     body = jobReplacement(object, patch);
@@ -58,7 +58,7 @@ export async function recreateJob(
   for (let attempt = 1; ; attempt++) {
     try {
       const after = await client.request<Job>({ ...create, body });
-      return { type: "written", after: toWorkload(before.row, after, asking) };
+      return { type: "written", after: toWorkload(before.row, after, directiveContext) };
     } catch (error) {
       // Another client created the Job, or an earlier request whose response was lost.
       if (isAlreadyExists(error)) return { type: "gone" };

@@ -28,7 +28,7 @@ export async function writeWorkload(
   before: Workload,
   patch: JsonPatch,
   { abort: signal, valid: mayBeSent }: Pick<Leadership, "abort" | "valid">,
-  asking?: DirectiveContext,
+  directiveContext?: DirectiveContext,
 ): Promise<WriteResult> {
   const path = workloadPath(before);
   let answer: KubeObject & WorkloadObject;
@@ -47,16 +47,16 @@ export async function writeWorkload(
     const failure = writeFailure(error, before);
     switch (failure.type) {
       case "stale":
-        return readAgain(client, before, patch, undefined, signal, asking);
+        return readAgain(client, before, patch, undefined, signal, directiveContext);
       case "staleOrRefused":
-        return readAgain(client, before, patch, failure.message, signal, asking);
+        return readAgain(client, before, patch, failure.message, signal, directiveContext);
       default:
         return failure;
     }
   }
   try {
     const object = await withBorrowedTemplate(client, before.row, answer, { signal });
-    return { type: "written", after: toWorkload(before.row, object, asking) };
+    return { type: "written", after: toWorkload(before.row, object, directiveContext) };
   } catch (error) {
     signal.throwIfAborted();
     if (!isApiFailure(error)) throw error;
@@ -71,13 +71,13 @@ async function readAgain(
   patch: JsonPatch,
   refusal: string | undefined,
   signal: AbortSignal,
-  asking: DirectiveContext | undefined,
+  directiveContext: DirectiveContext | undefined,
 ): Promise<WriteResult> {
   try {
     const path = workloadPath(before);
     const read = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, signal });
     const object = await withBorrowedTemplate(client, before.row, read, { signal });
-    const newest = toWorkload(before.row, object, asking);
+    const newest = toWorkload(before.row, object, directiveContext);
     if (refusal === undefined || !passesTests(patch, object)) return { type: "stale", newest };
     return { type: "refused", message: refusal };
   } catch (error) {

@@ -113,10 +113,10 @@ describe("the outbox of Events", () => {
   });
 
   it.each([
-    [undefined, "told", undefined],
-    ["perhaps", "told", "perhaps"],
-    ["told", "perhaps", "perhaps"],
-    ["told", undefined, undefined],
+    [undefined, "reported", undefined],
+    ["perhaps", "reported", "perhaps"],
+    ["reported", "perhaps", "perhaps"],
+    ["reported", undefined, undefined],
   ] as const)("an Event that replaces an unsent one is new if either is new: %s, then %s, is %s", async (...marks) => {
     const posted: ObjectEvent[] = [];
     const recorder = { record: async (event: ObjectEvent) => void posted.push(event) };

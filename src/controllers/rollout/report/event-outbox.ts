@@ -121,7 +121,7 @@ export class EventOutbox {
 
 /** An Event replaces an earlier one that was not sent: if the earlier Event is news, the new one is news, too. */
 function withNewsOf(before: ObjectEvent | undefined, event: ObjectEvent): ObjectEvent {
-  if (before === undefined || event.repeats === undefined || before.repeats === "told") return event;
+  if (before === undefined || event.repeats === undefined || before.repeats === "reported") return event;
   const { repeats, ...news } = event;
   return before.repeats === undefined ? news : { ...news, repeats: before.repeats };
 }

@@ -58,7 +58,7 @@ it("marks Events that may not be new: repeated ones, and those that the previous
   set({ state: "waiting" });
   await clock.advance(45 * 60_000);
   done(waiting);
-  expect(marks()).toEqual(["told"]);
+  expect(marks()).toEqual(["reported"]);
   written(waiting);
   set({ state: "current" });
   done(waiting);
@@ -66,7 +66,7 @@ it("marks Events that may not be new: repeated ones, and those that the previous
   refused(waiting);
   set({ logged: "refused" });
   refused(waiting);
-  expect(marks()).toEqual([undefined, "told"]);
+  expect(marks()).toEqual([undefined, "reported"]);
   refused(waiting, newRecord());
   expect(marks()).toEqual(["perhaps"]);
 });

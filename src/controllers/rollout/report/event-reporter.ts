@@ -65,7 +65,7 @@ export class EventReporter {
 
   /** Reports a refused write, each time: the retries are less and less often, and the Event has their number. */
   refused(record: Reported, workload: Workload, message: string): void {
-    this.#post(workload, refusedEvent(message), record.logged === "refused" ? "told" : repeatsOfFirst(record));
+    this.#post(workload, refusedEvent(message), record.logged === "refused" ? "reported" : repeatsOfFirst(record));
   }
 
   #reportBlockers(
@@ -80,7 +80,7 @@ export class EventReporter {
     for (const event of events) {
       const id = eventId(workload, event);
       if (current?.eventIds.includes(id)) continue;
-      this.#post(workload, event, record.blockers?.eventIds.includes(id) ? "told" : repeatsOfFirst(record));
+      this.#post(workload, event, record.blockers?.eventIds.includes(id) ? "reported" : repeatsOfFirst(record));
     }
     if (events.length === 0) return undefined;
     const eventIds = events.map((each) => eventId(workload, each));
