@@ -31,6 +31,7 @@ export const sections = [
     pages: [
       ["docs/annotations.md", "Annotations"],
       ["docs/pacing.md", "Pacing"],
+      ["docs/pinning.md", "Pinned configuration"],
       ["docs/rollouts.md", "Rollback, HPA, partitions, OnDelete"],
       ["docs/recipes.md", "Recipes"],
       ["docs/kinds.md", "Kinds"],

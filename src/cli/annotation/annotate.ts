@@ -14,6 +14,9 @@ import { commandArguments, type NamedObject } from "../command/named-object.ts";
  */
 const fieldManager = "wave-cli";
 
+/** The annotations that the commands write: those of people, and the content that was rolled back, which `wave resume` removes. */
+type WrittenAnnotation = PolicyAnnotation | "rejected-configmaps";
+
 /**
  * Writes one annotation, or removes it with null, and changes nothing else.
  * @throws CommandFailure if the object does not exist; otherwise whatever the client throws.
@@ -21,7 +24,7 @@ const fieldManager = "wave-cli";
 export async function annotate(
   cluster: Pick<Cluster, "client" | "source">,
   target: NamedObject,
-  annotation: PolicyAnnotation,
+  annotation: WrittenAnnotation,
   value: string | null,
 ): Promise<void> {
   await patch(cluster, target, annotation, value, {});
@@ -41,7 +44,7 @@ export async function serverTime(cluster: Pick<Cluster, "client" | "source">, ta
 async function patch(
   { client, source }: Pick<Cluster, "client" | "source">,
   { kind, resource, name, namespace }: NamedObject,
-  annotation: PolicyAnnotation,
+  annotation: WrittenAnnotation,
   value: string | null,
   query: Readonly<Record<string, string>>,
 ): Promise<KubeObject> {

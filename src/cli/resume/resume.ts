@@ -27,6 +27,7 @@ export const resumeCommand = annotationCommand({
   },
   details: [
     "On a ConfigMap or Secret: ignore the failed workloads of its namespace and continue with the rest. On a failed workload: ignore its failure. On a halted workload: roll only that workload.",
+    "On a workload that was rolled back with its pinned configuration: roll to the live configuration again.",
     "The command writes the current time to the annotation wave.pusher.com/resumed.",
   ],
   run: (context, target) => {
@@ -40,11 +41,16 @@ async function resumeWorkload(context: AnnotationContext, target: NamedObject): 
   const snapshot = await context.read(target);
   if (snapshot === undefined) return;
   const { state, hold } = explainWorkload(snapshot);
+  const wasRolledBack = snapshot.found.workload.rejected !== undefined;
+  if (wasRolledBack) {
+    await annotate(context, target, "rejected-configmaps", null);
+    context.print(`${objectName(target)} resumed: it rolls to the live content of the ConfigMaps that were rolled back`);
+  }
   if (state === "failed" || hold?.reason === "halted") {
     await annotate(context, target, "resumed", await serverTime(context, target));
     const effect = state === "failed" ? "its failure no longer halts other workloads" : "it rolls despite the failures";
     context.print(`${objectName(target)} resumed: ${effect} (undo: ${removeCommand(target, "resumed")})`);
-  } else {
+  } else if (!wasRolledBack) {
     context.print(`${objectName(target)} unchanged: it has not failed and is not halted`);
   }
   const after = await context.read(target);
