@@ -24,6 +24,12 @@ const halves: readonly Half[] = [
     running: (old, page) => ({ ...everywhere(old), volume: page, projected: page }),
     started: (_, page) => everywhere(page),
   },
+  {
+    title: "with pin-config, Pods keep the old configuration",
+    pinned: true,
+    running: everywhere,
+    started: everywhere,
+  },
 ];
 
 describeOnNode("the configuration of an old pod template", (node) => {
@@ -32,7 +38,7 @@ describeOnNode("the configuration of an old pod template", (node) => {
     const namespace = await makeNamespace(cluster, "probe");
     await namespace.configMap("page", { page: "old" });
     await makeSystem(cluster);
-    await helmWave(cluster, "install", "extraArgs={--soak=1s}");
+    await helmWave(cluster, "install", "pinConfig.enabled=true", "extraArgs={--soak=1s}");
     await admits(cluster, "probe", workload("probe", readsEverywhere("page")));
     await leader(cluster);
   });
