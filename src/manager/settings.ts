@@ -2,8 +2,8 @@ import type { CompatibilitySettings } from "../domain/compatibility/settings.ts"
 import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
 import type { PacingFlags } from "../domain/policy/pacing-flags.ts";
 import type { Policy } from "../domain/policy/policy.ts";
+import type { SecretName } from "../kube/secrets/own-secret.ts";
 import type { LogFormat, LogLevel } from "../telemetry/logging/log.ts";
-import type { HashKeySecretName } from "./hash-key/hash-key-secret.ts";
 import type { ElectionTimings } from "./leader-election/lease.ts";
 
 export interface WebhookSettings {
@@ -48,7 +48,7 @@ export interface Settings {
   readonly notify?: string | undefined;
   readonly schedulingHold: boolean;
   /** The Secret with the hash key; undefined: hashes have no key. */
-  readonly hashKeySecret?: HashKeySecretName | undefined;
+  readonly hashKeySecret?: SecretName | undefined;
   /** Controllers whose annotations Wave understands; undefined: only those of Wave. */
   readonly compatibility?: CompatibilitySettings | undefined;
   /** Kinds of workload in addition to the built-in ones. Kinds that the cluster does not have are ignored. */

@@ -213,7 +213,7 @@ describe("HashKeyStore", () => {
 
   it("reads the keys again before a key is unknown, once for all concurrent callers", async () => {
     const replica = await started();
-    // No watch tells of it.
+    // No watch reports it.
     sandbox.faults.add({ match: ({ query }) => query.has("watch"), action: { type: "status", status: 503 } });
     sandbox.dropConnections();
     const keys = { key: bytes(5).toString("base64"), previous: (await stored()).data?.key };

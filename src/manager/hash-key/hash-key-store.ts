@@ -3,6 +3,7 @@ import type { HashKeys } from "../../domain/policy/hash-key.ts";
 import { resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { listWatch } from "../../kube/list-watch/list-watch.ts";
+import type { SecretName } from "../../kube/secrets/own-secret.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { backoffMs } from "../../runtime/backoff.ts";
 import { Waker } from "../../runtime/waker.ts";
@@ -11,13 +12,13 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { type HashKeySecret, type HashKeySecretName, hashKeySecret, type StoredKeys } from "./hash-key-secret.ts";
+import { type HashKeySecret, hashKeySecret, type StoredKeys } from "./hash-key-secret.ts";
 import { reconcileHashKeys } from "./reconcile-hash-keys.ts";
 
 /** Options of {@link HashKeyStore}. */
 export interface HashKeyStoreOptions {
   readonly client: ApiClient;
-  readonly secret: HashKeySecretName;
+  readonly secret: SecretName;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;

@@ -44,7 +44,7 @@ async function attempt({
   const read = await secret.read(signal);
   if (read === undefined) {
     const keys = known ?? { current: newKey(newBytes, []), previous: undefined };
-    await secret.create(keys, signal);
+    await secret.write(undefined, keys, signal);
     const message = known === undefined ? "created the hash key" : "restored the deleted hash key";
     log.info(message, { key: keys.current.id, secret: description });
     return keys;
@@ -52,7 +52,7 @@ async function attempt({
   if (!read.rotate) return read.keys;
   const { current, previous } = read.keys;
   const keys = { current: newKey(newBytes, previous ? [current, previous] : [current]), previous: current };
-  await secret.replace(read, keys, signal);
+  await secret.write(read, keys, signal);
   log.info("rotated the hash key on request", { key: keys.current.id, previous: current.id, secret: description });
   return keys;
 }

@@ -1,27 +1,14 @@
-import type { Secret } from "#kubernetes";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { getIfExists } from "../../kube/reads/get-if-exists.ts";
+import { ownSecret, type SecretName, type StoredSecret } from "../../kube/secrets/own-secret.ts";
 import { type Authority, trustedBy } from "./authority.ts";
 import { isToken } from "./path-token.ts";
 import { readBundle, readKeyPair, writeBundle } from "./pem.ts";
-
-type StoredSecret = KubeObject & Pick<Secret, "type" | "data">;
 
 /** A stored authority and the Secret that an update replaces. */
 export interface StoredAuthority {
   readonly authority: Authority;
   readonly secret: StoredSecret;
 }
-
-export interface AuthoritySecretName {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-/** The label of a Secret that Wave created. Wave neither uses nor changes a Secret without this label. */
-const managedBy = { "app.kubernetes.io/managed-by": "wave" };
 
 /**
  * The Secret with the authority, of type `kubernetes.io/tls`:
@@ -44,30 +31,15 @@ export interface AuthoritySecret {
 }
 
 /** Returns access to the Secret of this name. Reads go to the API server, never to a cache. */
-export function authoritySecret(client: ApiClient, { namespace, name }: AuthoritySecretName): AuthoritySecret {
-  const path = resourcePath(resources.secrets, { namespace, name });
-  const where = `Secret "${name}" in namespace "${namespace}"`;
+export function authoritySecret(client: ApiClient, name: SecretName): AuthoritySecret {
+  const own = ownSecret(client, name, { type: "kubernetes.io/tls", flag: "webhook-service-name" });
   return {
     async read(signal) {
-      const secret = await getIfExists<StoredSecret>(client, { path, signal });
-      return secret && { authority: decode(secret, where), secret };
+      const secret = await own.read(signal);
+      return secret && { authority: decode(secret, own.description), secret };
     },
     async write(before, authority, signal) {
-      const object: Secret = {
-        apiVersion: "v1",
-        kind: "Secret",
-        type: "kubernetes.io/tls",
-        metadata: before?.secret.metadata ?? { namespace, name, labels: managedBy },
-        data: encode(authority),
-      };
-      const secret = await client.request<StoredSecret>({
-        method: before ? "PUT" : "POST",
-        path: before ? path : resourcePath(resources.secrets, { namespace }),
-        query: { fieldManager: "wave" },
-        body: object,
-        signal,
-      });
-      return { authority, secret };
+      return { authority, secret: await own.write(before?.secret.metadata, encode(authority), signal) };
     },
   };
 }
@@ -84,10 +56,7 @@ function encode(authority: Authority): Record<string, string> {
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString("base64")]));
 }
 
-function decode({ metadata, data = {} }: StoredSecret, where: string): Authority {
-  if (metadata.labels?.["app.kubernetes.io/managed-by"] !== "wave") {
-    throw new Error(`${where} was not created by Wave; delete or rename it, or set another --webhook-service-name`);
-  }
+function decode({ data = {} }: StoredSecret, where: string): Authority {
   const text = (key: string) => Buffer.from(data[key] ?? "", "base64").toString("utf8");
   try {
     const current = readKeyPair(text("tls.crt"), text("tls.key"));

@@ -1,7 +1,8 @@
 import { hashFormat } from "../../../domain/config/hash.ts";
 import type { HashKeys } from "../../../domain/policy/hash-key.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { type HashKeySecretName, hashKeySecret } from "../../../manager/hash-key/hash-key-secret.ts";
+import type { SecretName } from "../../../kube/secrets/own-secret.ts";
+import { hashKeySecret } from "../../../manager/hash-key/hash-key-secret.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 
 /** The keys of hashes, as far as the user may read them. */
@@ -13,7 +14,7 @@ export type ReadHashKeys =
 /** Reads the keys from the Secret that `--hash-key-secret` names, if it names one. Never rejects. */
 export async function readHashKeys(
   client: Pick<ApiClient, "request">,
-  name: HashKeySecretName | undefined,
+  name: SecretName | undefined,
 ): Promise<ReadHashKeys> {
   if (name === undefined) return { state: "not requested", why: "pass --hash-key-secret" };
   const secret = hashKeySecret(client, name);
