@@ -2,7 +2,7 @@ import { FairQueue } from "../runtime/fair-queue.ts";
 import type { Notification, UnsentCount } from "./notification/notification.ts";
 
 /** Maximum number of notifications that wait for one receiver. A notification has at most about 2 KiB. */
-export const maxQueued = 100;
+const maxQueued = 100;
 
 /** Maximum number of namespaces with a separate count of lost notifications. */
 const maxCountedNamespaces = 100;

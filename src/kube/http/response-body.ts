@@ -43,7 +43,7 @@ export async function* chunksOf({ body, isComplete }: TransportResponse): AsyncG
   if (!isComplete()) throw truncatedError();
 }
 
-export function truncatedError(): Error {
+function truncatedError(): Error {
   return new Error("the connection ended in the middle of a response");
 }
 

@@ -21,7 +21,7 @@ export type MessageTemplate = readonly (string | { readonly placeholder: Placeho
 export const defaultTemplate = "{{kind}} {{namespace}}/{{name}}: {{message}}";
 
 /** Maximum length of a template, in characters. */
-export const maxTemplateLength = 500;
+const maxTemplateLength = 500;
 /** Maximum length of a rendered text, in characters. Slack accepts 3,000 in a section. */
 export const maxTextLength = 2_500;
 
