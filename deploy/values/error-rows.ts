@@ -170,6 +170,11 @@ const commandCells: CellsOf<typeof commandErrorTexts> = {
   notFound: ["the line names the namespace and the kubeconfig context that were searched"],
   notFoundInCluster: ["the line names the kubeconfig context that was searched"],
   kindNotRolled: ["see [kinds](kinds.md)"],
+  noRevisions: [
+    "Jobs and CronJobs have no history: their Pods end, and the next run starts with the live configuration",
+  ],
+  noRevision: ["`wave history` lists the revisions that Kubernetes keeps"],
+  revisionNotPinned: ["see [pinned configuration](pinning.md)"],
   noReader: ["`wave list` shows the workloads that opted in"],
   readersUnknown: ["`wave resume` wrote what it could; the rest needs the permission in the line"],
   hashUnknown: ["you have no permission to read a Secret that the workload reads"],

@@ -184,6 +184,11 @@ export const glossary: readonly GlossaryTerm[] = [
     appears: { outcomes: ["overLimit"], states: ["overLimit"], listed: ["overLimit"], events: ["OverLimit"] },
   },
   {
+    term: "live configuration",
+    definition: "The content that ConfigMaps and Secrets have now. Pods that are not pinned read it.",
+    appears: { annotations: ["live-configmaps"] },
+  },
+  {
     term: "observe",
     definition: "Report what is due and write nothing.",
     appears: { flags: ["observe"], annotations: ["mode"], holds: ["observed"] },
@@ -197,6 +202,21 @@ export const glossary: readonly GlossaryTerm[] = [
     term: "pending Pod",
     definition:
       "A Pod that Kubernetes has not scheduled. With a scheduling hold, Pods stay pending until required configuration exists.",
+  },
+  {
+    term: "pin",
+    definition:
+      "Let the Pods of a revision read stored copies of their ConfigMaps, so that a later edit reaches them only by a rollout.",
+    appears: { flags: ["pin-config"], annotations: ["pin-config", "pinned"] },
+  },
+  {
+    term: "pinned copy",
+    definition: "An immutable ConfigMap that Wave stores with the content that a revision reads.",
+    appears: {
+      annotations: ["pinned-copy", "copy-of", "unused-since"],
+      commands: ["history"],
+      events: ["PinsKept", "PinnedCopiesOverLimit"],
+    },
   },
   {
     term: "plan",
@@ -237,10 +257,21 @@ export const glossary: readonly GlossaryTerm[] = [
     appears: { holds: ["reverted"] },
   },
   {
+    term: "revision",
+    definition: "A pod template of a workload that Kubernetes keeps as a ReplicaSet or ControllerRevision.",
+    appears: { commands: ["history"] },
+  },
+  {
     term: "roll",
     definition:
       "Write a new hash, so that Kubernetes replaces the Pods with the update strategy of the workload. The noun is rollout.",
     appears: { outcomes: ["roll"], events: ["ConfigChanged"], metrics: ["wave_rollout_duration_seconds"] },
+  },
+  {
+    term: "rolled back",
+    definition:
+      "A person undid a rollout. Pods read the content before it, and Wave does not roll to the rejected content again.",
+    appears: { annotations: ["rejected-configmaps"], listed: ["rolledBack"], events: ["RolledBack"] },
   },
   { term: "rolling", definition: "Kubernetes is replacing the Pods of a workload.", appears: { listed: ["rolling"] } },
   {
@@ -284,6 +315,11 @@ export const glossary: readonly GlossaryTerm[] = [
     appears: { listed: ["unknown"] },
   },
   {
+    term: "unpinned",
+    definition: "A Pod that reads live configuration, although the pod template of its workload names pinned copies.",
+    appears: { events: ["Unpinned"] },
+  },
+  {
     term: "waiting",
     definition: "A required ConfigMap, Secret or key is missing. Wave writes nothing until it exists.",
     appears: { outcomes: ["waiting"], states: ["waiting"], listed: ["waiting"], events: ["ConfigMissing"] },
@@ -300,7 +336,8 @@ export const glossary: readonly GlossaryTerm[] = [
   },
   {
     term: "write permit",
-    definition: "The permission for one write. Wave grants write permits at the rate `--update-rate`, to one namespace after the other.",
+    definition:
+      "The permission for one write. Wave grants write permits at the rate `--update-rate`, to one namespace after the other.",
     appears: { flags: ["update-rate", "update-burst"], metrics: ["wave_write_permits_waiting"] },
   },
 ];

@@ -27,6 +27,11 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
     summary: "Explain what Wave does with one workload, and why",
     load: async () => (await import("./explain/explain.ts")).explainCommand,
   },
+  history: {
+    group: "Inspect",
+    summary: "Show what changed in each revision of a workload",
+    load: async () => (await import("./history/history.ts")).historyCommand,
+  },
   doctor: {
     group: "Inspect",
     summary: "Find what keeps Wave from rolling workloads, and how to fix it",

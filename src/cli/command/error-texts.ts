@@ -39,6 +39,12 @@ export const commandErrorTexts = {
     `${kind} "${name}" not found (${source}). Check --context.`,
   kindNotRolled: (kind: string) =>
     `Wave does not roll ${kind} in this cluster. Either --workload-kinds of "wave run" does not name this kind, or the cluster does not serve it.`,
+  noRevisions: (kind: string) =>
+    `Kubernetes keeps no revisions of ${kind}. Use a Deployment, StatefulSet, DaemonSet or Rollout.`,
+  noRevision: (object: string, revision: string, known: string) =>
+    `${object} has no revision ${revision}. Known revisions: ${known}.`,
+  revisionNotPinned: (object: string, revision: string) =>
+    `revision ${revision} of ${object} is not pinned, so its configuration is not stored. See wave history ${object}.`,
   noReader: (object: string) => `no workload that opted in reads ${object}. Check -n and --context.`,
   readersUnknown: (object: string, cause: string) =>
     `incomplete: other workloads may read ${object} and may have failed. Cause: ${cause}.`,

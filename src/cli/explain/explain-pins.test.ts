@@ -110,7 +110,7 @@ describe("wave explain", () => {
     expect(await explainJson()).toMatchObject({ state: "rolledBack", message: why, rolledBack: ["page"] });
     expect(await run("wait", "deploy/web", "--pin-config", "--timeout=0")).toMatchObject({
       code: 1,
-      err: expect.stringContaining(`rolledBack. ${why} Fix the ConfigMap. Its next change is rolled.`),
+      err: expect.stringContaining(`rolledBack. ${why} Edit the ConfigMap again, or run wave resume to roll to its content.`),
     });
     await createPods({ reads: reads.live }, {}, {});
     expect(await explainJson()).toMatchObject({ pods: { total: 5, current: 4 } });

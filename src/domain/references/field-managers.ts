@@ -50,11 +50,20 @@ export function lastWrittenAt({ managedFields, creationTimestamp }: WriteMetadat
  * objects do not record who wrote which field. In that case the function includes every manager.
  */
 export function contentWrittenAt(metadata: WriteMetadata): number {
-  const contentEntries = (metadata.managedFields ?? []).filter(({ fieldsV1 }) => {
+  return lastWrittenAt({ ...metadata, managedFields: contentEntries(metadata) });
+}
+
+/** Returns the field manager that changed the content of an object last, by the same entries; undefined if the object does not record it. */
+export function contentEditedBy(metadata: WriteMetadata): string | undefined {
+  const inOrder = contentEntries(metadata).toSorted((a, b) => epochSeconds(a.time) - epochSeconds(b.time));
+  return inOrder.at(-1)?.manager;
+}
+
+function contentEntries({ managedFields }: WriteMetadata): NonNullable<WriteMetadata["managedFields"]> {
+  return (managedFields ?? []).filter(({ fieldsV1 }) => {
     const fields = Object.keys(fieldsV1 ?? {});
     return fields.length === 0 || fields.some((field) => field !== "f:metadata");
   });
-  return lastWrittenAt({ ...metadata, managedFields: contentEntries });
 }
 
 function latestOf(entries: NonNullable<WriteMetadata["managedFields"]>): number {

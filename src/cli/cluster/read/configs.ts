@@ -1,7 +1,7 @@
 import { configResources, readStoredObject } from "../../../cache/live/live-configs.ts";
 import type { CompatibilitySettings } from "../../../domain/compatibility/settings.ts";
 import { type Config, type ConfigObject, toConfig } from "../../../domain/config/digest.ts";
-import { contentWrittenAt } from "../../../domain/references/field-managers.ts";
+import { contentEditedBy, contentWrittenAt } from "../../../domain/references/field-managers.ts";
 import { type ConfigName, configKey, isStored, type StoredName } from "../../../domain/references/references.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { isForbidden } from "../../../kube/api/errors.ts";
@@ -18,6 +18,8 @@ export type ReadConfig =
       readonly config: Config;
       /** When the content last changed, in seconds since the epoch; absent if the API does not show it separately. */
       readonly contentAt?: number;
+      /** The field manager that changed the content last; absent if the API does not show it. */
+      readonly editedBy?: string | undefined;
     }
   | { readonly state: "absent" }
   | UnreadConfig;
@@ -129,7 +131,8 @@ function present(
 ): ReadConfig {
   try {
     const config = toConfig(kind, object, compatibility);
-    return { state: "present", config, contentAt: contentWrittenAt(object.metadata ?? {}) };
+    const metadata = object.metadata ?? {};
+    return { state: "present", config, contentAt: contentWrittenAt(metadata), editedBy: contentEditedBy(metadata) };
   } catch (error) {
     return unreadConfig(error);
   }

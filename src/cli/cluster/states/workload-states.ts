@@ -45,8 +45,8 @@ export const workloadStates = {
   },
   rolledBack: {
     style: "yellow",
-    means: "A change of a ConfigMap was rolled back. Every Pod reads the content before it.",
-    next: "Fix the ConfigMap. Its next change is rolled.",
+    means: "A change of a ConfigMap was rolled back. Pods read the content before that change.",
+    next: "Edit the ConfigMap again, or run wave resume to roll to its content.",
   },
   overLimit: {
     style: "red",

@@ -1,0 +1,74 @@
+// This folder reads the revisions of workloads and compares their pinned copies by key. It decides nothing about rollouts.
+import { fieldsOf } from "../../../domain/model/kinds/replica-counts.ts";
+import type { WorkloadObject, WorkloadRow } from "../../../domain/model/workload.ts";
+import { type Pins, parsePins } from "../../../domain/pinning/pins.ts";
+import { configHash, pinnedAnnotation, workloadRefHash } from "../../../domain/references/annotations.ts";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { resources } from "../../../kube/api/resources.ts";
+import type { ApiClient } from "../../../kube/http/client.ts";
+import { podSelector } from "../read/pods.ts";
+import { listAll } from "../requests/list-all.ts";
+
+/** A revision of a workload that Kubernetes keeps, as a ReplicaSet or a ControllerRevision. */
+export interface StoredRevision {
+  /** The number that `kubectl rollout history` shows. */
+  readonly revision: number;
+  /** The name of the ReplicaSet or ControllerRevision. */
+  readonly name: string;
+  /** RFC 3339; undefined if unknown. */
+  readonly createdAt: string | undefined;
+  /** The hash in its pod template; undefined if there is none. */
+  readonly hash: string | undefined;
+  /** The raw annotation of its pod template with the pins; undefined if absent. */
+  readonly pinned: string | undefined;
+  /** The pins; undefined if there are none, or if they are malformed. */
+  readonly pins: Pins | undefined;
+}
+
+/** The annotations with the number of a ReplicaSet, of Deployments and of Argo Rollouts. */
+const revisionAnnotations = ["deployment.kubernetes.io/revision", "rollout.argoproj.io/revision"];
+
+/** Reports whether Kubernetes keeps revisions of a kind. The Pods of Jobs and CronJobs end by themselves. */
+export function keepsRevisions({ replicaSetLabel }: Pick<WorkloadRow, "replicaSetLabel">): boolean {
+  return replicaSetLabel !== undefined;
+}
+
+/**
+ * Lists the revisions of a workload by their number, the oldest first. Throws what {@link ApiClient.stream} throws, for example without
+ * permission to list ReplicaSets.
+ */
+export async function readRevisions(
+  client: ApiClient,
+  row: WorkloadRow,
+  { metadata, spec }: WorkloadObject,
+): Promise<readonly StoredRevision[]> {
+  if (!keepsRevisions(row)) return [];
+  const { replicaSetLabel } = row;
+  const resource = replicaSetLabel === "" ? resources.controllerRevisions : resources.replicaSets;
+  const scope = { namespace: metadata?.namespace, labelSelector: podSelector(spec?.selector) };
+  const found = await listAll<KubeObject, StoredRevision>(client, resource, scope, (object) => {
+    const isOwned = object.metadata.ownerReferences?.some(({ uid, controller }) => controller && uid === metadata?.uid);
+    return isOwned ? toRevision(object) : undefined;
+  });
+  return found.toSorted((a, b) => a.revision - b.revision);
+}
+
+function toRevision(object: KubeObject): StoredRevision {
+  const { name, creationTimestamp: createdAt, annotations = {} } = object.metadata;
+  const { spec, data, revision } = fieldsOf(object);
+  // A ControllerRevision has the fields of its workload that it keeps.
+  const { template } = fieldsOf(spec ?? fieldsOf(data).spec);
+  const written = fieldsOf(fieldsOf(fieldsOf(template).metadata).annotations);
+  const text = (annotation: string) =>
+    typeof written[annotation] === "string" ? (written[annotation] as string) : undefined;
+  const pinned = text(pinnedAnnotation);
+  const number = revisionAnnotations.map((each) => annotations[each]).find((each) => each !== undefined) ?? revision;
+  return {
+    revision: Number(number) || 0,
+    name,
+    createdAt,
+    hash: text(workloadRefHash) ?? text(configHash),
+    pinned,
+    pins: pinned === undefined ? undefined : parsePins(pinned),
+  };
+}

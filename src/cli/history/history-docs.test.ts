@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { blocksFollowedBy, exchangesOf } from "../../../test/docs/fences.ts";
+import { paintOf } from "../output/paint.ts";
+import { renderHistory } from "./history-output.ts";
+import { type HistoryEntry, revisionStates } from "./workload-history.ts";
+
+const now = Date.parse("2026-01-10T12:00:00Z");
+const day = 86_400_000;
+
+function entry(revision: number, ageMs: number, fields: Partial<HistoryEntry>): HistoryEntry {
+  return {
+    revision,
+    name: `web-${revision}`,
+    createdAt: new Date(now - ageMs).toISOString(),
+    hash: `v2:${String(revision).repeat(64)}`,
+    state: "old",
+    pods: 0,
+    pinning: null,
+    copies: {},
+    cause: "configMaps",
+    changes: [],
+    ...fields,
+  };
+}
+
+const page = { name: "page", how: "changed", added: [], removed: [], changed: ["index.html"], editedBy: null } as const;
+
+it("docs/commands.md shows a history as wave history prints it", () => {
+  const entries = [
+    entry(1, 5 * day + 7_200_000, { cause: "first" }),
+    entry(2, 2 * day, { state: "rolledBack", changes: [{ ...page, added: ["menu.html"] }] }),
+    entry(3, 12_000, { state: "current", pods: 3, changes: [{ ...page, editedBy: "kubectl-edit" }] }),
+  ];
+  const blocks = blocksFollowedBy("src/cli/history/history-docs.test.ts", "docs/commands.md");
+  expect(blocks.flatMap(exchangesOf)).toEqual([
+    {
+      command: "wave history deployment/web -n shop",
+      output: renderHistory(entries, now, paintOf(false)).trimEnd().split("\n"),
+    },
+  ]);
+});
+
+it("docs/commands.md has each state of a revision", () => {
+  const text = readFileSync(new URL("../../../docs/commands.md", import.meta.url), "utf8");
+  for (const [state, means] of Object.entries(revisionStates)) {
+    const words = state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    expect(text).toContain(`| \`${words}\` | ${means} |\n`);
+  }
+});

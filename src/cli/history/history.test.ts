@@ -1,0 +1,208 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { type PinnedScene, pinnedScene } from "../../../test/support/cli/pinned-scene.ts";
+import { configMap } from "../../../test/support/domain/objects.ts";
+import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
+import { toWorkload } from "../../domain/model/workload.ts";
+import { formatRejected, rejectionDigest } from "../../domain/pinning/pinned-lookup.ts";
+import type { HistoryEntry } from "./workload-history.ts";
+
+const sandbox = await startSandbox({ controllers: false });
+afterAll(() => sandbox.close());
+
+let scenes = 0;
+async function scene(): Promise<PinnedScene & { readonly namespace: string }> {
+  const namespace = `history-${++scenes}`;
+  const cluster = await pinnedScene(sandbox, namespace);
+  await cluster.createConfigMap("page", "1");
+  await cluster.createConfigMap("flags", "1");
+  await cluster.createWeb();
+  return { ...cluster, namespace };
+}
+
+const [hash1, hash2, hash3] = ["1", "2", "3"].map((digit) => `v2:${digit.repeat(64)}`) as [string, string, string];
+
+/** Three revisions: the first content, another content of `page`, and the first content of `page` again with other `flags`. */
+async function threeRevisions() {
+  const cluster = await scene();
+  const flags1 = await cluster.createCopy("flags", { key: "1" });
+  const flags2 = await cluster.createCopy("flags", { key: "1", more: "secret-looking" });
+  const page1 = await cluster.createCopy("page", { key: "1", old: "x" });
+  const page2 = await cluster.createCopy("page", { key: "2", added: "y" });
+  await cluster.createRevision(1, hash1, { page: page1, flags: flags1 });
+  await cluster.createRevision(2, hash2, { page: page2, flags: flags1 });
+  await cluster.createRevision(3, hash3, { page: page2, flags: flags2 });
+  await cluster.createPod({ revision: 2, hash: hash2, pinned: { page: page2, flags: flags1 }, reads: [page2, flags1] });
+  const pinned = { page: page2, flags: flags2 };
+  await cluster.createPod({ revision: 3, hash: hash3, pinned, reads: [page2, flags2] });
+  await cluster.createPod({ revision: 3, hash: hash3, pinned, reads: ["page", flags2] });
+  await cluster.complete();
+  const history = async (): Promise<readonly HistoryEntry[]> => {
+    const { code, out, err } = await cluster.run("history", "deploy/web", "-o", "json");
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    return JSON.parse(out).revisions;
+  };
+  return { ...cluster, copies: { page1, page2, flags1, flags2 }, history };
+}
+
+describe("wave history", () => {
+  it("shows which keys changed in each revision, and the Pods that run it", async () => {
+    const { run } = await threeRevisions();
+    const { code, out, err } = await run("history", "deploy/web");
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out.replace(/ \d+s {2,}/g, " AGE  ").split("\n")).toEqual([
+      "REVISION  AGE  HASH      PODS        STATE    EDITED BY  CHANGES",
+      "1         AGE  11111111  0           old      -          -",
+      "2         AGE  22222222  1           old      -          page: key, +added, -old",
+      "3         AGE  33333333  2 (1 live)  current  -          flags: +more",
+      "",
+    ]);
+    expect(out).not.toContain("secret-looking");
+  });
+
+  it("prints the same for programs", async () => {
+    const { history, copies, run, namespace } = await threeRevisions();
+    const [first, second, third] = await history();
+    expect(first).toMatchObject({
+      revision: 1,
+      name: "web-r1",
+      hash: hash1,
+      state: "old",
+      pods: 0,
+      pinning: { pinned: 0, partlyPinned: 0, unpinned: 0 },
+      copies: { page: copies.page1, flags: copies.flags1 },
+      cause: "first",
+      changes: [],
+    });
+    expect(second).toMatchObject({
+      cause: "configMaps",
+      changes: [{ name: "page", how: "changed", added: ["added"], removed: ["old"], changed: ["key"], editedBy: null }],
+    });
+    expect(third).toMatchObject({ state: "current", pods: 2, pinning: { pinned: 1, partlyPinned: 1, unpinned: 0 } });
+    const yaml = await run("history", "deploy/web", "-oyaml");
+    expect(yaml.out).toContain(`version: 1\nworkload:\n  kind: Deployment\n  namespace: ${namespace}`);
+  });
+
+  it("names the last editor of a ConfigMap while it has the content of the revision", async () => {
+    const { history, merge } = await threeRevisions();
+    await merge("configmaps/page", { data: { key: "2", added: "y" } }, "kubectl-patch");
+    await merge("configmaps/page", { metadata: { labels: { a: "b" } } }, "kubectl-label");
+    expect((await history())[1]?.changes).toMatchObject([{ name: "page", editedBy: "kubectl-patch" }]);
+    await merge("configmaps/page", { data: { key: "3" } }, "kubectl-edit");
+    expect((await history())[1]?.changes).toMatchObject([{ name: "page", editedBy: null }]);
+  });
+
+  it("names the newest of several revisions with the same content", async () => {
+    const { createRevision, copies, history, merge } = await threeRevisions();
+    await createRevision(4, hash1, { page: copies.page1, flags: copies.flags2 });
+    await createRevision(5, hash2, { page: copies.page2, flags: copies.flags2 });
+    await merge("configmaps/page", { data: { key: "2", added: "y" } }, "kubectl-patch");
+    expect(
+      (await history()).flatMap(({ revision, changes }) => changes.map((each) => [revision, each.editedBy])),
+    ).toEqual([
+      [2, null],
+      [3, null],
+      [4, null],
+      [5, "kubectl-patch"],
+    ]);
+  });
+
+  it("shows the revision whose content was rolled back, and a rollout in progress", async () => {
+    const { createRevision, copies, history, merge, read, run } = await threeRevisions();
+    await createRevision(4, hash1, { page: copies.page1, flags: copies.flags2 });
+    const workload = toWorkload(builtInKinds[0] as never, (await read("deployments/web")) as never);
+    const lookup = () => ({ ...configMap("page", { key: "2", added: "y" }), namespace: workload.namespace });
+    const rejected = formatRejected(new Map([["page", rejectionDigest(workload, lookup, "page")]]));
+    const annotations = { "wave.pusher.com/rejected-configmaps": rejected };
+    await merge("deployments/web", { metadata: { annotations }, spec: { replicas: 9 } }, "wave");
+    expect((await history()).map(({ state }) => state)).toEqual(["old", "rolledBack", "rolledBack", "rollingOut"]);
+    expect((await run("history", "deploy/web")).out).toMatch(/^3 .* rolled back .*\n4 .* rolling out /m);
+  });
+
+  it("reports changes that are unknown, and does not guess", async () => {
+    const { createRevision, copies, history, run } = await threeRevisions();
+    await createRevision(4, hash1);
+    await createRevision(5, hash1);
+    await createRevision(6, hash2, { page: "page-0123456789" });
+    await createRevision(7, hash2, { page: copies.page1 });
+    await createRevision(8, hash3, { page: copies.page1 });
+    expect((await history()).slice(3).map(({ cause, changes }) => [cause, changes.map(({ how }) => how)])).toEqual([
+      ["unknown", []],
+      ["template", []],
+      ["unknown", []],
+      ["configMaps", ["unknown"]],
+      ["other", []],
+    ]);
+    const lines = (await run("history", "deploy/web")).out.split("\n").slice(4, 9);
+    expect(lines.map((line) => line.split(/ {2,}/).at(-1))).toEqual([
+      "unknown: not pinned",
+      "pod template",
+      "unknown: not pinned",
+      "page: unknown: a copy is gone",
+      "other configuration",
+    ]);
+  });
+
+  it("reports that no revision is pinned, and that there is no revision", async () => {
+    const { run, createRevision } = await scene();
+    expect(await run("history", "deploy/web")).toEqual({
+      code: 0,
+      out: "",
+      err: "No revisions found. Kubernetes has not created one yet.\n",
+    });
+    await createRevision(1, hash1);
+    expect(await run("history", "deploy/web")).toMatchObject({
+      code: 0,
+      err: "note: No revision is pinned, so its changes are unknown. To pin: docs/pinning.md.\n",
+    });
+  });
+
+  it.each(["replicasets", "pods", "configmaps"])("is incomplete without permission to read %s", async (resource) => {
+    const { run } = await threeRevisions();
+    const namespace = `history-${scenes}`;
+    const match = ({ path }: { readonly path: string }) => path.includes(`${namespace}/${resource}`);
+    sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    const { code, out, err } = await run("history", "deploy/web");
+    sandbox.faults.clear();
+    expect(code).toBe(3);
+    expect(err).toMatch(/^(warning|error): [^\n]*403 Forbidden[^\n]*\n$/);
+    expect(out === "").toBe(resource === "replicasets");
+  });
+
+  it("reads ControllerRevisions of a StatefulSet", async () => {
+    const { run, createWorkload, read, namespace } = await scene();
+    await createWorkload("statefulsets/db");
+    const { uid } = (await read("statefulsets/db")).metadata;
+    const response = await fetch(`${sandbox.url}/apis/apps/v1/namespaces/${namespace}/controllerrevisions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        metadata: {
+          name: "db-5d8c7f9b6d",
+          labels: { app: "db" },
+          ownerReferences: [{ apiVersion: "apps/v1", kind: "StatefulSet", name: "db", uid, controller: true }],
+        },
+        data: { spec: { template: { metadata: { annotations: { "wave.pusher.com/config-hash": hash2 } } } } },
+        revision: 7,
+      }),
+    });
+    expect(response.status).toBe(201);
+    expect((await run("history", "sts/db")).out).toMatch(/^7 +\d+s +22222222 +0 +rolling out +- +-$/m);
+  });
+
+  it.each([
+    { args: ["deploy/gone"], code: 1, message: /^error: deployment "gone" not found in namespace "history-\d+" / },
+    { args: ["web"], code: 2, message: /^error: "web" has no kind; use KIND\/NAME, for example deployment\/web\n$/ },
+    { args: [], code: 2, message: /^error: no workload named; / },
+    {
+      args: ["cronjobs.batch/nightly"],
+      code: 1,
+      message: /^error: Wave does not roll cronjobs\.batch in this cluster\./,
+    },
+  ])("rejects $args in one line", async ({ args, code, message }) => {
+    const { run } = await scene();
+    const ended = await run("history", ...args);
+    expect(ended).toMatchObject({ code, out: "" });
+    expect(ended.err).toMatch(message);
+  });
+});

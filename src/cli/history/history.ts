@@ -1,0 +1,143 @@
+// `wave history KIND/NAME`. This folder compares and renders revisions; src/cli/cluster/revisions reads them.
+import { standardForm } from "../../domain/model/kind-row.ts";
+import { toWorkload, type Workload } from "../../domain/model/workload.ts";
+import type { StoredName } from "../../domain/references/references.ts";
+import { type ReadConfigs, readManyConfigs } from "../cluster/read/configs.ts";
+import { gapsOf, readNamespaces } from "../cluster/read/namespaces.ts";
+import { podSelector, readPods } from "../cluster/read/pods.ts";
+import { readWorkload } from "../cluster/read/workloads.ts";
+import { keepsRevisions, readRevisions, type StoredRevision } from "../cluster/revisions/read-revisions.ts";
+import { withAvailableKind } from "../cluster/running-wave/available-kinds.ts";
+import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
+import { appendCluster, CommandFailure } from "../command/command-failure.ts";
+import { commandErrorTexts } from "../command/error-texts.ts";
+import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
+import type { CommandCall } from "../command/flag-command.ts";
+import { noteLine, warningLine } from "../command/messages.ts";
+import { parseWorkloadArgument, type WorkloadArgument, workloadArgumentKinds } from "../command/workload-argument.ts";
+import { connectionFlags } from "../flags/connection-flags.ts";
+import { choice } from "../flags/flag-types.ts";
+import { inheritedFlags } from "../flags/inherited-flags.ts";
+import { namespaceFlag } from "../flags/namespace-flag.ts";
+import { hasColors, paintOf } from "../output/paint.ts";
+import { isForProgram, programForms, programText } from "../output/program-text.ts";
+import { renderHistory } from "./history-output.ts";
+import { type HistoryFacts, revisionStates, workloadHistory } from "./workload-history.ts";
+
+const flags = {
+  namespace: namespaceFlag,
+  output: choice({
+    group: namespaceFlag.group,
+    short: "o",
+    of: ["table", ...programForms],
+    default: "table",
+    placeholder: "FORMAT",
+    help: "table, json or yaml.",
+  }),
+
+  ...connectionFlags,
+  ...inheritedFlags,
+};
+
+/** Lists the revisions of one workload with the keys that changed in each. Writes nothing to the cluster, and prints no value. */
+export const historyCommand = clusterCommand({
+  name: "history",
+  flags,
+  kinds: workloadArgumentKinds,
+  help: {
+    usage: "wave history KIND/NAME [flags]",
+    description:
+      "List the revisions of a workload: which keys changed, who edited them, and how many Pods run each revision. Never shows a value.",
+    examples: [
+      ["wave history deployment/web -n shop", "one Deployment"],
+      ["wave history sts/db -n shop -o json", "for a program"],
+    ],
+    usualFlags: ["namespace", "output"],
+    details: [
+      "A revision is a ReplicaSet or ControllerRevision that Kubernetes keeps, as many as revisionHistoryLimit allows. Its number is that of kubectl rollout history.",
+      "CHANGES compares the pinned copies of two consecutive revisions: key changed, +key added, -key removed. Without pinned copies the changes are unknown.",
+      "EDITED BY is the field manager that wrote the content. Only the ConfigMap records it, and only until its next change.",
+    ],
+    words: { heading: "States", meanings: wordsOf(revisionStates) },
+    exits: {
+      [exitCodes.done]: "The history is complete.",
+      [exitCodes.no]: "The workload was not found.",
+    },
+  },
+  read: (call) => {
+    const { positionals, values, terminal } = call;
+    const argument = parseWorkloadArgument(positionals);
+    return async (cluster) => {
+      const { facts, gaps } = await readHistory(argument, call, cluster);
+      const entries = workloadHistory(facts);
+      for (const line of gaps) terminal.writeError(warningLine(appendCluster(line, cluster)));
+      if (isForProgram(values.output)) {
+        const { kind, namespace, name } = facts.workload;
+        const workload = { kind, namespace, name };
+        terminal.write(await programText({ version: 1, workload, revisions: entries }, values.output));
+      } else if (entries.length === 0) {
+        terminal.writeError("No revisions found. Kubernetes has not created one yet.\n");
+      } else {
+        const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
+        terminal.write(renderHistory(entries, Date.now(), paint));
+        if (entries.every(({ copies }) => copies === null)) terminal.writeError(noteLine(withoutCopies));
+      }
+      return exitCodeFor({ complete: gaps.length === 0 });
+    };
+  },
+});
+
+const withoutCopies = "No revision is pinned, so its changes are unknown. To pin: docs/pinning.md.";
+
+/** Returns the states as the table shows them: two words for "rollingOut". */
+function wordsOf(states: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const spaced = (word: string) => word.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(states).map(([word, means]) => [spaced(word), means]));
+}
+
+/** Reads what a history depends on. `gaps` are the failed reads, one line each. */
+async function readHistory(
+  argument: WorkloadArgument,
+  call: CommandCall<typeof flags>,
+  cluster: Cluster,
+): Promise<{ readonly facts: HistoryFacts; readonly gaps: readonly string[] }> {
+  const { client } = cluster;
+  const namespace = call.values.namespace ?? cluster.namespace;
+  const policy = await readRunningPolicy(cluster, call, namespace);
+  const { resource, ...target } = withAvailableKind(argument, policy);
+  if (!keepsRevisions(resource)) throw new CommandFailure(commandErrorTexts.noRevisions(target.kind));
+  const [object, namespaces] = await Promise.all([
+    readWorkload(cluster, { resource, ...target }, namespace),
+    readNamespaces(client, namespace, policy.compatibility),
+  ]);
+  const workload = toWorkload(resource, object, { ...policy, namespacePolicyOf: namespaces.of });
+  const whole = standardForm(resource, object);
+  const scope = { namespace, labelSelector: podSelector(whole.spec?.selector) };
+  const [revisions, pods] = await Promise.all([
+    readRevisions(client, resource, whole),
+    readPods(client, scope, policy.kinds),
+  ]);
+  const read = await readManyConfigs(client, copiesAndSources(workload, revisions));
+  return {
+    facts: { workload, revisions, read, pods },
+    gaps: [
+      ...gapsOf(namespaces),
+      ...(pods.state === "unread" ? [`Pods are unknown: ${pods.why}.`] : []),
+      ...unreadCopies(read),
+    ],
+  };
+}
+
+function copiesAndSources({ namespace }: Workload, revisions: readonly StoredRevision[]): readonly StoredName[] {
+  const names = new Set(revisions.flatMap(({ pins }) => (pins === undefined ? [] : [...pins].flat())));
+  return [...names].map((name) => ({ kind: "ConfigMap", namespace, name }));
+}
+
+/** Returns one line if ConfigMaps could not be read, with the first cause. */
+function unreadCopies(read: ReadConfigs): readonly string[] {
+  for (const found of read.values())
+    if (found.state === "forbidden" || found.state === "unreadable")
+      return [`Changes are unknown: cannot read ConfigMaps: ${found.error}.`];
+  return [];
+}
