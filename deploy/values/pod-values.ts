@@ -21,7 +21,12 @@ export const podValues = section(
     { type: "string", pattern: "^(sha256:[0-9a-f]{64})?$" },
     "Image digest: `sha256:` and 64 hexadecimal digits. Overrides the tag.",
   ],
-  ["image.pullPolicy", "IfNotPresent", { enum: ["Always", "IfNotPresent", "Never"] }, "Image pull policy: when nodes pull the image."],
+  [
+    "image.pullPolicy",
+    "IfNotPresent",
+    { enum: ["Always", "IfNotPresent", "Never"] },
+    "Image pull policy: when nodes pull the image.",
+  ],
   ["image.name", "", text, "Image repository in values files of Wave 0.11. Used only if image.repository is not set."],
   [
     "imagePullSecrets",

@@ -44,7 +44,9 @@ async function resumeWorkload(context: AnnotationContext, target: NamedObject): 
   const wasRolledBack = snapshot.found.workload.rejected !== undefined;
   if (wasRolledBack) {
     await annotate(context, target, "rejected-configmaps", null);
-    context.print(`${objectName(target)} resumed: it rolls to the live content of the ConfigMaps that were rolled back`);
+    context.print(
+      `${objectName(target)} resumed: it rolls to the live content of the ConfigMaps that were rolled back`,
+    );
   }
   if (state === "failed" || hold?.reason === "halted") {
     await annotate(context, target, "resumed", await serverTime(context, target));

@@ -33,6 +33,7 @@ describe("the settings of wave run", () => {
       logLevel: "info",
       schedulingHold: true,
       providerClasses: false,
+      pinConfig: false,
       pacing: {
         settleMs: 1_000,
         settleMaxMs: 10_000,

@@ -57,7 +57,7 @@ class World {
     }
   }
 
-  /** Whatever keys they know: none, fewer, or others. */
+  /** With any known keys: no key, fewer keys, or other keys. */
   #otherReplicasRestartNobody(): void {
     const workload = toWorkload(kinds[this.#kind], this.#object);
     const older = this.#known && { ...this.#known, previous: undefined, remembered: [] };
@@ -67,7 +67,7 @@ class World {
     }
   }
 
-  /** Whether what is recorded was not made from what is there now. */
+  /** Whether the recorded hash does not match the current configuration. */
   get changed(): boolean {
     const [recorded, recordedNow] = this.#object.metadata?.annotations?.[recordedConfigAnnotation]?.split(" ") ?? [];
     return this.#madeFrom.get((recorded === this.#hash && recordedNow) || this.#hash) !== this.#value;

@@ -29,6 +29,7 @@ describe("the permissions that wave doctor expects", () => {
       "--leader-election",
       "--enable-webhooks",
       "--enable-csi-integration",
+      "--pin-config",
       "--owner-references",
       "--hash-key-secret=wave-system/wave-hash-key",
       "--workload-kinds=cronjobs.batch,jobs.batch",
