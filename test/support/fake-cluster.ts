@@ -5,6 +5,7 @@ import { ApiError, ConnectionError } from "../../src/kube/api/errors.ts";
 import { type Resource, resourcePath, resources } from "../../src/kube/api/resources.ts";
 import type { ObjectEvent } from "../../src/kube/events/event-object.ts";
 import type { ApiRequest } from "../../src/kube/http/api-request.ts";
+import type { ByteStream } from "../../src/kube/http/byte-stream.ts";
 import type { ApiClient } from "../../src/kube/http/client.ts";
 import { type LogFields, silentLogger } from "../../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
@@ -42,9 +43,20 @@ export function fetchClient(server: string): ApiClient {
         retryAfterMs: retryAfter === null ? undefined : Number(retryAfter) * 1000,
       });
     },
-    stream: () => Promise.reject(new Error("the caches of these tests are filled by hand")),
+    async stream({ query = {}, ...request }) {
+      if (query.watch !== undefined) throw new Error("the caches of these tests are filled by hand");
+      return bytesOf(await this.request({ query, ...request }));
+    },
     close: async () => {},
   };
+}
+
+/** Returns a response as the stream of its bytes. */
+export function bytesOf(response: unknown): ByteStream {
+  const chunks = async function* () {
+    yield Buffer.from(JSON.stringify(response));
+  };
+  return Object.assign(chunks(), { [Symbol.asyncDispose]: async () => {} });
 }
 
 type Kind = "ConfigMap" | "Secret" | "Deployment" | "StatefulSet" | "DaemonSet";

@@ -22,9 +22,6 @@ export interface UsesRead extends CopyUses {
   readonly lost: readonly LostCopy[];
 }
 
-/** Returns a function that reads what uses copies. */
-export type ReadUses = (copies: readonly StoredCopy[], namespace: string) => Promise<UsesRead>;
-
 /**
  * Reads what uses the copies of a namespace: workloads first, then their revisions, then Pods. A use moves only in this order, from a
  * template to its revision and its Pods, so none is missed between two lists. Workloads that have opted out are read, too. Kubernetes

@@ -1,6 +1,5 @@
 import type { Caches } from "../../cache/caches.ts";
-import type { StoredCopy } from "../../domain/pinning/collect.ts";
-import { type CollectPlan, type CopyAction, collectCopies, totalsOf } from "../../domain/pinning/collect.ts";
+import { type CollectPlan, type CopyAction, type StoredCopy, totalsOf } from "../../domain/pinning/collect.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
@@ -19,8 +18,9 @@ import type { Counter } from "../../telemetry/metrics/metrics.ts";
 import { CopyPermits } from "./copy-permits.ts";
 import type { FreshListOptions } from "./fresh-list.ts";
 import { MarksSeen } from "./marks-seen.ts";
-import { readCopies, readNamespacesWithCopies } from "./read-copies.ts";
-import { readUses, type UsesRead } from "./read-uses.ts";
+import { planSweep } from "./plan-sweep.ts";
+import { readNamespacesWithCopies } from "./read-copies.ts";
+import type { UsesRead } from "./read-uses.ts";
 import { recreateCopy } from "./recreate.ts";
 import { copiesOverLimitEvent } from "./texts.ts";
 import { writeCopy } from "./write-copies.ts";
@@ -136,13 +136,11 @@ export class CopySweeps {
   /** Reads everything, and then writes. */
   async #namespace(namespace: string): Promise<Result> {
     const { caches, clock, times } = this.#options;
-    const copies = await readCopies(namespace, this.#listing);
-    const uses = await readUses(copies, namespace, caches.kinds(), this.#listing);
-    const plan = collectCopies(copies, uses, {
+    const { copies, uses, plan } = await planSweep(namespace, caches.kinds(), this.#listing, (read) => ({
       now: clock.wall(),
-      unseenMs: this.#marks.see(namespace, copies),
+      unseenMs: this.#marks.see(namespace, read),
       waitMs: times.waitMs,
-    });
+    }));
     this.#count(namespace, copies, uses);
     if (!(await this.#carryOut(namespace, plan)) || !(await this.#recreate(namespace, uses))) return done;
     await this.#reportExcess(namespace, copies, uses, plan);
