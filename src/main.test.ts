@@ -50,7 +50,7 @@ async function freePort(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A kubeconfig of an API server that nobody serves. */
+/** A kubeconfig of an API server that does not exist. */
 function unreachable(): string {
   const file = join(mkdtempSync(join(tmpdir(), "wave-main-")), "kubeconfig");
   const config = {
@@ -127,7 +127,7 @@ describe("wave", () => {
   });
 
   it("is quiet when nobody reads its output any more", async () => {
-    // Goes on a little after it has written, so that it hears of the closed pipe.
+    // Continues briefly after its output, so that it notices the closed pipe.
     const slow = preloading("const exit=process.exit;process.exit=(code)=>{setTimeout(()=>exit(code),50)}");
     const { child, ended } = start(["help", "run"], slow);
     child.stdout.destroy();

@@ -22,7 +22,7 @@ async function* watchOnce<O extends KubeObject>(url: URL, signal: AbortSignal): 
   }
 }
 
-/** The simplest list-watch there is: after each disconnect it begins anew. */
+/** A minimal list-watch: it starts again from the beginning after each disconnect. */
 async function* listAgain<O extends KubeObject>(
   server: string,
   { resource, namespace, fieldSelector }: WatchTarget,

@@ -262,7 +262,7 @@ describe("the caches", () => {
     const object = deployment("web", ["a"]);
     await feed.list(object);
     expect(workloadChanges).toHaveLength(1);
-    // Of the same generation, so that nobody finds out that there is nothing in it.
+    // With the same generation, so that Wave does not parse it again and find it empty.
     await feed.push({ type: "apply", object: { ...object, spec: {} } });
     expect(lines.filter(({ level }) => level === "warn")).toEqual([]);
     expect(workloadChanges).toHaveLength(1);
@@ -519,7 +519,7 @@ describe("what SecretProviderClasses fetch", () => {
     await statuses.push({ type: "apply", object: status("b", "2", 2, { at: 2001 }) });
     const second = caches.lookup("SecretProviderClass", "default", "vault");
     expect(configChanges.slice(1).map(({ before, after }) => [before, after])).toEqual([[first, second]]);
-    // Pods come, and the one goes that told it first, while the watch is broken.
+    // While the watch is broken, Pods are created, and the first Pod that reported the version is deleted.
     await statuses.list(status("b", "2", 2, { at: 2001 }), status("c", "3", 1, { at: 3000 }));
     await statuses.push({ type: "delete", object: status("b", "2") });
     expect(caches.lookup("SecretProviderClass", "default", "vault")).toBe(second);

@@ -30,9 +30,9 @@ class Rig {
   readonly clock = new FakeClock();
   readonly queue = new WorkQueue({ clock: this.clock, flowOf });
   readonly running = new Set<string>();
-  /** Keys that were asked for since their last run began. */
+  /** Keys that were added since the start of their last run. */
   readonly asked = new Set<string>();
-  /** Until when the longest delay lasts that was asked for. */
+  /** The end of the longest requested delay. */
   settledAt = 0;
   /** Promises that the queue did not keep. */
   readonly broken: string[] = [];

@@ -103,7 +103,7 @@ describe("write permits", () => {
         const { clock, given, permits } = start({ perSecond });
         /** Who has something to write, in reality. */
         const wanting = new Set<string>();
-        /** A worker: plans whoever was given a turn, and writes where that is still wanted. */
+        /** A worker: plans each holder of a permit, and writes if a write is still due. */
         const writes: string[] = [];
         const plan = (key: string, priority: "high" | "low") => {
           if (!wanting.has(key)) return permits.drop(key);
@@ -130,7 +130,7 @@ describe("write permits", () => {
             plan(victim, "high");
           }
           const key = keyOf(namespace, name);
-          // Some changes are planned at once, and some only when the turn comes.
+          // Some changes are planned at once, and some only with the permit.
           if (wants) wanting.add(key);
           else wanting.delete(key);
           if (wants || list) plan(key, list ? "low" : "high");

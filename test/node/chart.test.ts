@@ -12,7 +12,7 @@ import { describeOnNode } from "./suite.ts";
 const example = readFileSync(join(deploy, "../examples/nginx.yaml"), "utf8");
 const ns = "shop";
 
-/** Says at its start what it reads of a Secret, and stays. */
+/** Prints the Secret that it reads at its start, and keeps running. */
 const sayingToken = (secretName?: string) => ({
   containers: [
     {
@@ -49,7 +49,7 @@ describeOnNode("Wave installed by its chart", (node) => {
       const log = (await cluster.kubectl(["-n", system, "logs", metadata.name])).split("\n").filter(Boolean);
       const serving = log.map((line) => JSON.parse(line)).find(({ msg }) => msg === "serving the webhook");
       const ready = status.conditions?.find(({ type }) => type === "Ready")?.lastTransitionTime ?? "";
-      // The kubelet asks each second and tells whole seconds; by its default it would ask every ten, after ten.
+      // The kubelet probes each second and reports whole seconds. By default it would probe every ten seconds, after ten seconds.
       expect(Date.parse(ready) - Date.parse(serving.time)).toBeLessThan(9_000);
     }
   });
@@ -67,7 +67,7 @@ describeOnNode("Wave installed by its chart", (node) => {
     // kube-proxy configures the Service a moment later; until then no endpoint answers.
     const page = async () => (await fetch(`http://${address}/`, { signal: AbortSignal.timeout(1000) })).text();
     await until("the first page", async () => ((await page()) === "<h1>Hello</h1>\n" ? true : undefined));
-    // Through the webhook's Service: Pods started once, and the controller had nothing to write.
+    // The API server called the webhook through its Service: Pods started once, and the controller wrote nothing.
     const { metadata } = await getWorkload(cluster, ns, "Deployment", "web");
     expect(metadata.generation).toBe(1);
 

@@ -7,12 +7,12 @@ import { makeImage, missingNode } from "./node.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Wave's image as a file, and its digest. Undefined where this machine can run no node: its suites are then left out. */
+    /** Wave's image as a file, and its digest. Undefined if this machine cannot run a node: the suites are then skipped. */
     waveImage: { readonly file: string; readonly digest: string } | undefined;
   }
 }
 
-/** Makes Wave's image, once for all suites on a real node. Where no node can run, the run says why in one line, also in CI. */
+/** Builds Wave's image once for all suites on a real node. If no node can run here, the run reports the reason in one line, also in CI. */
 export async function setup(project: TestProject): Promise<() => void> {
   const missing = missingControlPlane() ?? missingNode();
   if (missing !== undefined) {

@@ -29,7 +29,7 @@ describe.skipIf(made === undefined)("the image as it is built", () => {
     expect(await makeImage(join(folder, "again.tar"), { fresh: true })).toBe(made?.digest);
   });
 
-  // Node for arm64 is run by an emulator of its processor.
+  // An emulator runs Node for arm64.
   describe.for([
     ["amd64", []],
     ["arm64", ["qemu-aarch64-static", "-L"]],
@@ -82,7 +82,7 @@ describe.skipIf(made === undefined)("the image as it is built", () => {
           : licenseDeclared;
         expect(license, `the licence of ${SPDXID}`).toMatch(/copyright|^Apache-2.0$|^ISC$/i);
       }
-      // Each is there once, in something that is there.
+      // Each path exists once, in a folder that exists.
       const ids = packages.map(({ SPDXID }) => SPDXID);
       expect(new Set(ids).size).toBe(ids.length);
       expect(relationships.map(({ relatedSpdxElement }) => relatedSpdxElement).toSorted()).toEqual(ids.toSorted());

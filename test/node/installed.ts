@@ -6,10 +6,10 @@ import { chart } from "../deploy/rendered.ts";
 /** Where Wave is installed. */
 export const system = "wave-system";
 
-/** An image that the node has: nginx, with a shell. */
+/** An image on the node: nginx, with a shell. */
 export const nginx = "nginx:1.29-alpine";
 
-/** A Pod as the kubelet says it is. */
+/** A Pod with its status as the kubelet reports it. */
 export interface Pod extends AnyObject {
   readonly spec: { readonly containers: readonly object[] };
   readonly status: {
@@ -28,7 +28,7 @@ export interface Pod extends AnyObject {
   };
 }
 
-/** Makes Wave's namespace, in which Pod Security lets only restricted Pods run. */
+/** Creates Wave's namespace, in which Pod Security admits only restricted Pods. */
 export async function makeSystem(cluster: Cluster): Promise<void> {
   const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
   await cluster.api("POST", "/api/v1/namespaces", { metadata: { name: system, labels } });
@@ -51,7 +51,7 @@ export function rolledOut(cluster: Cluster, namespace: string, resource: string)
   return cluster.kubectl(["-n", namespace, "rollout", "status", resource, "--timeout=240s"]);
 }
 
-/** Waits until a replica leads and writes, which in a new cluster is after 15 s, and answers with its Pod. */
+/** Waits until a replica leads and writes, which takes 15 s in a new cluster, and returns its Pod. */
 export function leader(cluster: Cluster): Promise<Pod> {
   return until("a leader", async () => {
     for (const pod of await podsOf(cluster, system)) {
@@ -66,7 +66,7 @@ export function leader(cluster: Cluster): Promise<Pod> {
   });
 }
 
-/** The ids of the containers of Wave's Pods, each with how often it was started again. */
+/** The ids of the containers of Wave's Pods, each with its number of restarts. */
 export async function waveContainers(cluster: Cluster): Promise<readonly string[]> {
   const statuses = (await podsOf(cluster, system)).flatMap(({ status }) => status.containerStatuses ?? []);
   return statuses.map(({ containerID, restartCount }) => `${containerID} ${restartCount}`).toSorted();
@@ -81,7 +81,7 @@ interface Created {
   readonly spec: { readonly template: { readonly metadata: { readonly annotations?: Record<string, string> } } };
 }
 
-/** The hash with which a Deployment would be created, if any. */
+/** Returns the hash with which a Deployment would be created; undefined if it would have none. */
 export async function hashAtCreation(cluster: Cluster, namespace: string, workload: object) {
   const path = `/apis/apps/v1/namespaces/${namespace}/deployments?dryRun=All`;
   const { spec } = await cluster.api<Created>("POST", path, workload);

@@ -11,9 +11,9 @@ const here = import.meta.dirname;
 /** A control plane with a real node, whose Pods really run. */
 export interface RealNode {
   readonly cluster: Cluster;
-  /** Runs a program among the node's processes, as root; resolves with what it printed. */
+  /** Runs a program in the namespaces of the node, as root, and returns its output. */
   readonly inside: (program: string, ...args: readonly string[]) => Promise<string>;
-  /** Kills the node's kubelet, which is then started again. */
+  /** Kills the kubelet of the node. The kubelet is then started again. */
   readonly killKubelet: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -29,14 +29,14 @@ export function missingNode(): string | undefined {
   );
 }
 
-/** How an image is made; see `image`. */
+/** Options of a build; see `image`. */
 export interface ImageOptions {
   readonly arch?: "amd64" | "arm64";
-  /** Whether nothing of an earlier build is used. Default false. */
+  /** Whether to build without the cache of earlier builds. Default false. */
   readonly fresh?: boolean;
 }
 
-/** Makes Wave's image of these sources by its Dockerfile, as a file; resolves with its digest. */
+/** Builds Wave's image from these sources with its Dockerfile, as a file, and returns its digest. */
 export async function makeImage(file: string, { arch = "amd64", fresh = false }: ImageOptions = {}): Promise<string> {
   const env = { ...process.env, ...(fresh ? { FRESH: "yes" } : {}) };
   return (await run(join(here, "image"), [file, arch], { env })).stdout.trim();

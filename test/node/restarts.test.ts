@@ -20,7 +20,7 @@ import { describeOnNode } from "./suite.ts";
 
 const ns = "shop";
 
-/** When a Pod became Ready, to the second. */
+/** Returns the time at which a Pod became Ready, in whole seconds. */
 function readyAt({ status }: Pod): number {
   return Date.parse(status.conditions?.find(({ type }) => type === "Ready")?.lastTransitionTime ?? "");
 }
@@ -28,7 +28,7 @@ function readyAt({ status }: Pod): number {
 describeOnNode("Wave when its Pods end", (node) => {
   let namespace: Namespace;
   const kubectl = (...args: string[]) => node().cluster.kubectl(args);
-  /** Starts a workload of this name, and answers with what edits its configuration and waits for the roll. */
+  /** Starts a workload with this name. Returns a function that edits its configuration and waits for the rollout. */
   const running = async (name: string) => {
     const { cluster } = node();
     await namespace.configMap(name, { a: "0" });
@@ -54,7 +54,7 @@ describeOnNode("Wave when its Pods end", (node) => {
 
   it.for([
     ["one after another, by a rolling restart", { 20: ["rollout", "restart", "deployment/wave"] }, undefined],
-    // Until the node takes Pods again, those that end are all that there is. They answer for 10 s, in which the others have to start.
+    // Until the node admits Pods again, only the terminating Pods exist. They answer for 10 s, in which the new Pods have to start.
     [
       "both at once, by others that are late",
       { 19: ["cordon", "node-0"], 20: ["delete", "pods", "--all", "--wait=false"] },
@@ -88,7 +88,7 @@ describeOnNode("Wave when its Pods end", (node) => {
       await rolledOut(cluster, system, "deployment/wave");
       const after = await podsOf(cluster, system);
       expect(after.filter(({ metadata }) => before.includes(metadata.uid))).toEqual([]);
-      // On a machine so busy that others take longer to start than those that end answer, there is nobody in between.
+      // On a very busy machine, new Pods may start later than the old Pods end, so that no Pod answers in between.
       const from = endingSince + 9_000;
       const to = last === undefined ? from : Math.min(...after.map(readyAt)) + 3_000;
       const seconds = without.filter((at) => at < from || at >= to).map((at) => (at - endingSince) / 1_000);

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** What an image says of how it is run. */
+/** The run configuration of an image. */
 export interface ImageConfig {
   readonly architecture: string;
   readonly config: {
@@ -18,20 +18,20 @@ export interface ImageConfig {
   };
 }
 
-/** An image that is laid out as files. */
+/** An unpacked image. */
 export interface Unpacked {
   readonly image: ImageConfig;
   /** Its root folder. */
   readonly root: string;
-  /** The paths in each layer, the base's first. */
+  /** The paths in each layer, beginning with the base. */
   readonly layers: readonly (readonly string[])[];
-  /** Of all layers, in bytes, and of those that are not the base's. */
+  /** The size of all layers in bytes, and of the layers above the base. */
   readonly size: number;
   readonly ownSize: number;
   readonly remove: () => Promise<void>;
 }
 
-/** Lays out an image from a file as `image` makes it. */
+/** Unpacks an image from a file that `image` wrote. */
 export async function unpack(file: string): Promise<Unpacked> {
   const folder = await mkdtemp(join(tmpdir(), "wave-unpacked-"));
   const [archive, root] = [join(folder, "archive"), join(folder, "root")];

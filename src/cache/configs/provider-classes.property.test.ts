@@ -37,7 +37,7 @@ function started() {
   return { changes, classes, tell };
 }
 
-/** What is told of a class, without since when, which depends on who is heard first. */
+/** The known versions of a class, without their times, which depend on the first observed Pod. */
 const told = (config: Config | undefined) => config && { digests: config.digests, rotated: config.rotated ?? false };
 
 describe("the known versions of classes", () => {

@@ -4,7 +4,7 @@ import { sharedReads } from "./shared-reads.ts";
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Reads that end when told to, each with its number. */
+/** Reads that end on request of the test, each with its number. */
 function manualReads() {
   const under: ((fail?: Error) => void)[] = [];
   let begun = 0;

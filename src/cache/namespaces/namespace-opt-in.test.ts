@@ -66,7 +66,7 @@ async function listed(
   await fake.feed("deployments").list(...deployments);
 }
 
-/** Answers the lists of a namespace that are asked for, in the order in which they are. */
+/** Answers the requested lists of a namespace in order. */
 async function answer({ fake }: Scene, deployments: readonly object[], name = "shop") {
   await fake.feed(`list of deployments/${name}`).list(...deployments);
   for (const each of ["statefulsets", "daemonsets"]) await fake.feed(`list of ${each}/${name}`).list();

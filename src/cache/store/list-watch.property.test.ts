@@ -15,7 +15,7 @@ interface ConfigMap extends KubeObject {
   readonly data?: { readonly value?: string };
 }
 
-/** Somebody's write, or something that goes wrong for the list-watch. */
+/** A write of a client, or a fault of the list-watch. */
 type Step =
   | { readonly do: "write" | "delete"; readonly name: string; readonly value: string }
   | { readonly do: "drop" | "expire" }
@@ -44,7 +44,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: fc.record({ do: fc.constant("wait" as const), ms: fc.integer({ min: 0, max: 15 }) }), weight: 2 },
 );
 
-/** Waits a hundredth of what it is asked to: so do backoffs and deadlines. */
+/** Divides all waits by 100, also backoffs and deadlines. */
 const hurriedClock: Clock = { ...systemClock, timer: (ms, callback) => systemClock.timer(ms / 100, callback) };
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const path = resourcePath(resources.configMaps, { namespace: "default" });

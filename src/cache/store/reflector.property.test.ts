@@ -73,7 +73,7 @@ class Server {
     return this.#undelivered.splice(0, count);
   }
 
-  /** All events of a list as of now, after which the watch has nothing to tell of what was before. */
+  /** All events of a current list. The watch then has no earlier changes to deliver. */
   list(meanwhile: readonly ServerChange[] = []): ReflectorEvent<Thing>[] {
     const objects = [...this.objects.values()].map((object) => ({ type: "initApply" as const, object }));
     this.#undelivered = [];
@@ -82,7 +82,7 @@ class Server {
   }
 }
 
-/** What the reflector is told in the course of `steps` and a last list and watch that get through. */
+/** The events that the reflector receives during `steps` and a final successful list and watch. */
 function* story(server: Server, steps: readonly Step[]): Generator<ReflectorEvent<Thing>> {
   let brokenOff = true;
   for (const each of steps) {

@@ -118,7 +118,7 @@ describe("Store", () => {
     store.endList();
     expect(store.syncedUpTo).toBe(4);
     store.recordVersion("12");
-    // A watch that begins again where it was before tells the same events once more.
+    // A watch that resumes at an earlier position delivers the same events again.
     store.recordVersion("11");
     expect(store.syncedUpTo).toBe(11);
   });

@@ -15,7 +15,7 @@ afterEach(() => {
   for (const controller of started.splice(0)) controller.abort();
 });
 
-/** Caches of Rollouts, and of Deployments that read one ConfigMap, each the one that `reads` says. */
+/** Caches of Rollouts, and of Deployments that read one ConfigMap each, as `reads` defines. */
 async function start() {
   const fake = new FakeWatch();
   const clock = new FakeClock();
@@ -71,7 +71,7 @@ async function start() {
   await clock.advance(0);
   const readBy = (config: string) => [...caches.workloadsReading(`ConfigMap/ns/${config}`)];
   const feed = fake.feed("rollouts");
-  /** Stores Rollouts and tells of them. */
+  /** Stores Rollouts and delivers their events. */
   const apply = async (...objects: Rollout[]) => {
     for (const object of objects) stored[object.metadata.name] = object;
     await feed.push(...objects.map((object) => ({ type: "apply" as const, object })));

@@ -17,7 +17,7 @@ afterEach(() => {
   for (const controller of started.splice(0)) controller.abort();
 });
 
-/** Caches of which a test says what the API server serves. */
+/** Caches for which the test defines the served APIs. */
 function start(first?: string | Error, namespaces?: readonly string[]) {
   const fake = new FakeWatch();
   const clock = new FakeClock();
@@ -27,7 +27,7 @@ function start(first?: string | Error, namespaces?: readonly string[]) {
   const changes: StoreChange<Workload>[] = [];
   const listed: string[] = [];
   const wanted = [parseRequestedKind(id)].filter((kind) => kind !== undefined);
-  /** A version that is served, an error, or none. */
+  /** The served version, an error, or undefined. */
   const served: { now: string | Error | undefined; asked: number } = { now: first, asked: 0 };
   const caches = cachesOver(
     {

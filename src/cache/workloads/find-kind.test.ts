@@ -8,7 +8,7 @@ import { findKind } from "./find-kind.ts";
 const wanted = parseRequestedKind("example.com/v1/widgets") as RequestedKind;
 const counts = ["observedGeneration", "replicas", "updatedReplicas", "availableReplicas"];
 
-/** An API server that has Widgets, and publishes a definition of them from the so-and-so-many-th time on that it is asked. */
+/** An API server with Widgets that publishes their definition after a number of requests. */
 function serving(fields: readonly string[] | undefined, from = 1) {
   const asked: string[] = [];
   const properties = fields && Object.fromEntries(fields.map((name) => [name, { type: "integer" }]));
@@ -26,7 +26,7 @@ function serving(fields: readonly string[] | undefined, from = 1) {
   return { asked, client: { request } as unknown as Pick<ApiClient, "request"> };
 }
 
-/** How far a Widget is that is to have three Pods and of whose status its controller leaves out what is 0. */
+/** The progress of a Widget with three desired Pods whose controller omits status fields that are 0. */
 async function progressOf({ client }: ReturnType<typeof serving>, status: object, pause = async () => {}) {
   const row = await findKind(client, wanted, { pause });
   return row?.progress(workloadObject({ spec: { replicas: 3 }, status: { ...status } })).state;

@@ -16,17 +16,17 @@ const reads = (...names: readonly string[]) => ({
 
 interface Wanted extends Partial<ControllerOptions> {
   readonly ownership?: "keep" | "remove";
-  /** Fails a request of ownership instead of sending it. */
+  /** Makes a request of owner references fail instead of being sent. */
   readonly fail?: (request: ApiRequest) => Error | undefined;
   /** Happens before such a request is sent. */
   readonly before?: (request: ApiRequest) => Promise<void>;
 }
 
-/** A cluster without its own controllers, and a Wave whose caches know what it is shown. */
+/** A cluster without its own controllers, and a Wave whose caches receive what the test shows. */
 async function scene({ ownership = "keep", fail, before, ...options }: Wanted = {}) {
   const sandbox = await startSandbox({ controllers: false });
   const byHand = fetchClient(sandbox.url);
-  /** What was written of owner references and finalizers, and tried; and how often a namespace was looked at. */
+  /** The writes of owner references and finalizers, the attempts, and the number of sweeps of a namespace. */
   const [written, tried, looks]: [string[], string[], string[]] = [[], [], []];
   const client: ApiClient = {
     ...byHand,
@@ -72,7 +72,7 @@ async function scene({ ownership = "keep", fail, before, ...options }: Wanted = 
       return metadata && (metadata.ownerReferences ?? []).map((owner) => `${owner.kind}/${owner.name}`);
     },
     finalizers: async (name: string) => (await get("Deployment", name))?.metadata.finalizers,
-    /** Lets whatever has begun come to its end. */
+    /** Waits until all started work has ended. */
     settled: async () => {
       for (let turn = 0; turn < 10; turn++) await byHand.request({ method: "GET", path: "/api/v1/namespaces" });
     },
@@ -100,7 +100,7 @@ it("adds the finalizer before the first owner reference, and removes it after th
   );
   expect(await owners("a")).toEqual(["Deployment/web", "Namespace/default"]);
 
-  // Nothing tells the caches of these references: what is stored counts.
+  // The caches receive no event about these references, so only the stored objects have them.
   await cluster.remove("Deployment", "web");
   await showAll("web");
   await eventually(async () => expect(await cluster.get("Deployment", "web")).toBeUndefined());
@@ -187,8 +187,8 @@ it("continues with other objects if the write of one object is refused, and retr
   expect(ofA.length).toBeGreaterThan(5);
   expect(ofA.length).toBeLessThan(40);
   expect(await owners("a")).toEqual([]);
-  const told = cluster.logged.filter(({ message }) => message.startsWith("cannot write owner references"));
-  expect(told).toMatchObject([{ fields: { object: "ConfigMap/default/a" } }]);
+  const reported = cluster.logged.filter(({ message }) => message.startsWith("cannot write owner references"));
+  expect(reported).toMatchObject([{ fields: { object: "ConfigMap/default/a" } }]);
 });
 
 it("does not retry before the Retry-After of the API server has passed", async () => {
@@ -278,7 +278,7 @@ it("sweeps again for a workload that became an owner during the sweep", async ()
     await showAll("web");
   };
   await opt("false");
-  // ConfigMaps are listed by now, Secrets are not yet.
+  // ConfigMaps are listed already, Secrets are not.
   await eventually(() => expect(began).toBe(1));
   await opt("true", reads("a"));
   await eventually(async () => expect(await owners("a")).toEqual(["Deployment/web", "Namespace/default"]));
@@ -330,12 +330,12 @@ it.each([403, 422])(
     refuses = true;
     await cluster.remove("Deployment", "web");
     await showAll("web");
-    const told = () => cluster.events.filter(({ reason }) => reason === "OldFinalizer");
+    const reported = () => cluster.events.filter(({ reason }) => reason === "OldFinalizer");
     await eventually(async () => {
       await cluster.clock.advance(1_000);
-      expect(told()).not.toEqual([]);
+      expect(reported()).not.toEqual([]);
     });
-    expect(told()[0]).toMatchObject({
+    expect(reported()[0]).toMatchObject({
       regarding: { kind: "Deployment", name: "web" },
       type: "Warning",
       message: expect.stringMatching(/^Deletion blocked: cannot remove finalizer: patch it: .* Wave retries\.$/),

@@ -49,7 +49,7 @@ function pod(name: string, change: { kind?: string; deleting?: boolean } = {}) {
   };
 }
 
-/** An API server with these Pods held by a gate, and this StatefulSet; the cache holds `cached`. */
+/** An API server with these pending Pods and this StatefulSet. The cache contains `cached`. */
 function start(pods: ReturnType<typeof pod>[], owner: ReturnType<typeof statefulSet> | undefined, valid = () => true) {
   const state = { pods, owner, refuse: 0, cached: undefined as Workload | undefined };
   const deleted: ApiRequest[] = [];
@@ -248,13 +248,13 @@ describe("Pods that are pending although their scheduling hold is open", () => {
   });
 });
 
-/** A Pod that says of itself that it belongs to something, in a namespace. */
+/** A Pod with an ownerReference, in a namespace. */
 function owned(namespace: string, name: string, owner: { readonly kind: string; readonly name: string }) {
   const ownerReferences = [{ apiVersion: "apps/v1", uid: `uid-${owner.name}`, controller: true, ...owner }];
   return { metadata: { namespace, name, uid: `uid-${name}`, resourceVersion: "7", ownerReferences } };
 }
 
-/** An API server of many namespaces, that lists in pages and on which every StatefulSet that is asked for has no gate. */
+/** An API server with many namespaces and paged lists, on which no requested StatefulSet has a scheduling hold. */
 function manyNamespaces(pods: ReturnType<typeof owned>[], refuseDelete: (path: string) => boolean = () => false) {
   let held = pods;
   const deleted: string[] = [];

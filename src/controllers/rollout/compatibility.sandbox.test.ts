@@ -13,7 +13,7 @@ const compatibility = {
   reloadOnDelete: true,
 };
 
-/** A controller that leads and understands all dialects, and workloads that it has seen, by their names and annotations. */
+/** A controller that leads with all compatibility modes, and known workloads by their names and annotations. */
 async function scene(workloads: Readonly<Record<string, Readonly<Record<string, string>>>>) {
   const names = Object.keys(workloads);
   const cluster = await leadingCluster(startSandbox, { ...plainPolicy, compatibility }, async (cluster) => {
@@ -28,9 +28,10 @@ async function scene(workloads: Readonly<Record<string, Readonly<Record<string, 
     for (let turn = 0; turn < 5; turn++) await cluster.get("StatefulSet", "web");
     for (const name of names) await cluster.show("StatefulSet", name);
   };
-  const told = (reason?: string) => cluster.events.filter((event) => reason === undefined || event.reason === reason);
+  const reported = (reason?: string) =>
+    cluster.events.filter((event) => reason === undefined || event.reason === reason);
   const rolled = () =>
-    told("ConfigChanged")
+    reported("ConfigChanged")
       .map(({ regarding }) => regarding.name)
       .sort();
   const change = async (name: string, value: string | undefined, isNew = false) => {

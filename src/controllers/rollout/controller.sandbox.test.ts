@@ -13,13 +13,13 @@ const hashPath = "wave.pusher.com/config-hash";
 interface Scene {
   readonly sandbox: Sandbox;
   readonly cluster: TestCluster;
-  /** Begins a term; `stop` and `abort` end it and resolve when it has ended. */
+  /** Begins leadership; `stop` and `abort` end it and resolve when it has ended. */
   readonly lead: (valid?: () => boolean) => { stop: () => Promise<void>; abort: () => Promise<void> };
-  /** Lets whatever has begun come to its end. */
+  /** Waits until all started work has ended. */
   readonly settled: () => Promise<void>;
   /** Status codes of Wave's JSON patches, in order. */
   readonly patches: () => number[];
-  /** Resolves when so many patches were answered, and then whoever could send another one has had the time to. */
+  /** Resolves when this many patches were answered, and another one would have arrived by then. */
   readonly patched: (count: number) => Promise<void>;
   readonly hashOf: (name: string) => Promise<string | undefined>;
   readonly reasons: () => string[];
@@ -88,18 +88,18 @@ async function scene(options: Partial<ControllerOptions> & { readonly wrap?: (cl
   } satisfies Scene;
 }
 
-/** A controller that leads, and a Deployment `web` that has its hash, in caches that know so. */
+/** A controller that leads, and a Deployment `web` with its hash, in synced caches. */
 async function steady(options: Parameters<typeof scene>[0] = {}) {
   const made = await scene(options);
   const { cluster } = made;
   await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
   await cluster.create("Deployment", workload("web"));
   await cluster.list();
-  const term = made.lead();
+  const leading = made.lead();
   await made.patched(1);
   await cluster.show("Deployment", "web");
   await made.settled();
-  return { ...made, term };
+  return { ...made, leading };
 }
 
 const patchesOf = (name: string, action: FaultAction, times?: number) => ({
@@ -391,16 +391,16 @@ describe("the controller", () => {
     await cluster.create("Deployment", workload("web"));
     await cluster.list();
     lead();
-    const told = (count: number) => eventually(() => expect(cluster.events).toHaveLength(count));
-    await told(1);
+    const reported = (count: number) => eventually(() => expect(cluster.events).toHaveLength(count));
+    await reported(1);
     // 45 minutes less a tenth, by the random number of these tests.
     await cluster.clock.advance(40.5 * 60_000 - 1);
     await settled();
     expect(cluster.events).toHaveLength(1);
     await cluster.clock.advance(1);
-    await told(2);
+    await reported(2);
     await cluster.clock.advance(40.5 * 60_000);
-    await told(3);
+    await reported(3);
     expect(new Set(cluster.events.map(({ message }) => message)).size).toBe(1);
     await cluster.remove("Deployment", "web");
     await cluster.show("Deployment", "web");
@@ -464,13 +464,13 @@ describe("the controller", () => {
   });
 
   it("finishes the write in flight and its Event when it is stopped, and starts no new write", async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const release = Promise.withResolvers<void>();
     const record = async ({ reason }: ObjectEvent) => {
       await release.promise;
-      told.push(reason);
+      reported.push(reason);
     };
-    const { cluster, sandbox, patches, settled, term } = await steady({ workers: 1, recorder: { record } });
+    const { cluster, sandbox, patches, settled, leading } = await steady({ workers: 1, recorder: { record } });
     sandbox.faults.add(patchesOf("web", { type: "delay", ms: 100 }));
     await cluster.create("Deployment", workload("late"));
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
@@ -478,7 +478,7 @@ describe("the controller", () => {
     await eventually(() => expect(patches()).toEqual([200, 0]));
     await cluster.show("Deployment", "late");
     let stopped = false;
-    const stopping = term.stop().then(() => {
+    const stopping = leading.stop().then(() => {
       stopped = true;
     });
     await eventually(() => expect(patches()).toEqual([200, 200]));
@@ -487,7 +487,7 @@ describe("the controller", () => {
     release.resolve();
     await stopping;
     expect(patches()).toEqual([200, 200]);
-    expect(told).toEqual(["ConfigHashAdded", "ConfigChanged"]);
+    expect(reported).toEqual(["ConfigHashAdded", "ConfigChanged"]);
   });
 
   it("waits at most a second for Events when it is stopped, because no other replica leads before that", async () => {
@@ -500,10 +500,10 @@ describe("the controller", () => {
     const missing = { containers: [{ name: "main", image: "nginx", envFrom: [{ secretRef: { name: "missing" } }] }] };
     for (let index = 0; index < 40; index++) await cluster.create("Deployment", workload(`web-${index}`, missing));
     await cluster.list();
-    const term = lead();
+    const leading = lead();
     await eventually(() => expect(underWay).toHaveLength(4));
     let stopped = false;
-    const stopping = term.stop().then(() => {
+    const stopping = leading.stop().then(() => {
       stopped = true;
     });
     await eventually(() => expect(underWay).toHaveLength(32));
@@ -516,12 +516,12 @@ describe("the controller", () => {
   });
 
   it("aborts the write in flight when leadership is lost, and writes no Event", async () => {
-    const { cluster, sandbox, patches, reasons, term } = await steady();
+    const { cluster, sandbox, patches, reasons, leading } = await steady();
     sandbox.faults.add(patchesOf("web", { type: "blackHole" }));
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
     await cluster.show("ConfigMap", "web");
     await eventually(() => expect(patches()).toEqual([200, 0]));
-    await term.abort();
+    await leading.abort();
     expect(patches()).toEqual([200, -1]);
     expect(reasons()).toEqual(["ConfigHashAdded"]);
   });
@@ -553,7 +553,7 @@ describe("the controller", () => {
   });
 
   it("rolls what changed between two leaderships, and writes nothing else", async () => {
-    const { cluster, patches, patched, term, lead, reasons, settled } = await steady();
+    const { cluster, patches, patched, leading, lead, reasons, settled } = await steady();
     await cluster.create("ConfigMap", { metadata: { name: "other" } });
     const containers = [{ name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "other" } }] }];
     await cluster.create("Deployment", workload("other", { containers }));
@@ -561,7 +561,7 @@ describe("the controller", () => {
     await cluster.show("Deployment", "other");
     await patched(2);
     await cluster.show("Deployment", "other");
-    await term.stop();
+    await leading.stop();
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
     await cluster.show("ConfigMap", "web");
     await settled();

@@ -58,7 +58,7 @@ async function scene(many: number, options: Partial<ControllerOptions>) {
     await cluster.edit("ConfigMap", `${namespace}/web`, { data: { a } });
     await cluster.show("ConfigMap", `${namespace}/web`);
   };
-  /** Lets whatever has begun come to its end. */
+  /** Waits until all started work has ended. */
   const settled = async () => {
     for (let turn = 0; turn < 3; turn++) await cluster.get("ConfigMap", "web");
   };
@@ -143,7 +143,7 @@ describe("between tenants", () => {
   });
 });
 
-/** Asks for a thousand workloads of a namespace to be planned. */
+/** Queues a thousand workloads of a namespace. */
 function flood({ controller }: TestCluster, namespace: string): void {
   for (let index = 0; index < 1_000; index++) {
     const key = `Deployment/${namespace}/flaps-${index}`;

@@ -56,7 +56,7 @@ async function scene(first: HashKeys, read?: () => Promise<void>) {
       keys = to;
       cluster.controller.onPolicyChange();
     },
-    /** What becomes known without anybody having said so. */
+    /** What the controller reads by itself, without an event. */
     learn: (to: HashKeys) => {
       keys = to;
     },
@@ -107,7 +107,7 @@ describe("the controller, when keys change", () => {
       reads++;
       replica.learn(testKeys(2, 1));
     });
-    // This replica has fallen behind: it knows nothing of the key that the hashes are under.
+    // This replica is behind: it does not have the key of the hashes.
     replica.change(testKeys(9));
     await eventually(() => expect(reads).toBeGreaterThan(0));
     await replica.show();

@@ -35,7 +35,7 @@ async function scene(annotations: Readonly<Record<string, string>> = {}) {
     await cluster.edit("Deployment", "web", { metadata: { annotations: Object.fromEntries(names) } });
     await cluster.show("Deployment", "web");
   };
-  /** Moves the clock on by steps, with which the caches hear of whatever became of the workload. */
+  /** Advances the clock in steps, and shows the caches the workload after each step. */
   const pass = async (ms: number, stepMs = ms) => {
     for (let passed = 0; passed < ms; passed += stepMs) {
       await cluster.clock.advance(stepMs);
@@ -121,7 +121,7 @@ it("a client that removes the hash causes at most ten writes, and an Event that 
       path: template,
       query: { fieldManager: "stripper" },
       contentType: "application/merge-patch+json",
-      // Who only removes owns nothing, so that managedFields know nothing of him.
+      // A client that only removes fields owns none, so managedFields do not name it.
       body: {
         metadata: { annotations: { stripped: `${cluster.clock.wall()}` } },
         spec: { template: { metadata: { annotations: { [hashPath]: null } } } },

@@ -18,7 +18,7 @@ function recordedInGo(data: Record<string, string>): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** A cluster as Wave in Go leaves it behind: a ConfigMap `web`, and a Deployment `web` with the hash of `recorded`. */
+/** A cluster that Wave in Go has left: a ConfigMap `web`, and a Deployment `web` with the hash of `recorded`. */
 async function leftBehind({ stored = { a: "1" }, recorded = { a: "1" } } = {}) {
   const server = startMemoryServer({ controllers: false });
   const cluster = new MemoryCluster(server);

@@ -7,7 +7,7 @@ import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { type PacingFlags, unpaced } from "../../domain/policy/pacing-flags.ts";
 
 const settles: PacingFlags = { ...unpaced, settleMs: 1_000, settleMaxMs: 10_000 };
-/** So that no roll is in a row with the one before, and none still under way. */
+/** Long enough that no rollout is consecutive or still in progress. */
 const quietMs = 700_000;
 
 /** A controller that leads, and a Deployment `web` that has its first hash since long ago. */
@@ -32,7 +32,7 @@ async function scene(onPlan = () => {}) {
     await cluster.edit("ConfigMap", "web", { data: { a } });
     await cluster.show("ConfigMap", "web");
   };
-  /** Moves the clock on, and gives whoever could send something then the time to. */
+  /** Advances the clock, and waits until requests that are due then are sent. */
   const pass = async (ms: number) => {
     await cluster.clock.advance(ms);
     for (let turn = 0; turn < 3; turn++) await cluster.get("Deployment", "web");

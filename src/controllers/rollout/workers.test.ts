@@ -7,7 +7,7 @@ import { soleLeadership } from "../../runtime/leadership.ts";
 
 const count = 1_000;
 
-/** A server with so many workloads that read nothing, so that planning them asks it for nothing. */
+/** A server with this many workloads without references, so that a plan needs no request. */
 const readOnly: ApiClient = {
   async request<T>({ path }: ApiRequest): Promise<T> {
     const names = path.endsWith("/deployments") ? Array.from({ length: count }, (_, index) => `web-${index}`) : [];

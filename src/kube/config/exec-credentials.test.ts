@@ -11,7 +11,7 @@ import { type ExecPlugin, execTimeLimitMs } from "./exec-plugin.ts";
 const v1 = "client.authentication.k8s.io/v1";
 const answer = (status: object, apiVersion = v1) => JSON.stringify({ apiVersion, kind: "ExecCredential", status });
 
-/** A plugin that counts its runs, keeps what it was told and prints the file "answer". */
+/** A plugin that counts its runs, stores its input and prints the file "answer". */
 const printer = `#!/bin/sh
 cd "$(dirname "$0")"
 echo run >>runs

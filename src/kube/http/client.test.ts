@@ -280,7 +280,7 @@ describe("a request that takes too long", () => {
         },
         { credentials },
       );
-      // As a term does, which ends when somebody asks and its time is up.
+      // Like leadership, which ends at a check after its time has passed.
       const mayBeSent = () => {
         if (given.push(seen.length) > allowed) caller.abort(reason);
         return !caller.signal.aborted;

@@ -10,7 +10,7 @@ beforeAll(() => {
   certificates = makeCertificates();
 });
 
-/** A watch on a connection that the server has said to end, and the clock that its client goes by. */
+/** A watch on a connection whose end the server has announced, and the clock of its client. */
 async function watchAfterGoaway() {
   const server = await serveHttp2({ ...certificates.server });
   const sessions: Http2Session[] = [];

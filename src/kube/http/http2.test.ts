@@ -27,7 +27,7 @@ const ok: Answer = (stream, path) => {
   stream.end(JSON.stringify(path));
 };
 
-/** An HTTP/2 server and its sessions. Streams that the client gives up are none of a test's errors. */
+/** An HTTP/2 server and its sessions. Streams that the client aborts are not errors of a test. */
 async function http2Server(answer: Answer, maxConcurrentStreams = 100) {
   const listening = await serveHttp2({ ...certificates.server, settings: { maxConcurrentStreams }, allowHTTP1: false });
   const sessions: Http2Session[] = [];
@@ -62,7 +62,7 @@ describe("the connection to an API server with HTTP/2", () => {
     });
     await using stream = await clientFor(server.port).stream(get());
     await closed;
-    // The client is told in its next turn, at the latest.
+    // The client notices this in the next turn of the event loop, at the latest.
     for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
     let read = 0;
     for await (const part of stream) read += part.length;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { listItems } from "./list-items.ts";
 
-/** The items of a list that comes in chunks, parsed, and what remains. */
+/** The parsed items of a list that arrives in chunks, and the remaining text. */
 async function itemsOf(chunks: Iterable<Buffer>): Promise<{ items: unknown[]; rest: unknown }> {
   async function* stream() {
     yield* chunks;

@@ -73,7 +73,7 @@ describe("a list-watch", () => {
       refuses(404, "NotFound"),
       goesOn(added("x", "7"), endOfList("8"), added(last, "9")),
     );
-    // A list that does not come to its end tells nothing.
+    // An incomplete list yields nothing.
     const lists = told
       .join(" ")
       .split("initDone")

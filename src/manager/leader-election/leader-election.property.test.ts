@@ -122,7 +122,7 @@ class Story {
     for (const other of this.#all) {
       if (other === leader) continue;
       if (other.valid) this.broken.push(`two valid leaders at ${this.clock.monotonic()}`);
-      // A process that does not run cannot give up what it has sent: the residual risk that the ADR tells of.
+      // A suspended process cannot abort its sent requests: the residual risk in the ADR.
       if (other.inFlight > 0 && !this.#stopped.has(other)) {
         this.broken.push(`a write in flight of another at ${this.clock.monotonic()}`);
       }

@@ -172,7 +172,7 @@ describe("the process's metrics", () => {
   });
 });
 
-/** What `measure` says after the event loop was kept busy. */
+/** The result of `measure` after a block of the event loop. */
 async function blockedFor(ms: number, measure: () => number): Promise<number> {
   const until = performance.now() + ms;
   while (performance.now() < until);

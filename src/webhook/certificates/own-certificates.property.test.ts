@@ -31,7 +31,7 @@ const configurationPath = `${configurations}/wave-webhook`;
 interface Replica {
   readonly clock: FakeClock;
   source: CertificateSource;
-  /** From when on every API server must know whom it serves by: a replica that starts just after the creation cannot wait. */
+  /** The time from which every API server must trust the certificate: a replica that starts just after the creation cannot wait. */
   knownSince: number;
   served: ServingConfig | undefined;
   ready: boolean;

@@ -19,7 +19,7 @@ function cronJob(more: object = {}, generation = 3): WorkloadObject {
   return { ...object, spec: { schedule: "0 0 1 1 *", jobTemplate, ...more } } as unknown as WorkloadObject;
 }
 
-/** Runs a CronJob that was read as one and is another by now, on a server that answers the creation of a Job so. */
+/** Runs a CronJob that has changed since it was read, on a server with this response to the creation of a Job. */
 async function run(read: WorkloadObject, stored = read, answer: () => unknown = () => ({})) {
   const made: { path: string; body: Record<string, unknown> }[] = [];
   const client = {
@@ -112,7 +112,7 @@ describe("the pod template of a Deployment that is the template source of a Roll
 
   const recordedPath = "/metadata/annotations/wave.pusher.com~1config-hash";
 
-  /** Rolls a Rollout that was planned as reading one ConfigMap, of a Deployment that is by now as given, or gone. */
+  /** Rolls a Rollout that was planned with one ConfigMap. Its template source is this Deployment now, or is gone. */
   async function roll(planned: string, stored: WorkloadObject | undefined, answer?: () => unknown) {
     const sent: ApiRequest[] = [];
     const noted: unknown[] = [];
@@ -144,7 +144,7 @@ describe("the pod template of a Deployment that is the template source of a Roll
 
   it("gets the hash if the Deployment is still the one that was read", async () => {
     const { sent, noted, result } = await roll("page", lent("page"));
-    // What is recorded last is tested to be what was noted before.
+    // The last write tests the annotation of the first one.
     expect(result).toEqual({
       type: "acted",
       patch: [
@@ -153,7 +153,7 @@ describe("the pod template of a Deployment that is the template source of a Roll
         { op: "add", path: recordedPath, value: "v2:hash" },
       ],
     });
-    // Who crashes after this finds a roll due, whatever is edited until then.
+    // After a crash here a rollout is due, regardless of edits until then.
     expect(noted).toEqual([
       [
         { op: "test", path: "/metadata/uid", value: borrower.metadata?.uid },

@@ -15,7 +15,7 @@ const given = workloadObject({ metadata: { name: "web", uid: "7", generation: 3,
 const stored = { ...given, spec: { ...given.spec, selector: { matchLabels: { "controller-uid": "7" } } }, status: {} };
 const hash = { op: "add", path: "/spec/template/metadata", value: { annotations: { hash: "new" } } } as const;
 
-/** Makes a Job again on a server that answers each request that is no GET by the next of `answers`; undefined: well. */
+/** Recreates a Job on a server that answers each request except GET with the next of `answers`; undefined: success. */
 async function again(answers: readonly (Error | undefined)[], object: object = stored, generation = 3) {
   const asked: string[] = [];
   const bodies: unknown[] = [];

@@ -12,7 +12,7 @@ import { writeWorkload } from "./workload-writer.ts";
 const hash = `v2:${"a".repeat(64)}`;
 const collection = "/apis/apps/v1/namespaces/default/deployments";
 
-/** A Deployment `web` on a server, and a write of its hash that the server answers as it is told to. */
+/** A Deployment `web` on a server, and a write of its hash with a response that the test defines. */
 async function scene() {
   const sandbox = await startSandbox({ controllers: false });
   onTestFinished(() => sandbox.close());
@@ -25,9 +25,9 @@ async function scene() {
   const before = await read();
   const view = { hash, entries: [] };
   const patch = patchFor(before, { outcome: "firstHash", hash, view, reason: "", warnings: [] });
-  if (patch === undefined) throw new Error("a baseline is written");
+  if (patch === undefined) throw new Error("a first hash is written");
   const leadership = soleLeadership(new AbortController().signal);
-  const write = (by: ApiClient = client, term: Leadership = leadership) => writeWorkload(by, before, patch, term);
+  const write = (by: ApiClient = client, held: Leadership = leadership) => writeWorkload(by, before, patch, held);
   const verbs = () => sandbox.requests.map(({ verb, status }) => `${verb} ${status}`).slice(2);
   return { sandbox, client, read, answer, write, verbs };
 }
@@ -50,7 +50,7 @@ describe("a write", () => {
   it("is not sent if leadership ends while the connection is established", async () => {
     const { client, write, verbs } = await scene();
     const ended = new AbortController();
-    const reason = new Error("the term is over");
+    const reason = new Error("the leadership is over");
     const valid = () => {
       ended.abort(reason);
       return false;

@@ -8,7 +8,7 @@ import { newRecord } from "../record/workload-record.ts";
 import { BatchGroup, maxDelayMs } from "./batch-group.ts";
 import { membersOf } from "./batch-members.ts";
 
-/** Two readers of an object, of which one is due, and the other to be planned where `asked` is more than `planned`. */
+/** Two readers of an object: one is due, and the other has to be planned if `asked` is more than `planned`. */
 function readers(other: { readonly requestedRuns: number; readonly finishedRuns: number }) {
   const clock = new FakeClock();
   const first = { ...workload(), name: "first" };

@@ -41,9 +41,9 @@ async function fleet(count: number, changed: Partial<PacingFlags> = {}) {
     for (const replica of replicas) replica.end();
     server.stop();
   });
-  /** Whose new Pods never become ready. */
+  /** Workloads whose new Pods never become ready. */
   let isBad = (_name: string) => false;
-  /** Each rollout of which the hash changed, in order: `name`, or `namespace/name`. */
+  /** Each workload whose hash changed, in order: `name`, or `namespace/name`. */
   const rolled: string[] = [];
   let underWay = 0;
   let mostUnderWay = 0;
@@ -108,7 +108,7 @@ async function fleet(count: number, changed: Partial<PacingFlags> = {}) {
   const add = (name: string, annotations: object = {}, namespace = "default", podSpec: object = {}) =>
     cluster.create(deployments, workload(name, podSpec, annotations), namespace);
   for (let n = 0; n < count; n++) await add(`web-${n}`);
-  /** Time passes, and replicas hear of all that happens meanwhile. */
+  /** Advances the clock, and delivers all events meanwhile to the replicas. */
   const pass = async (ms: number, stepMs = 500) => {
     for (let passed = 0; passed < ms; passed += stepMs) {
       await clock.advance(stepMs);
@@ -148,7 +148,7 @@ async function fleet(count: number, changed: Partial<PacingFlags> = {}) {
   };
 }
 
-/** Besides, a replica leads, and everything has been as it is for a long time. */
+/** The same with a leader, long after the last change. */
 async function steady(...args: Parameters<typeof fleet>) {
   const made = await fleet(...args);
   const leader = await made.start();
@@ -181,7 +181,7 @@ describe("a change of an object that many workloads read", () => {
     expect(held("batch")).toBe(0);
     const { samples = [] } = parseExposition(leader.metrics.render()).get("wave_rollout_duration_seconds") ?? {};
     const upTo = (le: string) => samples.find(({ labels }) => labels.kind === "Deployment" && labels.le === le)?.value;
-    // The first after it has settled, the last after all waves.
+    // The first after the settle time, the last after all batches.
     expect([upTo("0.5"), upTo("2.5"), upTo("10"), upTo("300")]).toEqual([0, 1, 1, 40]);
   });
 
@@ -250,7 +250,7 @@ describe("a change of an object that many workloads read", () => {
     await editConfig("1");
     await pass(1_000);
     await editConfig("2");
-    // Nobody has heard of it yet.
+    // No replica has observed it yet.
     await clock.advance(1_900);
     expect(rolled).toEqual(["web-0"]);
     await pass(rolloutMs + 9_000);
@@ -297,10 +297,10 @@ describe("a bad change", () => {
     await pass(700_000, 20_000);
     expect(rolled).toEqual(["web-0"]);
     expect([halted(), held("halted")]).toEqual([1, others]);
-    const told = leader.events.filter(({ reason }) => reason === "RolloutHalted");
-    expect(told.every(({ type }) => type === "Warning")).toBe(true);
-    expect(told.filter(({ regarding }) => regarding.kind === "Deployment")).toHaveLength(others);
-    const ofObject = told.filter(({ regarding }) => regarding.kind === "ConfigMap");
+    const reported = leader.events.filter(({ reason }) => reason === "RolloutHalted");
+    expect(reported.every(({ type }) => type === "Warning")).toBe(true);
+    expect(reported.filter(({ regarding }) => regarding.kind === "Deployment")).toHaveLength(others);
+    const ofObject = reported.filter(({ regarding }) => regarding.kind === "ConfigMap");
     expect(ofObject).toHaveLength(1);
     expect(ofObject[0]?.regarding).toMatchObject({ name: "web", uid: expect.stringMatching(/./) });
     expect(ofObject[0]?.message).toContain('Deployment "web-0" failed');
@@ -360,7 +360,7 @@ describe("a bad change", () => {
     await pass(650_000, 10_000);
     expect([rolled, halted()]).toEqual([["web-0"], 1]);
     breakRollouts(() => false);
-    // Somebody else repairs it.
+    // Another client repairs it.
     await cluster.edit(deployments, "web-0", { spec: { template: { metadata: { annotations: { repaired: "1" } } } } });
     await pass(60_000);
     expect([rolled.length, halted()]).toEqual([6, 0]);

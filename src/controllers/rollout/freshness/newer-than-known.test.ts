@@ -32,26 +32,26 @@ async function empty() {
   };
   const web = async () => toWorkload(kinds.Deployment, await cluster.get<WorkloadObject>(deployments, "web"));
   const hash = async () => (await web()).recordedHash;
-  /** The hash that stands for the ConfigMap as it is now: what admission writes. */
+  /** The hash of the current ConfigMap, which the webhook writes. */
   const current = async () => {
     const config = toConfig("ConfigMap", await cluster.get<ConfigObject>(configMaps, "web"));
     const plan = planRollout(await web(), () => config, { ...policy, namespacePolicy: undefined });
     return "view" in plan ? plan.view.hash : "";
   };
   const editConfig = (v: string) => cluster.edit(configMaps, "web", { data: { v } });
-  /** What somebody writes into the pod template besides something of their own, as helm and admission do together. */
+  /** A write of the hash together with another change of the pod template, as helm with webhooks causes it. */
   let upgrades = 0;
   const upgrade = (recorded: string) => {
     const annotations = { upgrade: String(++upgrades), [hashName]: recorded };
     return cluster.edit(deployments, "web", { spec: { template: { metadata: { annotations } } } });
   };
-  /** What replicas asked for since the last call, of these verbs. */
+  /** The requests of the replicas with these verbs since the last call. */
   const asked = (...verbs: string[]) =>
     cluster.asked.splice(0).filter((request) => verbs.some((verb) => request.startsWith(verb)));
   return { cluster, start, hash, current, editConfig, upgrade, asked };
 }
 
-/** Besides, a replica that leads, and has written the hash and heard of it. */
+/** The same with a leader that has written the hash and observed its write. */
 async function steady() {
   const made = await empty();
   const leader = made.start();
@@ -398,7 +398,7 @@ describe("under any order of changes and of their delivery", () => {
         { weight: 3, arbitrary: fc.constant<Step>("edit") },
         { weight: 3, arbitrary: fc.constantFrom<Step>("upgrade", "garbage", "new leader") },
       ),
-      /** Few, so that configuration comes back to what it was. */
+      /** Few values, so that configuration returns to earlier states. */
       value: fc.constantFrom("0", "1", "2"),
     }),
     { minLength: 3, maxLength: 25 },
@@ -410,7 +410,7 @@ describe("under any order of changes and of their delivery", () => {
         const { cluster, start, hash, current, editConfig, upgrade } = await empty();
         /** The hash of each state that the ConfigMap has had. */
         const states = [await current()];
-        /** Which of these the recorded hash stands for at least. */
+        /** The oldest of these states that the recorded hash may match. */
         let newest = 0;
         let leader = start();
         let standby = start();

@@ -12,7 +12,7 @@ const event = (name: string, message = name, namespace = "default"): ObjectEvent
 const yes = () => true;
 const no = () => false;
 
-/** An outbox whose Events are under way until the test says that they have arrived. */
+/** An outbox whose Events are in flight until the test completes them. */
 function start({ mayWrite = yes, writesWait = no }: { mayWrite?: () => boolean; writesWait?: () => boolean } = {}) {
   const underWay: (() => void)[] = [];
   const sent: string[] = [];

@@ -27,7 +27,7 @@ it("shows the number of workloads in each state, and the age of the oldest probl
     { state: "waiting", unhealthySince: 40_000, hold: undefined },
     { state: "held", unhealthySince: 10_000, hold: { reason: "window", since: 70_000 } },
     { state: "held", unhealthySince: 80_000, hold: { reason: "batch", since: 80_000 } },
-    // A hold that was, of one that is written by now.
+    // An earlier hold of a workload that has been written since.
     { state: "due", unhealthySince: 0, hold: { reason: "batch", since: 0 } },
     { state: undefined, unhealthySince: undefined, hold: undefined },
   ] as const;
