@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { oldFinalizer } from "../../src/domain/model/old-finalizer.ts";
 import { invalidScheduler } from "../../src/domain/model/scheduling-hold.ts";
+import { pinnedCopyLabel, unusedSince } from "../../src/domain/references/annotations.ts";
 import { configurations, helm, reads } from "../admission/admitted.ts";
 import type { AnyObject } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
@@ -30,7 +31,7 @@ describeOnControlPlane("a client with the token of Wave, with accountPolicy enab
 
   beforeAll(async () => {
     const namespace = await makeNamespace(cluster, ns);
-    const values = `webhooks.enabled=true,accountPolicy.enabled=true,namespaces={${ns}},ownerReferences=true,compatibility={wave,sap,stakater}`;
+    const values = `webhooks.enabled=true,pinConfig.enabled=true,accountPolicy.enabled=true,namespaces={${ns}},ownerReferences=true,compatibility={wave,sap,stakater}`;
     const system = `${release}-system`;
     await helm(cluster, ["install", release, chart, "-n", system, "--create-namespace", "--set", values]);
     token = (await cluster.kubectl(["-n", system, "create", "token", release])).trim();
@@ -74,6 +75,12 @@ describeOnControlPlane("a client with the token of Wave, with accountPolicy enab
       "the number of consecutive rollouts",
       "deployment/app",
       [{ op: "add", path: annotation("consecutive-rollouts"), value: "2" }],
+    ],
+    ["the pins", "deployment/app", [{ op: "add", path: `${hash}/wave.pusher.com~1pinned`, value: "a=a-Absent" }]],
+    [
+      "rejected ConfigMaps",
+      "deployment/app",
+      [{ op: "add", path: annotation("rejected-configmaps"), value: "a=0123456789" }],
     ],
     ["its finalizer", "deployment/app", [{ op: "add", path: "/metadata/finalizers", value: [oldFinalizer] }]],
     ["a recorded configuration", "deployment/app", [{ op: "add", path: annotation("recorded-config"), value: "v2:1" }]],
@@ -192,6 +199,39 @@ describeOnControlPlane("a client with the token of Wave, with accountPolicy enab
     await expect(patch("configmap/of-others", none)).rejects.toThrow(
       "Wave may only remove workloads and the Namespace",
     );
+  });
+
+  it("creates, changes and deletes only pinned copies, and leaves their content alone", async () => {
+    const copy = {
+      metadata: { name: "copy", labels: { [pinnedCopyLabel]: "true" } },
+      immutable: true,
+      data: { a: "1" },
+    };
+    const create = (object: object) => asWave(["-n", ns, "create", "-f", "-"], JSON.stringify(object));
+    const configMap = { apiVersion: "v1", kind: "ConfigMap" };
+    for (const other of [
+      { ...copy, immutable: false },
+      { ...copy, metadata: { name: "copy" } },
+      { ...copy, metadata: { name: "copy", labels: { [pinnedCopyLabel]: "false" } } },
+    ]) {
+      await expect(create({ ...configMap, ...other })).rejects.toThrow(
+        "Wave may only create ConfigMaps that are pinned",
+      );
+    }
+    await expect(create({ ...configMap, ...copy })).resolves.toContain("created");
+    const at = (path: string, value: unknown) => [{ op: "add", path: `/metadata/${path}`, value }];
+    await expect(patch("configmap/copy", at("labels", {}))).rejects.toThrow(
+      /Wave may only change the owner references/,
+    );
+    await expect(patch("configmap/copy", at("finalizers", ["a.example/b"]))).rejects.toThrow(/Wave may only change/);
+    await expect(patch("configmap/copy", at("annotations", { [unusedSince]: "x" }))).resolves.toContain("patched");
+    await expect(patch("configmap/copy", at("ownerReferences", [owner("apps/v1", "Deployment")]))).resolves.toContain(
+      "patched",
+    );
+    await cluster.api("POST", `/api/v1/namespaces/${ns}/configmaps`, { metadata: { name: "page" } });
+    await expect(asWave(["-n", ns, "delete", "configmap", "page"])).rejects.toThrow("Wave may only delete ConfigMaps");
+    await expect(patch("configmap/page", at("labels", copy.metadata.labels))).rejects.toThrow(/Wave may only change/);
+    await expect(asWave(["-n", ns, "delete", "configmap", "copy"])).resolves.toContain("deleted");
   });
 
   it("deletes only Pods with the scheduling hold, and creates only its own Secrets", async () => {

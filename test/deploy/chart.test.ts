@@ -7,7 +7,18 @@ import { webhookConfiguration } from "../../src/webhook/certificates/configurati
 import { helm } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { grantsOf, objectsOf } from "./grants.ts";
-import { chart, deploy, deploymentIn, type Manifest, ofKind, only, rendered, renderedAs } from "./rendered.ts";
+import {
+  chart,
+  deploy,
+  deploymentIn,
+  type Manifest,
+  manifestsIn,
+  ofKind,
+  only,
+  policyApi,
+  rendered,
+  renderedAs,
+} from "./rendered.ts";
 
 const { version } = JSON.parse(readFileSync(join(deploy, "../package.json"), "utf8"));
 
@@ -85,6 +96,45 @@ describeOnControlPlane("the chart", (cluster) => {
     expect(configuration?.webhooks).toEqual(own.webhooks);
   });
 
+  it.for([
+    ["in all namespaces", [], undefined],
+    ["in two namespaces", ["namespaces={shop,payments}"], ["shop", "payments"]],
+    ["also with failurePolicy Fail", ["webhooks.failurePolicy=Fail"], undefined],
+  ] as const)("registers the webhook for Pods like Wave itself, %s", async ([, values, namespaces]) => {
+    const manifests = await rendered(cluster, "webhooks.enabled=true", "pinConfig.enabled=true", ...values);
+    const [configuration] = ofKind("MutatingWebhookConfiguration", manifests);
+    const name = "wave-webhook";
+    const clientConfig = { service: { name, namespace: "wave-system", port: 443 } };
+    const own = webhookConfiguration({ name, clientConfig, namespaces, pinConfig: true });
+    expect(configuration?.webhooks).toEqual([expect.anything(), own.webhooks[1]]);
+    expect(ofKind("MutatingAdmissionPolicy", manifests)).toEqual([]);
+    expect(ofKind("ValidatingAdmissionPolicy", manifests)).toHaveLength(1);
+  });
+
+  it("points Pods by a policy, and not by the webhook, if the API server has such policies", async () => {
+    const kubernetes = ["--kube-version", "1.36.0", "--api-versions", policyApi];
+    const values = ["--set", "webhooks.enabled=true,pinConfig.enabled=true,namespaces={shop}"];
+    const text = await helm(cluster, ["template", "wave", chart, "-n", "wave-system", ...kubernetes, ...values]);
+    const manifests = manifestsIn(text);
+    const [policy] = ofKind("MutatingAdmissionPolicy", manifests);
+    const shop = { key: "kubernetes.io/metadata.name", operator: "In", values: ["shop"] };
+    expect(policy).toMatchObject({
+      spec: {
+        failurePolicy: "Ignore",
+        reinvocationPolicy: "IfNeeded",
+        matchConstraints: { namespaceSelector: { matchExpressions: [shop] } },
+      },
+    });
+    const [configuration] = ofKind("MutatingWebhookConfiguration", manifests);
+    expect(configuration?.webhooks).toHaveLength(1);
+  });
+
+  it("cannot pin configuration if neither a policy nor the webhook can point Pods", async () => {
+    await expect(rendered(cluster, "pinConfig.enabled=true")).rejects.toThrow(
+      "pinConfig.enabled needs Kubernetes 1.36 or webhooks.",
+    );
+  });
+
   it("registers the webhook for the selected namespaces and workloads, within the watched namespaces", async () => {
     const webhooks = {
       enabled: true,
@@ -132,7 +182,7 @@ describeOnControlPlane("the chart", (cluster) => {
 
   it("grants exactly the permissions of docs/permissions.md", async () => {
     const everything =
-      "webhooks.enabled=true,hashKeySecret=wave-hash-key,ownerReferences=true,enableCsiIntegration=true,workloadKinds={cronjobs.batch,jobs.batch}";
+      "webhooks.enabled=true,pinConfig.enabled=true,hashKeySecret=wave-hash-key,ownerReferences=true,enableCsiIntegration=true,workloadKinds={cronjobs.batch,jobs.batch}";
     const granted = grantsOf(await rendered(cluster, everything)).map(({ role, verb, ...what }) =>
       [role, objectsOf(what), verb].join(" "),
     );

@@ -8,7 +8,7 @@ import { renderedFiles } from "../../deploy/values/manifests.ts";
 import { helm } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { temporaryFiles } from "../support/kube/files.ts";
-import { deploy, manifestsIn, ofKind, rendered } from "./rendered.ts";
+import { chart, deploy, type Manifest, manifestsIn, ofKind, policyApi, rendered } from "./rendered.ts";
 
 const read = (path: string) => readFileSync(join(deploy, path), "utf8");
 
@@ -51,6 +51,43 @@ describeOnControlPlane("the rendered manifests", (cluster) => {
     const applied = await cluster.kubectl(["apply", "-k", folder, "--dry-run=server"]);
     expect(applied).toContain("deployment.apps/wave created (server dry run)");
   });
+
+  it.for([
+    ["base", []],
+    ["webhooks", ["webhooks.enabled=true"]],
+  ] as const)(
+    "is the same by kustomize/%s with the component pinning, which the API server accepts",
+    async ([overlay, values]) => {
+      const pathOf = (name: string) => `../${relative(realpathSync(tmpdir()), join(deploy, "kustomize", name))}`;
+      const kustomization = { resources: [pathOf(overlay)], components: [pathOf("pinning")] };
+      const folder = await temporaryFiles({ "kustomization.yaml": JSON.stringify(kustomization) });
+      const set = ["pinConfig.enabled=true", ...values].flatMap((value) => ["--set", value]);
+      const version = ["--kube-version", "1.36.0", "--api-versions", policyApi];
+      const byHelm = await helm(cluster, [
+        "template",
+        "wave",
+        chart,
+        "-n",
+        "wave-system",
+        "--skip-tests",
+        ...version,
+        ...set,
+      ]);
+      const withoutHelm = JSON.stringify(manifestsIn(byHelm), (key, value) =>
+        ["helm.sh/chart", "app.kubernetes.io/managed-by"].includes(key) ? undefined : value,
+      );
+      // Flags have no order.
+      const sorted = (manifests: readonly Manifest[]) =>
+        JSON.parse(JSON.stringify(manifests), (key, value) => (key === "args" ? value.toSorted() : value));
+      expect(sorted(manifestsIn(await cluster.kubectl(["kustomize", folder])))).toEqual(
+        sorted(JSON.parse(withoutHelm)),
+      );
+      const applied = await cluster.kubectl(["apply", "-k", folder, "--dry-run=server"]);
+      expect(applied).toContain(
+        "mutatingadmissionpolicy.admissionregistration.k8s.io/wave-pinning created (server dry run)",
+      );
+    },
+  );
 
   it("can be applied as one file with the namespace", async () => {
     const file = join(deploy, "wave.yaml");

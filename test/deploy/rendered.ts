@@ -9,6 +9,9 @@ export const deploy = join(import.meta.dirname, "../../deploy");
 /** The folder of the chart that is installed. */
 export const chart = join(deploy, "chart");
 
+/** The API by which the chart decides whether a policy or the webhook points Pods at their pinned copies. */
+export const policyApi = "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy";
+
 /** An object of a manifest. */
 export interface Manifest {
   readonly kind: string;

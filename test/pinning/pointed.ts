@@ -9,10 +9,7 @@ import { type Reviewer, serveAdmission } from "../../src/webhook/server/server.t
 import { configurations, helm } from "../admission/admitted.ts";
 import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import { until } from "../control-plane/wave-process.ts";
-import { chart } from "../deploy/rendered.ts";
-
-/** The API by which the chart decides between the policy and the webhook. */
-export const policyApi = "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy";
+import { chart, policyApi } from "../deploy/rendered.ts";
 
 /** A Pod in the form in which the API server returns it. */
 export type CreatedPod = AnyObject & { readonly spec: PodSpec };
