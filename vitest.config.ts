@@ -38,7 +38,7 @@ export default defineConfig({
           include: ["test/*/**/*.test.ts"],
           exclude: ["test/simulation/**", "test/node/**", "test/docs/**"],
           globalSetup: "test/control-plane/global-setup.ts",
-          setupFiles: failures,
+          setupFiles: [failures, "test/support/properties-setup.ts"],
           ...patience,
           // One API server serves all suites: more at once than this only makes them wait for it.
           maxWorkers: 2,

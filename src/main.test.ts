@@ -84,7 +84,7 @@ describe("wave", () => {
       const { code, out, err } = await wave(args);
       expect([code, err]).toEqual([0, ""]);
       expect(out).toMatch(/^Usage: wave run/m);
-      expect(out).toContain("--first-sight");
+      expect(out).toContain("--observe");
       expect((await wave(["run", "--help-all"])).out).toContain("--metrics-bind-address");
     },
   );

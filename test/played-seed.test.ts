@@ -26,13 +26,13 @@ describe("the seed of a run", () => {
     }
   });
 
-  it("is set wherever properties are: in tests of units, which import fast-check themselves", () => {
+  it("is set wherever properties are: in tests of units and in the suite of pins", () => {
     const files = globSync("{src,sandbox,test,bench,deploy}/**/*.ts").filter((file) =>
       /["'`]fast-check/.test(readFileSync(file, "utf8")),
     );
     const reached = files.filter(
       (file) =>
-        /^(src|sandbox|test\/simulation)\/.*\.test\.ts$|^test\/[^/]+\.test\.ts$/.test(file) &&
+        /^(src|sandbox|test\/simulation)\/.*\.test\.ts$|^test\/[^/]+\.test\.ts$|^test\/pinning\//.test(file) &&
         readFileSync(file, "utf8").includes('from "fast-check"'),
     );
     expect(files.filter((file) => !reached.includes(file))).toEqual(["test/support/properties-setup.ts"]);

@@ -104,6 +104,7 @@ describe("the admission server", () => {
       namespace: "shop",
       name: "web",
       subResource: "",
+      dryRun: false,
       object: { spec: 1 },
       oldObject: { spec: 0 },
     });
