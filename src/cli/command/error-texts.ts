@@ -24,6 +24,11 @@ export const argumentErrorTexts = {
     `unexpected argument ${quoted(word)}; wave list takes only flags. For one workload run: wave explain KIND/NAME`,
   surplusNamespace: (word: string) => `unexpected argument ${quoted(word)}; use -n NAMESPACE or -A`,
   surplusFile: (word: string) => `unexpected argument ${quoted(word)}; use -f ${word}`,
+  noRevisionNumber: (word: string) =>
+    `${quoted(word)} needs --revision NUMBER; wave history ${word} lists the revisions. For manifests, use -f FILE`,
+  revisionOrFile: "--revision and -f exclude each other; use one of the two",
+  revisionMarkdown: "--revision has no Markdown output; use -o table, json or yaml",
+  valuesOfRevision: "--show-values needs --revision NUMBER",
   surplusOfDemo: (word: string) => `unexpected argument ${quoted(word)}; see wave demo --help`,
   noShell: (shells: string) => `no shell given; use ${shells}`,
   unknownShell: (word: string, shells: string) => `${quoted(word)} is not a supported shell; use ${shells}`,

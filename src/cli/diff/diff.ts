@@ -6,8 +6,9 @@ import { appendCluster } from "../command/command-failure.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
 import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
 import { warningLine } from "../command/messages.ts";
+import { findArgumentKind, workloadArgumentKinds } from "../command/workload-argument.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
-import { choice, text } from "../flags/flag-types.ts";
+import { bool, choice, text } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
 import { UsageError } from "../flags/usage-error.ts";
@@ -21,6 +22,7 @@ import { manifestErrorTexts } from "./manifests/manifest-error-texts.ts";
 import { readManifestFiles } from "./manifests/manifest-files.ts";
 import { parseManifests } from "./manifests/parse-manifests.ts";
 import { overlayManifests } from "./overlay.ts";
+import { diffRevision } from "./revision/diff-revision.ts";
 import { differencesOf } from "./workload-difference.ts";
 
 const group = "Manifests";
@@ -45,7 +47,20 @@ const flags = {
     short: "o",
     of: ["table", "markdown", ...programForms],
     default: "table",
-    help: "Output format: a table, a comment for a pull request, or data for a program.",
+    placeholder: "FORMAT",
+    help: "table, markdown (a comment for a pull request), json or yaml.",
+  }),
+  revision: text({
+    group: "Revisions",
+    placeholder: "NUMBER",
+    form: (value) => /^[1-9]\d{0,8}$/.test(value),
+    allowed: "a whole number from 1, as wave history shows it",
+    help: "Show what changed since this revision. Compares its pinned copies with the current configuration, by key.",
+  }),
+  "show-values": bool({
+    group: "Revisions",
+    default: false,
+    help: "With --revision: print the values of the ConfigMaps. Values of Secrets are never printed.",
   }),
 
   ...connectionFlags,
@@ -59,31 +74,42 @@ const flags = {
 export const diff = clusterCommand({
   name: "diff",
   flags,
+  kinds: workloadArgumentKinds,
   help: {
-    usage: "wave diff -f FILE [flags]",
+    usage: "wave diff {-f FILE | KIND/NAME --revision NUMBER} [flags]",
     description:
-      "Preview which workloads would roll if manifests were applied, through which keys, and in which order.",
+      "Preview which workloads would roll if manifests were applied, and through which keys. Or show which keys changed since a revision.",
     examples: [
       ["helm template shop ./shop -n shop | wave diff -f - -n shop", "before an upgrade of a release"],
       ["kustomize build overlays/prod | wave diff -f - -o markdown", "as a comment on a pull request"],
       ["wave diff -f manifests/ -f extra.yaml", "a folder and a file"],
+      ["wave diff deployment/web --revision 3", "since revision 3, by key"],
     ],
-    usualFlags: ["filename", "namespace", "output"],
+    usualFlags: ["filename", "namespace", "output", "revision"],
     details: [
-      "The preview overlays the manifests on the current cluster and decides as Wave does. It uses your permissions, writes nothing, and prints no values.",
+      "The preview overlays the manifests on the current cluster and decides as Wave does. It uses your permissions, writes nothing, and prints no values without --show-values.",
       "Changes by admission webhooks and defaults for new fields are not included.",
       "The preview keeps objects that are not in the manifests. As kubectl apply does, it removes only keys and fields that an earlier apply set and the manifests no longer have.",
     ],
     words: { heading: "Effects", meanings: diffEffects },
     exits: {
-      [exitCodes.done]: "No Pods would be replaced.",
-      [exitCodes.no]: "Some Pods would be replaced.",
+      [exitCodes.done]: "No Pods would be replaced. With --revision: no key differs.",
+      [exitCodes.no]: "Some Pods would be replaced. With --revision: a key differs.",
     },
   },
-  surplus: argumentErrorTexts.surplusFile,
   read: (called) => {
-    const { values, terminal } = called;
+    const { values, terminal, positionals } = called;
     const names = values.filename?.split(",").filter((name) => name !== "") ?? [];
+    const { revision, output } = values;
+    if (revision !== undefined) {
+      if (names.length > 0) throw new UsageError(argumentErrorTexts.revisionOrFile);
+      if (output === "markdown") throw new UsageError(argumentErrorTexts.revisionMarkdown);
+      const { namespace, "show-values": withValues } = values;
+      return diffRevision(called, { namespace, revision: Number(revision), output, withValues });
+    }
+    if (values["show-values"]) throw new UsageError(argumentErrorTexts.valuesOfRevision);
+    const [surplus] = positionals;
+    if (surplus !== undefined) throw new UsageError(surplusText(surplus));
     if (names.length === 0) throw new UsageError(manifestErrorTexts.noFile);
     return async (cluster) => {
       const manifests = await parseManifests(await readManifestFiles([...new Set(names)], terminal.input));
@@ -110,6 +136,13 @@ export const diff = clusterCommand({
     };
   },
 });
+
+/** Returns the error about an argument without `--revision`: it is a workload or a file. */
+function surplusText(argument: string): string {
+  const kind = argument.split("/", 1)[0] ?? "";
+  const isWorkload = argument.includes("/") && findArgumentKind(kind, workloadArgumentKinds) !== undefined;
+  return isWorkload ? argumentErrorTexts.noRevisionNumber(argument) : argumentErrorTexts.surplusFile(argument);
+}
 
 /** Returns the name of a file as error messages use it. */
 function describeFile(name: string): string {

@@ -1,17 +1,13 @@
 // `wave history KIND/NAME`. This folder compares and renders revisions; src/cli/cluster/revisions reads them.
-import { standardForm } from "../../domain/model/kind-row.ts";
-import { toWorkload, type Workload } from "../../domain/model/workload.ts";
+import type { Workload } from "../../domain/model/workload.ts";
 import type { StoredName } from "../../domain/references/references.ts";
 import { type ReadConfigs, readManyConfigs } from "../cluster/read/configs.ts";
-import { gapsOf, readNamespaces } from "../cluster/read/namespaces.ts";
 import { podSelector, readPods } from "../cluster/read/pods.ts";
-import { readWorkload } from "../cluster/read/workloads.ts";
-import { keepsRevisions, readRevisions, type StoredRevision } from "../cluster/revisions/read-revisions.ts";
-import { withAvailableKind } from "../cluster/running-wave/available-kinds.ts";
+import type { StoredRevision } from "../cluster/revisions/read-revisions.ts";
+import { readWorkloadRevisions } from "../cluster/revisions/workload-revisions.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
-import { appendCluster, CommandFailure } from "../command/command-failure.ts";
-import { commandErrorTexts } from "../command/error-texts.ts";
+import { appendCluster } from "../command/command-failure.ts";
 import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
 import type { CommandCall } from "../command/flag-command.ts";
 import { noteLine, warningLine } from "../command/messages.ts";
@@ -105,27 +101,13 @@ async function readHistory(
   const { client } = cluster;
   const namespace = call.values.namespace ?? cluster.namespace;
   const policy = await readRunningPolicy(cluster, call, namespace);
-  const { resource, ...target } = withAvailableKind(argument, policy);
-  if (!keepsRevisions(resource)) throw new CommandFailure(commandErrorTexts.noRevisions(target.kind));
-  const [object, namespaces] = await Promise.all([
-    readWorkload(cluster, { resource, ...target }, namespace),
-    readNamespaces(client, namespace, policy.compatibility),
-  ]);
-  const workload = toWorkload(resource, object, { ...policy, namespacePolicyOf: namespaces.of });
-  const whole = standardForm(resource, object);
-  const scope = { namespace, labelSelector: podSelector(whole.spec?.selector) };
-  const [revisions, pods] = await Promise.all([
-    readRevisions(client, resource, whole),
-    readPods(client, scope, policy.kinds),
-  ]);
+  const { object, workload, revisions, gaps } = await readWorkloadRevisions(cluster, argument, namespace, policy);
+  const scope = { namespace, labelSelector: podSelector(object.spec?.selector) };
+  const pods = await readPods(client, scope, policy.kinds);
   const read = await readManyConfigs(client, copiesAndSources(workload, revisions));
   return {
     facts: { workload, revisions, read, pods },
-    gaps: [
-      ...gapsOf(namespaces),
-      ...(pods.state === "unread" ? [`Pods are unknown: ${pods.why}.`] : []),
-      ...unreadCopies(read),
-    ],
+    gaps: [...gaps, ...(pods.state === "unread" ? [`Pods are unknown: ${pods.why}.`] : []), ...unreadCopies(read)],
   };
 }
 

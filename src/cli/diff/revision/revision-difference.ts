@@ -1,0 +1,148 @@
+import type { ConfigMap } from "#kubernetes";
+import { type Config, toConfig } from "../../../domain/config/digest.ts";
+import type { Workload } from "../../../domain/model/workload.ts";
+import { copyContent } from "../../../domain/pinning/copy-content.ts";
+import { neverPinned } from "../../../domain/pinning/pin-request.ts";
+import type { Pins } from "../../../domain/pinning/pins.ts";
+import { formatList, quoted } from "../../../domain/syntax/wording.ts";
+import { hasSameKeys, keyChanges, withKeys } from "../../cluster/revisions/copy-changes.ts";
+
+/** A ConfigMap as it was read, or why it could not be read. */
+export type ReadConfigMap =
+  | { readonly state: "present"; readonly object: ConfigMap }
+  | { readonly state: "absent" }
+  | { readonly state: "unread"; readonly why: string };
+
+/** A key that differs between a revision and the current configuration. */
+export interface KeyDifference {
+  /** The name of the ConfigMap. */
+  readonly configMap: string;
+  readonly key: string;
+  readonly how: "added" | "removed" | "changed";
+  /** The values, only if they are requested; null without the key. Values of `binaryData` are in base64. */
+  readonly before?: string | null;
+  readonly after?: string | null;
+}
+
+/** What differs between the copies of a revision and the current configuration. */
+export interface RevisionDifference {
+  readonly differences: readonly KeyDifference[];
+  /** What was not compared on purpose, and what else matters, one line each. */
+  readonly notes: readonly string[];
+  /** What could not be compared, one line each. */
+  readonly gaps: readonly string[];
+}
+
+/** The input of {@link revisionDifference}. */
+export interface ComparedRevision {
+  /** The workload with its current references. */
+  readonly workload: Workload;
+  readonly revision: number;
+  readonly pins: Pins;
+  /** The pins of the current pod template; undefined if it has none. */
+  readonly currentPins: Pins | undefined;
+  /** The ConfigMaps of the namespace that were read, by name. */
+  readonly read: ReadonlyMap<string, ReadConfigMap>;
+  readonly withValues: boolean;
+}
+
+/** How many ConfigMaps a note names. */
+const shownNames = 3;
+
+/** Compares each copy of a revision with what the workload reads of the ConfigMap now. */
+export function revisionDifference(compared: ComparedRevision): RevisionDifference {
+  const { workload, pins } = compared;
+  const results = [...pins.keys()].sort().map((name) => compare(name, compared));
+  return {
+    differences: results.flatMap(({ differences }) => differences),
+    notes: [...notComparedNotes(workload, pins, compared.revision), ...keptCopies(compared)],
+    gaps: results.flatMap(({ gap }) => gap ?? []),
+  };
+}
+
+interface OneComparison {
+  readonly differences: readonly KeyDifference[];
+  readonly gap?: string;
+}
+
+function compare(name: string, { workload, pins, read, withValues }: ComparedRevision): OneComparison {
+  const copy = pins.get(name) ?? "";
+  const [before, after] = [read.get(copy), read.get(name)];
+  if (before?.state !== "present")
+    return {
+      differences: [],
+      gap: revisionTexts.noCopy(name, copy, before?.state === "unread" ? before.why : undefined),
+    };
+  if (after === undefined || after.state === "unread")
+    return { differences: [], gap: revisionTexts.unread(name, after?.why ?? "") };
+  const live = after.state === "present" ? after.object : emptyLike(before.object, name);
+  const config = toConfig("ConfigMap", live);
+  if (config.limitExceeded !== undefined)
+    return { differences: [], gap: revisionTexts.unread(name, "it has too many keys") };
+  const now = readNow(workload, name, config);
+  const { added, removed, changed } = keyChanges(toConfig("ConfigMap", before.object), now);
+  const row = (how: KeyDifference["how"]) => (key: string) => ({
+    configMap: name,
+    key,
+    how,
+    ...(withValues && { before: textOf(before.object, key), after: how === "removed" ? null : textOf(live, key) }),
+  });
+  return { differences: [...changed.map(row("changed")), ...added.map(row("added")), ...removed.map(row("removed"))] };
+}
+
+/** Returns a ConfigMap with the keys that the workload reads now. */
+function readNow({ references, namespace }: Workload, name: string, live: Config): Config {
+  const own = references.filter((each) => isOfPodSpec(each, namespace) && each.name === name);
+  const { data, binaryData } = copyContent(own, live);
+  return withKeys(live, new Set([...data, ...binaryData]));
+}
+
+function isOfPodSpec(reference: Workload["references"][number], namespace: string): boolean {
+  return reference.kind === "ConfigMap" && reference.namespace === namespace && reference.annotation === undefined;
+}
+
+/** A ConfigMap that does not exist has no keys. */
+function emptyLike({ metadata }: ConfigMap, name: string): ConfigMap {
+  return { metadata: { ...metadata, name } };
+}
+
+function textOf({ data, binaryData }: ConfigMap, key: string): string | null {
+  return data?.[key] ?? binaryData?.[key] ?? null;
+}
+
+function notComparedNotes({ references, namespace }: Workload, pins: Pins, revision: number): readonly string[] {
+  const isComparable = (name: string) => !pins.has(name) && !neverPinned.includes(name);
+  const others = references.filter((each) => isOfPodSpec(each, namespace) && isComparable(each.name));
+  const names = [...new Set(others.map(({ name }) => name))].sort();
+  return [
+    ...(names.length === 0 ? [] : [revisionTexts.notPinned(names, revision)]),
+    ...(references.some(({ kind }) => kind === "Secret") ? [revisionTexts.secrets] : []),
+  ];
+}
+
+/** Returns a note about ConfigMaps whose current content new Pods do not read: a change is held or was rolled back. */
+function keptCopies({ workload, currentPins, read }: ComparedRevision): readonly string[] {
+  const kept = [...(currentPins ?? [])].filter(([name, copy]) => {
+    const [stored, live] = [read.get(copy), read.get(name)];
+    if (stored?.state !== "present" || live?.state !== "present") return false;
+    const now = readNow(workload, name, toConfig("ConfigMap", live.object));
+    return !hasSameKeys(keyChanges(toConfig("ConfigMap", stored.object), now));
+  });
+  return kept.length === 0 ? [] : [revisionTexts.kept(kept.map(([name]) => name))];
+}
+
+/** The lines about a comparison, for people. */
+const revisionTexts = {
+  secrets: "Secrets are never pinned, so they are not compared.",
+  notPinned: (names: readonly string[], revision: number) =>
+    `${configMaps(names)} ${names.length === 1 ? "is" : "are"} not pinned in revision ${revision}, so not compared.`,
+  kept: (names: readonly string[]) =>
+    `New Pods read pinned copies of ${configMaps(names)}, not the current configuration: a change is due, held or rolled back.`,
+  noCopy: (name: string, copy: string, why: string | undefined) =>
+    `ConfigMap ${quoted(name)} is not compared: ${why ?? `its copy ${quoted(copy)} no longer exists`}.`,
+  unread: (name: string, why: string) => `ConfigMap ${quoted(name)} is not compared: ${why}.`,
+} as const;
+
+function configMaps(names: readonly string[]): string {
+  return `${names.length === 1 ? "ConfigMap" : "ConfigMaps"} ${formatList(names, shownNames, quoted)}`;
+}
