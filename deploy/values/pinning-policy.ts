@@ -35,41 +35,37 @@ const variables: readonly NamedExpression[] = [
   {
     name: "areWellFormed",
     expression: [
-      `variables.pairs.all(pair, pair[0].size() <= ${maxNameLength} && !(pair[1] in variables.all)`,
-      "&& (pair[1] == pair[0] + '-Absent'",
-      `|| (pair[1].size() <= ${maxNameLength} && !pair[1].endsWith('-Absent')`,
-      "&& pair[0].startsWith(pair[1].substring(0, pair[1].lastIndexOf('-'))))))",
+      `variables.pairs.all(pair, pair[0].size() <= ${maxNameLength} && pair[1].size() <= ${maxNameLength}`,
+      "&& pair[0].startsWith(pair[1].substring(0, pair[1].lastIndexOf('-'))) && !(pair[1] in variables.all))",
     ].join("\n"),
   },
   {
     name: "pins",
     expression: `variables.areWellFormed ? variables.all.transformMap(source, copy, !(source in [${neverPinned.map(quoted).join(", ")}]), copy) : {}`,
   },
-  // What a required reference may name, and what an optional one may name.
-  { name: "copies", expression: "variables.pins.transformMap(source, copy, !copy.endsWith('-Absent'), copy)" },
 ];
 
 /** Returns an expression that is true if a reference to a ConfigMap is to have another name. */
 function isPointed(reference: string): string {
-  return `${reference}.?name.orValue('') in (${reference}.?optional.orValue(false) ? variables.pins : variables.copies)`;
+  return `${reference}.?name.orValue('') in variables.pins`;
 }
 
 function rename(reference: string, path: string): string {
-  return `JSONPatch{op: 'replace', path: ${path} + '/name', value: variables.pins[${reference}.name]}`;
+  return `JSONPatch{op: 'replace', path: ${path}/name', value: variables.pins[${reference}.name]}`;
 }
 
 const volumes = "(has(object.spec.volumes) ? object.spec.volumes : [])";
 
 const volumeOperations = `${volumes}.transformList(i, volume, has(volume.configMap) && ${isPointed("volume.configMap")},
-  ${rename("volume.configMap", "'/spec/volumes/' + string(i) + '/configMap'")})`;
+  ${rename("volume.configMap", "'/spec/volumes/' + string(i) + '/configMap")})`;
 
 // The API server writes empty sources as null.
 const projectedOperations = `${volumes}.transformList(i, volume,
   has(volume.projected) && has(volume.projected.sources) && dyn(volume.projected.sources) != null,
   volume.projected.sources.transformList(j, source, has(source.configMap) && ${isPointed("source.configMap")},
-    ${rename("source.configMap", "'/spec/volumes/' + string(i) + '/projected/sources/' + string(j) + '/configMap'")})).flatten()`;
+    ${rename("source.configMap", "'/spec/volumes/' + string(i) + '/projected/sources/' + string(j) + '/configMap")})).flatten()`;
 
-/** Returns the operations for one list of the environment of all containers, from its end: a removal moves the later entries. */
+/** Returns the operations for one list of the environment of all containers. */
 function environmentOperations(
   containers: "containers" | "initContainers",
   list: "env" | "envFrom",
@@ -77,13 +73,10 @@ function environmentOperations(
 ): string {
   const parts = field.split(".").map((_, index, all) => `has(entry.${all.slice(0, index + 1).join(".")})`);
   const reference = `entry.${field}`;
-  const path = `'/spec/${containers}/' + string(i) + '/${list}/' + string(container.${list}.size() - 1 - j)`;
-  const at = `${path} + '/${field.replaceAll(".", "/")}'`;
+  const path = `'/spec/${containers}/' + string(i) + '/${list}/' + string(j) + '/${field.replaceAll(".", "/")}`;
   return `(has(object.spec.${containers}) ? object.spec.${containers} : []).transformList(i, container, has(container.${list}),
-  container.${list}.reverse().transformList(j, entry, ${[...parts, isPointed(reference)].join(" && ")},
-    ${reference}.name in variables.copies
-    ? ${rename(reference, at)}
-    : JSONPatch{op: 'remove', path: ${path}})).flatten()`;
+  container.${list}.transformList(j, entry, ${[...parts, isPointed(reference)].join(" && ")},
+    ${rename(reference, path)})).flatten()`;
 }
 
 /** One patch for all references: the API server applies one mutation completely or not at all. */

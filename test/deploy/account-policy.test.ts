@@ -76,7 +76,7 @@ describeOnControlPlane("a client with the token of Wave, with accountPolicy enab
       "deployment/app",
       [{ op: "add", path: annotation("consecutive-rollouts"), value: "2" }],
     ],
-    ["the pins", "deployment/app", [{ op: "add", path: `${hash}/wave.pusher.com~1pinned`, value: "a=a-Absent" }]],
+    ["the pins", "deployment/app", [{ op: "add", path: `${hash}/wave.pusher.com~1pinned`, value: "a=a-0123456789" }]],
     [
       "rejected ConfigMaps",
       "deployment/app",

@@ -7,6 +7,8 @@ import { makeNamespace } from "../end-to-end/objects.ts";
 import { policies } from "./pointed.ts";
 
 const [release, ns, deletedNamespace] = ["protection", "protected-copies", "protected-copies-deleted"];
+/** The namespaces of the policy: other suites have their own. */
+const namespaces = `namespaces={${ns},${deletedNamespace}}`;
 const path = (name = "", namespace = ns) => `/api/v1/namespaces/${namespace}/configmaps${name && `/${name}`}`;
 const mergePatch = "application/merge-patch+json";
 
@@ -29,7 +31,7 @@ describeOnControlPlane("a pinned copy", (cluster) => {
 
   beforeAll(async () => {
     for (const name of [ns, deletedNamespace]) await makeNamespace(cluster, name);
-    await cluster.kubectl(["apply", "-f", "-"], await policies(cluster, release, "webhooks.enabled=false"));
+    await cluster.kubectl(["apply", "-f", "-"], await policies(cluster, release, namespaces));
     for (const account of [release, "other"]) {
       const subject = `--serviceaccount=${release}-system:${account}`;
       await cluster.kubectl(["-n", ns, "create", "rolebinding", account, "--clusterrole=admin", subject]);
@@ -43,7 +45,7 @@ describeOnControlPlane("a pinned copy", (cluster) => {
     );
   });
   afterAll(async () => {
-    await cluster.kubectl(["delete", "-f", "-"], await policies(cluster, release, "webhooks.enabled=false"));
+    await cluster.kubectl(["delete", "-f", "-"], await policies(cluster, release, namespaces));
   });
 
   it("is not deleted by an administrator with kubectl, alone or with others", async () => {
@@ -71,6 +73,12 @@ describeOnControlPlane("a pinned copy", (cluster) => {
   it("keeps its content, which the API server protects itself", async () => {
     await expect(patch("web-0123456789", { data: { a: "2" } })).rejects.toThrow();
     expect(await cluster.api("GET", path("web-0123456789"))).toMatchObject({ data: { a: "1" } });
+  });
+
+  it("is not protected in namespaces that this Wave does not watch", async () => {
+    await makeNamespace(cluster, `${ns}-unwatched`);
+    await create("web-0123456789", {}, `${ns}-unwatched`);
+    await expect(cluster.api("DELETE", path("web-0123456789", `${ns}-unwatched`))).resolves.toBeDefined();
   });
 
   it("can be stored again without a change", async () => {
@@ -135,13 +143,13 @@ describeOnControlPlane("a ConfigMap that is not a pinned copy", (cluster) => {
       await makeNamespace(cluster, namespace);
       await cluster.kubectl(
         ["apply", "-f", "-"],
-        await policies(cluster, "protection-others", "webhooks.enabled=false"),
+        await policies(cluster, "protection-others", `namespaces={${namespace}}`),
       );
     });
     afterAll(async () => {
       await cluster.kubectl(
         ["delete", "-f", "-"],
-        await policies(cluster, "protection-others", "webhooks.enabled=false"),
+        await policies(cluster, "protection-others", `namespaces={${namespace}}`),
       );
     });
 

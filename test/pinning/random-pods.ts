@@ -49,19 +49,17 @@ export const randomPodSpec: fc.Arbitrary<PodSpec> = fc
 const goodPin = fc.constantFrom(
   "web=web-0123456789",
   "page=page-0123456789abcdef0123",
-  "gone=gone-Absent",
-  "live=live-Absent",
+  "gone=gone-0123456789",
   "kube-root-ca.crt=kube-root-ca.crt-0123456789",
   "a.b=a.b-00000000ff",
   `${long}=${long.slice(0, 242)}-0123456789`,
-  `${long}=${long}-Absent`,
 );
 const badPin = fc.constantFrom(
   "",
   "web",
   "web=page-0123456789",
   "X=X-0123456789",
-  "web-0123456789=web-0123456789-Absent",
+  "web-0123456789=web-0123456789-0123456789",
 );
 
 /** Annotations with pins. One of ten has a part that may be malformed. Sources may be there twice. */

@@ -10,52 +10,39 @@ matchConditions:
 variables:
   - name: pairs
     expression: >-
-      object.metadata.annotations['wave.pusher.com/pinned'].size() <= 16384 && object.metadata.annotations['wave.pusher.com/pinned'].matches('^[a-z0-9]+(?:-+[a-z0-9]+)*(?:[.][a-z0-9]+(?:-+[a-z0-9]+)*)*=[a-z0-9]+(?:-+[a-z0-9]+)*(?:[.][a-z0-9]+(?:-+[a-z0-9]+)*)*-(?:[0-9a-f]{10}|[0-9a-f]{20}|Absent)(?:,[a-z0-9]+(?:-+[a-z0-9]+)*(?:[.][a-z0-9]+(?:-+[a-z0-9]+)*)*=[a-z0-9]+(?:-+[a-z0-9]+)*(?:[.][a-z0-9]+(?:-+[a-z0-9]+)*)*-(?:[0-9a-f]{10}|[0-9a-f]{20}|Absent))*$')
+      object.metadata.annotations['wave.pusher.com/pinned'].size() <= 16384 && object.metadata.annotations['wave.pusher.com/pinned'].matches('^[a-z0-9]+(?:-+[a-z0-9]+)*(?:[.][a-z0-9]+(?:-+[a-z0-9]+)*)*=[a-z0-9]+(?:-+[a-z0-9]+)*(?:[.][a-z0-9]+(?:-+[a-z0-9]+)*)*-(?:[0-9a-f]{10}|[0-9a-f]{20})(?:,[a-z0-9]+(?:-+[a-z0-9]+)*(?:[.][a-z0-9]+(?:-+[a-z0-9]+)*)*=[a-z0-9]+(?:-+[a-z0-9]+)*(?:[.][a-z0-9]+(?:-+[a-z0-9]+)*)*-(?:[0-9a-f]{10}|[0-9a-f]{20}))*$')
       ? object.metadata.annotations['wave.pusher.com/pinned'].split(',').map(pin, pin.split('=')) : []
   - name: all
     expression: >-
       variables.pairs.transformMapEntry(i, pair, {pair[0]: pair[1]})
   - name: areWellFormed
     expression: >-
-      variables.pairs.all(pair, pair[0].size() <= 253 && !(pair[1] in variables.all)
-      && (pair[1] == pair[0] + '-Absent'
-      || (pair[1].size() <= 253 && !pair[1].endsWith('-Absent')
-      && pair[0].startsWith(pair[1].substring(0, pair[1].lastIndexOf('-'))))))
+      variables.pairs.all(pair, pair[0].size() <= 253 && pair[1].size() <= 253
+      && pair[0].startsWith(pair[1].substring(0, pair[1].lastIndexOf('-'))) && !(pair[1] in variables.all))
   - name: pins
     expression: >-
       variables.areWellFormed ? variables.all.transformMap(source, copy, !(source in ['kube-root-ca.crt', 'openshift-service-ca.crt', 'istio-ca-root-cert', 'istio-ca-crl', 'linkerd-identity-trust-roots']), copy) : {}
-  - name: copies
-    expression: >-
-      variables.pins.transformMap(source, copy, !copy.endsWith('-Absent'), copy)
 mutations:
   # A single patch, so that no Pod is pointed in part.
   - patchType: JSONPatch
     jsonPatch:
       expression: >-
-        (has(object.spec.volumes) ? object.spec.volumes : []).transformList(i, volume, has(volume.configMap) && volume.configMap.?name.orValue('') in (volume.configMap.?optional.orValue(false) ? variables.pins : variables.copies),
-        JSONPatch{op: 'replace', path: '/spec/volumes/' + string(i) + '/configMap' + '/name', value: variables.pins[volume.configMap.name]})
+        (has(object.spec.volumes) ? object.spec.volumes : []).transformList(i, volume, has(volume.configMap) && volume.configMap.?name.orValue('') in variables.pins,
+        JSONPatch{op: 'replace', path: '/spec/volumes/' + string(i) + '/configMap/name', value: variables.pins[volume.configMap.name]})
         + (has(object.spec.volumes) ? object.spec.volumes : []).transformList(i, volume,
         has(volume.projected) && has(volume.projected.sources) && dyn(volume.projected.sources) != null,
-        volume.projected.sources.transformList(j, source, has(source.configMap) && source.configMap.?name.orValue('') in (source.configMap.?optional.orValue(false) ? variables.pins : variables.copies),
-        JSONPatch{op: 'replace', path: '/spec/volumes/' + string(i) + '/projected/sources/' + string(j) + '/configMap' + '/name', value: variables.pins[source.configMap.name]})).flatten()
+        volume.projected.sources.transformList(j, source, has(source.configMap) && source.configMap.?name.orValue('') in variables.pins,
+        JSONPatch{op: 'replace', path: '/spec/volumes/' + string(i) + '/projected/sources/' + string(j) + '/configMap/name', value: variables.pins[source.configMap.name]})).flatten()
         + (has(object.spec.containers) ? object.spec.containers : []).transformList(i, container, has(container.env),
-        container.env.reverse().transformList(j, entry, has(entry.valueFrom) && has(entry.valueFrom.configMapKeyRef) && entry.valueFrom.configMapKeyRef.?name.orValue('') in (entry.valueFrom.configMapKeyRef.?optional.orValue(false) ? variables.pins : variables.copies),
-        entry.valueFrom.configMapKeyRef.name in variables.copies
-        ? JSONPatch{op: 'replace', path: '/spec/containers/' + string(i) + '/env/' + string(container.env.size() - 1 - j) + '/valueFrom/configMapKeyRef' + '/name', value: variables.pins[entry.valueFrom.configMapKeyRef.name]}
-        : JSONPatch{op: 'remove', path: '/spec/containers/' + string(i) + '/env/' + string(container.env.size() - 1 - j)})).flatten()
+        container.env.transformList(j, entry, has(entry.valueFrom) && has(entry.valueFrom.configMapKeyRef) && entry.valueFrom.configMapKeyRef.?name.orValue('') in variables.pins,
+        JSONPatch{op: 'replace', path: '/spec/containers/' + string(i) + '/env/' + string(j) + '/valueFrom/configMapKeyRef/name', value: variables.pins[entry.valueFrom.configMapKeyRef.name]})).flatten()
         + (has(object.spec.containers) ? object.spec.containers : []).transformList(i, container, has(container.envFrom),
-        container.envFrom.reverse().transformList(j, entry, has(entry.configMapRef) && entry.configMapRef.?name.orValue('') in (entry.configMapRef.?optional.orValue(false) ? variables.pins : variables.copies),
-        entry.configMapRef.name in variables.copies
-        ? JSONPatch{op: 'replace', path: '/spec/containers/' + string(i) + '/envFrom/' + string(container.envFrom.size() - 1 - j) + '/configMapRef' + '/name', value: variables.pins[entry.configMapRef.name]}
-        : JSONPatch{op: 'remove', path: '/spec/containers/' + string(i) + '/envFrom/' + string(container.envFrom.size() - 1 - j)})).flatten()
+        container.envFrom.transformList(j, entry, has(entry.configMapRef) && entry.configMapRef.?name.orValue('') in variables.pins,
+        JSONPatch{op: 'replace', path: '/spec/containers/' + string(i) + '/envFrom/' + string(j) + '/configMapRef/name', value: variables.pins[entry.configMapRef.name]})).flatten()
         + (has(object.spec.initContainers) ? object.spec.initContainers : []).transformList(i, container, has(container.env),
-        container.env.reverse().transformList(j, entry, has(entry.valueFrom) && has(entry.valueFrom.configMapKeyRef) && entry.valueFrom.configMapKeyRef.?name.orValue('') in (entry.valueFrom.configMapKeyRef.?optional.orValue(false) ? variables.pins : variables.copies),
-        entry.valueFrom.configMapKeyRef.name in variables.copies
-        ? JSONPatch{op: 'replace', path: '/spec/initContainers/' + string(i) + '/env/' + string(container.env.size() - 1 - j) + '/valueFrom/configMapKeyRef' + '/name', value: variables.pins[entry.valueFrom.configMapKeyRef.name]}
-        : JSONPatch{op: 'remove', path: '/spec/initContainers/' + string(i) + '/env/' + string(container.env.size() - 1 - j)})).flatten()
+        container.env.transformList(j, entry, has(entry.valueFrom) && has(entry.valueFrom.configMapKeyRef) && entry.valueFrom.configMapKeyRef.?name.orValue('') in variables.pins,
+        JSONPatch{op: 'replace', path: '/spec/initContainers/' + string(i) + '/env/' + string(j) + '/valueFrom/configMapKeyRef/name', value: variables.pins[entry.valueFrom.configMapKeyRef.name]})).flatten()
         + (has(object.spec.initContainers) ? object.spec.initContainers : []).transformList(i, container, has(container.envFrom),
-        container.envFrom.reverse().transformList(j, entry, has(entry.configMapRef) && entry.configMapRef.?name.orValue('') in (entry.configMapRef.?optional.orValue(false) ? variables.pins : variables.copies),
-        entry.configMapRef.name in variables.copies
-        ? JSONPatch{op: 'replace', path: '/spec/initContainers/' + string(i) + '/envFrom/' + string(container.envFrom.size() - 1 - j) + '/configMapRef' + '/name', value: variables.pins[entry.configMapRef.name]}
-        : JSONPatch{op: 'remove', path: '/spec/initContainers/' + string(i) + '/envFrom/' + string(container.envFrom.size() - 1 - j)})).flatten()
+        container.envFrom.transformList(j, entry, has(entry.configMapRef) && entry.configMapRef.?name.orValue('') in variables.pins,
+        JSONPatch{op: 'replace', path: '/spec/initContainers/' + string(i) + '/envFrom/' + string(j) + '/configMapRef/name', value: variables.pins[entry.configMapRef.name]})).flatten()
 {{- end }}

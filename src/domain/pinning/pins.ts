@@ -11,21 +11,13 @@ const labels = "[a-z0-9]+(?:-+[a-z0-9]+)*";
 const subdomain = `${labels}(?:[.]${labels})*`;
 
 /** The form of one pin, `source=copy`: a regular expression that is the same in JavaScript and in the policy of the chart. */
-export const pinPattern = `${subdomain}=${subdomain}-(?:[0-9a-f]{10}|[0-9a-f]{20}|Absent)`;
+export const pinPattern = `${subdomain}=${subdomain}-(?:[0-9a-f]{10}|[0-9a-f]{20})`;
 
 const pinForm = new RegExp(`^${pinPattern}$`);
 
 /**
- * Returns the copy in the pin of an optional ConfigMap that does not exist. No ConfigMap can have this name, because names of objects
- * have no upper-case letters. The API server accepts the name in volumes, but not in `env` and `envFrom`.
- */
-export function absentName(source: string): string {
-  return `${source}-Absent`;
-}
-
-/**
  * Parses the annotation of the pins; undefined if any part is malformed, so that Pods are never pinned in part. Each copy has the name
- * of its source and a suffix, and is not itself a source, so that a Pod that is pointed twice is the same as one that is pointed once.
+ * of its source and digits, and is not itself a source, so that a Pod that is pointed twice is the same as one that is pointed once.
  */
 export function parsePins(text: string): Pins | undefined {
   if (text.length > maxPinnedLength) return undefined;
@@ -46,9 +38,7 @@ export function formatPins(pins: Pins): string {
 }
 
 function isPin(pin: string, source: string, copy: string): boolean {
-  if (source.length > maxNameLength) return false;
-  if (copy === absentName(source)) return pinForm.test(pin);
-  // The name of a long source is cut to make room for the suffix.
-  const isCopyOfSource = source.startsWith(copy.slice(0, copy.lastIndexOf("-")));
-  return copy.length <= maxNameLength && isCopyOfSource && !copy.endsWith("-Absent") && pinForm.test(pin);
+  if (source.length > maxNameLength || copy.length > maxNameLength) return false;
+  // The name of a long source is cut to make room for the digits.
+  return source.startsWith(copy.slice(0, copy.lastIndexOf("-"))) && pinForm.test(pin);
 }

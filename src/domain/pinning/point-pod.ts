@@ -1,17 +1,11 @@
 import type { Pod, PodSpec } from "#kubernetes";
 import { pinnedAnnotation } from "../references/annotations.ts";
-import type { JsonPatch, JsonPatchOperation } from "../syntax/json-patch.ts";
+import type { JsonPatch } from "../syntax/json-patch.ts";
 import { neverPinned } from "./pin-request.ts";
-import { absentName, type Pins, parsePins } from "./pins.ts";
+import { type Pins, parsePins } from "./pins.ts";
 
 /** Annotation of a Pod that the kubelet made from a file. The API server rejects such a Pod if it references a ConfigMap. */
 export const mirrorAnnotation = "kubernetes.io/config.mirror";
-
-/** A field of a pod spec that names a ConfigMap. A missing name is a mistake that the API server reports. */
-interface ConfigMapReference {
-  readonly name?: string;
-  readonly optional?: boolean;
-}
 
 /** Returns the pins of a Pod; undefined without a well-formed annotation. */
 export function pinsOfPod({ metadata }: Pod): Pins | undefined {
@@ -21,10 +15,7 @@ export function pinsOfPod({ metadata }: Pod): Pins | undefined {
 
 /**
  * Returns the patch that points a new Pod at its copies: volumes, projected volumes, and the environment of containers and
- * initContainers. All other references stay live, and so does a required reference to a ConfigMap that was absent. The policy of the
- * chart does the same (deploy/values/pinning-policy.ts).
- *
- * A variable of an absent ConfigMap is removed, because the API server accepts {@link absentName} only in volumes.
+ * initContainers. All other references stay live. The policy of the chart does the same (deploy/values/pinning-policy.ts).
  */
 export function pointPod({ metadata, spec }: Pod, pins: Pins): JsonPatch {
   if (spec === undefined || metadata?.annotations?.[mirrorAnnotation] !== undefined) return [];
@@ -33,12 +24,6 @@ export function pointPod({ metadata, spec }: Pod, pins: Pins): JsonPatch {
     ...environmentOperations("containers", spec, pins),
     ...environmentOperations("initContainers", spec, pins),
   ];
-}
-
-/** Returns the name that a reference is to have; undefined if the reference stays as it is. */
-function targetOf({ name = "", optional = false }: ConfigMapReference, pins: Pins): string | undefined {
-  const copy = neverPinned.includes(name) ? undefined : pins.get(name);
-  return copy === absentName(name) && !optional ? undefined : copy;
 }
 
 function volumeOperations({ volumes }: PodSpec, pins: Pins): JsonPatch {
@@ -51,37 +36,21 @@ function volumeOperations({ volumes }: PodSpec, pins: Pins): JsonPatch {
 }
 
 function environmentOperations(field: "containers" | "initContainers", spec: PodSpec, pins: Pins): JsonPatch {
-  return entriesOf(spec[field]).flatMap(([i, { env, envFrom }]) => {
-    const at = `/spec/${field}/${i}`;
-    return [
-      // From the end, so that a removal moves no entry that a later operation names.
-      ...entriesOf(env)
-        .reverse()
-        .flatMap(([j, { valueFrom }]) =>
-          renameOrRemove(valueFrom?.configMapKeyRef, `${at}/env/${j}`, "valueFrom/configMapKeyRef", pins),
-        ),
-      ...entriesOf(envFrom)
-        .reverse()
-        .flatMap(([j, { configMapRef }]) => renameOrRemove(configMapRef, `${at}/envFrom/${j}`, "configMapRef", pins)),
-    ];
-  });
+  return entriesOf(spec[field]).flatMap(([i, { env, envFrom }]) => [
+    ...entriesOf(env).flatMap(([j, { valueFrom }]) =>
+      rename(valueFrom?.configMapKeyRef, `/spec/${field}/${i}/env/${j}/valueFrom/configMapKeyRef`, pins),
+    ),
+    ...entriesOf(envFrom).flatMap(([j, { configMapRef }]) =>
+      rename(configMapRef, `/spec/${field}/${i}/envFrom/${j}/configMapRef`, pins),
+    ),
+  ]);
 }
 
-function rename(reference: ConfigMapReference | undefined, at: string, pins: Pins): JsonPatch {
-  const value = reference && targetOf(reference, pins);
+/** Returns the operation for one reference to a ConfigMap. A missing name is a mistake that the API server reports. */
+function rename(reference: { readonly name?: string } | undefined, at: string, pins: Pins): JsonPatch {
+  const { name = "" } = reference ?? {};
+  const value = neverPinned.includes(name) ? undefined : pins.get(name);
   return value === undefined ? [] : [{ op: "replace", path: `${at}/name`, value }];
-}
-
-function renameOrRemove(
-  reference: ConfigMapReference | undefined,
-  entry: string,
-  field: string,
-  pins: Pins,
-): readonly JsonPatchOperation[] {
-  const value = reference && targetOf(reference, pins);
-  if (value === undefined) return [];
-  const isAbsent = value === absentName(reference?.name ?? "");
-  return isAbsent ? [{ op: "remove", path: entry }] : [{ op: "replace", path: `${entry}/${field}/name`, value }];
 }
 
 /** Returns the items of a list with their indexes. The API server writes some empty lists as null. */

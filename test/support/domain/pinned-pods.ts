@@ -20,7 +20,7 @@ const copies: Readonly<Record<string, string>> = {
   page: "page-0123456789abcdef0123",
   "a.b": "a.b-00000000ff",
 };
-const [absent, pinned] = ["gone=gone-Absent", "a.b=a.b-00000000ff,page=page-0123456789abcdef0123,web=web-0123456789"];
+const pinned = "a.b=a.b-00000000ff,page=page-0123456789abcdef0123,web=web-0123456789";
 const live: Naming = (source) => source;
 const copy: Naming = (source) => copies[source] ?? source;
 
@@ -68,7 +68,7 @@ const malformed: readonly (readonly [string, string])[] = [
   ["has two equals signs", "web=web-0123456789=x"],
   ["has other letters", "web=web-0123456789,wéb=wéb-0123456789"],
   ["has no source", "=-0123456789"],
-  ["has an absent copy of another source", "web=page-Absent"],
+  ["has a word in place of digits", "web=web-Absent"],
   ["has a name that no object can have", "web..a=web..a-0123456789"],
   ["is above the limit", `web=web-0123456789${",page=page-0123456789".repeat(1000)}`],
   ["has 250,000 characters", `web=web-0123456789,${"a".repeat(250_000)}`],
@@ -155,7 +155,7 @@ export const pinnedPodCases: readonly PinnedPodCase[] = [
     ],
   })),
   renamed("pins in another order, one of which nothing references", everywhere, {
-    pinned: "web=web-0123456789,other=other-0123456789,a=a-Absent",
+    pinned: "web=web-0123456789,other=other-0123456789,a=a-0123456789",
   }),
   renamed(
     "ConfigMaps that are never pinned",
@@ -177,74 +177,5 @@ export const pinnedPodCases: readonly PinnedPodCase[] = [
       app({ env: Array.from({ length: 1000 }, (_, i) => env(`V${i}`, { name: of(i % 3 ? "web" : "page") })) }),
     ],
   })),
-  {
-    title: "absent ConfigMaps",
-    pinned: `${absent},web=web-0123456789`,
-    created: pod({
-      containers: [
-        app({
-          env: [
-            env("FIRST", { name: "gone", optional: true }),
-            env("A", { name: "web" }),
-            env("REQUIRED", { name: "gone" }),
-            env("ALSO_REQUIRED", { name: "gone", optional: false }),
-            env("LAST", { name: "gone", optional: true }),
-          ],
-          envFrom: [
-            from({ name: "gone", optional: true }),
-            from({ name: "gone" }),
-            from({ name: "gone", optional: true }, "P_"),
-            from({ name: "web", optional: true }),
-          ],
-        }),
-      ],
-      initContainers: [
-        app({
-          name: "init",
-          env: [env("A", { name: "gone", optional: true })],
-          envFrom: [from({ name: "gone", optional: true })],
-        }),
-      ],
-      volumes: [
-        { name: "o", configMap: { name: "gone", optional: true, items: [{ key: "k", path: "a" }] } },
-        { name: "r", configMap: { name: "gone" } },
-        {
-          name: "p",
-          projected: {
-            sources: [
-              { configMap: { name: "gone", optional: true } },
-              { configMap: { name: "gone", optional: false } },
-            ],
-          },
-        },
-      ],
-    }),
-    pointed: pod({
-      containers: [
-        app({
-          env: [
-            env("A", { name: "web-0123456789" }),
-            env("REQUIRED", { name: "gone" }),
-            env("ALSO_REQUIRED", { name: "gone", optional: false }),
-          ],
-          envFrom: [from({ name: "gone" }), from({ name: "web-0123456789", optional: true })],
-        }),
-      ],
-      initContainers: [app({ name: "init" })],
-      volumes: [
-        { name: "o", configMap: { name: "gone-Absent", optional: true, items: [{ key: "k", path: "a" }] } },
-        { name: "r", configMap: { name: "gone" } },
-        {
-          name: "p",
-          projected: {
-            sources: [
-              { configMap: { name: "gone-Absent", optional: true } },
-              { configMap: { name: "gone", optional: false } },
-            ],
-          },
-        },
-      ],
-    }),
-  },
   ...malformed.map(([title, text]) => unchanged(`an annotation that ${title}`, everywhere(live), { pinned: text })),
 ];
