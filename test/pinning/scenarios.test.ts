@@ -23,8 +23,9 @@ const args = ["--pin-config"];
 
 describeOnControlPlane("pinned configuration", (cluster) => {
   // On Kubernetes 1.36 the policy points Pods. On older versions only the webhook does.
-  describeScenarios(cluster, "pinned", kindNames, { policy: true });
-  describeScenarios(cluster, "pinned-by-webhook", ["Deployment"], { policy: false });
+  describeScenarios(cluster, "pinned", kindNames, { policy: true, webhooks: true });
+  describeScenarios(cluster, "pinned-by-webhook", ["Deployment"], { policy: false, webhooks: true });
+  describeScenarios(cluster, "pinned-by-controller", kindNames, { policy: true, webhooks: false });
 
   it("stays while Wave does not run", async () => {
     const [ns, name] = ["pinned-stopped", "web"];
@@ -42,22 +43,23 @@ function describeScenarios(
   cluster: Cluster,
   ns: string,
   kinds: readonly WorkloadKind[],
-  { policy }: { readonly policy: boolean },
+  { policy, webhooks }: { readonly policy: boolean; readonly webhooks: boolean },
 ): void {
   let scene: Scene;
   beforeAll(async () => {
-    scene = await startScene(cluster, ns, { webhooks: true, args });
+    scene = await startScene(cluster, ns, { webhooks, args });
     if (policy) await applyPointingPolicy(cluster, ns);
+    await pointsPods(cluster, ns);
   });
   afterAll(async () => {
     await scene?.wave.stop();
   });
 
   describe.for(kinds)(`of a %s in namespace ${ns}`, (kind) => {
-    const start = async (name: string, annotations?: Record<string, string>) => {
+    const start = async (name: string) => {
       const app = `${name}-${kind.toLowerCase()}`;
       const resource = `${kind.toLowerCase()}/${app}`;
-      await createPinned(scene, kind, app, annotations);
+      await createPinned(scene, kind, app);
       expect(await pagesRead(scene, app)).toEqual(["old"]);
       const hash = () => recordedHash(cluster, ns, kind, app);
       return {
@@ -109,7 +111,8 @@ function describeScenarios(
     });
 
     it("stays until the change is approved", async () => {
-      const { edit, event, replaced } = await start("approve", { "wave.pusher.com/mode": "approve" });
+      const { annotate, edit, event, replaced } = await start("approve");
+      await annotate({ "wave.pusher.com/mode": "approve" });
       await edit("new");
       await event("RolloutHeld");
       expect(await replaced()).toEqual(["old"]);

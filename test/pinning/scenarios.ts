@@ -83,6 +83,13 @@ export async function pagesRead({ cluster, namespace }: Scene, name: string): Pr
   return [...pages].toSorted();
 }
 
+/** Returns the images of the Pods of a workload, sorted. */
+export async function imagesOf({ cluster, namespace }: Scene, name: string): Promise<readonly string[]> {
+  const pods = await podsOfWorkload(cluster, namespace.name, name);
+  const images = pods.flatMap(({ spec }) => spec.containers.map(({ image }) => image));
+  return [...new Set(images)].toSorted();
+}
+
 /** Waits until each Pod of a workload is new since `before` and runs, and returns the pages that the Pods read. */
 export function pagesOfNewPods(scene: Scene, name: string, before: readonly string[]): Promise<readonly string[]> {
   const { cluster, namespace } = scene;
@@ -123,16 +130,11 @@ async function pageOf(cluster: Cluster, ns: string, name: string): Promise<strin
 }
 
 /** Creates a pinned workload with a ConfigMap of the same name, page "old", and waits until its Pods read a copy. */
-export async function createPinned(
-  scene: Scene,
-  kind: WorkloadKind,
-  name: string,
-  annotations: Record<string, string> = {},
-): Promise<void> {
+export async function createPinned(scene: Scene, kind: WorkloadKind, name: string): Promise<void> {
   const { cluster, namespace } = scene;
   await namespace.configMap(name, { page: "old" });
-  const pin = { "wave.pusher.com/pin-config": "true", ...annotations };
-  await namespace.create(workload(name, readsPages([name]), { kind, annotations: pin }));
+  const annotations = { "wave.pusher.com/pin-config": "true" };
+  await namespace.create(workload(name, readsPages([name]), { kind, annotations }));
   await until(`pins of ${kind} ${name}`, async () => {
     const { spec } = await getWorkload(cluster, namespace.name, kind, name);
     return spec.template.metadata.annotations?.["wave.pusher.com/pinned"];
