@@ -42,14 +42,14 @@ export async function writeCopy(
 const results = { mark: "marked", use: "used", delete: "deleted" } as const;
 
 function requestOf(action: CopyAction, clock: Clock): Omit<ApiRequest, "path"> {
-  const { uid, resourceVersion, owners } = action.copy;
+  const { uid, resourceVersion } = action.copy;
   switch (action.type) {
     case "mark":
       return mergePatch({ uid, resourceVersion, annotations: { [unusedSince]: timestamp(clock) } });
     case "use": {
-      const { addedOwners } = action;
-      const ownerReferences = addedOwners.length === 0 ? {} : { ownerReferences: [...owners, ...addedOwners] };
-      return mergePatch({ uid, resourceVersion, annotations: { [unusedSince]: null }, ...ownerReferences });
+      const { owners } = action;
+      const metadata = { uid, resourceVersion, annotations: { [unusedSince]: null } };
+      return mergePatch(owners === undefined ? metadata : { ...metadata, ownerReferences: owners });
     }
     case "delete":
       return { method: "DELETE", body: { preconditions: { uid, resourceVersion } } };

@@ -8,6 +8,7 @@ import {
   exceedsCopyLimit,
   keptCopies,
   maxCopyOwners,
+  ownersInUse,
   type StoredCopy,
   unusedMs,
 } from "./collect.ts";
@@ -72,7 +73,7 @@ describe("a copy in use", () => {
   it("gets a workload that names it as an owner, if it has other owners", () => {
     const uses = used({ running: ["page-1"], workloads: new Map([["page-1", [web, other]]]) });
     const plan = collectCopies([copy("page-1", { owners: [web] })], uses, seen);
-    expect(plan.actions).toEqual([{ type: "use", copy: expect.anything(), addedOwners: [other] }]);
+    expect(plan.actions).toEqual([{ type: "use", copy: expect.anything(), owners: [web, other] }]);
     expect(actions([copy("page-1", { owners: [web, other] })], uses)).toEqual([]);
   });
 
@@ -81,12 +82,16 @@ describe("a copy in use", () => {
     expect(actions([copy("page-1")], uses)).toEqual([]);
   });
 
-  it(`has at most ${maxCopyOwners} owners`, () => {
+  it(`has no owner any more if it would have more than ${maxCopyOwners}`, () => {
     const owners = Array.from({ length: maxCopyOwners - 1 }, (_, i) => ({ ...web, name: `w${i}`, uid: `w${i}` }));
-    const uses = used({ running: ["page-1"], workloads: new Map([["page-1", [web, other]]]) });
-    const [action] = collectCopies([copy("page-1", { owners })], uses, seen).actions;
-    expect(action).toMatchObject({ addedOwners: [web] });
-    expect(actions([copy("page-1", { owners: [...owners, web] })], uses)).toEqual([]);
+    expect(ownersInUse(owners, [web])).toHaveLength(maxCopyOwners);
+    expect(ownersInUse(owners, [web, other])).toEqual([]);
+    expect(ownersInUse([...owners, web], [web])).toBeUndefined();
+  });
+
+  it("has no owner any more if a workload uses it that may not exist yet", () => {
+    expect(ownersInUse([web], [undefined])).toEqual([]);
+    expect(ownersInUse([], [undefined])).toBeUndefined();
   });
 });
 

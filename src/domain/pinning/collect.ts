@@ -43,7 +43,7 @@ export const copyLimits: CopyTotals = { objects: 200, bytes: 20 * 1024 * 1024 };
  */
 export const keptCopies: CopyTotals = { objects: 150, bytes: 15 * 1024 * 1024 };
 
-/** The number of owners above which a copy gets no more of them: the collector deletes the copy by its uses. */
+/** The most owners of a copy. A copy with more users has no owner: see {@link ownersInUse}. */
 export const maxCopyOwners = 50;
 
 /** How long a copy is marked as unused before it is deleted, in milliseconds: far longer than any write that is on its way. */
@@ -56,8 +56,8 @@ const maxClockErrorMs = 3_600_000;
 export type CopyAction =
   /** Writes the mark, or another mark. `excess`: an old revision uses the copy, and the namespace has too many copies. */
   | { readonly type: "mark"; readonly copy: StoredCopy; readonly excess: boolean }
-  /** Removes the mark if there is one, and adds owners. */
-  | { readonly type: "use"; readonly copy: StoredCopy; readonly addedOwners: readonly OwnerReference[] }
+  /** Removes the mark if there is one, and writes the owners unless they are undefined. */
+  | { readonly type: "use"; readonly copy: StoredCopy; readonly owners: readonly OwnerReference[] | undefined }
   | { readonly type: "delete"; readonly copy: StoredCopy };
 
 /** The actions for a namespace, and when to look again. */
@@ -95,8 +95,8 @@ export function collectCopies(copies: readonly StoredCopy[], uses: CopyUses, mom
   for (const copy of copies) {
     const isOld = uses.old.has(copy.name);
     if (uses.running.has(copy.name) || (isOld && !excess.has(copy))) {
-      const addedOwners = missingOwners(copy, uses);
-      if (copy.unusedSince !== undefined || addedOwners.length > 0) actions.push({ type: "use", copy, addedOwners });
+      const owners = ownersInUse(copy.owners, uses.workloads.get(copy.name) ?? []);
+      if (copy.unusedSince !== undefined || owners !== undefined) actions.push({ type: "use", copy, owners });
       continue;
     }
     const waitMs = remainingMs(copy, moment);
@@ -135,14 +135,21 @@ function excessCopies(
 }
 
 /**
- * Returns the workloads to add to the owners of a copy. Without them, Kubernetes would delete the copy with its other owners. It does not
- * delete a copy without owners, so such a copy gets none.
+ * Returns the owners that a copy is to have while these workloads use it; undefined if it has them. Kubernetes deletes an object together with
+ * its last owner, so either each user is an owner, or the copy has no owner and only the collector deletes it. A copy without owners stays
+ * without: it may have users that are not known here. `undefined` as a user is a workload that cannot be an owner, because it may not exist
+ * yet.
  */
-function missingOwners({ name, owners }: StoredCopy, { workloads }: CopyUses): readonly OwnerReference[] {
-  if (owners.length === 0) return [];
+export function ownersInUse(
+  owners: readonly OwnerReference[],
+  users: readonly (OwnerReference | undefined)[],
+): readonly OwnerReference[] | undefined {
+  if (owners.length === 0) return undefined;
   const known = new Set(owners.map(({ uid }) => uid));
-  const missing = (workloads.get(name) ?? []).filter(({ uid }) => !known.has(uid));
-  return missing.slice(0, Math.max(0, maxCopyOwners - owners.length));
+  const missing = users.filter((user) => user === undefined || !known.has(user.uid));
+  if (missing.length === 0) return undefined;
+  const added = missing.filter((user) => user !== undefined);
+  return added.length < missing.length || owners.length + added.length > maxCopyOwners ? [] : [...owners, ...added];
 }
 
 /** Returns the number and the size of copies. */

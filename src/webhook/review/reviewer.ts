@@ -128,11 +128,14 @@ async function review(
   // A workload with workloadRef: its Pods come from the template of another object, so a hash in its own template replaces none.
   if (row.workloadRef?.templateSourceOf(object) !== undefined)
     return { patch: undefined, warnings: [], outcome: "current" };
+  // A workload that was malformed before has no known Pods, so this request creates its first ones.
+  const wasWorkload = oldObject && toWorkloadIfValid(row, oldObject, options.policy) !== undefined;
+  const before = wasWorkload ? toAdmissionObject(row, oldObject, options.policy) : undefined;
   let after: AdmissionObject;
   let lookup: Lookup;
   try {
     after = toAdmissionObject(row, object, options.policy);
-    lookup = await read(after.workload);
+    lookup = await read(after.workload, options.policy.pinConfig ? [after.workload.pinned, before?.workload.pinned] : []);
   } catch (error) {
     const { namespace, name } = request;
     const fields = { kind: row.id, namespace, name, error: errorText(error) };
@@ -140,16 +143,17 @@ async function review(
     // Without the cause: the text of the API server belongs in the log.
     return allowUnread(error instanceof Error ? error.message : "see Wave's log", object, options.policy);
   }
-  // A workload that was malformed before has no known Pods, so this request creates its first ones.
-  const wasWorkload = oldObject && toWorkloadIfValid(row, oldObject, options.policy) !== undefined;
-  const before = wasWorkload ? toAdmissionObject(row, oldObject, options.policy) : undefined;
   const plan = planAdmission(operation, after, before, lookup, policyFor(after.workload, options.policy));
   const { pins, outcome, denied } = plan;
   const warnings = plan.warnings.map(({ message }) => message);
   if (pins === undefined || request.dryRun) return { patch: plan.patch, warnings, outcome, denied };
-  const stored = await storePins(pins, options);
+  // The garbage collector would delete copies whose owner does not exist yet.
+  const owned = before === undefined ? { ...pins, workload: { ...pins.workload, uid: "" } } : pins;
+  const stored = await storePins(owned, options);
   if (stored === "stale")
     return tries > 1 ? review(request, read, options, tries - 1) : changing(after, options.policy);
+  if (stored === "unavailable")
+    return allowUnread("the API server did not answer Wave in time", object, options.policy);
   const patch = pinnedPatch(plan, after.workload, stored.pinned);
   return { patch, warnings: stored.warning === undefined ? warnings : [...warnings, stored.warning], outcome, denied };
 }
