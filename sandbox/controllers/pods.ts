@@ -40,7 +40,7 @@ export function createPod(registry: Registry, owner: ApiObject, template: JsonOb
     ownerReferences: controllerReference(owner) ?? [],
   };
   const body = { metadata, spec: { ...objectOf(template.spec), ...naming.spec } };
-  create(registry, resources.pods, namespace, body, controllerManager);
+  create(registry, resources.pods, namespace, body, { ...controllerManager, mutate: registry.admitPod });
 }
 
 /** Deletes a Pod; it stops in its own time. */

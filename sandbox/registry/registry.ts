@@ -29,6 +29,8 @@ export interface Registry {
   readonly uuid: () => string;
   /** Undefined: no webhook is ever called. Controllers' own writes are not reviewed either way. */
   readonly webhooks?: WebhookCaller | undefined;
+  /** What an admission policy makes of a Pod that a controller creates. */
+  readonly admitPod?: ((pod: ApiObject) => ApiObject) | undefined;
 }
 
 /** The options of a write, in addition to the object. */

@@ -26,6 +26,8 @@ export interface ApiServerOptions {
   readonly webhooks?: WebhookCaller;
   /** Whether `widgets.example.com` are served now, as after a CustomResourceDefinition came. Default: never. */
   readonly servesWidgets?: () => boolean;
+  /** What an admission policy makes of a Pod that a controller creates. Default: nothing. */
+  readonly admitPod?: (pod: ApiObject) => ApiObject;
   /** Whether the containers of a Pod would end as soon as they start now. Default: none does. */
   readonly crashes?: (pod: ApiObject) => boolean;
 }
@@ -43,7 +45,7 @@ export interface ApiServer {
 export function startApiServer(options: ApiServerOptions = {}): ApiServer {
   const { clock = systemClock, random = Math.random, uuid = randomUUID, webhooks } = options;
   const storage = new Storage(options.historySize ?? 10_000);
-  const registry: Registry = { storage, clock, random, uuid, webhooks };
+  const registry: Registry = { storage, clock, random, uuid, webhooks, admitPod: options.admitPod };
   createNamespaces(registry);
   const stop = startControllers(registry, {
     workloads: options.controllers ?? true,

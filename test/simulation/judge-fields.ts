@@ -9,6 +9,7 @@ const ours = [
   annotations.schedulingHold,
   "wave.pusher.com/recorded-config",
   "wave.pusher.com/consecutive-rollouts",
+  "wave.pusher.com/rejected-configmaps",
   "deprecated.daemonset.template.generation",
 ];
 
@@ -32,7 +33,7 @@ function foreign(object: StoredObject): Fields {
     metadata: withoutAnnotations(own, ours),
     spec: workload,
     template: templateRest,
-    "template.metadata": withoutAnnotations(fields(templateMetadata), [annotations.hash]),
+    "template.metadata": withoutAnnotations(fields(templateMetadata), [annotations.hash, annotations.pinned]),
     "template.spec": pod,
   };
 }

@@ -2,8 +2,8 @@ import { schedulerOnHold, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording } from "./record.ts";
 
 /**
- * Judges the place of writes: Wave writes workloads, Events, its Lease and the registration of its webhook, and deletes Pods
- * with a scheduling hold. It writes nothing else, and no configuration.
+ * Judges the place of writes: Wave writes workloads, pinned copies, Events, its Lease and the registration of its webhook, and deletes Pods
+ * with a scheduling hold. It writes nothing else, and no configuration of others.
  */
 export function judgePlaces({ history }: Recording): readonly string[] {
   return history.flatMap((entry) => {
@@ -20,6 +20,7 @@ const others = ["events", "leases", "mutatingwebhookconfigurations"];
 function isAllowed({ resource, type, before, after }: HistoryEntry): boolean {
   if (workloadResources.includes(resource) || others.includes(resource)) return true;
   const object = after ?? before;
+  if (resource === "configmaps") return object?.metadata.labels?.["wave.pusher.com/pinned-copy"] === "true";
   // The certificate Secret of its webhook, in its own namespace.
   if (resource === "secrets") return object?.metadata.name.endsWith("-authority") ?? false;
   if (resource !== "pods") return false;

@@ -5,6 +5,7 @@ import { judgeHeld } from "./judge-held.ts";
 import { judgeHolds } from "./judge-holds.ts";
 import { judgeTerms } from "./judge-leadership.ts";
 import { judgePace } from "./judge-pace.ts";
+import { judgePins } from "./judge-pins.ts";
 import { judgePlaces } from "./judge-places.ts";
 import { judgeReviews } from "./judge-reviews.ts";
 import { judgeSettling } from "./judge-settling.ts";
@@ -30,6 +31,7 @@ const parts = [
   judgeHolds,
   judgeHeld,
   judgePace,
+  judgePins,
   judgeSettling,
   judgeBatches,
   judgeEnd,

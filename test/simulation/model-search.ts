@@ -47,7 +47,7 @@ const most = 50_000;
 export function search(
   hash: string,
   named: readonly Named[],
-  timeline: ConfigTimeline,
+  timeline: Pick<ConfigTimeline, "versions">,
   range: Range,
   options: { readonly wanted?: Wanted; readonly incomplete?: boolean } = {},
 ): Moment | "too many" | undefined {
@@ -70,7 +70,7 @@ export function search(
 
 function alike(
   { key, partOf }: Named,
-  timeline: ConfigTimeline,
+  timeline: Pick<ConfigTimeline, "versions">,
   { from, to }: Range,
   wanted: Wanted,
   incomplete: boolean,

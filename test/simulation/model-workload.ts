@@ -12,6 +12,7 @@ export const schedulerOnHold = "wave.pusher.com/invalid";
 export const annotations = {
   optIn: "wave.pusher.com/update-on-config-change",
   hash: "wave.pusher.com/config-hash",
+  pinned: "wave.pusher.com/pinned",
   schedulingHold: "wave.pusher.com/scheduling-disabled",
   sharedWith: "wave.pusher.com/shared-with",
 } as const;

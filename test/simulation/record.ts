@@ -102,6 +102,8 @@ export interface BatchSettings {
   readonly syncPeriodMs: number;
   /** The value of `--workload-kinds`; undefined: none. */
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
+  /** Whether `--pin-config` is set. Default: no. */
+  readonly pinConfig?: boolean;
   /** Undefined: nothing is delayed. */
   readonly pacing: Pacing | undefined;
 }
@@ -181,6 +183,8 @@ export interface WorldOptions {
   readonly history: readonly HistoryEntry[];
   /** Whether Widgets exist and `--workload-kinds` names them. */
   readonly widgets?: boolean;
+  /** Whether workloads are pinned. */
+  readonly pinned?: boolean;
   /** The pacing flags and the true wall-clock time; undefined: nothing is delayed. */
   readonly paced?: { readonly pacing: Pacing; readonly wall: () => number } | undefined;
 }

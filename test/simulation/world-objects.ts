@@ -151,15 +151,18 @@ export function someWorkload(dice: Dice, shape: Shape, kind: string, namespace: 
   const schedulingHeld = dice.chance(0.05);
   const note = schedulingHeld && dice.chance(0.5) ? { "wave.pusher.com/scheduling-disabled": "default-scheduler" } : {};
   const scheduler = schedulingHeld ? { schedulerName: "wave.pusher.com/invalid" } : {};
+  const pins = shape.pinned && dice.chance(0.7) ? { "wave.pusher.com/pin-config": "true" } : {};
   const labels = { app: name };
   return {
     apiVersion: kind === widgetKind.kind ? "example.com/v1" : "apps/v1",
     kind,
-    metadata: { name, namespace, annotations: { ...optIn, ...note, ...someExtras(dice, shape, namespace) } },
+    metadata: { name, namespace, annotations: { ...optIn, ...pins, ...note, ...someExtras(dice, shape, namespace) } },
     spec: {
       selector: { matchLabels: labels },
       template: { metadata: { labels }, spec: { ...somePodSpec(dice, shape), ...scheduler } },
       ...someStrategy(dice, kind),
+      // Without old revisions, copies are soon unused.
+      ...(shape.pinned && kind === "Deployment" && { revisionHistoryLimit: dice.pick(0, 0, 1, 10) }),
     },
   };
 }

@@ -12,6 +12,8 @@ export interface Shape {
   readonly crossing: number;
   /** The weight of each action by its name; absent: the default weight of the action. */
   readonly weights: Readonly<Record<string, number>>;
+  /** Whether some workloads are pinned. */
+  readonly pinned?: boolean;
   /** The settings of Wave that the scenario requires; the seed chooses the others. */
   readonly settings: Partial<BatchSettings>;
 }
@@ -130,6 +132,15 @@ const pacedShapes: readonly Shape[] = [
     settings: {},
   },
 ];
+
+/**
+ * Returns a scenario with workloads that are pinned. Nobody undoes a rollout there: Wave does not roll to what was rolled back, and the
+ * judge does not know that.
+ */
+export function withPins(shape: Shape): Shape {
+  const { edit = 15 } = shape.weights;
+  return { ...shape, pinned: true, weights: { ...shape.weights, edit: 2 * edit, "rollout undo": 0 } };
+}
 
 /** Returns a scenario and the settings with which Wave starts in it. */
 export function chooseScenario(

@@ -45,11 +45,14 @@ export class Scene {
     return this.#options.paced?.wall() ?? 0;
   }
 
-  /** Returns all stored objects of these kinds that are not being deleted. */
+  /** Returns all stored objects of these kinds that are not being deleted, without the pinned copies of Wave. */
   all(...plurals: readonly string[]): readonly Present[] {
     this.#catchUp();
     return [...this.#present.values()].filter(
-      ({ plural, object }) => plurals.includes(plural) && object.metadata.deletionTimestamp === undefined,
+      ({ plural, object: { metadata } }) =>
+        plurals.includes(plural) &&
+        metadata.deletionTimestamp === undefined &&
+        metadata.labels?.["wave.pusher.com/pinned-copy"] === undefined,
     );
   }
 

@@ -14,6 +14,7 @@ import type { Present, Scene } from "./world-scene.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 const hash = "wave.pusher.com/config-hash";
+const pinned = "wave.pusher.com/pinned";
 const schedulingHold = "wave.pusher.com/scheduling-disabled";
 const impossible = "wave.pusher.com/invalid";
 
@@ -159,7 +160,9 @@ function manifestOf({ apiVersion, kind, metadata, spec }: StoredObject): Manifes
   const kept = Object.entries(annotations).filter(([key]) => key !== schedulingHold && !key.startsWith("deprecated."));
   const { template, ...rest } = spec as Manifest["spec"];
   const { schedulerName, ...pod } = template.spec;
-  const templateAnnotations = Object.entries(template.metadata.annotations ?? {}).filter(([key]) => key !== hash);
+  const templateAnnotations = Object.entries(template.metadata.annotations ?? {}).filter(
+    ([key]) => key !== hash && key !== pinned,
+  );
   return {
     apiVersion: apiVersion ?? "apps/v1",
     kind,

@@ -3,7 +3,7 @@ import type { World, WorldOptions } from "./record.ts";
 import { widgets } from "./stage/widgets.ts";
 import { configActions, createConfig, namespaceOf } from "./world-config-actions.ts";
 import { pacingActions, releaseAll } from "./world-pacing-actions.ts";
-import { chooseScenario } from "./world-scenarios.ts";
+import { chooseScenario, withPins } from "./world-scenarios.ts";
 import { Scene } from "./world-scene.ts";
 import { createWorkload, workloadActions } from "./world-workload-actions.ts";
 
@@ -13,8 +13,10 @@ const always = [...configActions, ...workloadActions];
 export function createWorld(options: WorldOptions): World {
   const dice = createDice(options.random);
   const { paced } = options;
-  const { shape, settings: chosen } = chooseScenario(dice, paced?.pacing);
-  const settings = options.widgets ? { ...chosen, workloadKinds: widgets } : chosen;
+  const { shape: usual, settings: chosen } = chooseScenario(dice, paced?.pacing);
+  const shape = options.pinned ? withPins(usual) : usual;
+  const found = options.widgets ? { ...chosen, workloadKinds: widgets } : chosen;
+  const settings = options.pinned ? { ...found, pinConfig: true } : found;
   const scene = new Scene(options, dice, shape, settings);
   const actions = paced === undefined ? always : [...always, ...pacingActions];
   return {

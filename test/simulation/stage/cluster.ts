@@ -6,6 +6,7 @@ import { type ApiCall, type ApiReply, answerCall } from "../../../sandbox/reques
 import { type ApiServer, startApiServer } from "../../../sandbox/requests/api-server.ts";
 import type { Api, HistoryEntry, SentWrite, StoredObject, Writer } from "../record.ts";
 import { crashesWith } from "./crashing-pods.ts";
+import { pointed } from "./pinning.ts";
 import type { Random } from "./random.ts";
 import type { Unlisted } from "./refusals.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -66,6 +67,7 @@ export function startCluster(options: {
     historySize,
     bookmarkMs: 10_000,
     podDelayMs: 50,
+    admitPod: (pod) => pointed(pod as unknown as StoredObject) as unknown as typeof pod,
     servesWidgets: () => scheduler.now >= widgetsFrom,
     crashes: (pod) =>
       crashesWith(pod as unknown as StoredObject, (kind, namespace, name) => {

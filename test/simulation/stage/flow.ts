@@ -115,7 +115,10 @@ export class Flow implements Exchange {
     const { scheduler, weather, random, process, cluster } = this.#options;
     const { method, path } = this.#request;
     const fault = this.#fault;
-    if (method !== "GET" && (isOfWorkload(path) || /\/pods\//.test(path))) {
+    if (
+      method !== "GET" &&
+      (isOfWorkload(path) || /\/pods\//.test(path) || (method === "DELETE" && /\/configmaps\//.test(path)))
+    ) {
       this.#sent = { at: scheduler.now, replica: process.name, what: `${method} ${path}`, unanswered: false };
       cluster.sent.push(this.#sent);
     }

@@ -140,6 +140,7 @@ export class Replica {
         identity: name,
         random: random.next,
         connect: this.network.connect,
+        collectorTimes: shortTimes,
         createWebhook: webhooks.createWebhook(this.process),
       });
       await runAssembly(assembly, { log, signal: over, onFailure: (error) => failed.abort(error) });
@@ -165,6 +166,9 @@ export class Replica {
     return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
   }
 }
+
+/** The times of the collector in a run of minutes, in milliseconds. No write is on its way for longer. */
+const shortTimes = { sweepMs: 5_000, afterRolloutMs: 2_000, waitMs: 60_000, seenMs: 20_000 };
 
 const config: ClusterConfig = {
   server: new URL("https://simulation"),

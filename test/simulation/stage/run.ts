@@ -8,6 +8,7 @@ import { Director } from "./director.ts";
 import { emptied } from "./emptied.ts";
 import { Encore } from "./encore.ts";
 import { choosePacing } from "./pacing.ts";
+import { choosePinning, collectedMs } from "./pinning.ts";
 import { Random } from "./random.ts";
 import { waveNamespace } from "./replica.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -72,7 +73,8 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     const { api, history } = cluster;
     const paced = pacing && { pacing, wall: () => epoch + scheduler.now };
     const worldRandom = random.stream("world").next;
-    const has = { widgets: widgetsFrom !== undefined };
+    const pinned = pacing === undefined && choosePinning(random.stream("pinning"), seed);
+    const has = { widgets: widgetsFrom !== undefined, pinned };
     const world = createWorld({ api, random: worldRandom, sleep: scheduler.sleep, history, paced, ...has });
     const { settings } = world;
     trace.line("", () => JSON.stringify(settings));
@@ -113,6 +115,7 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     }
     const encore = new Encore({ ...stage, replicas: director.replicas, becomeRight });
     rightAt.push(...(await encore.play(world)));
+    if (pinned) await scheduler.runUntil(scheduler.now + collectedMs);
     const endAt = scheduler.now;
     const { reviews } = webhooks;
     const { lives } = director;

@@ -1,0 +1,156 @@
+import { isDeepStrictEqual } from "node:util";
+import { ConfigTimeline } from "./model-configs.ts";
+import { placesOf, type WorkloadSpec } from "./model-reading.ts";
+import { search } from "./model-search.ts";
+import { annotations, namedBy, recordedHash, workloadResources } from "./model-workload.ts";
+import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
+
+/**
+ * Judges pinned configuration:
+ * - A hash that is written with pins stands for the content of the copies, and of what is not pinned at some moment.
+ * - No new Pod of such a template reads a pinned ConfigMap itself.
+ * - A name of a copy stands for one content, whenever it is stored.
+ * - Wave deletes no copy that a Pod, a current or update template, or a ReplicaSet with replicas uses.
+ */
+export function judgePins(run: Recording): readonly string[] {
+  if (!run.settings.pinConfig) return [];
+  const judge = new PinsJudge(run);
+  return run.history.flatMap((entry) => judge.look(entry));
+}
+
+type Pins = ReadonlyMap<string, string>;
+
+class PinsJudge {
+  readonly #run: Recording;
+  readonly #timeline: ConfigTimeline;
+  /** The objects that exist, by resource, namespace and name. */
+  readonly #present = new Map<string, StoredObject>();
+  readonly #contents = new Map<string, unknown>();
+
+  constructor(run: Recording) {
+    this.#run = run;
+    this.#timeline = new ConfigTimeline(run.history);
+  }
+
+  look(entry: HistoryEntry): readonly string[] {
+    const { resource, before, after, at } = entry;
+    const object = after ?? before;
+    if (object === undefined) return [];
+    const { namespace, name } = object.metadata;
+    const violations = this.#violations(entry, object);
+    const key = `${resource}/${namespace}/${name}`;
+    if (after === undefined) this.#present.delete(key);
+    else this.#present.set(key, after);
+    return violations.map((what) => `pins: ${resource} ${namespace}/${name} at ${at} ms: ${what}`);
+  }
+
+  #violations({ resource, type, before, after, by, rv }: HistoryEntry, object: StoredObject): readonly string[] {
+    if (resource === "pods" && type === "ADDED") return readsLive(object);
+    if (resource === "configmaps" && isCopy(object)) {
+      if (type === "ADDED") return this.#differs(object);
+      return type === "DELETED" && by.actor === "wave" ? this.#uses(object) : [];
+    }
+    if (after === undefined || !workloadResources.includes(resource)) return [];
+    if (recordedHash(after) === recordedHash(before)) return [];
+    return this.#judgeHash(after, rv);
+  }
+
+  #judgeHash(workload: StoredObject, rv: number): readonly string[] {
+    const hash = recordedHash(workload);
+    const pins = pinsOf(templateOf(workload));
+    if (hash === undefined || pins.size === 0) return [];
+    const { namespace } = workload.metadata;
+    const copies = new Map<string, StoredObject>();
+    for (const [source, copy] of pins) {
+      const key = `ConfigMap/${namespace}/${copy}`;
+      const stored = this.#timeline.versions(key)[this.#timeline.at(key, rv)]?.object;
+      if (stored === undefined) return [`it names the copy ${copy}, which does not exist`];
+      copies.set(`ConfigMap/${namespace}/${source}`, stored);
+    }
+    // The hash also includes what annotations name of the same object. A copy has only what Pods read.
+    const { annotations: _, ...metadata } = workload.metadata;
+    const inPods = namedBy({ ...workload, metadata }, this.#run.settings);
+    const versions = (key: string) => {
+      const stored = this.#timeline.versions(key).filter((version) => version.rv <= rv);
+      const copy = copies.get(key);
+      const part = inPods.find((each) => each.key === key)?.partOf;
+      if (copy === undefined || part === undefined) return stored;
+      const { bytes } = part(copy);
+      return stored.filter(({ object }) => part(object).bytes.equals(bytes));
+    };
+    const range = { from: () => 0, to: (key: string) => versions(key).length - 1 };
+    const found = search(hash, namedBy(workload, this.#run.settings), { versions }, range);
+    return found === undefined ? ["its hash does not stand for what its copies have"] : [];
+  }
+
+  #differs({ metadata, data, binaryData }: StoredObject): readonly string[] {
+    const key = `${metadata.namespace}/${metadata.name}`;
+    const content = { data, binaryData };
+    const known = this.#contents.get(key);
+    this.#contents.set(key, content);
+    return known === undefined || isDeepStrictEqual(known, content) ? [] : ["the copy had another content before"];
+  }
+
+  /** Returns what uses a copy that is deleted. */
+  #uses({ metadata: { namespace, name } }: StoredObject): readonly string[] {
+    const users: string[] = [];
+    const inNamespace = [...this.#present].filter(([, { metadata }]) => metadata.namespace === namespace);
+    const revisions = new Set(inNamespace.flatMap(([, { status }]) => revisionsOf(status)));
+    for (const [key, object] of inNamespace) {
+      if (isUser(key, object, name, revisions)) users.push(`Wave deletes it although ${key} uses it`);
+    }
+    return users;
+  }
+}
+
+function isUser(key: string, object: StoredObject, copy: string, revisions: ReadonlySet<unknown>): boolean {
+  const [resource = ""] = key.split("/");
+  if (resource === "pods") return !isFinished(object) && namesOf(object).has(copy);
+  if (resource === "controllerrevisions") {
+    const { spec } = (object.data ?? {}) as { readonly spec?: WorkloadSpec };
+    return revisions.has(object.metadata.name) && [...pinsOf(spec?.template).values()].includes(copy);
+  }
+  const { replicas = 1 } = (object.spec ?? {}) as { readonly replicas?: number };
+  if (resource === "replicasets" && replicas === 0) return false;
+  if (resource !== "replicasets" && !workloadResources.includes(resource)) return false;
+  return [...pinsOf(templateOf(object)).values()].includes(copy);
+}
+
+function revisionsOf(status: unknown): readonly unknown[] {
+  const { currentRevision, updateRevision } = (status ?? {}) as Readonly<Record<string, unknown>>;
+  return [currentRevision, updateRevision].filter((name) => name !== undefined);
+}
+
+function isFinished({ status }: StoredObject): boolean {
+  const { phase } = (status ?? {}) as { readonly phase?: string };
+  return phase === "Succeeded" || phase === "Failed";
+}
+
+function isCopy({ metadata }: StoredObject): boolean {
+  return metadata.labels?.["wave.pusher.com/pinned-copy"] === "true";
+}
+
+/** Returns the pinned ConfigMaps that a new Pod reads itself. */
+function readsLive(pod: StoredObject): readonly string[] {
+  const names = namesOf(pod);
+  const live = [...pinsOf({ metadata: pod.metadata }).keys()].filter((source) => names.has(source));
+  return live.map((source) => `it reads ConfigMap ${source} itself, and not the copy`);
+}
+
+/** Returns the names of the ConfigMaps that a Pod references. */
+function namesOf(pod: StoredObject): ReadonlySet<string> {
+  const metadata = { ...pod.metadata, annotations: {} };
+  const places = placesOf({ ...pod, metadata, spec: { template: { spec: pod.spec } } });
+  return new Set(places.filter(({ kind }) => kind === "ConfigMap").map(({ name }) => name));
+}
+
+function templateOf({ spec }: StoredObject): WorkloadSpec["template"] {
+  return (spec as WorkloadSpec | undefined)?.template;
+}
+
+function pinsOf(
+  template: { readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } } | undefined,
+): Pins {
+  const text = template?.metadata?.annotations?.[annotations.pinned];
+  return new Map(text?.split(",").map((pin) => pin.split("=", 2) as [string, string]));
+}
