@@ -179,7 +179,11 @@ describe("wave diff", () => {
     const known = await run([configMap("page", { key: "hunter2" })], "-ojson");
     expect(known.code).toBe(1);
     expect(JSON.parse(known.out).workloads).toMatchObject([
-      { effect: "roll", reason: 'ConfigMap "page" changed (key "key"). This effect assumes that the Pods of the workload are current now.' },
+      {
+        effect: "roll",
+        reason:
+          'ConfigMap "page" changed (key "key"). This effect assumes that the Pods of the workload are current now.',
+      },
     ]);
     const unknown = await run([
       { apiVersion: "v1", kind: "Secret", metadata: { name: "db" }, stringData: { password: "hunter2" } },
@@ -270,7 +274,9 @@ describe("wave diff", () => {
     await merge("deployments/web", { spec: { template: { metadata: { annotations } } } }, "wave");
     const { code, out } = await run([configMap("page", { key: "2" })]);
     expect(code).toBe(1);
-    expect(out).toContain('ConfigMap "page" changed (key "key"). This effect assumes that the Pods of the workload are current now.');
+    expect(out).toContain(
+      'ConfigMap "page" changed (key "key"). This effect assumes that the Pods of the workload are current now.',
+    );
     expect(await run([configMap("page", { key: "1" })])).toMatchObject({ code: 0 });
   });
 

@@ -145,7 +145,9 @@ async function listWhere(
       return await listAll(client, row, { namespace }, keep);
     } catch (error) {
       if (!isForbidden(error)) throw error;
-      unlisted.add(`Cannot list ${row.plural} in ${namespace}. They may roll. Cause: ${errorText(error)}.`);
+      unlisted.add(
+        `Cannot list ${row.plural} in ${namespace}. Some ${row.plural} there may roll. Cause: ${errorText(error)}.`,
+      );
       return [];
     }
   });

@@ -47,7 +47,10 @@ export function planPair(pair: WorkloadPair, { before, after }: Pick<ClusterStat
   const planned = effectOf({ pair, old, plan, changes, state: after });
   const effect =
     planned && assumed && planned.effect !== "unknown"
-      ? { ...planned, reason: sentences(planned.reason, "This effect assumes that the Pods of the workload are current now") }
+      ? {
+          ...planned,
+          reason: sentences(planned.reason, "This effect assumes that the Pods of the workload are current now"),
+        }
       : planned;
   return { pair, after: workload, seen, effect };
 }

@@ -103,14 +103,15 @@ describe("wave explain", () => {
     );
     await createPods({});
     const text = await explain();
-    const why = 'ConfigMap "page" was rolled back. New Pods read its pinned copy until the ConfigMap changes.';
+    const why =
+      'Rolled back: Pods read the earlier content of ConfigMap "page". Wave does not roll to the live content until it changes, or until you run wave resume.';
     expect(row(text, "State")).toBe("State        rolledBack");
     expect(row(text, "Pods")).toBe("Pods         2 of 2 run with the configuration of the pod template.");
-    expect(text).toContain(`Notes:\n  ${why}\n`);
+    expect(text).toContain(`Warnings:\n  ${why}\n`);
     expect(await explainJson()).toMatchObject({ state: "rolledBack", message: why, rolledBack: ["page"] });
     expect(await run("wait", "deploy/web", "--pin-config", "--timeout=0")).toMatchObject({
       code: 1,
-      err: expect.stringContaining(`rolledBack. ${why} Edit the ConfigMap again, or run wave resume to roll to its content.`),
+      err: expect.stringContaining(`rolledBack. ${why}\n`),
     });
     await createPods({ reads: reads.live }, {}, {});
     expect(await explainJson()).toMatchObject({ pods: { total: 5, current: 4 } });

@@ -53,7 +53,7 @@ export const historyCommand = clusterCommand({
     details: [
       "A revision is a ReplicaSet or ControllerRevision that Kubernetes keeps, as many as revisionHistoryLimit allows. Its number is that of kubectl rollout history.",
       "CHANGES compares the pinned copies of two consecutive revisions: key changed, +key added, -key removed. Without pinned copies the changes are unknown.",
-      "EDITED BY is the field manager that wrote the content. Only the ConfigMap records it, and only until its next change.",
+      "EDITED BY is the field manager that wrote the content. Only the ConfigMap records this manager, and only until its next edit.",
     ],
     words: { heading: "States", meanings: wordsOf(revisionStates) },
     exits: {

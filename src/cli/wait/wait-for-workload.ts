@@ -114,8 +114,8 @@ function checkOf({ state, because, message, reason, kubernetes, hold, pods }: Ex
   const shared = {
     state: hold === null ? state : `${state} (${hold.reason})`,
     message: withKubernetesReason(message ?? reason, kubernetes),
-    // The message of a hold already names what ends the hold.
-    next: state === "held" ? "" : workloadStates[state].next,
+    // The message of a hold, and of a rollback, already gives the next step.
+    next: state === "held" || state === "rolledBack" ? "" : workloadStates[state].next,
   };
   switch (state) {
     case "current":

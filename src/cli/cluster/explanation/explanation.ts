@@ -34,10 +34,9 @@ import type { KubernetesReason } from "../states/kubernetes-reason.ts";
 import {
   missingPins,
   type PodPinning,
-  pinningTexts,
   podPinning,
   readsTemplate,
-  rolledBack,
+  rolledBackConfigMaps,
 } from "../states/pod-pinning.ts";
 import { assessState } from "../states/workload-state.ts";
 import type { WorkloadStateName } from "../states/workload-states.ts";
@@ -132,7 +131,7 @@ export function explainWorkload({
     (reference) => ({ ...reference, path: fieldOfKind(workload.row, reference.path) }),
   );
   const explained = explainedOutcome(plan, { unread, unnamed: unnamed?.error }, workload, keys);
-  const back = rolledBack(workload, lookup, policyOf(workload, policy));
+  const back = rolledBackConfigMaps(workload, lookup, policyOf(workload, policy));
   const running = pods.state === "read" ? pods.of(workload) : undefined;
   const isCurrent = currentPods(workload, plan, explained.outcome, counted, policy);
   const isTrulyCurrent =
@@ -150,7 +149,7 @@ export function explainWorkload({
     pods,
     podCount,
     pinning,
-    rolledBack: [...back],
+    rolledBack: [...back].sort(),
     kubernetes,
     dueSince: dueSince({ object, workload: readable }, read, now),
     flags,
@@ -170,7 +169,7 @@ export function explainWorkload({
     ...explained,
     pods: podCount ?? null,
     pinning,
-    rolledBack: [...back],
+    rolledBack: [...back].sort(),
     heldChange: held,
     policy: decidedPolicy(workload, policy),
     recordedHash: recordedHash ?? null,
@@ -192,7 +191,6 @@ export function explainWorkload({
     unread,
     warnings: plan.warnings,
     notes: [
-      ...(back.size === 0 ? [] : [pinningTexts.rolledBack([...back])]),
       ...missingPins(workload, policyOf(workload, policy)),
       ...heldChangeNotes(held, workload, isPinned(workload, policyOf(workload, policy))),
       ...workloadNotes(object, workload),

@@ -35,8 +35,8 @@ function rolloutNotes({ spec }: WorkloadObject): readonly string[] {
 }
 
 function schedulingHoldNotes(workload: Workload): readonly string[] {
-  if (isSchedulingHeld(workload)) return ["The scheduling hold is closed. New Pods stay pending."];
+  if (isSchedulingHeld(workload)) return ["The workload has a scheduling hold. New Pods stay pending."];
   return hasSchedulingHold(workload)
-    ? ["Another client opened the scheduling hold. The annotation of the hold is left over."]
+    ? ["Another client ended the scheduling hold, but did not remove its annotation."]
     : [];
 }

@@ -59,9 +59,9 @@ export function missingPins(workload: Workload, policy: Policy): readonly string
 }
 
 /** Returns the ConfigMaps whose live content was rolled back, so that new Pods read their pinned copies. */
-export function rolledBack(workload: Workload, lookup: Lookup, policy: Policy): ReadonlySet<string> {
+export function rolledBackConfigMaps(workload: Workload, lookup: Lookup, policy: Policy): ReadonlySet<string> {
   if (workload.rejected === undefined || !isPinned(workload, policy)) return new Set();
-  return withRejected(workload, lookup).kept;
+  return withRejected(workload, lookup, policy).kept;
 }
 
 /**
@@ -106,10 +106,6 @@ export const pinningTexts = {
     `${podsAre(count)} unpinned, without annotation wave.pusher.com/pinned. Delete such a Pod: the next one is pinned.`,
   partly: (count: number, names: readonly string[]) =>
     `${podsAre(count)} partly pinned. Live configuration: ${names.length === 1 ? "ConfigMap" : "ConfigMaps"} ${formatList(names, shownNames, quoted)}.`,
-  rolledBack: (names: readonly string[]) =>
-    names.length === 1
-      ? `ConfigMap ${quoted(names[0] ?? "")} was rolled back. New Pods read its pinned copy until the ConfigMap changes.`
-      : `ConfigMaps ${formatList(names, shownNames, quoted)} were rolled back. New Pods read their pinned copies until the ConfigMaps change.`,
   heldFiles: (count: number) =>
     `${pods(count)} of the old revision ${count === 1 ? "mounts" : "mount"} live configuration. Mounted files may already show the held change.`,
   heldEnv: (count: number) =>

@@ -2,11 +2,12 @@
 import { fieldsOf, numberOf } from "../../../domain/model/kinds/replica-counts.ts";
 import type { Workload, WorkloadObject } from "../../../domain/model/workload.ts";
 import type { Hold } from "../../../domain/outcomes/hold.ts";
+import { rolledBack as rolledBackWarning } from "../../../domain/pinning/pinned-lookup.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import { sentences } from "../../output/sentences.ts";
 import type { PodCount, ReadPods } from "../read/pods.ts";
 import { conditionsOf, type KubernetesReason, kubernetesWord } from "./kubernetes-reason.ts";
-import { type PodPinning, pinningTexts } from "./pod-pinning.ts";
+import type { PodPinning } from "./pod-pinning.ts";
 import type { WorkloadStateName } from "./workload-states.ts";
 
 /** The state of a workload, with its cause. */
@@ -109,7 +110,7 @@ function assessRollout(facts: StateFacts): AssessedState {
 /** Returns the state of a workload whose Pods all have the current hash: they may read other content than is stored. */
 function currentState({ rolledBack, pinning }: StateFacts, since: number | undefined): AssessedState {
   if (rolledBack.length > 0)
-    return { state: "rolledBack", because: "", message: pinningTexts.rolledBack(rolledBack), since };
+    return { state: "rolledBack", because: "", message: rolledBackWarning(rolledBack).message, since };
   const { unpinned = 0, partlyPinned = 0, why = [] } = pinning ?? {};
   const because = unpinned > 0 ? "unpinned" : partlyPinned > 0 ? "partlyPinned" : "";
   return { state: "current", because, message: sentences(...why), since };
