@@ -86,7 +86,7 @@ export async function measureAdmission(
       await creating.stop();
       for (const concurrency of [1, 16]) {
         const created = (optIn: string) => creates(cluster, optIn, concurrency, count / 4);
-        note({ title: "create, not Wave's", concurrency, ...(await created("false")) });
+        note({ title: "create, the workload opted out", concurrency, ...(await created("false")) });
         note({ title: "create, admitted by Wave", concurrency, ...(await created("true")) });
       }
       memory = memoryOf(wave.process.pid);

@@ -16,7 +16,7 @@ export async function reportCost(say: (line: string) => void): Promise<readonly 
     `${((ofOne.at(-1)?.bytes ?? 0) / 1024).toFixed(0)} KiB, ${(ofOne.at(-1)?.parse ?? 0).toFixed(1)} ms`,
     slope(ofOne).toFixed(2),
   ]);
-  const header = ["entries", ...sizes.map((size) => `${size}, ms`), "the largest, and parsing it", "slope"];
+  const header = ["entries", ...sizes.map((size) => `${size}, ms`), "size of the largest, time to parse it", "slope"];
   return table(header, rows);
 }
 

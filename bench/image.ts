@@ -29,7 +29,7 @@ export async function reportImage(say: (line: string) => void): Promise<readonly
     const node = await startNode(join(folder, "amd64.tar"));
     const memory = await measureContainers(node).finally(() => node.stop());
     return [
-      ...table(["", "MiB", "of it Wave's own layers", "all gzipped, as it is pulled"], sizes),
+      ...table(["", "all layers, MiB", "Wave's own layers, MiB", "all layers gzipped, MiB"], sizes),
       "",
       ...table(
         ["container", "working set, MiB", "anonymous, MiB", "peak with cached pages of files, MiB"],

@@ -17,7 +17,15 @@ export async function reportMemory(say: (line: string) => void): Promise<readonl
     ),
   );
   return table(
-    ["Secrets of 4 KiB", "workloads", "start to synced", "resident, MiB", "of it anonymous", "peak", "API requests"],
+    [
+      "Secrets of 4 KiB",
+      "workloads",
+      "start to synced",
+      "resident, MiB",
+      "anonymous, MiB",
+      "peak, MiB",
+      "API requests",
+    ],
     figures.map((one) => [
       one.secrets,
       one.workloads,

@@ -15,7 +15,14 @@ export async function reportPeers(say: (line: string) => void): Promise<readonly
   ]);
   for (const row of rows) say(row.join("  "));
   return table(
-    ["controller", "one edit, ms", "500 Deployments, ms", "resident, MiB", "peak, MiB", "rolls by 100 edits in 5 s"],
+    [
+      "controller",
+      "one edit, ms",
+      "500 Deployments, ms",
+      "resident, MiB",
+      "peak, MiB",
+      "rollouts for 100 edits in 5 s",
+    ],
     rows,
   );
 }

@@ -17,5 +17,5 @@ export async function reportHandOver(say: (line: string) => void): Promise<reado
     quantile(milliseconds, 0.5).toFixed(0),
     quantile(milliseconds, 1).toFixed(0),
   ]);
-  return table(["the leader ends by", "times", "p50, ms", "most, ms"], rows);
+  return table(["the leader ends by", "runs", "p50, ms", "maximum, ms"], rows);
 }

@@ -72,10 +72,7 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
     "too many workloads failed with the change",
     "fix the configuration, or run `wave resume`: [batches](pacing.md#many-workloads-that-read-one-object)",
   ],
-  planFailed: [
-    "Wave found an inconsistency in itself",
-    "report the line with its field `stack`; other workloads are not affected",
-  ],
+  planFailed: ["Wave has a bug", "report the line with its field `stack`; other workloads are not affected"],
   pendingPodsKept: [
     "Pods stay Pending although their scheduling hold has ended",
     "grant `list` and `delete` on `pods`, which the webhooks need",
@@ -140,7 +137,7 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
   migrateLegacyIdle: ["both flags are set", "remove one of the flags"],
   flagIdle: ["a flag of Reloader that Wave accepts and ignores", "remove the flag"],
   secondSignal: ["the process received a second signal", "nothing"],
-  bug: ["Wave found an inconsistency in itself and ends", "report the line; Kubernetes restarts Wave"],
+  bug: ["Wave has a bug and ends", "report the line; Kubernetes restarts Wave"],
 };
 
 /** Cause and next step of each problem with the first connection. */

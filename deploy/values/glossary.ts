@@ -126,7 +126,7 @@ export const glossary: readonly GlossaryTerm[] = [
   },
   {
     term: "halted",
-    definition: "A change stops before it reaches the remaining workloads, because rollouts of it failed.",
+    definition: "A change stops before it reaches the remaining workloads, because workloads failed with this change.",
     appears: {
       holds: ["halted"],
       events: ["RolloutHalted"],
@@ -154,7 +154,7 @@ export const glossary: readonly GlossaryTerm[] = [
   {
     term: "hold",
     definition:
-      "An annotation with which a person stops rollouts, on a workload, Namespace, ConfigMap or Secret. More generally, any reason why a due rollout waits.",
+      "An annotation on a workload, Namespace, ConfigMap or Secret, which a person sets to stop rollouts. More generally, any reason why a due rollout waits.",
     appears: { commands: ["hold", "release"], annotations: ["hold"], holds: ["hold"] },
   },
   {
@@ -270,7 +270,7 @@ export const glossary: readonly GlossaryTerm[] = [
   {
     term: "rolled back",
     definition:
-      "A person undid a rollout. Pods read the content before it, and Wave does not roll to the rejected content again.",
+      "A person undid a rollout. Pods read the earlier content, and Wave does not roll to the rejected content again.",
     appears: { annotations: ["rejected-configmaps"], listed: ["rolledBack"], events: ["RolledBack"] },
   },
   { term: "rolling", definition: "Kubernetes is replacing the Pods of a workload.", appears: { listed: ["rolling"] } },

@@ -17,7 +17,7 @@ const conditions: Readonly<Record<PermissionCondition, string>> = {
   hashKey: "Only with the value `hashKeySecret`",
   webhooks: "Only with the value `webhooks.enabled`",
   installedWebhook: "Only with the value `webhooks.enabled`",
-  ownAuthority: "Only with the value `webhooks.enabled`, except with certificates from cert-manager or files",
+  ownAuthority: "Only with the value `webhooks.enabled`, and not if the certificates come from cert-manager or files",
 };
 
 const names: Readonly<Record<PermissionName, string>> = {

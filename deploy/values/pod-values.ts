@@ -87,7 +87,7 @@ export const podValues = section(
     "extraArgs",
     [],
     { type: "array", items: { type: "string", pattern: "^--[a-z]", not: { pattern: reservedFlags } } },
-    "Additional arguments, after all others. Prefer the other values: most flags of `wave run` have a value.",
+    "Additional arguments, after all others. Most flags of `wave run` have a chart value: prefer the chart value.",
   ],
 );
 

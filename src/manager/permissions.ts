@@ -107,7 +107,7 @@ export const permissionRows: readonly PermissionRow[] = [
     "namespaces",
     "namespaces",
     "list watch",
-    "annotations of a Namespace apply to its workloads; with the value `namespaces`, only these names",
+    "annotations of a Namespace apply to its workloads; with the value `namespaces`, Wave has this permission only for these Namespaces",
   ),
   named(
     "namespaces",

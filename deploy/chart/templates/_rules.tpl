@@ -84,7 +84,7 @@
 {{- end }}
 {{- end }}
 {{- define "wave.rules.namespaces" -}}
-# Annotations of a Namespace apply to its workloads; with the value `namespaces`, only these names.
+# Annotations of a Namespace apply to its workloads; with the value `namespaces`, Wave has this permission only for these Namespaces.
 - apiGroups: [""]
   resources: [namespaces]
   {{- with .Values.namespaces }}

@@ -134,7 +134,7 @@ describe("the text of an explanation", () => {
   it("reports a scheduling hold that is closed while something is missing", () => {
     const text = rendered(schedulingHeld, { "ConfigMap/default/page": { state: "absent" } });
     expect(text).toContain("\nNow          Waiting. New Pods stay pending until nothing is missing.\n");
-    expect(text).toContain("\nNotes:\n  The scheduling hold is closed. New Pods stay pending.\n");
+    expect(text).toContain("\nNotes:\n  The workload has a scheduling hold. New Pods stay pending.\n");
   });
 
   it("reports that the scheduling hold opens when nothing is missing, or when scheduling holds are off", () => {

@@ -40,7 +40,7 @@ function currentHeadline({ state, message }: Explanation): string {
     case "current":
       return "Nothing to do. The workload is up to date.";
     case "rolledBack":
-      return "Nothing to do. New Pods read the content before the rollback.";
+      return "Nothing to do. A change was rolled back, and new Pods read the earlier content.";
     case "rolling":
       return sentences("Rollout in progress", message ?? "");
     case "failed":

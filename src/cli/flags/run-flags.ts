@@ -40,7 +40,7 @@ export const runFlags = {
   }),
   namespaces: namespaces({
     group: cluster,
-    help: "Watch and roll workloads only in these namespaces. With this flag, Wave needs permissions only in these namespaces, and permission to read these Namespaces.",
+    help: "Watch and roll workloads only in these namespaces. With this flag, Wave needs permissions only in these namespaces, and permission to read the Namespace objects with these names.",
   }),
 
   "cross-namespace": choice({

@@ -47,7 +47,10 @@ export const migrate = clusterCommand({
       "Preview what happens to each workload if Wave replaces Wave in Go, SAP pod-reloader or Stakater Reloader.",
     examples: [
       ["wave migrate --dry-run -A", "the whole cluster"],
-      ["wave migrate --dry-run -A --compatibility=wave,stakater -o json", "only these annotations, for a program"],
+      [
+        "wave migrate --dry-run -A --compatibility=wave,stakater -o json",
+        "only annotations of Wave and Stakater, as JSON",
+      ],
     ],
     usualFlags: ["dry-run", "namespace", "all-namespaces", "output"],
     details: [

@@ -50,8 +50,9 @@ export const sapRows: readonly CompatibilityRow[] = [
     on: ["workload"],
     values: "a hash",
     means:
-      "With webhooks: a precondition of a request. If the value is the current hash, the webhook removes the annotation. Otherwise it denies the request.",
-    unlike: "Wave compares the value with its own hash. Clients that compute the hash of SAP send another value.",
+      "With webhooks: the hash that the sender of a request expects. If the value is the current hash, the webhook removes the annotation. Otherwise the webhook denies the request.",
+    unlike:
+      "Wave compares the value with its own hash. Clients that compute SAP's hash send another value, so the webhook denies their requests after Wave has written its own hash.",
   },
 ];
 

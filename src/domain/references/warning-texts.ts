@@ -25,7 +25,7 @@ export const invalidAnnotationTexts = {
   invalidPattern: (annotation: string, patterns: string) =>
     `Annotation ${annotation} has an invalid regular expression: ${patterns}. Correct the annotation.`,
   tooManyPatterns: (annotation: string, patterns: string, characters: string) =>
-    `Annotation ${annotation} has more than ${patterns} patterns, or a pattern with more than ${characters} characters. Wave ignores these. Use fewer or shorter patterns.`,
+    `Annotation ${annotation} has more than ${patterns} patterns, or a pattern with more than ${characters} characters. Wave ignores the patterns over these limits. Use fewer or shorter patterns.`,
   invalidPause: (annotation: string, value: string) =>
     `Annotation ${annotation} has the invalid value ${quoted(value)}. Use a duration such as "5m".`,
   contradiction: (annotation: string, value: string, others: string) =>

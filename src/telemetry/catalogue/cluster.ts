@@ -46,7 +46,7 @@ export const clusterMetrics = {
     },
   }),
   lastHeard: gauge("wave_watch_last_heard_seconds", {
-    help: "Time since the last data of the watches of a resource. Bookmarks arrive about every minute.",
+    help: "Longest time since a watch of the resource received data. Bookmarks arrive about every minute.",
     labels: { resource: "each resource that is watched for the caches" },
   }),
   synced: gauge("wave_caches_synced", {

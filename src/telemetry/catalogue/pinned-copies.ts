@@ -5,7 +5,7 @@ const only = "--pin-config";
 /** Metrics of the collector of pinned copies. */
 export const pinnedCopyMetrics = {
   copies: gauge("wave_pinned_copies", {
-    help: "Number of pinned copies at the last sweep of each namespace by the current leader, by use.",
+    help: "Number of pinned copies by use, as the current leader last found them in each namespace.",
     labels: {
       use: {
         running: "Pods read the copy, or new Pods would read it",
@@ -16,7 +16,7 @@ export const pinnedCopyMetrics = {
     only,
   }),
   writes: counter("wave_pinned_copy_writes_total", {
-    help: "Number of writes of stored pinned copies by the collector.",
+    help: "Number of attempts to mark, unmark, delete or restore a stored pinned copy.",
     labels: {
       write: {
         marked: "Wave marked a copy as unused",

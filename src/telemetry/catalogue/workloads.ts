@@ -28,7 +28,7 @@ const states = {
   held: "A rollout is due and held",
   refused: "The last write was rejected",
   bug: "Wave failed to plan the workload",
-  ignore: "The workload opted out, and Wave still tracks it because of an earlier Event or message",
+  ignore: "The workload opted out, and Wave keeps its record until an earlier Event or message is out of date",
 } as const;
 
 /** Reasons for holding a due rollout. */
@@ -53,7 +53,7 @@ export const workloadMetrics = {
     labels: { kind, outcome: outcomes },
   }),
   duration: histogram("wave_rollout_duration_seconds", {
-    help: "Time from the arrival of a change to the patch of the workload. It does not include rollouts that were held for a reason other than settling, interval, progressing or batch.",
+    help: "Time from the arrival of a change to the patch of the workload. It includes rollouts without a hold, and rollouts that were held only for settling, interval, progressing or batch.",
     labels: { kind },
     buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
   }),
@@ -78,7 +78,7 @@ export const workloadMetrics = {
   }),
   depth: gauge("wave_queue_depth", { help: "Number of workloads that are ready for a worker." }),
   delayed: gauge("wave_queue_delayed", {
-    help: "Number of workloads that wait until a set time: to settle, for a retry, or for a repeated report.",
+    help: "Number of workloads that wait until a set time: to settle, to retry, or to report a problem again.",
   }),
   permits: gauge("wave_write_permits_waiting", {
     help: "Number of workloads whose write is due and waits for a write permit.",
@@ -97,9 +97,9 @@ export const workloadMetrics = {
     help: "Number of Events that Wave could not write, or did not try to write because the namespace had just rejected other Events.",
   }),
   views: gauge("wave_view_entries", {
-    help: "Number of configuration keys that Wave remembers to report which keys changed. The maximum is 65,536.",
+    help: "Number of configuration keys that Wave keeps in memory, so that Events can name the changed keys. The maximum is 65,536.",
   }),
   droppedViews: counter("wave_views_dropped_total", {
-    help: "Number of times that the configuration of a workload was too large to remember. The next rollout of the workload does not report which keys changed.",
+    help: "Number of times that the configuration of a workload was too large to keep in memory. The next rollout of the workload does not report which keys changed.",
   }),
 };

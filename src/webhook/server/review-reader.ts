@@ -44,7 +44,7 @@ export class ReviewReader {
 
   #laneOf(length: number, values: number): SlotPool {
     const row = this.#lanes.find(({ bytes, values: most }) => length <= bytes && values <= most);
-    if (row === undefined) throw new RangeError(`no lane for ${length} bytes and ${values} values`);
+    if (row === undefined) throw new RangeError(`no lane accepts a review of ${length} bytes and ${values} values`);
     return row.lane;
   }
 }
