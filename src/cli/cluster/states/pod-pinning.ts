@@ -26,7 +26,7 @@ const shownNames = 3;
 export function podPinning(workload: Workload, pods: readonly RunningPod[]): PodPinning | null {
   const pins = pinsOf(workload.pinned);
   if (pins === undefined) return null;
-  const read = pods.map((pod) => ({ pod, ...pinsOfPod(workload.namespace, pins, pod) }));
+  const read = pods.map((pod) => ({ pod, ...pinsOfPod(workload, pins, pod) }));
   const unpinned = read.filter(({ state }) => state === "unpinned");
   const partly = read.filter(({ state }) => state === "partly pinned");
   const unmarked = unpinned.filter(({ pod }) => pod.pinned === undefined).length;
@@ -71,7 +71,7 @@ export function rolledBackConfigMaps(workload: Workload, lookup: Lookup, policy:
 export function readsTemplate(workload: Workload, pod: RunningPod, lookup: Lookup, back: ReadonlySet<string>): boolean {
   const pins = pinsOf(workload.pinned);
   if (pins === undefined || back.size === 0) return true;
-  const { live } = pinsOfPod(workload.namespace, pins, pod);
+  const { live } = pinsOfPod(workload, pins, pod);
   return live.every((name) => {
     const { changedAt = 0 } = lookup("ConfigMap", workload.namespace, name) ?? {};
     return !back.has(name) || pod.startedAt < changedAt;
@@ -79,8 +79,9 @@ export function readsTemplate(workload: Workload, pod: RunningPod, lookup: Looku
 }
 
 /** Returns what a Pod reads: the copies of the template, or of the revision that the Pod was created from. */
-function pinsOfPod(namespace: string, template: Pins, { pinned, files, env }: RunningPod): PodPins {
-  const own = pinsOf(pinned);
+function pinsOfPod({ namespace, pinned: text }: Workload, template: Pins, { pinned, files, env }: RunningPod): PodPins {
+  // Most Pods have the annotation of the template, and thousands of Pods are not parsed one by one.
+  const own = pinned === text ? undefined : pinsOf(pinned);
   const revisions = own === undefined ? [template] : [template, own];
   const sources = revisions.flatMap((pins) => [...pins].flat());
   const names = sources.filter((name) => {
