@@ -5,7 +5,7 @@ import { namesInTemplate, pinsOfTemplate, referencedNames } from "../../domain/p
 import { valueAtPointer } from "../../domain/syntax/json-patch.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
-import { type FreshListOptions, freshList } from "./fresh-list.ts";
+import { type FreshListOptions, freshList } from "../../pinning/fresh-list.ts";
 
 /** A pin in the template of a workload whose copy does not exist. */
 export interface LostCopy {

@@ -1,9 +1,9 @@
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { type Resource, resourcePath } from "../../kube/api/resources.ts";
-import type { ApiClient } from "../../kube/http/client.ts";
-import { pagedList } from "../../kube/list-watch/paged-list.ts";
-import type { Clock } from "../../lib/clock.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
+import type { KubeObject } from "../kube/api/api-types.ts";
+import { type Resource, resourcePath } from "../kube/api/resources.ts";
+import type { ApiClient } from "../kube/http/client.ts";
+import { pagedList } from "../kube/list-watch/paged-list.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../telemetry/logging/log.ts";
 
 /** What {@link freshList} needs. */
 export interface FreshListOptions {

@@ -1,9 +1,9 @@
 import type { ConfigMap } from "#kubernetes";
-import type { StoredCopy } from "../../domain/pinning/collect.ts";
-import { pinnedCopyLabel, unusedSince } from "../../domain/references/annotations.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { resources } from "../../kube/api/resources.ts";
-import { metadataOnlyList } from "../../kube/list-watch/paged-list.ts";
+import type { StoredCopy } from "../domain/pinning/collect.ts";
+import { pinnedCopyLabel, unusedSince } from "../domain/references/annotations.ts";
+import type { KubeObject } from "../kube/api/api-types.ts";
+import { resources } from "../kube/api/resources.ts";
+import { metadataOnlyList } from "../kube/list-watch/paged-list.ts";
 import { type FreshListOptions, freshList } from "./fresh-list.ts";
 
 const labelSelector = `${pinnedCopyLabel}=true`;
