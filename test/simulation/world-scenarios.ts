@@ -134,8 +134,8 @@ const pacedShapes: readonly Shape[] = [
 ];
 
 /**
- * Returns a scenario with workloads that are pinned. Nobody undoes a rollout there: Wave does not roll to what was rolled back, and the
- * judge does not know that.
+ * Returns a scenario with workloads that are pinned. It has no `rollout undo`: Wave does not roll again to what was rolled back, and the
+ * judge does not know this rule.
  */
 export function withPins(shape: Shape): Shape {
   const { edit = 15 } = shape.weights;
