@@ -5,14 +5,17 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Not a measure: as long as a very busy machine needs. A condition that is awaited ends a test as soon as it holds. */
 const patience = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } };
 
-/** Starts the simulation first: its two files take as long as all other units together, and workers stand idle behind them. */
+/** Starts the longest files first, which take minutes: the simulation, and the pages that are followed. Otherwise workers stand idle behind them. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) => moduleId.endsWith("-seeds.test.ts");
+    const isLong = ({ moduleId }: TestSpecification) => /(-seeds|\/docs\/(snippets|site))\.test\.ts$/.test(moduleId);
     const sorted = await super.sort(files);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
 }
+
+/** One more worker than cores: a suite on a control plane waits for most of its time. By default one core is left over. */
+const shared = { maxWorkers: availableParallelism() + 1 };
 
 /** Prints the log of Wave when a test fails. */
 const failures = "test/control-plane/failure-setup.ts";
@@ -28,8 +31,7 @@ export default defineConfig({
           include: ["{src,sandbox}/**/*.test.ts", "test/*.test.ts", "test/simulation/**/*.test.ts"],
           setupFiles: "test/support/properties-setup.ts",
           ...patience,
-          // One for each core: by default one core is left over, which doubles the time on two.
-          maxWorkers: availableParallelism(),
+          ...shared,
         },
       },
       {
@@ -40,8 +42,7 @@ export default defineConfig({
           globalSetup: "test/control-plane/global-setup.ts",
           setupFiles: [failures, "test/support/properties-setup.ts"],
           ...patience,
-          // One API server serves all suites: more at once than this only makes them wait for it.
-          maxWorkers: 2,
+          ...shared,
         },
       },
       {
@@ -50,9 +51,7 @@ export default defineConfig({
           include: ["test/docs/**/*.test.ts"],
           setupFiles: failures,
           ...patience,
-          // It has a control plane of its own, so nothing stands beside it.
-          fileParallelism: false,
-          sequence: { groupOrder: 1 },
+          ...shared,
         },
       },
       {
@@ -64,7 +63,7 @@ export default defineConfig({
           ...patience,
           // One node at a time, and nothing beside it: when all others are through.
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
     ],
