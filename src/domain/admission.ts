@@ -14,7 +14,7 @@ import {
 import { toWorkload, type Workload, type WorkloadObject, type WorkloadRow } from "./model/workload.ts";
 import { setHash, setPinned, writeHash } from "./patch/workload-patch.ts";
 import { annotationOperations, pinnedRequest, withUserAnnotations } from "./pinned-admission.ts";
-import { isPinned, type PinSource, pinSources } from "./pinning/pin-request.ts";
+import { canBePinned, contentOf, isPinned, type PinSource, pinSources } from "./pinning/pin-request.ts";
 import { type DuePlan, type Lookup, planRollout } from "./plan/plan.ts";
 import { isOptedIn } from "./policy/opted-in.ts";
 import type { Policy } from "./policy/policy.ts";
@@ -61,6 +61,8 @@ export interface AdmissionPins {
   readonly sources: readonly PinSource[] | undefined;
   /** Finds what the new Pods read. */
   readonly lookup: Lookup;
+  /** Whether the hash includes live content only. A copy of a change that is held or rejected has other content. */
+  readonly areLive: boolean;
 }
 
 /** A workload object in a request, and the workload that Wave reads from it. */
@@ -108,7 +110,8 @@ export function planAdmission(
   const before = operation === "UPDATE" ? old : undefined;
   const undone = before && undoneObject(after, before, live, policy);
   const requested = undone ?? after;
-  const pinned = pinnedRequest(requested.workload, before?.workload, live, policy);
+  const keepsTemplate = before !== undefined && sameTemplates(requested, before);
+  const pinned = pinnedRequest(requested.workload, before?.workload, live, policy, !keepsTemplate);
   const { workload, lookup } = pinned;
   const planned = planRollout(workload, lookup, policy);
   const plan = { ...planned, warnings: [...planned.warnings, ...pinned.warnings] };
@@ -117,17 +120,22 @@ export function planAdmission(
     const { message: denied } = precondition;
     return { patch: undefined, warnings: plan.warnings, outcome: "denied", denied, reason: denied };
   }
-  const keepsPods = before !== undefined && !pinned.isUndo && sameTemplates(requested, before);
+  const keepsPods = keepsTemplate && !pinned.isUndo;
   const request: Request = { workload, before: before?.workload, keepsPods };
   const { mode } = rolloutPolicyOf(workload, policy);
   const mutation = mode.value === "observe" ? observe(plan, request) : mutate(plan, request, policy);
   const { outcome, view } = mutation;
-  const restoresPins = before !== undefined && (keepsPods || after.workload.recordedHash === undefined);
+  const restoresPins =
+    before?.workload.recordedHash !== undefined &&
+    canBePinned(workload) &&
+    isOptedIn(workload, policy) &&
+    outcome !== "ignored" &&
+    (keepsPods || after.workload.recordedHash === undefined);
   const operations = [
     ...(undone ? annotationOperations(annotationsOf(after), annotationsOf(undone)) : []),
     ...pinned.operations,
     ...mutation.operations,
-    ...(view === undefined && restoresPins ? setPinned(after.workload, before.workload.pinned) : []),
+    ...(view === undefined && restoresPins ? setPinned(after.workload, before?.workload.pinned) : []),
   ];
   const checked = precondition.state === "met" ? precondition.patch : [];
   const patch = [...checked, ...(after.workload.hasAnnotations ? operations : forMissingAnnotations(operations))];
@@ -140,8 +148,14 @@ export function planAdmission(
     denied: undefined,
     reason: plan.reason,
     // An undo keeps the pins of its request.
-    pins: pinsChange ? { workload, lookup, sources: pinSources(workload, view, lookup, policy) } : undefined,
+    pins: pinsChange ? pinsOf(workload, pinSources(workload, view, lookup, policy), lookup, live) : undefined,
   };
+}
+
+function pinsOf(workload: Workload, sources: AdmissionPins["sources"], lookup: Lookup, live: Lookup): AdmissionPins {
+  const isLive = (source: PinSource) =>
+    contentOf(source, live("ConfigMap", source.namespace, source.name)) !== undefined;
+  return { workload, sources, lookup, areLive: sources?.every(isLive) ?? true };
 }
 
 /** Adds the pins of new Pods to the patch of a plan. `pinned` is the annotation; undefined: the new Pods read live configuration. */
@@ -165,7 +179,7 @@ function undoneObject(
     return undefined;
   const annotations = withUserAnnotations(sent.metadata?.annotations ?? {}, before.sent.metadata?.annotations ?? {});
   const undone = toAdmissionObject(workload.row, { ...sent, metadata: { ...sent.metadata, annotations } }, policy);
-  return pinnedRequest(undone.workload, before.workload, live, policy).isUndo ? undone : undefined;
+  return pinnedRequest(undone.workload, before.workload, live, policy, true).isUndo ? undone : undefined;
 }
 
 function annotationsOf({ sent }: AdmissionObject): Annotations {

@@ -3,8 +3,14 @@ import type { Lookup } from "./config/view.ts";
 import type { Workload } from "./model/workload.ts";
 import { isApproved } from "./pacing/requested-holds.ts";
 import { setRejected } from "./patch/workload-patch.ts";
-import { isPinned } from "./pinning/pin-request.ts";
-import { pinnedLookup, rejectionDigest, rolledBack, unusableCopies } from "./pinning/pinned-lookup.ts";
+import { isPinned, readAsCopy } from "./pinning/pin-request.ts";
+import {
+  carriedRejections,
+  pinnedLookup,
+  rejectionDigest,
+  rolledBack,
+  unusableCopies,
+} from "./pinning/pinned-lookup.ts";
 import { undoOf } from "./pinning/undo.ts";
 import { planRollout } from "./plan/plan.ts";
 import type { Policy } from "./policy/policy.ts";
@@ -30,20 +36,21 @@ export interface PinnedRequest {
 /**
  * Returns what a request does to pins. An undo names other copies than the workload before, and all of them exist: its new Pods read these
  * copies, and the live content of each changed ConfigMap is rejected. Any other request keeps the copies of a ConfigMap whose live content
- * may not be rolled yet: it is on hold, not approved, or rejected.
+ * may not be rolled yet: it is on hold, not approved, or rejected. `replacesPods`: the request changes the pod template.
  */
 export function pinnedRequest(
   workload: Workload,
   before: Workload | undefined,
   lookup: Lookup,
   policy: Policy,
+  replacesPods: boolean,
 ): PinnedRequest {
   const live: PinnedRequest = { workload, lookup, isUndo: false, operations: [], warnings: [] };
   if (before === undefined || !isPinned(workload, policy)) return live;
   if (workload.pinned !== undefined && workload.pinned !== before.pinned) {
     const all = pinnedLookup(workload, lookup, () => true);
     if (all.unusable.length > 0) return { ...live, warnings: [unusableCopies(all.unusable)] };
-    const undo = undoOf(workload, before.pinned, lookup);
+    const undo = undoOf(workload, before, lookup);
     if (undo === undefined) return live;
     return {
       workload: { ...workload, rejected: undo.rejected },
@@ -60,33 +67,44 @@ export function pinnedRequest(
     workload.recordedHash !== undefined &&
     workload.recordedHash !== before.recordedHash;
   if (isUndoWithoutPins) return { ...live, warnings: [undoWithoutPins] };
-  const restored = { ...workload, pinned: before.pinned };
-  const kept = pinnedLookup(restored, lookup, keepsPins(restored, lookup, policy));
+  // `kubectl rollout undo` of a Deployment replaces the annotation. People remove it without new Pods.
+  const rejections = replacesPods ? [workload.rejected, before.rejected] : [workload.rejected];
+  const carried = carriedRejections({ ...workload, pinned: before.pinned }, rejections, before, lookup);
+  const restored = { ...workload, pinned: before.pinned, rejected: carried.rejected };
+  const kept = pinnedLookup(restored, lookup, keepsPins(restored, lookup, policy), before);
+  const unusable = [...new Set([...kept.unusable, ...carried.unusable])].sort();
   const changed = [...kept.kept].filter((name) => differs(restored, lookup, kept.lookup, name));
   return {
     workload: restored,
     lookup: kept.lookup,
     isUndo: false,
-    operations: [],
+    operations: setRejected(workload, carried.rejected),
     warnings: [
       ...(changed.length > 0 ? [keptPins(changed)] : []),
-      ...(kept.unusable.length > 0 ? [unusableCopies(kept.unusable)] : []),
+      ...(unusable.length > 0 ? [unusableCopies(unusable)] : []),
     ],
   };
 }
 
 /** Returns which ConfigMaps of a pinned workload keep their copies although its Pods are replaced. */
 function keepsPins(workload: Workload, lookup: Lookup, policy: Policy): (name: string) => boolean {
-  const rules = rolloutPolicyOf(workload, policy);
-  if (rules.hold.value || rules.invalid.length > 0 || rules.mode.value === "observe") return () => true;
-  if (rules.mode.value === "approve") {
-    const plan = planRollout(workload, lookup, policy);
-    if ("hash" in plan && !isApproved(workload, rules, plan.hash)) return () => true;
-  }
+  const canBeRead = readAsCopy(workload, lookup, policy);
+  if (isHeld(workload, lookup, policy)) return canBeRead;
   return (name) => {
     const directive = lookup("ConfigMap", workload.namespace, name)?.directive;
-    return directive === "hold" || directive === "unclear";
+    return (directive === "hold" || directive === "unclear") && canBeRead(name);
   };
+}
+
+/** Reports whether no change of the configuration may be rolled. */
+function isHeld(workload: Workload, lookup: Lookup, policy: Policy): boolean {
+  const rules = rolloutPolicyOf(workload, policy);
+  if (rules.hold.value || rules.invalid.length > 0 || rules.mode.value === "observe") return true;
+  if (rules.mode.value !== "approve") return false;
+  const plan = planRollout(workload, lookup, policy);
+  // A change that removes a required key, or exceeds a limit, is not approved either.
+  if (plan.outcome === "waiting" || plan.outcome === "overLimit") return true;
+  return "hash" in plan && !isApproved(workload, rules, plan.hash);
 }
 
 function differs(workload: Workload, live: Lookup, pinned: Lookup, name: string): boolean {

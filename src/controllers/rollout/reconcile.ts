@@ -12,7 +12,6 @@ import type { ConfigName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { applyPlan } from "./apply/apply.ts";
-import { rejectUndone } from "./apply/reject-undone.ts";
 import { storePins } from "./apply/store-pins.ts";
 import { areCachesFresh, recordCaughtUp, recordOwnWrite } from "./freshness/caught-up.ts";
 import { type LivePlanOptions, planLive } from "./freshness/live-plan.ts";
@@ -24,6 +23,7 @@ import { lastRolloutAfter, momentOf, recordProgress } from "./record/pacing-reco
 import type { RememberedViews } from "./record/remembered-views.ts";
 import { seenPins } from "./record/seen-pins.ts";
 import type { Findings, WorkloadRecord, Writable } from "./record/workload-record.ts";
+import { rejectUndone } from "./reject-undone.ts";
 import { refusedTexts } from "./report/event-texts.ts";
 
 /** What {@link reconcile} needs. */
@@ -75,7 +75,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
   if (cached === undefined) return outcomeWithoutCache(findings, options);
   let workload = takeNewest(findings, cached, clock.monotonic());
   if (!options.webhooks) {
-    const undone = await rejectUndone(findings.pins, workload, options);
+    const undone = await rejectUndone(findings, workload, options);
     switch (undone?.type) {
       case "written":
         recordNewest(findings, cached, undone.after, clock.monotonic());
@@ -100,6 +100,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
   };
   for (let attempt = 0; attempt < triesAtOnce; attempt++) {
     let plan = planCached(workload);
+    let lookup = caches.lookup;
     const isFresh = areCachesFresh(findings, workload, plan, caches.syncedUpTo);
     let cachesNeedWrite = patchFor(workload, plan) !== undefined;
     const isUnverified = needsVerificationFirst(findings, workload, plan);
@@ -114,7 +115,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
     if (!isFresh) {
       const live = await planLive(workload, plan, findings, planWith, options);
       if (live.type !== "planned") return live;
-      ({ workload, plan } = live);
+      ({ workload, plan, lookup } = live);
       if (isUnverified) cachesNeedWrite = patchFor(workload, planCached(workload)) !== undefined;
     }
     if (patchFor(workload, plan, clock.wall()) === undefined) {
@@ -123,11 +124,12 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
       return cachesNeedWrite ? { ...outcome, cachesBehind: true } : outcome;
     }
     if (mustNotWrite(options)) return { type: "stopped" };
-    const pins = await storePins(workload, plan, options);
+    const pins = await storePins(workload, plan, lookup, options);
     if (pins.type === "stale") return { type: "conflict", workload };
     if (pins.type === "unavailable") return { ...pins, workload };
     if (pins.type === "stopped" || mustNotWrite(options)) return { type: "stopped" };
     plan = withUnpinnedWarning(plan, pins.unpinned);
+    if (pins.pins.pinned !== undefined) findings.writtenPins = pins.pins.pinned;
     const patch = patchFor(workload, plan, clock.wall(), pins.pins) ?? [];
     const result = await applyPlan(workload, plan, patch, options);
     switch (result.type) {
@@ -148,8 +150,6 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
         findings.pins = seenPins(workload);
         break;
       case "unavailable":
-        // After a lost response, new pins may be those of Wave.
-        if (result.uncertain) findings.pins = undefined;
         if (result.uncertain) recordUncertainWrite(findings, workload, plan, clock.monotonic());
         return { ...result, workload };
       case "refused":

@@ -8,6 +8,7 @@ import type { Workload } from "../model/workload.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import type { Reference } from "../references/references.ts";
+import { isDnsSubdomain } from "../syntax/dns-name.ts";
 import { isListed } from "../syntax/name-list.ts";
 import { type CopyContent, copyContent } from "./copy-content.ts";
 
@@ -59,8 +60,8 @@ export function pinSources(
   policy: Policy,
 ): readonly PinSource[] | undefined {
   if (!isPinned(workload, policy)) return undefined;
-  const { liveConfigMaps } = rolloutPolicyOf(workload, policy);
   const { references, lookup: granted } = trackedReferences(workload, lookup, policy);
+  const canBeRead = readAsCopy(workload, granted, policy);
   const { namespace } = workload;
   const byName = Map.groupBy(
     references.filter((each) => each.kind === "ConfigMap" && each.namespace === namespace),
@@ -69,16 +70,28 @@ export function pinSources(
   const sources: PinSource[] = [];
   for (const [name, tracked] of byName) {
     const ofPodSpec = tracked.filter(({ annotation }) => annotation === undefined);
-    if (ofPodSpec.length === 0 || neverPinned.includes(name)) continue;
-    if (isListed(liveConfigMaps.value, { namespace, name }, namespace)) continue;
-    const config = granted("ConfigMap", namespace, name);
-    if (config?.isCopy || config?.isInjected) continue;
+    if (ofPodSpec.length === 0 || !canBeRead(name)) continue;
     const entries = view.entries.filter(
       (entry) => entry.kind === "ConfigMap" && entry.name === name && entry.namespace === namespace,
     );
     sources.push({ namespace, name, references: ofPodSpec, tracked, entries });
   }
   return sources.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/**
+ * Returns which ConfigMaps, by name, the Pods of a pinned workload read as copies. The plan must use it, too: a hash that includes the
+ * content of a copy is wrong if Pods read the live ConfigMap. A name that no object can have needs no copy.
+ */
+export function readAsCopy(workload: Workload, live: Lookup, policy: Policy): (name: string) => boolean {
+  const { namespace } = workload;
+  const { liveConfigMaps } = rolloutPolicyOf(workload, policy);
+  return (name) => {
+    if (!isDnsSubdomain(name) || neverPinned.includes(name)) return false;
+    if (isListed(liveConfigMaps.value, { namespace, name }, namespace)) return false;
+    const config = live("ConfigMap", namespace, name);
+    return !config?.isCopy && !config?.isInjected;
+  };
 }
 
 /**

@@ -1,9 +1,12 @@
 import { hash } from "node:crypto";
 import { type Lookup, missingFrom, viewOfReferences } from "../config/view.ts";
 import type { Workload } from "../model/workload.ts";
-import type { Reference } from "../references/references.ts";
+import type { Policy } from "../policy/policy.ts";
+import type { Reference, StoredName } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
 import { formatList, quoted } from "../syntax/wording.ts";
+import { copyCovers } from "./copy-covers.ts";
+import { readAsCopy } from "./pin-request.ts";
 import { parsePins } from "./pins.ts";
 
 /** A lookup in which some ConfigMaps have the content of their pinned copies. */
@@ -17,9 +20,14 @@ export interface PinnedLookup {
 
 /**
  * Returns a lookup in which the ConfigMaps that `keeps` selects have the content of the copies that the pod template names. So a plan by this
- * lookup decides what Pods of a template with these pins read.
+ * lookup decides what Pods of a template with these pins read. The copies were stored for `before`, if its pod template was another one.
  */
-export function pinnedLookup(workload: Workload, lookup: Lookup, keeps: (name: string) => boolean): PinnedLookup {
+export function pinnedLookup(
+  workload: Workload,
+  lookup: Lookup,
+  keeps: (name: string) => boolean,
+  before = workload,
+): PinnedLookup {
   const pins = workload.pinned === undefined ? undefined : parsePins(workload.pinned);
   if (pins === undefined) return { lookup, kept: new Set(), unusable: [] };
   const { namespace } = workload;
@@ -30,8 +38,13 @@ export function pinnedLookup(workload: Workload, lookup: Lookup, keeps: (name: s
     if (references.length === 0 || !keeps(name)) continue;
     const live = lookup("ConfigMap", namespace, name);
     const stored = lookup("ConfigMap", namespace, copy);
-    if (stored?.isCopy !== true || missingFrom(references, () => stored).length > 0) unusable.push(name);
-    else {
+    if (
+      stored?.isCopy !== true ||
+      missingFrom(references, () => stored).length > 0 ||
+      (before !== workload && !copyCovers(stored, referencesTo(before, name), references))
+    ) {
+      unusable.push(name);
+    } else {
       const { isCopy: _, ...content } = stored;
       // What the owner of the ConfigMap decides about it applies to its copies, too.
       kept.set(name, {
@@ -72,6 +85,23 @@ export function rolledBack(names: readonly string[]): Warning {
   };
 }
 
+/**
+ * Returns the copies in these annotations that the caches do not have yet. A copy that only appears to be gone would bring content into Pods
+ * that is held or rejected.
+ */
+export function uncachedCopies(
+  workload: Workload,
+  annotations: readonly (string | undefined)[],
+  cached: Lookup,
+): readonly StoredName[] {
+  const { namespace } = workload;
+  const pins = annotations.flatMap((text) => [...((text !== undefined && parsePins(text)) || [])]);
+  const named = pins.filter(([source]) => referencesTo(workload, source).length > 0).map(([, copy]) => copy);
+  return [...new Set(named)]
+    .filter((name) => !cached("ConfigMap", namespace, name)?.isCopy)
+    .map((name) => ({ kind: "ConfigMap", namespace, name }));
+}
+
 /** Returns the references of the pod spec of a workload to a ConfigMap of its namespace. */
 function referencesTo({ references, namespace }: Workload, name: string): readonly Reference[] {
   return references.filter(
@@ -86,11 +116,12 @@ export function nothingRejected(lookup: Lookup): PinnedLookup {
 }
 
 /** Returns the lookup of what new Pods are to read: a ConfigMap whose live content is rejected is read as its pinned copy. */
-export function withRejected(workload: Workload, lookup: Lookup): PinnedLookup {
+export function withRejected(workload: Workload, lookup: Lookup, policy: Policy): PinnedLookup {
   const rejected = parseRejected(workload.rejected);
+  const canBeRead = readAsCopy(workload, lookup, policy);
   return pinnedLookup(workload, lookup, (name) => {
     const digest = rejected.get(name);
-    return digest !== undefined && digest === rejectionDigest(workload, lookup, name);
+    return digest !== undefined && canBeRead(name) && digest === rejectionDigest(workload, lookup, name);
   });
 }
 
@@ -100,6 +131,36 @@ export function stillRejected(workload: Workload, lookup: Lookup): string | unde
   return formatRejected(
     new Map(rejected.filter(([name, digest]) => digest === rejectionDigest(workload, lookup, name))),
   );
+}
+
+/** What a new pod template rejects of what the one before rejected. */
+export interface CarriedRejections {
+  /** The annotation for the new pod template: what is no longer live is left out. */
+  readonly rejected: string | undefined;
+  /** The rejected ConfigMaps that are read live, because their copies lack something that the new pod template reads. */
+  readonly unusable: readonly string[];
+}
+
+/**
+ * Returns what stays rejected of these annotations with a new pod template. It may read other keys, by which the same live content has another
+ * digest.
+ */
+export function carriedRejections(
+  workload: Workload,
+  annotations: readonly (string | undefined)[],
+  before: Workload,
+  live: Lookup,
+): CarriedRejections {
+  const rejected = annotations.flatMap((text) => [...parseRejected(text)]);
+  const still = new Map(rejected.filter(([name, digest]) => digest === rejectionDigest(before, live, name)));
+  const { unusable } = pinnedLookup(workload, live, (name) => still.has(name), before);
+  const carried = [...still.keys()].filter(
+    (name) => !unusable.includes(name) && referencesTo(workload, name).length > 0,
+  );
+  return {
+    rejected: formatRejected(new Map(carried.map((name) => [name, rejectionDigest(workload, live, name)]))),
+    unusable,
+  };
 }
 
 /**

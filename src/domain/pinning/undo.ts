@@ -13,18 +13,21 @@ export interface Undo {
   readonly lookup: Lookup;
 }
 
+/** What a workload had before an undo. */
+export type BeforeUndo = Pick<Workload, "pinned" | "rejected">;
+
 /**
- * Returns what an undo rejects. `workload` names other copies than `pinnedBefore`, all of them exist, and the live content of at least one of
+ * Returns what an undo rejects. `workload` names other copies than before, all of them exist, and the live content of at least one of
  * these ConfigMaps differs from its copy. Undefined if it is no undo: for example a reinvocation, in which nothing differs. What was rejected
- * before and still is live stays rejected.
+ * before and still is live stays rejected, also if the undo removed its annotation.
  */
-export function undoOf(workload: Workload, pinnedBefore: string | undefined, live: Lookup): Undo | undefined {
-  if (workload.pinned === undefined || workload.pinned === pinnedBefore) return undefined;
+export function undoOf(workload: Workload, beforeUndo: BeforeUndo, live: Lookup): Undo | undefined {
+  if (workload.pinned === undefined || workload.pinned === beforeUndo.pinned) return undefined;
   const { lookup, kept, unusable } = pinnedLookup(workload, live, () => true);
   if (unusable.length > 0) return undefined;
   const pins = pinsIn(workload.pinned);
-  const before = pinsIn(pinnedBefore);
-  const rejectedBefore = parseRejected(workload.rejected);
+  const before = pinsIn(beforeUndo.pinned);
+  const rejectedBefore = [workload, beforeUndo].map(({ rejected }) => parseRejected(rejected));
   const rejected = new Map<string, string>();
   const names: string[] = [];
   for (const name of kept) {
@@ -32,19 +35,19 @@ export function undoOf(workload: Workload, pinnedBefore: string | undefined, liv
     if (digest === rejectionDigest(workload, lookup, name)) continue;
     const isReturned = pins.get(name) !== before.get(name);
     if (isReturned) names.push(name);
-    if (isReturned || rejectedBefore.get(name) === digest) rejected.set(name, digest);
+    if (isReturned || rejectedBefore.some((each) => each.get(name) === digest)) rejected.set(name, digest);
   }
   return names.length === 0 ? undefined : { rejected: formatRejected(rejected), names: names.sort(), lookup };
 }
 
 /**
- * Returns the undo that a controller sees without webhooks: the pods read `pinnedBefore` when it last saw the workload, and the live content is
- * still the content of these copies. An edit that followed is a new change, which is not rejected.
+ * Returns the undo that a controller sees without webhooks: the Pods had other pins when it last saw the workload, and the live content is
+ * still the content of the copies that they had. An edit that followed is a new change, which is not rejected.
  */
-export function undoSince(workload: Workload, pinnedBefore: string, live: Lookup): Undo | undefined {
-  const undo = undoOf(workload, pinnedBefore, live);
+export function undoSince(workload: Workload, beforeUndo: BeforeUndo, live: Lookup): Undo | undefined {
+  const undo = undoOf(workload, beforeUndo, live);
   if (undo === undefined) return undefined;
-  const before = pinnedLookup({ ...workload, pinned: pinnedBefore }, live, () => true).lookup;
+  const before = pinnedLookup({ ...workload, pinned: beforeUndo.pinned }, live, () => true).lookup;
   const wasRolled = (name: string) => rejectionDigest(workload, live, name) === rejectionDigest(workload, before, name);
   return undo.names.every(wasRolled) ? undo : undefined;
 }

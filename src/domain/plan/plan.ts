@@ -72,7 +72,7 @@ export function planRollout(
   const workload = withLegacyVerification(stored, moment?.legacy);
   // New Pods do not read what was rolled back.
   const hasRejected = workload.rejected !== undefined && isPinned(workload, policy);
-  const { lookup, kept, unusable } = hasRejected ? withRejected(workload, live) : nothingRejected(live);
+  const { lookup, kept, unusable } = hasRejected ? withRejected(workload, live, policy) : nothingRejected(live);
   // A webhook leaves such a Deployment paused and writes its hash.
   const unpauses =
     moment !== undefined && workload.pausedByReloader && isOptedIn(workload, policy) && !hasSchedulingHold(workload);

@@ -2,6 +2,7 @@ import { liveLookup } from "../../cache/live/live-configs.ts";
 import { createLiveReader } from "../../cache/live/live-reader.ts";
 import { grantedObjects } from "../../domain/config/cross-namespace.ts";
 import type { Workload } from "../../domain/model/workload.ts";
+import { uncachedCopies } from "../../domain/pinning/pinned-lookup.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
 import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
@@ -17,8 +18,11 @@ export class UnreadError extends Error {
   override readonly name = "UnreadError";
 }
 
-/** Reads the objects that a workload references as they are stored now. Throws {@link UnreadError}. */
-export type LiveConfiguration = (workload: Workload) => Promise<Lookup>;
+/**
+ * Reads the objects that a workload references as they are stored now, and the copies in these annotations of pins that the caches do not have
+ * yet. Throws {@link UnreadError}.
+ */
+export type LiveConfiguration = (workload: Workload, pinned?: readonly (string | undefined)[]) => Promise<Lookup>;
 
 /** Options of {@link liveConfiguration}. */
 export interface LiveConfigurationOptions {
@@ -51,13 +55,15 @@ export function liveConfiguration({ client, policy, cached, clock }: LiveConfigu
     },
   });
 
-  return async (workload) => {
-    const objects = grantedObjects(workload, cached, policyFor(workload, policy));
-    if (objects.length > maxObjectsPerReview) {
+  return async (workload, pinned = []) => {
+    const referenced = grantedObjects(workload, cached, policyFor(workload, policy));
+    if (referenced.length > maxObjectsPerReview) {
       throw new UnreadError(
-        `the workload references ${objects.length} objects, and the webhook reads at most ${maxObjectsPerReview}`,
+        `the workload references ${referenced.length} objects, and the webhook reads at most ${maxObjectsPerReview}`,
       );
     }
+    const copies = uncachedCopies(workload, pinned, cached);
+    const objects = [...referenced, ...copies.slice(0, maxObjectsPerReview)];
     const reads = objects.map((object) =>
       // The flow is the namespace of the workload, so that no read waits in the queue of another namespace.
       reader.read(object, workload.namespace).catch((cause: unknown) => {

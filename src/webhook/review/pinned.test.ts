@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { PodSpec } from "#kubernetes";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
@@ -6,6 +7,7 @@ import { fetchClient } from "../../../test/support/fake-cluster.ts";
 import { type ConfigObject, toConfig } from "../../domain/config/digest.ts";
 import { parsePins } from "../../domain/pinning/pins.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
+import { ApiError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
@@ -21,11 +23,21 @@ type Annotations = Readonly<Record<string, string>>;
 
 interface Web {
   readonly metadata: { readonly annotations?: Annotations };
-  readonly spec: { readonly template: { readonly metadata: { readonly annotations?: Annotations } } };
+  readonly spec: {
+    readonly template: { readonly metadata: { readonly annotations?: Annotations }; readonly spec?: PodSpec };
+  };
+}
+
+interface Change {
+  readonly image?: string;
+  readonly annotations?: Annotations;
+  readonly template?: Annotations;
+  readonly container?: object;
+  readonly volumes?: readonly object[];
 }
 
 /** Returns a pinned Deployment that reads ConfigMaps `page` and `other`. */
-function web(change: { image?: string; annotations?: Annotations; template?: Annotations } = {}): Web {
+function web(change: Change = {}): Web {
   const volume = (name: string) => ({ name, configMap: { name } });
   return {
     apiVersion: "apps/v1",
@@ -45,15 +57,17 @@ function web(change: { image?: string; annotations?: Annotations; template?: Ann
         metadata: { labels: { app: "web" }, annotations: { ...change.template } },
         spec: {
           schedulerName: "default-scheduler",
-          containers: [{ name: "web", image: change.image ?? "nginx:1" }],
-          volumes: [volume("page"), volume("other")],
+          containers: [{ name: "web", image: change.image ?? "nginx:1", ...change.container }],
+          volumes: change.volumes ?? [volume("page"), volume("other")],
         },
       },
     },
-  } as Web;
+  } as unknown as Web;
 }
 
 let api: ApiClient;
+/** The status with which the API server refuses a request; undefined: it answers. */
+let refuse: (request: ApiRequest) => number | undefined;
 let close: () => Promise<void>;
 const stored = new Map<string, ConfigObject>();
 
@@ -71,6 +85,10 @@ async function rememberingClient(): Promise<ApiClient> {
   return {
     ...client,
     async request<T>(request: ApiRequest): Promise<T> {
+      const status = refuse(request);
+      if (status !== undefined) {
+        throw new ApiError({ request: "", status, reason: "Refused", serverMessage: "", details: undefined });
+      }
       const answer = await client.request<T>(request);
       const object = answer as ConfigObject;
       if (request.method !== "GET") stored.set(`${object.metadata?.namespace}/${object.metadata?.name}`, object);
@@ -82,12 +100,18 @@ async function rememberingClient(): Promise<ApiClient> {
 const configMaps = "/api/v1/namespaces/default/configmaps";
 const create = (name: string, data: Annotations) =>
   api.request({ method: "POST", path: configMaps, body: { metadata: { namespace: "default", name }, data } });
-const edit = (name: string, data: Annotations) =>
+const edit = (name: string, data: Annotations, annotations: Annotations = {}) =>
   api.request({
     method: "PATCH",
     path: `${configMaps}/${name}`,
     contentType: "application/merge-patch+json",
-    body: { data },
+    body: { metadata: { annotations }, data },
+  });
+const replace = (name: string, data: Annotations) =>
+  api.request({
+    method: "PUT",
+    path: `${configMaps}/${name}`,
+    body: { metadata: { namespace: "default", name }, data },
   });
 
 /** Sends a request through the webhook. Returns the object as it is stored afterwards, and the warnings. */
@@ -130,6 +154,7 @@ const dataOf = (copy: string | undefined) =>
 const templateOf = ({ spec }: Web) => spec.template.metadata.annotations ?? {};
 
 beforeEach(async () => {
+  refuse = () => undefined;
   api = await rememberingClient();
   stored.clear();
   await create("page", { index: "1" });
@@ -179,6 +204,92 @@ describe("the review of a pinned workload", () => {
     expect(warnings).toEqual([expect.stringContaining('pinned content of ConfigMap "page"')]);
   });
 
+  it("keeps the copies of a new template if an unapproved change removes a required key", async () => {
+    const env = [{ name: "A", valueFrom: { configMapKeyRef: { name: "page", key: "index" } } }];
+    const annotations = { [`${prefix}mode`]: "approve" };
+    const first = await admit(web({ annotations, container: { env } }));
+    await replace("page", {});
+    const next = web({ image: "nginx:2", annotations, template: first.template, container: { env } });
+    const { pins, hash, after } = await admit(next, first.after);
+    expect([pins, hash]).toEqual([first.pins, first.hash]);
+    expect(after.spec.template.spec?.schedulerName).toBe("default-scheduler");
+  });
+
+  it.for([
+    ["as variables", { envFrom: [{ configMapRef: { name: "page" } }] }],
+    [
+      "in another key",
+      { env: [{ name: "B", valueFrom: { configMapKeyRef: { name: "page", key: "more", optional: true } } }] },
+    ],
+  ] as const)(
+    "reads a held ConfigMap live if a new template reads it %s, which its copy lacks",
+    async ([, container]) => {
+      await replace("page", { index: "1", more: "1" });
+      const annotations = { [`${prefix}hold`]: "true" };
+      const volumes = [{ name: "page", configMap: { name: "page", items: [{ key: "index", path: "index" }] } }];
+      const first = await admit(web({ annotations, volumes }));
+      expect(dataOf(first.pins?.get("page"))).toEqual({ index: "1" });
+      await edit("page", { index: "2" });
+      const next = web({ annotations, volumes, container, template: first.template });
+      const { pins, warnings } = await admit(next, first.after);
+      expect(dataOf(pins?.get("page"))).toEqual({ index: "2", more: "1" });
+      expect(warnings).toEqual([expect.stringContaining('live configuration of ConfigMap "page"')]);
+    },
+  );
+
+  it("hashes the live content of a held ConfigMap that is read live from now on", async () => {
+    const held = { [`${prefix}hold`]: "true" };
+    const first = await admit(web({ annotations: held }));
+    await edit("page", { index: "2" });
+    const annotations = { ...held, [`${prefix}live-configmaps`]: "page" };
+    const live = await admit(web({ image: "nginx:2", annotations, template: first.template }), first.after);
+    expect([...(live.pins?.keys() ?? [])]).toEqual(["other"]);
+    expect(live.hash).not.toBe(first.hash);
+  });
+
+  it("keeps held content, and pins no other, if a copy cannot be stored", async () => {
+    await edit("page", {}, { [`${prefix}hold`]: "true" });
+    const first = await admit(web());
+    await edit("page", { index: "2" });
+    await edit("other", { a: "2" });
+    refuse = ({ method }) => (method === "POST" ? 403 : undefined);
+    const { pins, warnings } = await admit(web({ image: "nginx:2", template: first.template }), first.after);
+    expect(pins).toEqual(new Map([["page", first.pins?.get("page")]]));
+    expect(warnings).toContainEqual(expect.stringContaining("Not pinned completely"));
+  });
+
+  it("keeps the copies of a held change if the API server does not answer in time", async () => {
+    const annotations = { [`${prefix}hold`]: "true" };
+    const first = await admit(web({ annotations }));
+    await edit("page", { index: "2" });
+    refuse = ({ path }) => (path.endsWith(first.pins?.get("page") ?? "-") ? 504 : undefined);
+    const { pins, hash } = await admit(web({ image: "nginx:2", annotations, template: first.template }), first.after);
+    expect([pins, hash]).toEqual([first.pins, first.hash]);
+  });
+
+  it("finds a copy that the cache does not have yet", async () => {
+    const annotations = { [`${prefix}hold`]: "true" };
+    const first = await admit(web({ annotations }));
+    await edit("page", { index: "2" });
+    for (const copy of first.pins?.values() ?? []) stored.delete(`default/${copy}`);
+    const { pins } = await admit(web({ image: "nginx:2", annotations, template: first.template }), first.after);
+    expect(pins).toEqual(first.pins);
+  });
+
+  it("does not restore pins beside a hash that is not there", async () => {
+    const forged = web({ template: { [pinnedName]: "page=page-0123456789" } });
+    const { template } = await admit(web({ annotations: { [`${prefix}mode`]: "observe" } }), forged);
+    expect(template).toEqual({});
+  });
+
+  it("lets people remove the pins of a workload that has opted out", async () => {
+    const first = await admit(web());
+    const annotations = { [`${prefix}update-on-config-change`]: "false" };
+    const out = web({ annotations, template: first.template });
+    const { template } = await admit(web({ annotations }), out);
+    expect(template).toEqual({});
+  });
+
   it("restores pins that a request without new Pods removes", async () => {
     const first = await admit(web());
     await edit("page", { index: "2" });
@@ -213,6 +324,43 @@ describe("an undo", () => {
     expect(after.metadata.annotations).toMatchObject({ [`${prefix}hold`]: "true" });
   });
 
+  it("keeps rejecting what an earlier undo rejected, although kubectl replaces the annotations", async () => {
+    const first = await admit(web());
+    await edit("other", { a: "2" });
+    const second = await admit(web({ image: "nginx:2", template: first.template }), first.after);
+    await edit("page", { index: "2" });
+    const third = await admit(web({ image: "nginx:3", template: second.template }), second.after);
+    const undone = await admit(web({ image: "nginx:2", template: second.template }), third.after);
+    expect(undone.rejected).toMatch(/^page=/);
+    const again = await admit(web({ template: first.template }), undone.after);
+    expect([again.pins, again.hash]).toEqual([first.pins, first.hash]);
+    expect(again.rejected).toMatch(/^other=[0-9a-f]{16},page=[0-9a-f]{16}$/);
+  });
+
+  it("rejects the same content if a new template reads fewer of its keys", async () => {
+    await replace("page", { index: "1", more: "1" });
+    const first = await admit(web());
+    await replace("page", { index: "2", more: "2" });
+    const second = await admit(web({ image: "nginx:2", template: first.template }), first.after);
+    const undone = await admit(web({ template: first.template }), second.after);
+    const volumes = [{ name: "page", configMap: { name: "page", items: [{ key: "index", path: "index" }] } }];
+    const annotations = { [rejectedName]: undone.rejected ?? "" };
+    const next = await admit(web({ annotations, volumes, template: undone.template }), undone.after);
+    expect(dataOf(next.pins?.get("page"))).toMatchObject({ index: "1" });
+    expect(next.rejected).toMatch(/^page=/);
+    expect(next.rejected).not.toBe(undone.rejected);
+  });
+
+  it("no longer rejects content that another content replaced", async () => {
+    const { first, second } = await rolled();
+    const undone = await admit(web({ template: templateOf(first.after) }), second.after);
+    await edit("page", { index: "3" });
+    const annotations = { [rejectedName]: undone.rejected ?? "" };
+    const next = await admit(web({ image: "nginx:3", annotations, template: undone.template }), undone.after);
+    expect(dataOf(next.pins?.get("page"))).toEqual({ index: "3" });
+    expect(next.rejected).toBeUndefined();
+  });
+
   it("rejects one ConfigMap, and lets the other advance", async () => {
     const { first, second } = await rolled();
     const undone = await admit(web({ template: templateOf(first.after) }), second.after);
@@ -226,7 +374,9 @@ describe("an undo", () => {
 
   it("to a revision whose copy is gone reads the live content, with a warning", async () => {
     const { first, second } = await rolled();
-    stored.delete(`default/${first.pins?.get("page")}`);
+    const copy = first.pins?.get("page");
+    await api.request({ method: "DELETE", path: `${configMaps}/${copy}` });
+    stored.delete(`default/${copy}`);
     const { pins, rejected, warnings } = await admit(web({ template: templateOf(first.after) }), second.after);
     expect(pins).toEqual(second.pins);
     expect(rejected).toBeUndefined();

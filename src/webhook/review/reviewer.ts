@@ -135,7 +135,10 @@ async function review(
   let lookup: Lookup;
   try {
     after = toAdmissionObject(row, object, options.policy);
-    lookup = await read(after.workload, options.policy.pinConfig ? [after.workload.pinned, before?.workload.pinned] : []);
+    lookup = await read(
+      after.workload,
+      options.policy.pinConfig ? [after.workload.pinned, before?.workload.pinned] : [],
+    );
   } catch (error) {
     const { namespace, name } = request;
     const fields = { kind: row.id, namespace, name, error: errorText(error) };

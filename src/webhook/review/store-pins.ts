@@ -13,15 +13,19 @@ export interface StorePinsOptions {
   readonly isAlive?: StoreCopiesOptions["isAlive"] | undefined;
 }
 
-/** The pins of the new Pods of a request. "stale": a ConfigMap changed during the review. */
-export type StoredPins = { readonly pinned: string | undefined; readonly warning?: string } | "stale";
+/**
+ * The pins of the new Pods of a request. "stale": a ConfigMap changed during the review. "unavailable": Wave cannot verify in time the copies
+ * of content that is not live.
+ */
+export type StoredPins = { readonly pinned: string | undefined; readonly warning?: string } | "stale" | "unavailable";
 
 /**
  * Stores the copies that the new Pods of a request read, before the response names them. A copy that cannot be stored in time does not
- * deny the request: then the Pods read live configuration, as without pins.
+ * deny the request: then the Pods read live configuration, as without pins. If a change must not reach Pods, the request stays as it is: its
+ * pod template has the copies that it had before.
  */
 export async function storePins(
-  { workload, sources, lookup }: AdmissionPins,
+  { workload, sources, lookup, areLive }: AdmissionPins,
   { client, clock, isAlive = () => false }: StorePinsOptions,
 ): Promise<StoredPins> {
   if (sources === undefined) return { pinned: undefined };
@@ -33,12 +37,13 @@ export async function storePins(
       case "stored":
         return { pinned: stored.pinned };
       case "unpinned":
-        return { pinned: undefined, warning: stored.message };
+        return { pinned: stored.pinned, warning: stored.message };
       case "stale":
         return "stale";
     }
   } catch (error) {
     if (!tooLate.signal.aborted && !isApiFailure(error)) throw error;
+    if (!areLive) return "unavailable";
     return {
       pinned: undefined,
       warning: "Not pinned: the API server did not answer Wave in time. New Pods read live configuration.",

@@ -1,5 +1,6 @@
 import type { Caches } from "../../../cache/caches.ts";
 import { isOwnerAlive } from "../../../cache/workloads/owner-alive.ts";
+import type { Lookup } from "../../../domain/config/view.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { PinsToWrite } from "../../../domain/patch/workload-patch.ts";
 import { pinSources } from "../../../domain/pinning/pin-request.ts";
@@ -13,7 +14,7 @@ import type { ApplyOptions } from "./apply.ts";
 
 /** What {@link storePins} needs. */
 export interface StorePinsOptions extends Omit<ApplyOptions, "caches"> {
-  readonly caches: Pick<Caches, "lookup" | "workload" | "kinds">;
+  readonly caches: Pick<Caches, "workload" | "kinds">;
 }
 
 /** The pins of a write, or why the write must wait. */
@@ -27,31 +28,34 @@ export type PinsForWrite =
 
 /**
  * Stores the copies that the Pods of a plan are to read, before the one patch names them. A crash between the two leaves copies that the
- * next run uses or the collector deletes.
+ * next run uses or the collector deletes. `lookup` is the one of the plan.
  */
 export async function storePins(
   workload: Workload,
   plan: RolloutPlan,
+  lookup: Lookup,
   { client, caches, policy, leadership }: StorePinsOptions,
 ): Promise<PinsForWrite> {
   const sources =
     plan.outcome === "roll" || plan.outcome === "firstHash"
-      ? pinSources(workload, plan.view, caches.lookup, policyFor(workload, policy))
+      ? pinSources(workload, plan.view, lookup, policyFor(workload, policy))
       : undefined;
   if (sources === undefined) return { type: "pins", pins: {} };
   try {
     const stored = await storeCopies(workload, sources, {
       client,
-      lookup: caches.lookup,
+      lookup,
       isAlive: isOwnerAlive(caches.workload, caches.kinds()),
       signal: leadership.abort,
       mayBeSent: leadership.valid,
     });
     switch (stored.type) {
       case "stored":
-        return { type: "pins", pins: { pinned: stored.pinned, rejected: stillRejected(workload, caches.lookup) } };
-      case "unpinned":
-        return { type: "pins", pins: {}, unpinned: stored.message };
+        return { type: "pins", pins: { pinned: stored.pinned, rejected: stillRejected(workload, lookup) } };
+      case "unpinned": {
+        const pins = { pinned: stored.pinned, rejected: stillRejected(workload, lookup) };
+        return { type: "pins", pins, unpinned: stored.message };
+      }
       case "stale":
         return stored;
     }

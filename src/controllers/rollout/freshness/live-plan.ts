@@ -28,6 +28,8 @@ export interface LivePlan {
   readonly type: "planned";
   readonly workload: Workload;
   readonly plan: RolloutPlan;
+  /** Finds what the plan was made from. */
+  readonly lookup: Lookup;
 }
 
 /** How a run ends that could not be planned. */
@@ -59,12 +61,12 @@ export async function planLive(
     const lookup = legacy?.lookup ?? (await live.lookup(newest));
     const plan = planWith(newest, lookup);
     if (plan.outcome !== "recorded" || plan.cause === "firstSight" || readHashKeys === undefined) {
-      return { type: "planned", workload: newest, plan };
+      return { type: "planned", workload: newest, plan, lookup };
     }
     // The hash may have a key that another replica has just made.
     const failure = await readHashKeys(leadership.abort).catch(errorText);
     if (failure !== undefined) return { type: "unavailable", workload, message: failure, retryAfterMs: 0 };
-    return { type: "planned", workload: newest, plan: planWith(newest, lookup) };
+    return { type: "planned", workload: newest, plan: planWith(newest, lookup), lookup };
   } catch (error) {
     if (leadership.abort.aborted) return { type: "stopped" };
     return { ...readFailure(error, workload), workload };

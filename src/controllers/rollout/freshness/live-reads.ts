@@ -5,6 +5,7 @@ import { readWithBorrowedTemplate } from "../../../cache/workloads/template-sour
 import { grantedObjects } from "../../../domain/config/cross-namespace.ts";
 import { resourceName } from "../../../domain/model/kind-row.ts";
 import { toWorkload, type Workload } from "../../../domain/model/workload.ts";
+import { uncachedCopies } from "../../../domain/pinning/pinned-lookup.ts";
 import type { Lookup } from "../../../domain/plan/plan.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import { type ConfigName, configKey, parseStoredKey } from "../../../domain/references/references.ts";
@@ -15,8 +16,11 @@ import { refusedTexts, retriedTexts } from "../report/event-texts.ts";
 
 /** Reads from the API server, for workloads whose caches may be behind. Rejects with the errors of requests. */
 export interface LiveReads {
-  /** Reads the references of a workload. In another namespace, only objects that are shared with it by the caches. */
-  readonly lookup: (workload: Workload) => Promise<Lookup>;
+  /**
+   * Reads the references of a workload. In another namespace, only objects that are shared with it by the caches. Also reads the copies in
+   * these annotations that the caches do not have yet. Default: in the annotation of the workload.
+   */
+  readonly lookup: (workload: Workload, pinned?: readonly (string | undefined)[]) => Promise<Lookup>;
   /** Reports whether all of these objects exist. */
   readonly exist: (objects: readonly ConfigName[]) => Promise<boolean>;
   /** Returns the workload as it is now; undefined if it is gone. */
@@ -42,8 +46,11 @@ export function createLiveReads(options: {
   const reader = createLiveReader({ client, compatibility: policy.compatibility, bounds, concurrency });
 
   return {
-    lookup: async (workload) =>
-      liveLookup(await reader.readAll(grantedObjects(workload, cached, policyFor(workload, policy))), cached),
+    lookup: async (workload, pinned = [workload.pinned]) => {
+      const copies = policy.pinConfig ? uncachedCopies(workload, pinned, cached) : [];
+      const objects = [...grantedObjects(workload, cached, policyFor(workload, policy)), ...copies];
+      return liveLookup(await reader.readAll(objects), cached);
+    },
     exist: async (objects) => {
       const configs = await Promise.all(objects.map((object) => reader.read(parseStoredKey(configKey(object)))));
       return configs.every((config) => config !== undefined);

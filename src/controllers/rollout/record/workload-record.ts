@@ -34,6 +34,8 @@ export interface Findings {
   readonly legacy: LegacyVerification | undefined;
   /** Its pins when it was last seen. */
   readonly pins: SeenPins | undefined;
+  /** The pins of the last write of Wave, whether the write has arrived or not. */
+  readonly writtenPins: string | undefined;
 }
 
 /**
@@ -110,5 +112,6 @@ export function findingsOf(record: Findings | undefined): Writable<Findings> {
     confirmedMissing: record?.confirmedMissing,
     legacy: record?.legacy,
     pins: record?.pins,
+    writtenPins: record?.writtenPins,
   };
 }

@@ -1,0 +1,176 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { type ApiServer, startApiServer } from "../../sandbox/requests/api-server.ts";
+import { defaultPolicy, workload } from "../../test/support/domain/objects.ts";
+import { memoryClient } from "../../test/support/memory-client.ts";
+import { type ConfigObject, toConfig } from "../domain/config/digest.ts";
+import type { Lookup } from "../domain/config/view.ts";
+import type { Workload } from "../domain/model/workload.ts";
+import { pinSources } from "../domain/pinning/pin-request.ts";
+import { formatPins, parsePins } from "../domain/pinning/pins.ts";
+import { planRollout } from "../domain/plan/plan.ts";
+import { ApiError } from "../kube/api/errors.ts";
+import type { ApiRequest } from "../kube/http/api-request.ts";
+import { storeCopies } from "./store-copies.ts";
+
+const configMaps = "/api/v1/namespaces/default/configmaps";
+const policy = { ...defaultPolicy, pinConfig: true };
+const uid = (index: number) => `00000000-0000-0000-0000-${`${index}`.padStart(12, "0")}`;
+
+let server: ApiServer;
+/** What the cache has. */
+let cached: Map<string, ConfigObject>;
+/** Answers a request instead of the API server; undefined: the API server answers. */
+let refuse: (request: ApiRequest) => ApiError | undefined;
+
+const lookup: Lookup = (kind, _namespace, name) => {
+  const object = kind === "ConfigMap" ? cached.get(name) : undefined;
+  return object && toConfig("ConfigMap", object);
+};
+
+beforeEach(() => {
+  server = startApiServer({ controllers: false });
+  cached = new Map();
+  refuse = () => undefined;
+});
+
+const direct = () => memoryClient(server);
+
+/** Writes a ConfigMap, which the cache shows. */
+async function put(name: string, data: Readonly<Record<string, string>>, more: object = {}): Promise<void> {
+  const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name }, data, ...more };
+  await direct()
+    .request({ method: "DELETE", path: `${configMaps}/${name}` })
+    .catch(() => undefined);
+  cached.set(name, await direct().request<ConfigObject>({ method: "POST", path: configMaps, body }));
+}
+
+/** Shows all ConfigMaps to the cache. */
+async function synchronize(): Promise<void> {
+  const { items } = await direct().request<{ items: ConfigObject[] }>({ method: "GET", path: configMaps });
+  cached = new Map(items.map((item) => [item.metadata?.name ?? "", item]));
+}
+
+const stored = (name: string) => direct().request<ConfigObject>({ method: "GET", path: `${configMaps}/${name}` });
+
+/** Returns a pinned Deployment that reads keys as variables. */
+function web(keys: Readonly<Record<string, string>>, more: { pinned?: string; rejected?: string; uid?: string } = {}) {
+  const env = Object.entries(keys).map(([name, key], i) => ({
+    name: `V${i}`,
+    valueFrom: { configMapKeyRef: { name, key } },
+  }));
+  return workload({
+    metadata: { uid: more.uid ?? uid(1) },
+    annotations: { "wave.pusher.com/pin-config": "true", "wave.pusher.com/rejected-configmaps": more.rejected },
+    templateAnnotations: more.pinned === undefined ? {} : { "wave.pusher.com/pinned": more.pinned },
+    pod: { containers: [{ name: "web", env }] },
+  });
+}
+
+async function store(of: Workload, isAlive = true, plannedBy = lookup) {
+  const plan = planRollout(of, plannedBy, policy);
+  const sources = "view" in plan ? (pinSources(of, plan.view, plannedBy, policy) ?? []) : [];
+  const client = memoryClient(server);
+  const request = async <T>(sent: ApiRequest): Promise<T> => {
+    const error = refuse(sent);
+    if (error !== undefined) throw error;
+    return client.request<T>(sent);
+  };
+  return await storeCopies(of, sources, { client: { request }, lookup: plannedBy, isAlive: () => isAlive });
+}
+
+const pinsOf = (result: Awaited<ReturnType<typeof store>>) =>
+  new Map("pinned" in result && result.pinned !== undefined ? parsePins(result.pinned) : []);
+
+const apiError = (status: number, reason: string, serverMessage: string) =>
+  new ApiError({ request: "POST", status, reason, serverMessage, details: undefined });
+
+describe("storeCopies", () => {
+  it("gives many workloads the same copy if all of them take it into use at the same time", async () => {
+    await put("page", { a: "1" });
+    const first = pinsOf(await store(web({ page: "a" })));
+    const workloads = Array.from({ length: 8 }, (_, i) => web({ page: "a" }, { uid: uid(i + 2) }));
+    const results = await Promise.all(workloads.map((each) => store(each)));
+    for (const result of results) expect(pinsOf(result)).toEqual(first);
+    expect((await stored(first.get("page") ?? "")).metadata?.ownerReferences).toHaveLength(9);
+  });
+
+  it("throws a conflict that does not end, so that the caller tries again later", async () => {
+    await put("page", { a: "1" });
+    await store(web({ page: "a" }));
+    refuse = ({ method }) => (method === "PATCH" ? apiError(409, "Conflict", "conflict") : undefined);
+    await expect(store(web({ page: "a" }, { uid: uid(2) }))).rejects.toThrow("conflict");
+  });
+
+  it("skips an optional name that no ConfigMap can have", async () => {
+    await put("page", { a: "1" });
+    const of = workload({
+      annotations: { "wave.pusher.com/pin-config": "true" },
+      pod: {
+        containers: [{ name: "web" }],
+        volumes: ["page", "..", "a/b", "Page"].map((name, i) => ({
+          name: `v${i}`,
+          configMap: { name, optional: true },
+        })),
+      },
+    });
+    expect([...pinsOf(await store(of)).keys()]).toEqual(["page"]);
+  });
+});
+
+describe("storeCopies of content that is not live", () => {
+  /** A Deployment that was rolled back to content 1 of `page`; `other` has changed since. */
+  async function rolledBack() {
+    await put("page", { a: "1" });
+    await put("other", { a: "1" });
+    const keys = { other: "a", page: "a" };
+    const first = await store(web(keys));
+    await synchronize();
+    await put("page", { a: "2" });
+    await put("other", { a: "2" });
+    const pins = pinsOf(first);
+    const of = web(keys, { pinned: formatPins(pins) });
+    // The plan reads page as its copy.
+    const copy = cached.get(pins.get("page") ?? "");
+    const { isCopy: _, ...content } = toConfig("ConfigMap", copy ?? {});
+    const held: Lookup = (kind, namespace, name) =>
+      name === "page" ? { ...content, name } : lookup(kind, namespace, name);
+    return { pins, of, held, copy: pins.get("page") ?? "" };
+  }
+
+  it("keeps its copy if the copy of another ConfigMap cannot be stored", async () => {
+    const { pins, of, held } = await rolledBack();
+    refuse = ({ method }) =>
+      method === "POST" ? apiError(403, "Forbidden", 'configmaps "x" is forbidden: exceeded quota: q') : undefined;
+    const result = await store(of, true, held);
+    expect(result).toMatchObject({ type: "unpinned", message: expect.stringContaining("exceeded quota: q") });
+    expect(pinsOf(result)).toEqual(new Map([["page", pins.get("page")]]));
+  });
+
+  it("stores the content again if Kubernetes is about to delete its copy", async () => {
+    const { of, held } = await rolledBack();
+    const name = pinsOf(await store(of, false, held)).get("page") ?? "";
+    expect(name).toMatch(/^page-[0-9a-f]{20}$/);
+    expect(await stored(name)).toMatchObject({ immutable: true, data: { a: "1" } });
+  });
+});
+
+describe("the message about a refused copy", () => {
+  it.each([
+    [
+      403,
+      "Forbidden",
+      'configmaps "x" is forbidden: exceeded quota: q, requested: count/configmaps=1',
+      "exceeded quota: q",
+    ],
+    [403, "Forbidden", 'configmaps "x" is forbidden: ValidatingAdmissionPolicy: value s3cret', "Forbidden (403)"],
+    [403, "Forbidden", 'User "system:serviceaccount:wave:wave" cannot create', "Forbidden (403)"],
+    [422, "Invalid", "data: s3cret", "Invalid (422)"],
+    [400, "", 'admission webhook "x" denied the request: s3cret', "status 400"],
+  ])("of status %d has no text of an admission plugin", async (status, reason, message, expected) => {
+    await put("page", { a: "1" });
+    refuse = ({ method }) => (method === "POST" ? apiError(status, reason, message) : undefined);
+    const result = await store(web({ page: "a" }));
+    expect(result).toMatchObject({ type: "unpinned", message: expect.stringContaining(expected) });
+    expect(JSON.stringify(result)).not.toMatch(/s3cret|serviceaccount/);
+  });
+});
