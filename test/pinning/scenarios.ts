@@ -83,6 +83,15 @@ export async function pagesRead({ cluster, namespace }: Scene, name: string): Pr
   return [...pages].toSorted();
 }
 
+/** Returns the names of the ConfigMaps that each Pod of a workload references, by the name of the Pod. */
+export async function configMapsOfPods(
+  { cluster, namespace }: Scene,
+  name: string,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const pods = await podsOfWorkload(cluster, namespace.name, name);
+  return new Map(pods.map((pod) => [pod.metadata.name, namesIn(pod)]));
+}
+
 /** Returns the images of the Pods of a workload, sorted. */
 export async function imagesOf({ cluster, namespace }: Scene, name: string): Promise<readonly string[]> {
   const pods = await podsOfWorkload(cluster, namespace.name, name);
