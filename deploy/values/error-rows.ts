@@ -31,7 +31,7 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
   objectWithoutName: ["the API server sent an object without a name", "report it"],
   malformedObject: ["an object violates its own schema", "check the object"],
   malformedWorkload: [
-    "a custom resource has no valid pod template; it opted in, or was rolled before",
+    "a custom resource that opted in, or that Wave rolled before, has no valid pod template",
     "fix what the field `error` names; `bin/wave explain` also reports it",
   ],
   namespaceNotListed: [
@@ -78,7 +78,7 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
     "grant `list` and `delete` on `pods`, which the webhooks need",
   ],
   copiesNotSwept: [
-    "the copies, or the Pods, workloads and revisions that may use them, cannot be read, or a copy cannot be written",
+    "Wave cannot read the copies, cannot read the Pods, workloads and revisions that may use them, or cannot write a copy",
     "grant the [permissions](permissions.md) for `pinConfig.enabled`; until then Wave deletes no copy in that namespace",
   ],
   copyLost: [
@@ -86,7 +86,7 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
     "new Pods of the workload cannot start: restore the content of the ConfigMap, or restart the workload",
   ],
   ownersNotWritten: [
-    "an object may not be patched",
+    "Wave could not patch an object, for example because the permission is missing",
     "grant the [permissions](permissions.md) for `ownerReferences`; otherwise Wave retries by itself",
   ],
   ownersReverted: [
@@ -97,7 +97,10 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
     "the Secret with the hash key is unreadable, or holds no valid key",
     "the field `error` names the problem; [keys](adr/0008-hash-key.md)",
   ],
-  hashKeyStale: ["the same, on a replica that already knows the keys", "the same"],
+  hashKeyStale: [
+    "the Secret with the hash key is unreadable, or holds no valid key; this replica already knows the keys",
+    "the field `error` names the problem; [keys](adr/0008-hash-key.md)",
+  ],
   certificatesNotUpdated: [
     "the Secret of the certificate authority, or the webhook configuration, cannot be written",
     "check the permissions of `wave-webhook-authority` and `wave-webhook-configuration`",
@@ -110,16 +113,16 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
   webhookElsewhere: ["the configuration names another Service or namespace", "correct `clientConfig.service`"],
   registrationNotDeleted: [
     "Wave ended outside the cluster, and its registration is still there",
-    "delete the registration, as the line says",
+    "delete the MutatingWebhookConfiguration with kubectl",
   ],
   webhookWatchEnded: ["a bug; the process continues", "report it"],
   configurationUnread: [
-    "reads took longer than 3 s, or are not allowed",
+    "reads took longer than 3 s, or the permission is missing",
     "check the API server's load, and the permission `get`",
   ],
   reviewFailed: [
     "a bug, or an object that is not valid",
-    "report it; the controller does later what the webhook would have done",
+    "report the line; the controller later makes the change that the webhook would have made",
   ],
   notificationDelayed: [
     "a receiver did not accept a message",
@@ -154,10 +157,10 @@ const configCells: CellsOf<typeof configErrorTexts> = {
   noCluster: ["no kubeconfig or cluster is given"],
   noServiceAccount: ["Wave runs in a Pod without the token of its ServiceAccount"],
   flagFileNotFound: ["the path is wrong"],
-  variableFilesNotFound: ["the variable is from another shell or machine"],
+  variableFilesNotFound: ["the variable has a path from another shell or machine"],
   kubeconfigUnreadable: ["the line names the file and the reason"],
   noContext: ["the kubeconfig has several contexts; the message lists them"],
-  contextNotFound: ["the existing contexts are in brackets"],
+  contextNotFound: ["the message lists the existing contexts"],
   pluginFailed: ["run the plugin by hand"],
   tokenUnreadable: ["outside a Pod, use another kubeconfig"],
   tokenEmpty: ["outside a Pod, use another kubeconfig"],
@@ -182,7 +185,7 @@ const argumentCells: CellsOf<typeof argumentErrorTexts> = {
   unknownCommand: ["run `wave help`"],
   misspeltCommand: ["the line suggests the nearest command"],
   noWorkload: ["the command needs a name"],
-  noObject: ["the same for `wave hold` and similar commands, which also accept other objects than workloads"],
+  noObject: ["the command needs a name; `wave hold` and similar commands also accept other objects than workloads"],
   noName: ["a kind is given without a name"],
   tooManyWorkloads: ["a command that takes one workload has two"],
   twoSlashes: ["two names are joined by a slash"],
@@ -227,7 +230,7 @@ const manifestCells: CellsOf<typeof manifestErrorTexts> = {
   noManifest: ["the tool before the pipe failed, for example `helm template`"],
   emptyFolder: ["the folder has no manifests"],
   fileNotFound: ["the path is wrong"],
-  unreadable: ["the reason of the operating system is after the colon, for example a permission"],
+  unreadable: ["after the colon is the reason from the operating system, for example a missing permission"],
   tooLarge: ["compare one application at a time"],
   tooManyObjects: ["compare one application at a time"],
   tooDeep: ["no Kubernetes manifest is so deep: check the file"],
@@ -237,7 +240,7 @@ const manifestCells: CellsOf<typeof manifestErrorTexts> = {
   otherNamespace: ["leave out `-n`: manifests that name a namespace do not need it"],
   notAMapping: ["mostly a wrong indent: a list instead of names and values"],
   notAString: ["a number or `true` is given as data"],
-  entryNotAString: ["the same for an annotation or label"],
+  entryNotAString: ["a number or `true` is the value of an annotation or label"],
 };
 
 /** The rows of docs/errors.md, by the heading of their table. */

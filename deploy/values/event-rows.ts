@@ -125,10 +125,12 @@ export const waitRows: Rows = [
 ];
 
 const refused: CellsOf<typeof refusedTexts> = {
-  hashRemovedOnWrite: ["follow the text: the schema of a custom kind, or a webhook, removes the hash"],
-  annotationRemovedOnWrite: ["follow the text; the Deployment is the template source in a Rollout's `workloadRef`"],
-  forbiddenToWrite: ["add the role of the [permissions](permissions.md)"],
-  forbiddenToRead: ["add the role of the [permissions](permissions.md)"],
+  hashRemovedOnWrite: ["take the step in the text: the schema of a custom kind, or a webhook, removes the hash"],
+  annotationRemovedOnWrite: [
+    "take the step in the text; the Deployment is the template source in a Rollout's `workloadRef`",
+  ],
+  forbiddenToWrite: ["add the missing role ([permissions](permissions.md))"],
+  forbiddenToRead: ["add the missing role ([permissions](permissions.md))"],
   refusedWrite: [
     "the API server, a webhook or a policy rejects the write, for the reason in the text. Fix the policy or the pod template. Wave retries within 5 minutes, and at once after an edit",
   ],
@@ -139,7 +141,7 @@ const refused: CellsOf<typeof refusedTexts> = {
 const invalid: CellsOf<typeof invalidAnnotationTexts> = {
   misspelt: ["correct the name"],
   unknown: ["use one of the names in the text"],
-  moreUnknown: ["correct the names that earlier sentences show; then Wave shows the next"],
+  moreUnknown: ["correct the names in the earlier sentences; Wave then shows more names"],
   onTemplate: ["move the annotation to the `metadata` of the workload"],
   moreOnTemplate: ["the same"],
   onlyOnConfig: ["move the annotation to the ConfigMap or Secret"],
@@ -205,6 +207,6 @@ export const problemRows: Rows = [
   event(
     "PinnedCopiesOverLimit",
     collectorTexts.copiesOverLimit("…", "…"),
-    "lower `revisionHistoryLimit` of the workloads in the namespace, or pin fewer of them. Copies that Pods use are kept",
+    "lower `revisionHistoryLimit` of the workloads in the namespace, or pin fewer workloads. Wave keeps copies that Pods use",
   ),
 ];

@@ -7,7 +7,7 @@ search: false
 ---
 <!-- Made by \`npm run chart\` from deploy/values/glossary.ts. -->
 # Glossary
-One word for one concept: flags, annotations, metrics, Events, commands, docs and code use the same.
+One word for one concept: flags, annotations, metrics, Events, commands, docs and code use the same words.
 `;
 
 const places: Readonly<Record<keyof Appearances, (name: string) => string>> = {

@@ -65,7 +65,7 @@ export const podValues = section(
     "topologySpreadConstraints",
     [],
     objects,
-    "Topology spread constraints of Pods. If a constraint has no labelSelector, the chart adds the one of Wave's Pods. Empty: spread Pods over nodes if possible.",
+    "Topology spread constraints of Pods. If a constraint has no labelSelector, the chart adds the selector of Wave's Pods. Empty: spread Pods over nodes if possible.",
   ],
   ["priorityClassName", "", text, "Priority class of Pods, for example system-cluster-critical."],
   [
@@ -98,7 +98,7 @@ export const objectValues = section(
     "nameOverride",
     "",
     { type: "string", maxLength: 63, pattern: "^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$" },
-    "Replaces `wave` in app.kubernetes.io/name, and in object names after the name of the release.",
+    "Replaces `wave` in the label app.kubernetes.io/name, and in object names. Object names begin with the name of the release.",
   ],
   [
     "fullnameOverride",

@@ -58,7 +58,7 @@ export const demo = flagCommand({
     ],
     exits: {
       [exitCodes.done]: "Every step had the expected result.",
-      [exitCodes.no]: "A step had another result.",
+      [exitCodes.no]: "A step had an unexpected result.",
       ...sharedExitCodes,
       130: "Ctrl-C ended the demo.",
     },

@@ -262,7 +262,7 @@ describe("wave diff", () => {
     expect(alone).toEqual({ code: 0, out: "No workload is affected.\n", err: "" });
     expect(shared.code).toBe(3);
     expect(shared.err).toContain(
-      "Cannot list daemonsets, deployments and statefulsets in other namespaces. They may read shared objects. ",
+      "Cannot list daemonsets, deployments and statefulsets in other namespaces. Workloads there may read shared objects. ",
     );
   });
 

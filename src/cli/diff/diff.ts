@@ -83,7 +83,7 @@ export const diff = clusterCommand({
       ["helm template shop ./shop -n shop | wave diff -f - -n shop", "before an upgrade of a release"],
       ["kustomize build overlays/prod | wave diff -f - -o markdown", "as a comment on a pull request"],
       ["wave diff -f manifests/ -f extra.yaml", "a folder and a file"],
-      ["wave diff deployment/web --revision 3", "since revision 3, by key"],
+      ["wave diff deployment/web --revision 3", "the keys that changed since revision 3"],
     ],
     usualFlags: ["filename", "namespace", "output", "revision"],
     details: [

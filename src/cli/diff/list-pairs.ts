@@ -124,7 +124,7 @@ function gapsElsewhere(unlisted: ReadonlyMap<string, string>): readonly string[]
   const [why] = unlisted.values();
   if (why === undefined) return [];
   const kinds = formatList([...unlisted.keys()].sort(), unlisted.size, String);
-  return [`Cannot list ${kinds} in other namespaces. They may read shared objects. Cause: ${why}.`];
+  return [`Cannot list ${kinds} in other namespaces. Workloads there may read shared objects. Cause: ${why}.`];
 }
 
 async function listWhere(
@@ -145,9 +145,7 @@ async function listWhere(
       return await listAll(client, row, { namespace }, keep);
     } catch (error) {
       if (!isForbidden(error)) throw error;
-      unlisted.add(
-        `Cannot list ${row.plural} in ${namespace}. Some ${row.plural} there may roll. Cause: ${errorText(error)}.`,
-      );
+      unlisted.add(`Cannot list ${row.plural} in ${namespace}. Workloads there may roll. Cause: ${errorText(error)}.`);
       return [];
     }
   });

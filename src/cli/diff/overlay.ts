@@ -123,7 +123,7 @@ async function overlaidWorkload(
 
 function withManifest(stored: LiveObject, manifest: NamedManifest, gaps: string[]): JsonMap {
   if (stored.state === "forbidden" || stored.state === "unreadable")
-    gaps.push(`Cannot read ${manifest.kind} "${manifest.name}", so it is treated as new: ${stored.error}.`);
+    gaps.push(`Cannot read ${manifest.kind} "${manifest.name}". The preview treats it as new. Cause: ${stored.error}.`);
   return applyManifest(stored.state === "present" ? stored.object : undefined, manifest.object);
 }
 

@@ -43,7 +43,7 @@ export const doctor = clusterCommand({
     examples: [
       ["wave doctor -n shop", "Wave and the workloads of namespace shop"],
       ["wave doctor -A", "the workloads of all namespaces"],
-      ["wave doctor -A -o json", "for a program"],
+      ["wave doctor -A -o json", "all findings, as JSON"],
     ],
     usualFlags: ["namespace", "all-namespaces", "output"],
     details: [

@@ -42,7 +42,7 @@ export const explainCommand = clusterCommand({
       "Explain one workload: its state, what Wave does next and why, and which ConfigMaps and Secrets its Pods read. Never shows a value.",
     examples: [
       ["wave explain deployment/web -n shop", "one Deployment"],
-      ["wave explain sts db -n shop -o json", "a StatefulSet, for a program"],
+      ["wave explain sts db -n shop -o json", "a StatefulSet, as JSON"],
       ["wave explain ds/agent --cross-namespace=any", "as if Wave ran with this flag"],
     ],
     usualFlags: ["namespace", "output"],

@@ -59,7 +59,7 @@ export const runFlags = {
   "update-rate": rate({
     group: rollouts,
     default: 10,
-    help: "Maximum rollouts per second after the burst, shared between namespaces in turn. `unlimited`: no limit.",
+    help: "Maximum number of rollouts per second after the burst. Namespaces take turns. `unlimited`: no limit.",
   }),
   "update-burst": wholeNumber({
     group: rollouts,
@@ -76,7 +76,7 @@ export const runFlags = {
     default: 300_000,
     minMs: 1000,
     zero: "no resync",
-    help: "Interval between resyncs of all workloads, in addition to every change. 0: no resync.",
+    help: "Interval between resyncs of all workloads. Wave also plans a workload after every change. 0: no resync.",
   }),
 
   "pin-config": bool({
@@ -87,7 +87,7 @@ export const runFlags = {
   "owner-references": bool({
     group: rollouts,
     default: false,
-    help: "Make each workload an owner of the ConfigMaps and Secrets in its namespace that it references, for tools that draw ownership. Deleting a workload does not delete these objects. Needs permission to patch ConfigMaps and Secrets.",
+    help: "Make each workload an owner of the ConfigMaps and Secrets in its namespace that it references, for tools that show ownership. Deleting a workload does not delete these objects. Needs permission to patch ConfigMaps and Secrets.",
   }),
   "migrate-legacy": bool({
     group: rollouts,

@@ -47,7 +47,7 @@ export const historyCommand = clusterCommand({
       "List the revisions of a workload: which keys changed, who edited them, and how many Pods run each revision. Never shows a value.",
     examples: [
       ["wave history deployment/web -n shop", "one Deployment"],
-      ["wave history sts/db -n shop -o json", "for a program"],
+      ["wave history sts/db -n shop -o json", "a StatefulSet, as JSON"],
     ],
     usualFlags: ["namespace", "output"],
     details: [

@@ -58,7 +58,7 @@ export const listCommand = clusterCommand({
     examples: [
       ["wave list -A --state=failed,waiting,held", "needs attention"],
       ["wave list -n shop -o wide", "reasons in words"],
-      ["wave list -n shop -l app=web -o json", "for a program"],
+      ["wave list -n shop -l app=web -o json", "workloads with a label, as JSON"],
     ],
     usualFlags: ["namespace", "all-namespaces", "state", "selector", "output"],
     details: [

@@ -53,7 +53,7 @@ export const waitCommand = clusterCommand({
     ],
     exits: {
       [exitCodes.done]: "Every Pod of every workload runs with the current configuration.",
-      [exitCodes.no]: "Timeout, a person must continue, or a workload was not found.",
+      [exitCodes.no]: "Timeout, only a person can continue, or a workload was not found.",
     },
   },
   read: (call) => {

@@ -2,7 +2,7 @@ import { counter } from "../metrics/metric-row.ts";
 
 export const ownerReferenceMetrics = {
   writes: counter("wave_owner_reference_writes_total", {
-    help: "Number of writes of owner references and finalizers, also those of --migrate-legacy, by result.",
+    help: "Number of writes of owner references and finalizers, by result. Includes the writes of --migrate-legacy.",
     labels: {
       result: {
         written: "The write succeeded",

@@ -30,7 +30,7 @@ export const checks = {
     run: checkAnnotations,
   },
   others: { means: "No other controller rolls the same workloads.", run: checkOtherControllers },
-  leftovers: { means: "Nothing of earlier versions is left that blocks Wave.", run: checkLeftovers },
+  leftovers: { means: "No leftovers of earlier versions block Wave.", run: checkLeftovers },
 } as const satisfies Readonly<Record<string, Check>>;
 
 export type CheckName = keyof typeof checks;

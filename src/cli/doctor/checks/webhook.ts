@@ -39,7 +39,12 @@ async function webhookOf(doctorContext: DoctorContext, wave: RunningWave): Promi
     return { found: leftOver(stored, where), fine: "off, only the controller writes hashes" };
   if (wave.values["webhook-url"] !== undefined)
     return {
-      found: [unchecked(deploymentRef(wave), "The webhook was not checked. --webhook-url calls it without a Service.")],
+      found: [
+        unchecked(
+          deploymentRef(wave),
+          "The webhook was not checked. With --webhook-url, the API server calls the webhook without a Service.",
+        ),
+      ],
     };
   if ("unread" in stored) return { found: [notRead(where, "The registration of the webhook was not checked", stored)] };
   if (stored.read === undefined)
