@@ -337,6 +337,22 @@ describe("an undo", () => {
     expect(again.rejected).toMatch(/^other=[0-9a-f]{16},page=[0-9a-f]{16}$/);
   });
 
+  it("keeps rejecting in an undo of the image alone, which replaces the annotations", async () => {
+    const { first, second } = await rolled();
+    const undone = await admit(web({ template: templateOf(first.after) }), second.after);
+    const { pins, rejected } = await admit(web({ image: "nginx:0", template: undone.template }), undone.after);
+    expect(pins).toEqual(first.pins);
+    expect(rejected).toBe(undone.rejected);
+  });
+
+  it("rejects nothing more after a person removes the annotation", async () => {
+    const { first, second } = await rolled();
+    const undone = await admit(web({ template: templateOf(first.after) }), second.after);
+    const resumed = await admit(web({ template: undone.template }), undone.after);
+    expect([resumed.pins, resumed.hash]).toEqual([first.pins, first.hash]);
+    expect(resumed.rejected).toBeUndefined();
+  });
+
   it("rejects the same content if a new template reads fewer of its keys", async () => {
     await replace("page", { index: "1", more: "1" });
     const first = await admit(web());
