@@ -48,7 +48,7 @@ function kindRows(): readonly string[] {
   return kindsWithPermissions.flatMap((id) =>
     kindPermissions(id).map(({ resource, verbs, reason }, index) => {
       const condition = `Only if the value \`workloadKinds\` contains ${id}`;
-      const example = index === 0 ? ". Each other [kind](kinds.md) in that value needs the same" : "";
+      const example = index === 0 ? ". Each other [kind](kinds.md) in that value needs the same permissions" : "";
       return line("", resource, verbs, `${reason}. ${condition}${example}`);
     }),
   );

@@ -102,7 +102,7 @@ export function pinningPolicy(head: string): string {
     "variables:",
     ...variables.flatMap(named),
     "mutations:",
-    "  # A single patch, so that no Pod is pointed in part.",
+    "  # A single patch, so that a Pod gets either all changes or no change.",
     "  - patchType: JSONPatch",
     "    jsonPatch:",
     "      expression: >-",

@@ -14,6 +14,7 @@ const codes = pages.flatMap((page) =>
 
 /** Flags of kubectl, helm, drivers, tests and Reloader that pages mention. */
 const flagsOfOthers = [
+  "--api-versions",
   "--auto-annotation",
   "--cascade",
   "--enable-secret-rotation",
@@ -27,6 +28,7 @@ const flagsOfOthers = [
   "--set",
   "--show-managed-fields",
   "--skip-tests",
+  "--to-revision",
   "--workloads",
 ];
 

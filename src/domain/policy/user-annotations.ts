@@ -37,4 +37,9 @@ export const userAnnotations: Readonly<Record<string, UserAnnotation>> = {
     allowed: 'namespaces, separated by commas, or "*"',
     means: "Workloads in these namespaces may name the object in extra-configmaps or extra-secrets.",
   },
+  "allow-copy-changes": {
+    places: ["namespace"],
+    allowed: '"true"',
+    means: "Clients other than Wave may change and delete pinned copies in this Namespace.",
+  },
 };
