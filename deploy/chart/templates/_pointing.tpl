@@ -23,7 +23,7 @@ variables:
     expression: >-
       variables.areWellFormed ? variables.all.transformMap(source, copy, !(source in ['kube-root-ca.crt', 'openshift-service-ca.crt', 'istio-ca-root-cert', 'istio-ca-crl', 'linkerd-identity-trust-roots']), copy) : {}
 mutations:
-  # A single patch, so that no Pod is pointed in part.
+  # A single patch, so that a Pod gets either all changes or no change.
   - patchType: JSONPatch
     jsonPatch:
       expression: >-

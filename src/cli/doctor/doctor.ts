@@ -48,7 +48,7 @@ export const doctor = clusterCommand({
     usualFlags: ["namespace", "all-namespaces", "output"],
     details: [
       "The checks use your permissions and write nothing. To check the webhook, a Deployment is created as a dry run, which stores nothing.",
-      "A check that needs a permission that you lack is unchecked. All other checks still run.",
+      "If you lack the permission for a check, the check is unchecked. All other checks still run.",
     ],
     words: {
       heading: "Checks",
