@@ -68,6 +68,9 @@ function web(change: Change = {}): Web {
 let api: ApiClient;
 /** The status with which the API server refuses a request; undefined: it answers. */
 let refuse: (request: ApiRequest) => number | undefined;
+/** Called after each read of ConfigMap `page`. */
+let onRead: (() => Promise<unknown>) | undefined;
+let clock: FakeClock;
 let close: () => Promise<void>;
 const stored = new Map<string, ConfigObject>();
 
@@ -91,6 +94,7 @@ async function rememberingClient(): Promise<ApiClient> {
       }
       const answer = await client.request<T>(request);
       const object = answer as ConfigObject;
+      if (request.method === "GET" && request.path.endsWith("/page")) await onRead?.();
       if (request.method !== "GET") stored.set(`${object.metadata?.namespace}/${object.metadata?.name}`, object);
       return answer;
     },
@@ -121,7 +125,7 @@ async function admit(object: Web, oldObject?: Web, dryRun = false) {
     policy: { crossNamespace: "granted", namespaces: undefined, schedulingHold: true, pinConfig: true },
     cached,
     isAlive: () => true,
-    clock: new FakeClock(),
+    clock,
     log: silentLogger,
     metrics: new MetricsRegistry(),
   });
@@ -155,6 +159,8 @@ const templateOf = ({ spec }: Web) => spec.template.metadata.annotations ?? {};
 
 beforeEach(async () => {
   refuse = () => undefined;
+  onRead = undefined;
+  clock = new FakeClock();
   api = await rememberingClient();
   stored.clear();
   await create("page", { index: "1" });
@@ -265,6 +271,21 @@ describe("the review of a pinned workload", () => {
     refuse = ({ path }) => (path.endsWith(first.pins?.get("page") ?? "-") ? 504 : undefined);
     const { pins, hash } = await admit(web({ image: "nginx:2", annotations, template: first.template }), first.after);
     expect([pins, hash]).toEqual([first.pins, first.hash]);
+  });
+
+  it("is over before the API server stops waiting, if a ConfigMap keeps changing and reads are slow", async () => {
+    const first = await admit(web());
+    let reads = 0;
+    onRead = async () => {
+      reads += 1;
+      await edit("page", { index: `changed ${reads}` });
+      await clock.advance(1_500);
+    };
+    await edit("page", { index: "2" });
+    const start = clock.monotonic();
+    const { warnings } = await admit(web({ image: "nginx:2", template: first.template }), first.after);
+    expect(clock.monotonic() - start).toBeLessThan(5_000);
+    expect(warnings).toEqual([expect.stringContaining("keep changing")]);
   });
 
   it("finds a copy that the cache does not have yet", async () => {

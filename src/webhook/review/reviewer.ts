@@ -21,7 +21,7 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { maxReviewsPerNamespace } from "../server/admission-limits.ts";
+import { maxReviewsPerNamespace, readsTimeoutMs, reviewTimeoutMs } from "../server/admission-limits.ts";
 import type { AdmissionRequest, AdmissionResponse, AdmittedObject } from "../server/review.ts";
 import type { Reviewer } from "../server/server.ts";
 import { type LiveConfiguration, liveConfiguration } from "./live-configuration.ts";
@@ -111,6 +111,7 @@ async function review(
   request: AdmissionRequest,
   read: LiveConfiguration,
   options: AdmissionOptions,
+  until = options.clock.monotonic() + reviewTimeoutMs,
   tries = 2,
 ): Promise<ReviewResult> {
   const row = rowOf(request, options);
@@ -152,9 +153,12 @@ async function review(
   if (pins === undefined || request.dryRun) return { patch: plan.patch, warnings, outcome, denied };
   // The garbage collector would delete copies whose owner does not exist yet.
   const owned = before === undefined ? { ...pins, workload: { ...pins.workload, uid: "" } } : pins;
-  const stored = await storePins(owned, options);
-  if (stored === "stale")
-    return tries > 1 ? review(request, read, options, tries - 1) : changing(after, options.policy);
+  const leftMs = () => until - options.clock.monotonic();
+  const stored = await storePins(owned, options, leftMs());
+  if (stored === "stale") {
+    if (tries > 1 && leftMs() >= readsTimeoutMs) return review(request, read, options, until, tries - 1);
+    return changing(after, options.policy);
+  }
   if (stored === "unavailable")
     return allowUnread("the API server did not answer Wave in time", object, options.policy);
   const patch = pinnedPatch(plan, after.workload, stored.pinned);

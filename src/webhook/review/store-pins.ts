@@ -3,7 +3,6 @@ import { isApiFailure } from "../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type StoreCopiesOptions, storeCopies } from "../../pinning/store-copies.ts";
-import { readsTimeoutMs } from "../server/admission-limits.ts";
 
 /** What {@link storePins} needs. */
 export interface StorePinsOptions {
@@ -22,15 +21,18 @@ export type StoredPins = { readonly pinned: string | undefined; readonly warning
 /**
  * Stores the copies that the new Pods of a request read, before the response names them. A copy that cannot be stored in time does not
  * deny the request: then the Pods read live configuration, as without pins. If a change must not reach Pods, the request stays as it is: its
- * pod template has the copies that it had before.
+ * pod template has the copies that it had before. `timeoutMs` is the time that is left for the review.
  */
 export async function storePins(
   { workload, sources, lookup, areLive }: AdmissionPins,
   { client, clock, isAlive = () => false }: StorePinsOptions,
+  timeoutMs: number,
 ): Promise<StoredPins> {
   if (sources === undefined) return { pinned: undefined };
   const tooLate = new AbortController();
-  const cancel = clock.timer(readsTimeoutMs, () => tooLate.abort(new Error("storing the copies took too long")));
+  const cancel = clock.timer(Math.max(0, timeoutMs), () =>
+    tooLate.abort(new Error("storing the copies took too long")),
+  );
   try {
     const stored = await storeCopies(workload, sources, { client, lookup, isAlive, signal: tooLate.signal });
     switch (stored.type) {

@@ -34,5 +34,11 @@ export const maxConcurrentReads = 32;
 /** Timeout of all reads of one review, in milliseconds. The API server waits five seconds. */
 export const readsTimeoutMs = 3000;
 
+/**
+ * Time of a review with its reads, its copies and a second try, in milliseconds: less than the API server waits. It would ignore a later
+ * response, and create Pods that read live configuration.
+ */
+export const reviewTimeoutMs = 4000;
+
 /** Limits of {@link WebhookConnections}. A connection takes 74 KiB. */
 export const connectionLimits = { total: 320, unauthenticated: 160, unauthenticatedMs: 10_000 };
