@@ -41,7 +41,7 @@ export type Decision =
  * Why a configuration is recorded without a rollout.
  * "firstSight": the workload has no usable hash yet, and the current configuration is taken as what its Pods read.
  * "key": the key of the recorded hash is unknown, or expires with this process.
- * "tracking": other objects are tracked now, and the Pods read the same configuration of them.
+ * "tracking": the set of tracked objects changed, but not the configuration that the Pods read.
  */
 export type RecordedCause = "firstSight" | "key" | "tracking";
 

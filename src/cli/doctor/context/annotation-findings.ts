@@ -114,7 +114,8 @@ function leftoversOn(
   const edit = `kubectl edit ${kubectlArguments(place)}`;
   const migrate = "Run Wave once with --migrate-legacy (docs/owner-references.md).";
   const left = namespacePolicyOf !== undefined && workload.optIn.state !== "in" && isSchedulingHeld(workload);
-  const what = "New Pods stay pending, because a scheduling hold of Wave is left over. Wave removes the hold when Wave runs.";
+  const what =
+    "New Pods stay pending, because a scheduling hold of Wave is left over. Wave removes the hold when Wave runs.";
   return [
     ...(workload.oldFinalizer && ownership === undefined
       ? [warning(place, sentences(oldFinalizerWarning.message), migrate)]
