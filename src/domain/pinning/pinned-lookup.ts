@@ -119,10 +119,13 @@ export function nothingRejected(lookup: Lookup): PinnedLookup {
 export function withRejected(workload: Workload, lookup: Lookup, policy: Policy): PinnedLookup {
   const rejected = parseRejected(workload.rejected);
   const canBeRead = readAsCopy(workload, lookup, policy);
-  return pinnedLookup(workload, lookup, (name) => {
+  const found = pinnedLookup(workload, lookup, (name) => {
     const digest = rejected.get(name);
     return digest !== undefined && canBeRead(name) && digest === rejectionDigest(workload, lookup, name);
   });
+  // The copy may have the rejected content: the workload was rolled to it while it was not pinned.
+  const differs = (name: string) => rejectionDigest(workload, found.lookup, name) !== rejected.get(name);
+  return { ...found, kept: new Set([...found.kept].filter(differs)) };
 }
 
 /** Returns the annotation without content that is no longer live. */
