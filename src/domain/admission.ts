@@ -3,6 +3,7 @@ import { preconditionOf } from "./admission-precondition.ts";
 import type { DirectiveContext } from "./compatibility/directives.ts";
 import type { ConfigView } from "./config/hash.ts";
 import { describeMissing } from "./config/messages.ts";
+import { isKubectlUndo } from "./kubectl-undo.ts";
 import { patchOfKind, standardForm } from "./model/kind-row.ts";
 import {
   addSchedulingHold,
@@ -63,6 +64,8 @@ export interface AdmissionPins {
   readonly lookup: Lookup;
   /** Whether the hash includes live content only. A copy of a change that is held or rejected has other content. */
   readonly areLive: boolean;
+  /** Whether the request has the pins already, as an undo. Then its copies are only taken into use, and the patch is complete. */
+  readonly areRequested: boolean;
 }
 
 /** A workload object in a request, and the workload that Wave reads from it. */
@@ -139,20 +142,28 @@ export function planAdmission(
   ];
   const checked = precondition.state === "met" ? precondition.patch : [];
   const patch = [...checked, ...(after.workload.hasAnnotations ? operations : forMissingAnnotations(operations))];
-  const pinsChange =
-    view !== undefined && !pinned.isUndo && (isPinned(workload, policy) || after.workload.pinned !== undefined);
+  const pinsChange = view !== undefined && (isPinned(workload, policy) || after.workload.pinned !== undefined);
   return {
     patch: patch.length > 0 ? patchOfKind(workload.row, patch) : undefined,
     warnings: plan.outcome === "waiting" ? [...plan.warnings, missingWarning(plan, workload, outcome)] : plan.warnings,
     outcome,
     denied: undefined,
     reason: plan.reason,
-    // An undo keeps the pins of its request.
-    pins: pinsChange ? pinsOf(workload, pinSources(workload, view, lookup, policy), lookup, live) : undefined,
+    pins: pinsChange
+      ? {
+          ...pinsOf(workload, pinSources(workload, view, lookup, policy), lookup, live),
+          areRequested: pinned.isUndo,
+        }
+      : undefined,
   };
 }
 
-function pinsOf(workload: Workload, sources: AdmissionPins["sources"], lookup: Lookup, live: Lookup): AdmissionPins {
+function pinsOf(
+  workload: Workload,
+  sources: AdmissionPins["sources"],
+  lookup: Lookup,
+  live: Lookup,
+): Omit<AdmissionPins, "areRequested"> {
   const isLive = (source: PinSource) =>
     contentOf(source, live("ConfigMap", source.namespace, source.name)) !== undefined;
   return { workload, sources, lookup, areLive: sources?.every(isLive) ?? true };
@@ -168,18 +179,23 @@ export function pinnedPatch(
   return operations.length > 0 ? operations : undefined;
 }
 
-/** Returns the object of an undo with the annotations that people wrote for Wave before it; undefined if the request is no undo. */
+/**
+ * Returns the object of an undo with the annotations for Wave that it had before; undefined if the request is no undo. `kubectl rollout undo`
+ * of a Deployment would remove a hold and bring back an old rejection.
+ */
 function undoneObject(
   { sent, workload }: AdmissionObject,
   before: AdmissionObject,
   live: Lookup,
   policy: Policy,
 ): AdmissionObject | undefined {
-  if (policy.pinConfig !== true || workload.pinned === undefined || workload.pinned === before.workload.pinned)
-    return undefined;
+  const returnsPins =
+    policy.pinConfig === true && workload.pinned !== undefined && workload.pinned !== before.workload.pinned;
+  const byKubectl = isKubectlUndo(sent, before.sent);
+  if (!returnsPins && !byKubectl) return undefined;
   const annotations = withUserAnnotations(sent.metadata?.annotations ?? {}, before.sent.metadata?.annotations ?? {});
   const undone = toAdmissionObject(workload.row, { ...sent, metadata: { ...sent.metadata, annotations } }, policy);
-  return pinnedRequest(undone.workload, before.workload, live, policy, true).isUndo ? undone : undefined;
+  return byKubectl || pinnedRequest(undone.workload, before.workload, live, policy, true).isUndo ? undone : undefined;
 }
 
 function annotationsOf({ sent }: AdmissionObject): Annotations {

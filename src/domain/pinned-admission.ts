@@ -15,7 +15,7 @@ import { undoOf } from "./pinning/undo.ts";
 import { planRollout } from "./plan/plan.ts";
 import type { Policy } from "./policy/policy.ts";
 import { rolloutPolicyOf } from "./policy/rollout-policy.ts";
-import { annotationPrefix, writtenByWave } from "./references/annotations.ts";
+import { annotationPrefix, rejectedConfigMaps, writtenByWave } from "./references/annotations.ts";
 import type { Warning } from "./references/warning.ts";
 import type { Annotations } from "./references/wave-annotations.ts";
 import { annotationPointer, type JsonPatchOperation } from "./syntax/json-patch.ts";
@@ -116,7 +116,8 @@ function differs(workload: Workload, live: Lookup, pinned: Lookup, name: string)
  * people wrote for Wave stays as it was before the request.
  */
 export function withUserAnnotations(requested: Annotations, before: Annotations): Annotations {
-  const isOfUser = (name: string) => name.startsWith(annotationPrefix) && !writtenByWave.includes(name);
+  const isOfUser = (name: string) =>
+    name.startsWith(annotationPrefix) && (!writtenByWave.includes(name) || name === rejectedConfigMaps);
   const others = Object.entries(requested).filter(([name]) => !isOfUser(name));
   return Object.fromEntries([...others, ...Object.entries(before).filter(([name]) => isOfUser(name))]);
 }

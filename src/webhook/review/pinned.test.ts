@@ -65,6 +65,11 @@ function web(change: Change = {}): Web {
   } as unknown as Web;
 }
 
+/** Returns an object with other metadata. */
+function withMetadata(object: Web, metadata: object): Web {
+  return { ...object, metadata: { ...object.metadata, ...metadata } };
+}
+
 let api: ApiClient;
 /** The status with which the API server refuses a request; undefined: it answers. */
 let refuse: (request: ApiRequest) => number | undefined;
@@ -358,6 +363,23 @@ describe("an undo", () => {
     expect(again.rejected).toMatch(/^other=[0-9a-f]{16},page=[0-9a-f]{16}$/);
   });
 
+  it("takes the copies of the earlier revision into use before their collector deletes them", async () => {
+    const { first, second } = await rolled();
+    const copy = first.pins?.get("page") ?? "";
+    await edit(copy, { index: "1" }, { [`${prefix}unused-since`]: "2026-01-01T00:00:00Z" });
+    await admit(web({ template: templateOf(first.after) }), second.after);
+    const { metadata } = await api.request<ConfigObject>({ method: "GET", path: `${configMaps}/${copy}` });
+    expect(metadata?.annotations).not.toHaveProperty([`${prefix}unused-since`]);
+  });
+
+  it("is recorded although the API server does not answer when its copies are taken into use", async () => {
+    const { first, second } = await rolled();
+    refuse = ({ path }) => (path.endsWith(first.pins?.get("page") ?? "-") ? 504 : undefined);
+    const { pins, rejected } = await admit(web({ template: templateOf(first.after) }), second.after);
+    expect(pins).toEqual(first.pins);
+    expect(rejected).toMatch(/^page=/);
+  });
+
   it("keeps rejecting in an undo of the image alone, which replaces the annotations", async () => {
     const { first, second } = await rolled();
     const undone = await admit(web({ template: templateOf(first.after) }), second.after);
@@ -396,6 +418,26 @@ describe("an undo", () => {
     const next = await admit(web({ image: "nginx:3", annotations, template: undone.template }), undone.after);
     expect(dataOf(next.pins?.get("page"))).toEqual({ index: "3" });
     expect(next.rejected).toBeUndefined();
+  });
+
+  it("of the image alone keeps the hold, and brings no old rejection back", async () => {
+    const { second } = await rolled();
+    const { annotations } = second.after.metadata;
+    const before = withMetadata(second.after, { annotations: { ...annotations, [`${prefix}hold`]: "true" } });
+    const managedFields = [{ manager: "kubectl", operation: "Update", time: "2026-01-01T00:00:00Z" }];
+    const old = web({
+      image: "nginx:1",
+      annotations: { [rejectedName]: "page=0123456789abcdef" },
+      template: second.template,
+    });
+    const undone = withMetadata(old, { ...old.metadata, managedFields });
+    const { after } = await admit(undone, before);
+    expect(after.metadata.annotations).toEqual(before.metadata.annotations);
+    const patched = withMetadata(old, {
+      ...old.metadata,
+      managedFields: [{ ...managedFields[0], manager: "kubectl-edit" }],
+    });
+    expect((await admit(patched, before)).after.metadata.annotations).not.toHaveProperty([`${prefix}hold`]);
   });
 
   it("rejects one ConfigMap, and lets the other advance", async () => {
