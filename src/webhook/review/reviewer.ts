@@ -155,6 +155,7 @@ async function review(
   const owned = before === undefined ? { ...pins, workload: { ...pins.workload, uid: "" } } : pins;
   const leftMs = () => until - options.clock.monotonic();
   const stored = await storePins(owned, options, leftMs());
+  if (pins.areRequested) return { patch: plan.patch, warnings, outcome, denied };
   if (stored === "stale") {
     if (tries > 1 && leftMs() >= readsTimeoutMs) return review(request, read, options, until, tries - 1);
     return changing(after, options.policy);
