@@ -69,7 +69,13 @@ export function pinnedRequest(
   if (isUndoWithoutPins) return { ...live, warnings: [undoWithoutPins] };
   // `kubectl rollout undo` of a Deployment replaces the annotation. People remove it without new Pods.
   const rejections = replacesPods ? [workload.rejected, before.rejected] : [workload.rejected];
-  const carried = carriedRejections({ ...workload, pinned: before.pinned }, rejections, before, lookup);
+  const carried = carriedRejections(
+    { ...workload, pinned: before.pinned },
+    rejections,
+    before,
+    lookup,
+    isHeld(workload, lookup, policy),
+  );
   const restored = { ...workload, pinned: before.pinned, rejected: carried.rejected };
   const kept = pinnedLookup(restored, lookup, keepsPins(restored, lookup, policy), before);
   const unusable = [...new Set([...kept.unusable, ...carried.unusable])].sort();

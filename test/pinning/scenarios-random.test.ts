@@ -34,7 +34,7 @@ describeOnControlPlane("pinned configuration", (cluster) => {
     const model = new PinningModel({ page: "old", image: container.image });
     const taken: Step[] = [];
     for (let count = 0; count < steps; count++) {
-      const step = nextStep(dice, model, kind);
+      const step = nextStep(dice, model);
       taken.push(step);
       await take(scene, kind, name, step);
       model.take(step);
@@ -54,16 +54,14 @@ describeOnControlPlane("pinned configuration", (cluster) => {
   });
 });
 
-function nextStep(dice: Dice, model: PinningModel, kind: WorkloadKind): Step {
-  // kubectl also restores the annotations that a Deployment had with that revision. Wave restores the newer ones only if pins return.
-  const canUndo = kind === "Deployment" ? model.undoReturns : model.canUndo;
+function nextStep(dice: Dice, model: PinningModel): Step {
   return dice.pick<Step>(
     { act: "edit", page: dice.pick(...pages) },
     { act: "edit", page: dice.pick(...pages) },
     { act: "image", image: dice.pick(...images) },
     { act: model.held ? "release" : "hold" },
     { act: "replace" },
-    ...(canUndo ? [{ act: "undo" } as const, { act: "undo" } as const] : []),
+    ...(model.canUndo ? [{ act: "undo" } as const, { act: "undo" } as const] : []),
   );
 }
 

@@ -32,7 +32,9 @@ export const holdRows: readonly HoldRow[] = [
     holds: "writes",
     settled: false,
     hold: observed,
-    reasons: { observed: { when: "`mode: observe`, or `--observe`", ends: "another mode, or a start without the flag" } },
+    reasons: {
+      observed: { when: "`mode: observe`, or `--observe`", ends: "another mode, or a start without the flag" },
+    },
   },
   {
     holds: "rollouts",

@@ -138,7 +138,7 @@ export function stillRejected(workload: Workload, lookup: Lookup): string | unde
 
 /** What a new pod template rejects of what the one before rejected. */
 export interface CarriedRejections {
-  /** The annotation for the new pod template: what is no longer live is left out. */
+  /** The annotation for the new pod template. */
   readonly rejected: string | undefined;
   /** The rejected ConfigMaps that are read live, because their copies lack something that the new pod template reads. */
   readonly unusable: readonly string[];
@@ -146,13 +146,14 @@ export interface CarriedRejections {
 
 /**
  * Returns what stays rejected of these annotations with a new pod template. It may read other keys, by which the same live content has another
- * digest.
+ * digest. What is no longer live is left out, except while a hold applies (`isHeld`): then no other content has been rolled.
  */
 export function carriedRejections(
   workload: Workload,
   annotations: readonly (string | undefined)[],
   before: Workload,
   live: Lookup,
+  isHeld: boolean,
 ): CarriedRejections {
   const rejected = annotations.flatMap((text) => [...parseRejected(text)]);
   const still = new Map(rejected.filter(([name, digest]) => digest === rejectionDigest(before, live, name)));
@@ -160,8 +161,13 @@ export function carriedRejections(
   const carried = [...still.keys()].filter(
     (name) => !unusable.includes(name) && referencesTo(workload, name).length > 0,
   );
+  const waiting = isHeld
+    ? rejected.filter(([name]) => !still.has(name) && referencesTo(workload, name).length > 0)
+    : [];
   return {
-    rejected: formatRejected(new Map(carried.map((name) => [name, rejectionDigest(workload, live, name)]))),
+    rejected: formatRejected(
+      new Map([...waiting, ...carried.map((name) => [name, rejectionDigest(workload, live, name)] as const)]),
+    ),
     unusable,
   };
 }
