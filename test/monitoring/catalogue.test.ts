@@ -16,6 +16,7 @@ const flagsOf = async (namespace: string) => [
   `--hash-key-secret=${namespace}/wave-hash-key`,
   `--notify=${await notifyFile()}`,
   "--owner-references",
+  "--pin-config",
 ];
 
 /** A receiver without a listener, and no notification is due. */

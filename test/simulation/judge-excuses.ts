@@ -35,10 +35,22 @@ export function excuseIn(
   const held = excuseOf(said, { hash, at: epoch + at, wallOffMs });
   if (held !== undefined) return held;
   const named = namedBy(workload, settings);
-  const isHeld = named.map(({ key }) => find(key)).some((object) => object !== undefined && asksForNone(object));
-  if (isHeld) return "hold of an object";
+  const onHold = named.filter(({ key }) => {
+    const object = find(key);
+    return object !== undefined && asksForNone(object);
+  });
+  // Its owner is told of the hold only if no other change makes the workload due.
+  if (onHold.length > 0)
+    return [...changesOf().keys()].every((key) => onHold.some((one) => one.key === key))
+      ? "hold of an object"
+      : "hold of one of several objects";
   if (hash !== undefined && removalsOf(hash, workload, history) >= mostWrites) return "reverted";
   return pacing.maxConcurrent > 0 && !said.alone && waitsForOthers() ? "batch" : undefined;
+
+  /** Returns the changes that this workload still needs. */
+  function changesOf(): ReadonlyMap<string, number> {
+    return changesSince(isKnownRolled(workload) ? hashSetAt(workload, history) : undefined, named, history);
+  }
 
   /** Reports whether another workload has begun to roll for a change that this workload still needs, and is not complete. */
   function waitsForOthers(): boolean {
@@ -48,8 +60,7 @@ export function excuseIn(
       const isFellow = workloadResources.includes(resource) && where === namespace && other.metadata.uid !== uid;
       return isFellow && optedIn(other, settings, namespaceOf(other, objects)) ? [other] : [];
     });
-    const changes = changesSince(isKnownRolled(workload) ? hashSetAt(workload, history) : undefined, named, history);
-    return [...changes].some(([key, changedAt]) => {
+    return [...changesOf()].some(([key, changedAt]) => {
       const readers = fellows.filter((other) => namedBy(other, settings).some((one) => one.key === key));
       if (readers.length + 1 <= (pacing?.canarySize ?? 0)) return false;
       return readers.some((other) => !isComplete(other) && delays(other, changedAt));

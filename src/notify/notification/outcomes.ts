@@ -14,12 +14,12 @@ export const outcomes = {
     reasons: ["SchedulingEnabled", "Unpaused"],
   },
   waiting: { means: "a required object or key is missing", reasons: ["ConfigMissing", "SchedulingDisabled"] },
-  held: { means: "a rollout is due, but a hold delays it", reasons: ["RolloutHeld", "PinsKept"] },
+  held: { means: "a rollout is due, but a hold delays it", reasons: ["RolloutHeld"] },
   halted: { means: "the rollouts of a change are halted because workloads failed with it", reasons: ["RolloutHalted"] },
   rolledBack: { means: "the workload was rolled back together with its configuration", reasons: ["RolledBack"] },
-  unpinned: {
-    means: "Pods of a pinned workload read live configuration",
-    reasons: ["Unpinned", "PinnedCopiesOverLimit"],
+  pinning: {
+    means: "new Pods of a pinned workload read live configuration, or the content before a held change",
+    reasons: ["Unpinned", "PinsKept", "PinnedCopiesOverLimit"],
   },
   overLimit: { means: "the workload exceeds a limit of Wave", reasons: ["OverLimit"] },
   refused: { means: "the API server or an admission webhook rejects the write", reasons: ["RolloutFailed"] },

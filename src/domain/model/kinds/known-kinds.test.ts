@@ -117,6 +117,6 @@ describe("docs/kinds.md", () => {
     expect(page.slice(begin, page.indexOf("\n\n", begin)).split("\n")).toEqual(lines);
     const [usual, ofCronJobs] = [anyKind.template, knownKinds["cronjobs.batch"]?.template];
     for (const [id, { template }] of rows) expect(template, id).toBe(id === "cronjobs.batch" ? ofCronJobs : usual);
-    expect(page).toContain(`The pod template is at \`${usual}\`, of CronJobs at \`${ofCronJobs}\`.`);
+    expect(page).toContain(`The pod template is at \`${usual}\`. For CronJobs, it is at \`${ofCronJobs}\`.`);
   });
 });
