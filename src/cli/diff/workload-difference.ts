@@ -4,7 +4,7 @@ import { type ConfigName, configKey } from "../../domain/references/references.t
 import { timeOf } from "../cluster/explanation/explained-outcome.ts";
 import { workloadNotes } from "../cluster/explanation/workload-notes.ts";
 import { type BatchesNow, batchesNow } from "../cluster/snapshot/batches-now.ts";
-import { planLive } from "../cluster/snapshot/live-plan.ts";
+import { planFromCluster } from "../cluster/snapshot/live-plan.ts";
 import { batchNumbers } from "./batch-numbers.ts";
 import type { ClusterStates } from "./cluster-states.ts";
 import { type DiffEffect, replacing } from "./diff-effects.ts";
@@ -49,7 +49,7 @@ function pacing({ after: { read, policy } }: ClusterStates, planned: readonly Pl
   return (each) => {
     const target = found.get(pairKey(each.pair));
     if (target === undefined) return { batch: null, hold: null };
-    const plan = planLive(target, read, policy, at, each.seen);
+    const plan = planFromCluster(target, read, policy, at, each.seen);
     const changed = plan.outcome === "candidate" ? plan.changed : [];
     const held = plan.outcome === "held" ? plan.hold : haltOf(batches, target.workload, changed);
     if (held !== undefined)

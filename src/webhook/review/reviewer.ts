@@ -26,10 +26,10 @@ import type { AdmissionRequest, AdmissionResponse, AdmittedObject } from "../ser
 import type { Reviewer } from "../server/server.ts";
 import { type LiveConfiguration, liveConfiguration } from "./live-configuration.ts";
 import { createsPod, type PodReview, reviewPod } from "./pod-review.ts";
-import { type StorePinsOptions, storePins } from "./store-pins.ts";
+import { type ReviewPinsOptions, storeReviewPins } from "./store-pins.ts";
 
 /** Options of {@link createReviewer}. */
-export interface AdmissionOptions extends Pick<StorePinsOptions, "isAlive"> {
+export interface AdmissionOptions extends Pick<ReviewPinsOptions, "isAlive"> {
   readonly client: ApiClient;
   readonly policy: ClusterPolicy;
   /** Looks up cross-namespace grants in the caches. */
@@ -154,7 +154,7 @@ async function review(
   // The garbage collector would delete copies whose owner does not exist yet.
   const owned = before === undefined ? { ...pins, workload: { ...pins.workload, uid: "" } } : pins;
   const leftMs = () => until - options.clock.monotonic();
-  const stored = await storePins(owned, options, leftMs());
+  const stored = await storeReviewPins(owned, options, leftMs());
   if (pins.areRequested) return { patch: plan.patch, warnings, outcome, denied };
   if (stored === "stale") {
     if (tries > 1 && leftMs() >= readsTimeoutMs) return review(request, read, options, until, tries - 1);

@@ -4,8 +4,8 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type StoreCopiesOptions, storeCopies } from "../../pinning/store-copies.ts";
 
-/** What {@link storePins} needs. */
-export interface StorePinsOptions {
+/** What {@link storeReviewPins} needs. */
+export interface ReviewPinsOptions {
   readonly client: ApiClient;
   readonly clock: Clock;
   /** Default: no owner is known, so that a copy with owners is not used. */
@@ -23,9 +23,9 @@ export type StoredPins = { readonly pinned: string | undefined; readonly warning
  * deny the request: then the Pods read live configuration, as without pins. If a change must not reach Pods, the request stays as it is: its
  * pod template has the copies that it had before. `timeoutMs` is the time that is left for the review.
  */
-export async function storePins(
+export async function storeReviewPins(
   { workload, sources, lookup, areLive }: AdmissionPins,
-  { client, clock, isAlive = () => false }: StorePinsOptions,
+  { client, clock, isAlive = () => false }: ReviewPinsOptions,
   timeoutMs: number,
 ): Promise<StoredPins> {
   if (sources === undefined) return { pinned: undefined };

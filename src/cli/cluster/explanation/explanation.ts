@@ -26,7 +26,7 @@ import {
   dueSince,
   isUnread,
   lookupIn,
-  planLive,
+  planFromCluster,
   readableReferences,
 } from "../snapshot/live-plan.ts";
 import { type WorkloadSnapshot, withAllReferences } from "../snapshot/workload-snapshot.ts";
@@ -118,7 +118,7 @@ export function explainWorkload({
   const unread = unreadObjects(reader, read).filter((object) => !untracked.has(configKey(object)));
   const readable = { ...reader, references: readableReferences(reader.references, read) };
   const counted = trackedReferences(readable, lookup, policyOf(readable, policy));
-  const live = planLive(found, read, policy, now);
+  const live = planFromCluster(found, read, policy, now);
   const plan = live.outcome === "candidate" ? withBatchHold(live, batch?.(workload, live.changed)) : live;
   const { kind, namespace, name, optIn, recordedHash } = workload;
   const source = compatibilitySourceOf(object);

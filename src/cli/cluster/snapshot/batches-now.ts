@@ -13,10 +13,10 @@ import { type ConfigName, configKey } from "../../../domain/references/reference
 import type { ReadConfigs } from "../read/configs.ts";
 import type { FoundWorkload } from "../read/workloads.ts";
 import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
-import { lookupIn, planLive } from "./live-plan.ts";
+import { lookupIn, planFromCluster } from "./live-plan.ts";
 
 /** The workloads of one or more namespaces, and what their plans depend on. */
-export interface BatchFacts {
+export interface BatchesNowFacts {
   /** All workloads of these namespaces that opted in. */
   readonly found: readonly FoundWorkload[];
   readonly read: ReadConfigs;
@@ -37,7 +37,7 @@ export interface BatchesNow {
 }
 
 /** Derives which workloads may roll now, from all workloads of each namespace. */
-export function batchesNow(facts: BatchFacts): BatchesNow {
+export function batchesNow(facts: BatchesNowFacts): BatchesNow {
   const readers = readersByGroup(facts.found);
   const plans = new Map(facts.found.map((each) => [each, planned(each, facts)]));
   const batches = new Map<string, BatchAdmission>();
@@ -92,8 +92,8 @@ interface PlanSummary extends Pick<MemberFacts, "held" | "isCurrent"> {
   readonly dueFor: ReadonlySet<string>;
 }
 
-function planned(found: FoundWorkload, { read, policy, now, seen }: BatchFacts): PlanSummary {
-  const plan = planLive(found, read, policy, now, seen?.(found.workload));
+function planned(found: FoundWorkload, { read, policy, now, seen }: BatchesNowFacts): PlanSummary {
+  const plan = planFromCluster(found, read, policy, now, seen?.(found.workload));
   const dueFor = keysOf(plan.outcome === "candidate" ? plan.changed : []);
   const due = plan.outcome === "held" ? plan.due : undefined;
   const held = due && { changed: due.outcome === "roll" && due.changed ? keysOf(due.changed) : undefined };
@@ -109,7 +109,7 @@ function memberOf(
   { workload }: FoundWorkload,
   plan: PlanSummary | undefined,
   object: ConfigName,
-  { read, policy, now }: BatchFacts,
+  { read, policy, now }: BatchesNowFacts,
 ): readonly BatchMember[] {
   if (plan === undefined) return [];
   const config = configKey(object);

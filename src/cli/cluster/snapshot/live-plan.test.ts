@@ -3,7 +3,7 @@ import { configMap, defaultPolicy, workloadObject } from "../../../../test/suppo
 import { changedAt, defaultFlags, noon, outdated } from "../../../../test/support/pacing/due.ts";
 import { builtInKinds } from "../../../domain/model/built-in-kinds.ts";
 import { configKey } from "../../../domain/references/references.ts";
-import { planLive } from "./live-plan.ts";
+import { planFromCluster } from "./live-plan.ts";
 
 const keys = { state: "not requested", why: "" } as const;
 
@@ -17,7 +17,7 @@ function planned(seconds: number) {
     kinds: builtInKinds,
   } as const;
   const read = new Map([[configKey(config), { state: "present", config } as const]]);
-  return planLive({ object: workloadObject(), workload: outdated() }, read, policy, noon, undefined);
+  return planFromCluster({ object: workloadObject(), workload: outdated() }, read, policy, noon, undefined);
 }
 
 it("settles by the times of the API, except those in the future", () => {

@@ -33,7 +33,7 @@ export function readableReferences(references: readonly Reference[], read: ReadC
  * only the running controller has observed, for example how often another client reverted its writes. `seen` is the configuration that
  * the Pods run with, if the caller knows it. Complete a "candidate" with `withBatchHold`.
  */
-export function planLive(
+export function planFromCluster(
   found: FoundWorkload,
   read: ReadConfigs,
   policy: KnownPolicy,

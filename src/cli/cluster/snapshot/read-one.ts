@@ -12,7 +12,7 @@ import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { batchNotes } from "./batch-notes.ts";
 import { batchesNow } from "./batches-now.ts";
 import { withVerifiedHash } from "./legacy-hash.ts";
-import { planLive } from "./live-plan.ts";
+import { planFromCluster } from "./live-plan.ts";
 import { planObjects } from "./plan-objects.ts";
 import { readRefusedPods } from "./refused-pods.ts";
 import { type WorkloadSnapshot, withAllReferences } from "./workload-snapshot.ts";
@@ -60,7 +60,7 @@ export async function readWorkloadSnapshot(
 
 /** Reports whether only other workloads of the batch can hold this workload. They are many, so they are read only in this case. */
 function isInBatch({ found, read, policy, now }: WorkloadSnapshot): boolean {
-  return planLive(found, read, policy, now).outcome === "candidate";
+  return planFromCluster(found, read, policy, now).outcome === "candidate";
 }
 
 /** Adds the workloads of the namespace that may roll before this workload, as far as they can be listed. */
@@ -79,7 +79,7 @@ async function withOthers({ client }: Cluster, snapshot: WorkloadSnapshot): Prom
     const read = await readManyConfigs(client, objects, policy.compatibility);
     const { holdOf, holderOf } = batchesNow({ found, read, policy, now });
     let others: readonly string[] = [];
-    const plan = planLive(snapshot.found, snapshot.read, snapshot.policy, now);
+    const plan = planFromCluster(snapshot.found, snapshot.read, snapshot.policy, now);
     const group = plan.outcome === "candidate" ? holderOf(snapshot.found.workload, plan.changed) : undefined;
     if (group !== undefined) others = batchNotes(group);
     return { ...snapshot, batch: holdOf, others, gaps: [...snapshot.gaps, ...failures.map(othersUnknown)] };

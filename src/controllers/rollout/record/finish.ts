@@ -1,5 +1,5 @@
 import type { ReconcileOutcome } from "./outcome.ts";
-import { type ChangeTimes, changesAfter, endsByItself, type HoldRecord } from "./pacing-record.ts";
+import { changesAfter, endsByItself, type HoldRecord, type UnsettledChanges } from "./pacing-record.ts";
 import type { Findings, ReportedBlockers, WorkloadRecord, Writable } from "./workload-record.ts";
 import { isHealthy, stateAfter } from "./workload-state.ts";
 
@@ -9,7 +9,7 @@ import { isHealthy, stateAfter } from "./workload-state.ts";
 export interface RunStart {
   readonly changeSeenAt: number | undefined;
   readonly requestedRuns: number;
-  readonly changes: ChangeTimes | undefined;
+  readonly changes: UnsettledChanges | undefined;
 }
 
 /** Everything that a run leaves behind. */

@@ -13,13 +13,13 @@ import type { ReconcileOutcome } from "./outcome.ts";
 /** What `plan` needs to know about the time: recent changes and the current hold. Times are in monotonic milliseconds. */
 export interface PacingRecord {
   /** The first and the last change of its configuration since the last plan by which all changes had settled. */
-  readonly changes: ChangeTimes | undefined;
+  readonly changes: UnsettledChanges | undefined;
   /** The hold of the due write. */
   readonly hold: HoldRecord | undefined;
 }
 
 /** The first and the last of some changes, in monotonic milliseconds. */
-export interface ChangeTimes {
+export interface UnsettledChanges {
   readonly first: number;
   readonly last: number;
 }
@@ -76,10 +76,10 @@ export function holdAfter(
 
 /** Returns the changes that are still to settle after a run. `seen` are the changes at the start of the run. */
 export function changesAfter(
-  changes: ChangeTimes | undefined,
+  changes: UnsettledChanges | undefined,
   outcome: ReconcileOutcome,
-  seen: ChangeTimes | undefined,
-): ChangeTimes | undefined {
+  seen: UnsettledChanges | undefined,
+): UnsettledChanges | undefined {
   const plan = outcome.type === "done" ? outcome.plan : undefined;
   const settled = plan !== undefined && (plan.outcome !== "held" || hasSettled(plan.hold));
   if (outcome.type !== "written" && !settled) return changes;
