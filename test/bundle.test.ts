@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { rolldown } from "rolldown";
 import { expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "..");
@@ -22,4 +23,74 @@ it("makes a bundle of which V8 keeps a byte a character, and no ES module of one
     expect(chunk).not.toMatch(/[^\0-\xff]/);
     expect(chunk).not.toMatch(/^\s*import .*"node:/m);
   }
+});
+
+/**
+ * The folders of the modules in each chunk of the image's bundle. Wave loads the chunks besides `controller` and `manager` only
+ * if a flag or a file needs them.
+ */
+const mayContain: Readonly<Record<string, readonly string[]>> = {
+  client: ["src/kube", "src/lib", "src/telemetry"],
+  "cluster-config": ["src/kube", "src/lib"],
+  controller: [
+    "src/cli/command",
+    "src/cli/flags",
+    "src/cli/output",
+    "src/cli/process",
+    "src/cli/run",
+    "src/controller.ts",
+    "src/domain",
+    "src/kube",
+    "src/lib",
+    "src/manager",
+    "src/notify",
+    "src/telemetry",
+  ],
+  "delete-pod": [
+    "src/cache",
+    "src/controllers",
+    "src/domain",
+    "src/kube",
+    "src/lib",
+    "src/manager",
+    "src/runtime",
+    "src/telemetry",
+  ],
+  dist: ["node_modules/yaml"],
+  help: ["src/cli/command", "src/cli/output"],
+  manager: [
+    "src/cache",
+    "src/controllers",
+    "src/domain",
+    "src/kube",
+    "src/lib",
+    "src/manager",
+    "src/pinning",
+    "src/runtime",
+    "src/telemetry",
+  ],
+  notifier: ["src/notify", "src/telemetry"],
+  "notify-file": ["src/notify"],
+  outcomes: ["src/notify"],
+  // What the hook before `helm uninstall` runs.
+  "release-holds": ["src/cli/cluster", "src/cli/command", "src/cli/flags", "src/cli/release"],
+  "run-help": ["src/cli/run"],
+  tunnel: ["src/kube"],
+  webhook: ["src/domain", "src/telemetry", "src/webhook"],
+};
+
+it("has only the controller in the bundle of the image, each chunk with only its own folders", async () => {
+  const { default: config } = await import(join(root, "rolldown.controller.config.js"));
+  await using bundle = await rolldown(config);
+  const { output } = await bundle.generate(config.output);
+  const chunks = output.filter((file) => file.type === "chunk").filter(({ name }) => name !== "rolldown-runtime");
+  const found = chunks.map(({ name, moduleIds }) => {
+    const folders = moduleIds.map((path) =>
+      relative(root, path)
+        .split("/")
+        .slice(0, path.includes("/src/cli/") ? 3 : 2),
+    );
+    return [name, [...new Set(folders.map((folder) => folder.join("/")))].toSorted()] as const;
+  });
+  expect(Object.fromEntries(found)).toEqual(mayContain);
 });

@@ -1,6 +1,7 @@
 import { flagValues } from "./flag-values.ts";
 import { objectValues, podValues } from "./pod-values.ts";
 import {
+  notifyFile,
   object,
   objects,
   optionalDuration,
@@ -27,13 +28,19 @@ const permissions = section(
     "global.rbac.enabled",
     true,
     toggle,
-    "Create roles and bindings. docs/permissions.md lists each permission with its reason.",
+    "Create roles and bindings. docs/security.md#permissions lists each permission with its reason.",
+  ],
+  [
+    "mixedPods.evict",
+    true,
+    toggle,
+    "Grant permission to evict Pods that may run configuration that was taken back. Otherwise Wave rolls their workload. See docs/rollouts.md#mixed-pods.",
   ],
   [
     "accountPolicy.enabled",
     false,
     toggle,
-    "Create a ValidatingAdmissionPolicy that restricts the writes of Wave's ServiceAccount. See docs/security.md.",
+    "Create a ValidatingAdmissionPolicy that restricts the writes of Wave's ServiceAccount. The policy cannot restrict Jobs, so `workloadKinds` may not contain `cronjobs.batch` or `jobs.batch`. See docs/security.md.",
   ],
 );
 
@@ -128,7 +135,7 @@ const monitoring = section(
     "metrics.prometheusRule.runbooks",
     "",
     optionalUrl,
-    "URL of the page docs/alerts.md, for example https://wave.example/docs/alerts. If set, each alert has a runbook_url.",
+    "URL of the page docs/alerts.md for the runbook_url of each alert, for example https://wave.example/docs/alerts. Default: the page in the repository of the chart, at its version.",
   ],
   [
     "metrics.dashboard.enabled",
@@ -183,7 +190,7 @@ const notifications = section(
   [
     "notify.config",
     {},
-    object,
+    notifyFile,
     "Content of the file for `--notify`, for example `{receivers: […]}`. The chart stores it in a Secret, and a change restarts Pods. See docs/notifications.md.",
   ],
   [

@@ -19,7 +19,7 @@ const { workloads, cluster, webhooks, process } = catalogue;
 
 /** Returns the selector of a metric in the chosen namespaces. */
 function chosen({ name }: MetricRow, suffix = "", matchers = ""): string {
-  return `${name}${suffix}{namespace=~"$namespace"${matchers}}`;
+  return `${name}${suffix}{cluster=~"$cluster",namespace=~"$namespace"${matchers}}`;
 }
 
 function ratePer(labels: string, metric: MetricRow): string {

@@ -29,7 +29,7 @@ export function dashboard(): string {
     }
     y += Math.ceil(inRow.length / most) * height;
   }
-  const list = [variable("datasource", "datasource", "prometheus"), namespaces];
+  const list = [variable("datasource", "datasource", "prometheus"), clusters, namespaces];
   const time = { from: "now-6h", to: "now" };
   const page = { title: "Wave", uid: "wave", schemaVersion: 39, tags: ["wave"], timezone: "browser", refresh: "1m" };
   return `${JSON.stringify({ ...page, time, templating: { list }, panels }, undefined, 2)}\n`;
@@ -43,16 +43,23 @@ function variable(name: string, type: string, query: string) {
   return { name, type, query };
 }
 
+/** Selects clusters, if one Prometheus has the metrics of several with the label `cluster`. Without the label, "All" selects everything. */
+const clusters = selection("cluster", "label_values(wave_build_info, cluster)");
+
 /** Selects the namespaces of Wave, if one Prometheus scrapes several. */
-const namespaces = {
-  ...variable("namespace", "query", "label_values(wave_build_info, namespace)"),
-  datasource,
-  refresh: 2,
-  includeAll: true,
-  multi: true,
-  allValue: ".*",
-  current: { text: "All", value: "$__all" },
-};
+const namespaces = selection("namespace", 'label_values(wave_build_info{cluster=~"$cluster"}, namespace)');
+
+function selection(name: string, query: string) {
+  return {
+    ...variable(name, "query", query),
+    datasource,
+    refresh: 2,
+    includeAll: true,
+    multi: true,
+    allValue: ".*",
+    current: { text: "All", value: "$__all" },
+  };
+}
 
 function panelOf({ title, type, description, unit, queries, ...look }: Panel): object {
   const targets = queries.map(([expr, legendFormat], index) => ({

@@ -1,15 +1,15 @@
+import { mixedTexts } from "../../src/controllers/mixed-pods/texts.ts";
 import { deletionBlockedEvent } from "../../src/controllers/owner-references/texts.ts";
+import { pendingPodText } from "../../src/controllers/pending-pods/report.ts";
 import { collectorTexts } from "../../src/controllers/pinned-copies/texts.ts";
 import { eventTexts, refusedTexts } from "../../src/controllers/rollout/report/event-texts.ts";
+import { undoTexts } from "../../src/domain/admission/undo-request.ts";
 import { oldFinalizerWarning } from "../../src/domain/model/old-finalizer.ts";
 import { holdTexts } from "../../src/domain/pacing/hold-texts.ts";
-import { unusableCopies } from "../../src/domain/pinning/pinned-lookup.ts";
+import { rolloutBlockedText } from "../../src/domain/pacing/progressing.ts";
+import { keptPins, pinTexts, rolledBack, undoWithoutPins, unusableCopies } from "../../src/domain/pinning/pin-texts.ts";
 import type { ConfigName } from "../../src/domain/references/references.ts";
-import {
-  crossNamespaceTexts,
-  invalidAnnotationTexts,
-  overLimitText,
-} from "../../src/domain/references/warning-texts.ts";
+import { crossNamespaceTexts, overLimitText, wholeObjectText } from "../../src/domain/references/warning-texts.ts";
 import { formatDuration } from "../../src/domain/syntax/duration.ts";
 import { formatCount } from "../../src/domain/syntax/wording.ts";
 import { leaderEventText } from "../../src/manager/leader-election/leader-election.ts";
@@ -17,9 +17,9 @@ import { type CellsOf, shownText, type TextTable, textRows } from "./text-tables
 
 type Rows = readonly (readonly string[])[];
 
-/** Returns a row of a page of Events. */
-function event(reason: string, text: string | ((...parts: string[]) => string), advice: string): readonly string[] {
-  return [`\`${reason}\``, `\`${shownText(text)}\``, advice];
+/** Returns a row of a page of Events. The advice is for what the text does not have. */
+function event(reason: string, text: string | ((...parts: string[]) => string), advice?: string): readonly string[] {
+  return [`\`${reason}\``, `\`${shownText(text)}\``, ...(advice === undefined ? [] : [advice])];
 }
 
 /** Returns the rows of one reason. */
@@ -27,26 +27,30 @@ function events<T extends TextTable>(reason: string, texts: T, advice: CellsOf<T
   return textRows(texts, advice).map((cells) => [`\`${reason}\``, ...cells]);
 }
 
+/** Returns the state of an Event: its first sentence of at least four words. The Event itself has the step to take. */
+function stateOf(text: string): string {
+  return text.replace(/^((?:\S+ ){3,}?\S+)\. .*$/s, "$1…").replace("……", "…");
+}
+
 /** What Wave did. */
 export const actionRows: Rows = [
-  event(
-    "ConfigChanged",
-    eventTexts.rolloutStarted,
-    "Wave wrote another hash, and Kubernetes creates new Pods. The text names what changed, by key",
-  ),
+  event("PodsMixed", mixedTexts.evicting, "[mixed Pods](rollouts.md#mixed-pods)"),
+  event("PodsMixed", mixedTexts.rolling, "as above"),
+  event("PodEvicted", mixedTexts.evicted, "Wave waits until the new Pod is ready"),
+  event("ConfigChanged", eventTexts.rolloutStarted, "Kubernetes creates new Pods. The text names the changed keys"),
   event(
     "ConfigHashAdded",
     eventTexts.hashAdded,
-    "Wave wrote the first hash. Running Pods are replaced, unless the pod template belongs to another object or stays unchanged",
+    "running Pods are replaced, unless the pod template stays unchanged or belongs to another object",
   ),
-  event("ConfigRecorded", eventTexts.recorded, "Wave recorded the current configuration as what the Pods run"),
+  event("ConfigRecorded", eventTexts.recorded, ""),
   event(
     "SchedulingEnabled",
     eventTexts.schedulingEnabled,
-    "the missing objects exist now, or the workload has opted out: its Pods are scheduled",
+    "the missing objects exist now, or the workload has opted out",
   ),
-  event("Unpaused", eventTexts.unpaused, "Wave unpaused a Deployment that Reloader left paused"),
-  event("LeaderElection", leaderEventText, "on the Lease: a replica became the leader"),
+  event("Unpaused", eventTexts.unpaused, "Reloader left it paused"),
+  event("LeaderElection", leaderEventText, "on the Lease"),
 ];
 
 const workload = { kind: "Deployment", namespace: "…", name: "…" } as const;
@@ -63,150 +67,129 @@ function varying(text: string): string {
   );
 }
 
-const holds: Readonly<Record<keyof typeof holdTexts, Rows>> = {
+const holds: Readonly<Record<keyof typeof holdTexts, readonly string[]>> = {
   observed: [
-    event(
-      "RolloutHeld",
-      eventTexts.observed("…", holdTexts.observed("flag")),
-      "nothing, or remove the flag `--observe`",
-    ),
-    event("RolloutHeld", eventTexts.observed("…", holdTexts.observed("workload")), "nothing, or set another `mode`"),
+    eventTexts.observed("…", holdTexts.observed("flag")),
+    eventTexts.observed("…", holdTexts.observed("workload")),
   ],
-  invalid: [event("RolloutHeld", holdTexts.invalid, "correct the annotation")],
-  holdOnWorkload: [event("RolloutHeld", holdTexts.holdOnWorkload(workload), "release the workload when it may roll")],
-  holdOnNamespace: [
-    event("RolloutHeld", holdTexts.holdOnNamespace(workload), "release the Namespace when its workloads may roll"),
-  ],
-  holdOnObjects: [
-    event("RolloutHeld", holdTexts.holdOnObjects("…", [object], "…"), "release the object when its workloads may roll"),
-  ],
-  approval: [event("RolloutHeld", holdTexts.approval(workload, "…", undefined), "look at the change, and approve it")],
-  window: [event("RolloutHeld", holdTexts.window("flag", "…", "…"), "wait until the window opens")],
-  settling: [event("RolloutHeld", varying(holdTexts.settling(shortMs, longMs)), "wait")],
-  reverted: [
-    event(
-      "RolloutHeld",
-      varying(holdTexts.reverted("…", shortMs)),
-      "stop the other client from changing Wave annotations",
-    ),
-  ],
-  revertedTooOften: [
-    event(
-      "RolloutHeld",
-      varying(holdTexts.revertedTooOften("…", times)),
-      "stop the other client from changing Wave annotations",
-    ),
-  ],
+  clusterHold: [holdTexts.clusterHold({ namespace: "…", reason: "…" })],
+  invalid: [shownText(holdTexts.invalid)],
+  holdOnWorkload: [holdTexts.holdOnWorkload(workload)],
+  holdOnNamespace: [holdTexts.holdOnNamespace(workload)],
+  holdOnObjects: [holdTexts.holdOnObjects("…", [object], "…")],
+  approval: [holdTexts.approval(workload, "…", undefined)],
+  window: [holdTexts.window("flag", "…", "…")],
+  settling: [varying(holdTexts.settling(shortMs, longMs))],
+  reverted: [varying(holdTexts.reverted("…", shortMs))],
+  revertedTooOften: [varying(holdTexts.revertedTooOften("…", times))],
   interval: [
-    event("RolloutHeld", varying(holdTexts.interval(shortMs, "min-interval")), "wait"),
-    event("RolloutHeld", varying(holdTexts.interval(shortMs, "consecutive rollouts")), "wait, and edit less often"),
+    varying(holdTexts.interval(shortMs, "min-interval")),
+    varying(holdTexts.interval(shortMs, "consecutive rollouts")),
   ],
-  progressing: [
-    event(
-      "RolloutHeld",
-      varying(holdTexts.progressing(shortMs)),
-      "wait; if no Pod becomes available, check the new Pods",
-    ),
-  ],
-  batch: [event("RolloutHeld", holdTexts.batch(object, "…"), "wait for the other workloads")],
-  halted: [event("RolloutHalted", holdTexts.halted(object, "…"), "fix the configuration, or run `wave resume`")],
+  progressing: [varying(holdTexts.progressing(shortMs))],
+  batch: [holdTexts.batch(object, "…")],
+  halted: [holdTexts.halted(object, "…")],
 };
+
+/** Returns the beginning of the text of a hold, which names the hold and its end. docs/pacing.md describes all holds. */
+function beginningOf(text: string): string {
+  return text.replace(/^(\w+ (?:held|halted|removed|rollout is held|due: …\. Rollout held)|Waiting for)\b.*$/s, "$1 …");
+}
 
 /** What a workload waits for. */
 export const waitRows: Rows = [
-  event("ConfigMissing", eventTexts.configMissing, "create the object, or make the reference `optional`"),
-  event("SchedulingDisabled", eventTexts.podsPending, "create the object, or make the reference `optional`"),
-  ...Object.values(holds).flat(),
-  event(
-    "RolloutHalted",
-    eventTexts.changeHalted("", "…", "you run: wave resume …"),
-    "on the ConfigMap or Secret: fix the configuration, or run `wave resume`",
-  ),
+  event("ConfigMissing", eventTexts.configMissing),
+  event("SchedulingDisabled", eventTexts.podsPending),
+  event("SchedulingDisabled", pendingPodText),
+  ...new Map(
+    Object.entries(holds)
+      .flatMap(([hold, texts]) =>
+        texts.map((text) => [hold === "halted" ? "RolloutHalted" : "RolloutHeld", text] as const),
+      )
+      .map(([reason, text]) => [`${reason} ${beginningOf(text)}`, event(reason, beginningOf(text))]),
+  ).values(),
+  event("RolloutHalted", stateOf(eventTexts.changeHalted("", "…", "you run: wave resume …"))),
 ];
 
 const refused: CellsOf<typeof refusedTexts> = {
-  hashRemovedOnWrite: ["take the step in the text: the schema of a custom kind, or a webhook, removes the hash"],
-  annotationRemovedOnWrite: [
-    "take the step in the text; the Deployment is the template source in a Rollout's `workloadRef`",
+  hashRemovedOnWrite: [""],
+  annotationRemovedOnWrite: ["the Deployment of a Rollout's `workloadRef`"],
+  workloadRefNotAllowed: ["[Argo Rollouts](kinds.md#argo-rollouts)"],
+  forbiddenToWrite: ["[permissions](security.md#permissions)"],
+  forbiddenToRead: ["as above"],
+  forbiddenToReplace: ["as above"],
+  refusedWrite: ["fix the policy, the webhook or the pod template. Wave retries within 5 minutes, and after an edit"],
+  jobWithFinalizers: [""],
+  jobNotRecreated: [
+    "free the quota, or fix what the text names. Wave uses the [record](kinds.md#cronjobs-and-jobs) of the Job",
   ],
-  forbiddenToWrite: ["add the missing role ([permissions](permissions.md))"],
-  forbiddenToRead: ["add the missing role ([permissions](permissions.md))"],
-  refusedWrite: [
-    "the API server, a webhook or a policy rejects the write, for the reason in the text. Fix the policy or the pod template. Wave retries within 5 minutes, and at once after an edit",
-  ],
-  jobWithFinalizers: ["remove the finalizers, or replace the Job"],
-  jobNotRecreated: ["create the Job from its manifest"],
-};
-
-const invalid: CellsOf<typeof invalidAnnotationTexts> = {
-  misspelt: ["correct the name"],
-  unknown: ["use one of the names in the text"],
-  moreUnknown: ["correct the names in the earlier sentences; Wave then shows more names"],
-  onTemplate: ["move the annotation to the `metadata` of the workload"],
-  moreOnTemplate: ["the same"],
-  onlyOnConfig: ["move the annotation to the ConfigMap or Secret"],
-  holdingValue: ["write a value that the text names"],
-  ignoredValue: ["write a value that the text names"],
-  unclearOptIn: ['write "true" or "false"'],
-  invalidEntry: ["correct the entry"],
-  invalidEntries: ["correct the entries"],
-  invalidNames: ["correct the name; this is one of SAP's annotations"],
-  invalidPattern: ["correct the expression; this is one of Stakater's annotations"],
-  tooManyPatterns: ["use fewer or shorter patterns"],
-  invalidPause: ["write a duration"],
-  contradiction: ["remove one of the annotations"],
-  templateSourceMissing: ["create the object in the text, which has the pod template ([kinds](kinds.md))"],
-  templateSourceUnsupported: ["refer to a Deployment ([kinds](kinds.md))"],
 };
 
 const crossNamespace: CellsOf<typeof crossNamespaceTexts> = {
-  unshared: ["share the object with [`shared-with`](annotations.md)"],
+  unshared: ["[`shared-with`](annotations.md)"],
   off: ["set `--cross-namespace=granted`"],
   unwatched: ["add the namespace to `--namespaces`"],
 };
 
 /** What is wrong. */
 export const problemRows: Rows = [
-  ...events("RolloutFailed", refusedTexts, refused),
-  ...events("InvalidAnnotation", invalidAnnotationTexts, invalid),
+  ...events("RolloutFailed", refusedTexts, refused).map(([reason = "", text = "", ...notes]) => [
+    reason,
+    `\`${stateOf(text.slice(1, -1))}\``,
+    ...notes,
+  ]),
+  event(
+    "InvalidAnnotation",
+    "…",
+    "an annotation has an unknown name, an invalid value, the wrong place or no effect. The text names the annotation and the correction",
+  ),
   ...events("CrossNamespaceRefused", crossNamespaceTexts, crossNamespace),
-  event("OverLimit", overLimitText, "see [limits](limits.md)"),
+  event("OverLimit", overLimitText, "[limits](kinds.md#limits)"),
+  event("OverLimit", stateOf(shownText(wholeObjectText)), "[many keys](kinds.md#an-object-with-too-many-keys)"),
   event(
     "OldFinalizer",
     deletionBlockedEvent("…").message,
-    "grant Wave's account the permission in the text: a policy or a webhook rejects the write, or a role is missing ([owner references](owner-references.md))",
+    "a policy, a webhook or a missing permission: see [owner references](gitops.md#owner-references)",
   ),
   event(
     "OldFinalizer",
-    oldFinalizerWarning.message,
-    "run Wave with `--migrate-legacy` until no object has the finalizer",
+    stateOf(oldFinalizerWarning.message).replace("wave.pusher.com/finalizer", "…"),
+    "run Wave with `--migrate-legacy` until no object has `wave.pusher.com/finalizer`",
   ),
-  ...events(
-    "PinsKept",
-    { kept: "New Pods read the pinned content of …: the change is not rolled yet." },
-    { kept: ["nothing: Wave rolls the change when no hold applies"] },
+  event("AnnotationsLost", undoTexts.lost(["…"]), "[rollback](rollouts.md)"),
+  event(
+    "RolloutBlocked",
+    stateOf(rolloutBlockedText("…", "…")),
+    "run the command in the text: [rollouts](rollouts.md#a-statefulset-that-a-bad-edit-broke)",
   ),
-  ...events(
-    "RolledBack",
-    {
-      back: "Rolled back: Pods read the earlier content of …. Wave does not roll to the live content until it changes, or until you run wave resume.",
-    },
-    { back: ["fix the ConfigMap, or run `wave resume` to roll to its live content"] },
-  ),
+  event("RolloutReturned", eventTexts.rolloutReturned, "[return](pinning.md#return-after-a-failed-rollout)"),
+  event("RolloutReturned", eventTexts.changeReturned, "on the ConfigMap"),
+  event("PinsKept", keptPins(["…"]).message, "nothing: Wave rolls the change when no hold applies"),
+  event("RolledBack", rolledBack(["…"]).message, "[undo](pinning.md#undo)"),
   event(
     "Unpinned",
-    "Not pinned: …. New Pods read live configuration.",
+    pinTexts.notPinned,
     "correct what the text names; otherwise new Pods may read a change before its rollout",
   ),
-  event(
-    "Unpinned",
-    "The earlier revision has no pinned configuration. New Pods read the live configuration.",
-    "check that the live configuration fits the earlier revision",
-  ),
-  event("Unpinned", unusableCopies(["…"]).message, "check that the live configuration fits the Pods"),
+  event("Unpinned", pinTexts.notPinnedCompletely("…", ["…"]), "as above"),
+  event("Unpinned", undoWithoutPins.message, "check that the live configuration fits"),
+  event("Unpinned", unusableCopies(["…"]).message, "as above"),
+  event("Unpinned", pinTexts.cannotReturn(["…"]), "fix the ConfigMap: Wave rolls the workload to its new content"),
+  event("PodsMixed", mixedTexts.held, "end the hold that the text names, or delete these Pods"),
+  event("PodsMixed", mixedTexts.reported, ""),
+  event("PodsMixed", mixedTexts.onDelete, ""),
+  event("PodsMixed", mixedTexts.paused, ""),
+  event("PodsMixed", mixedTexts.blocked, "add replicas, or correct the PodDisruptionBudget"),
+  event("PodsMixed", mixedTexts.remaining, ""),
   event(
     "PinnedCopiesOverLimit",
     collectorTexts.copiesOverLimit("…", "…"),
-    "lower `revisionHistoryLimit` of the workloads in the namespace, or pin fewer workloads. Wave keeps copies that Pods use",
+    "or pin fewer workloads. Wave keeps copies that Pods use",
   ),
+  event(
+    "PinnedCopyLost",
+    collectorTexts.copyLost('"…"', '"…"'),
+    "[a missing copy](pinning.md#if-something-is-missing)",
+  ),
+  event("PinnedCopyLost", eventTexts.rolledWithoutCopy, "see `wave explain`, and find who can delete copies"),
 ];

@@ -80,6 +80,7 @@ const placements: Readonly<Record<string, Placement>> = {
 
 /** Flags without a value in the chart, and why. */
 export const noValues: Readonly<Record<string, string>> = {
+  "beside-installed": "only for a Wave outside the cluster",
   "webhook-url": "only for a Wave outside the cluster",
   "enable-ha": "the value leaderElection.enabled has the same effect",
   "is-Argo-Rollouts": "the value workloadKinds has the same effect",
@@ -124,7 +125,7 @@ function schemaOf(flag: Flag<unknown>): JsonSchema {
   const { placeholder, completes } = flag;
   if (placeholder === undefined) return { type: "boolean" };
   if (isList(flag)) return { type: "array", uniqueItems: true, items: namespace };
-  if (completes !== undefined && completes !== "namespaces") {
+  if (completes !== undefined && typeof completes !== "string") {
     return { enum: [...completes, ...(flag.default === undefined ? [""] : [])] };
   }
   if (placeholder === "DURATION") return { anyOf: [optionalDuration, { const: 0 }] };

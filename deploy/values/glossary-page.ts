@@ -22,7 +22,7 @@ const places: Readonly<Record<keyof Appearances, (name: string) => string>> = {
   metrics: (name) => `\`${name}\``,
 };
 
-/** Returns docs/reference/glossary.md: each term with its definition and the names in which it appears. */
+/** Returns contributing/glossary.md: each term with its definition and the names in which it appears. */
 export function glossaryPage(terms: readonly GlossaryTerm[]): string {
   const lines = terms.map(({ term, definition, appears = {} }) => {
     const where = (Object.keys(places) as (keyof Appearances)[]).flatMap((place) =>

@@ -27,7 +27,7 @@ export interface GlossaryTerm {
   readonly appears?: Appearances;
 }
 
-/** The vocabulary of Wave, by the alphabet. docs/reference/glossary.md is made from it. */
+/** The vocabulary of Wave, by the alphabet. contributing/glossary.md is made from it. */
 export const glossary: readonly GlossaryTerm[] = [
   {
     term: "approve",
@@ -61,6 +61,16 @@ export const glossary: readonly GlossaryTerm[] = [
     term: "clean up",
     definition: "Remove a scheduling hold, or resume a Deployment that Reloader left paused. No workload is rolled.",
     appears: { outcomes: ["cleanUp"], events: ["SchedulingEnabled", "Unpaused"] },
+  },
+  {
+    term: "cluster hold",
+    definition: "An annotation on the Namespace of Wave, which a person sets in an emergency to stop every rollout.",
+    appears: {
+      commands: ["hold", "release"],
+      annotations: ["hold-cluster"],
+      holds: ["clusterHold"],
+      metrics: ["wave_cluster_hold"],
+    },
   },
   {
     term: "compatibility",
@@ -110,7 +120,7 @@ export const glossary: readonly GlossaryTerm[] = [
   {
     term: "failed",
     definition:
-      "A rollout did not complete within the rollout timeout, or Kubernetes reports that it made no progress.",
+      "No new Pod of a rollout became ready within the rollout timeout, or Kubernetes reports that the rollout made no progress, or a container of a canary restarted three times.",
     appears: { listed: ["failed"], flags: ["rollout-timeout"] },
   },
   {
@@ -155,7 +165,12 @@ export const glossary: readonly GlossaryTerm[] = [
     term: "hold",
     definition:
       "An annotation on a workload, Namespace, ConfigMap or Secret, which a person sets to stop rollouts. More generally, any reason why a due rollout waits.",
-    appears: { commands: ["hold", "release"], annotations: ["hold"], holds: ["hold"] },
+    appears: {
+      commands: ["hold", "release"],
+      annotations: ["hold", "state"],
+      holds: ["hold"],
+      events: ["AnnotationsKept", "AnnotationsLost"],
+    },
   },
   {
     term: "ignored",
@@ -189,6 +204,16 @@ export const glossary: readonly GlossaryTerm[] = [
     appears: { annotations: ["live-configmaps"] },
   },
   {
+    term: "mixed Pod",
+    definition:
+      "A Pod that may run configuration that was taken back, because a container of the Pod started while the configuration differed.",
+    appears: {
+      annotations: ["mixed", "config-differed", "rolled-at"],
+      events: ["PodsMixed", "PodEvicted"],
+      listed: ["mixed"],
+    },
+  },
+  {
     term: "observe",
     definition: "Report what is due and write nothing.",
     appears: { flags: ["observe"], annotations: ["mode"], holds: ["observed"] },
@@ -213,9 +238,9 @@ export const glossary: readonly GlossaryTerm[] = [
     term: "pinned copy",
     definition: "An immutable ConfigMap that Wave stores with the content that a revision reads.",
     appears: {
-      annotations: ["pinned-copy", "copy-of", "unused-since"],
+      annotations: ["pinned-copy", "copy-of", "edited-by", "unused-since"],
       commands: ["history"],
-      events: ["PinsKept", "PinnedCopiesOverLimit"],
+      events: ["PinsKept", "PinnedCopiesOverLimit", "PinnedCopyLost"],
     },
   },
   {
@@ -246,9 +271,25 @@ export const glossary: readonly GlossaryTerm[] = [
     appears: { outcomes: ["refused"], states: ["refused"], events: ["RolloutFailed"] },
   },
   {
+    term: "replacement record",
+    definition: "A suspended Job that stores another Job while Wave recreates it. It runs no Pods.",
+    appears: { annotations: ["job-replacement", "replaced-job"] },
+  },
+  {
+    term: "request",
+    definition: "A person's wish to roll one workload now. It ends waits, but no hold that a person set.",
+    appears: { commands: ["roll"], annotations: ["roll-requested"] },
+  },
+  {
     term: "resume",
     definition: "Continue a halted change. Wave ignores the failures until now.",
     appears: { commands: ["resume"], annotations: ["resumed"] },
+  },
+  {
+    term: "return",
+    definition:
+      "Go back to the pinned configuration before a rollout that failed. Wave then does not roll to the rejected content again.",
+    appears: { annotations: ["on-failure", "previous-pins"], events: ["RolloutReturned"] },
   },
   {
     term: "reverted",
@@ -272,6 +313,12 @@ export const glossary: readonly GlossaryTerm[] = [
     definition:
       "A person undid a rollout. Pods read the earlier content, and Wave does not roll to the rejected content again.",
     appears: { annotations: ["rejected-configmaps"], listed: ["rolledBack"], events: ["RolledBack"] },
+  },
+  {
+    term: "rolled incomplete",
+    definition:
+      "A workload was not complete when Wave rolled it. The failure of this rollout does not show that the change is bad, so it halts no other workload. A StatefulSet in this state may need a person.",
+    appears: { annotations: ["rolled-incomplete"], events: ["RolloutBlocked"] },
   },
   { term: "rolling", definition: "Kubernetes is replacing the Pods of a workload.", appears: { listed: ["rolling"] } },
   {
@@ -302,7 +349,7 @@ export const glossary: readonly GlossaryTerm[] = [
   {
     term: "template source",
     definition: "The Deployment whose pod template a Rollout uses through `workloadRef`.",
-    appears: { annotations: ["workload-ref-hash"] },
+    appears: { annotations: ["workload-ref-hash", "allow-workload-ref"] },
   },
   {
     term: "unavailable",

@@ -44,7 +44,7 @@ function head(what: string): string {
 
 /** Renders for the oldest supported Kubernetes, unless `args` name another, without the labels of objects that Helm manages. */
 async function rendered(helm: Helm, ...args: readonly string[]): Promise<string> {
-  const common = ["template", "wave", chart, "-n", "wave-system", "--kube-version", "1.30.0", "--skip-tests"];
+  const common = ["template", "wave", chart, "-n", "wave-system", "--kube-version", "1.30.0", "--no-hooks"];
   const text = await helm([...common, ...args]);
   return text.replaceAll(/^ *(helm\.sh\/chart|app\.kubernetes\.io\/managed-by): .*\n/gm, "");
 }

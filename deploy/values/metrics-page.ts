@@ -1,4 +1,8 @@
+import { holdRows } from "../../src/domain/pacing/holds.ts";
 import type { LabelValues, MetricRow } from "../../src/telemetry/metrics/metric-row.ts";
+
+/** The reasons of holds, which docs/pacing.md describes. */
+const holdReasons = holdRows.flatMap(({ reasons }) => Object.keys(reasons));
 
 type Catalogue = Readonly<Record<string, Readonly<Record<string, MetricRow>>>>;
 
@@ -7,6 +11,7 @@ const titles: Readonly<Record<string, string>> = {
   cluster: "Cluster and replicas",
   webhooks: "Webhooks",
   ownerReferences: "Owner references",
+  mixedPods: "Mixed Pods",
   pinnedCopies: "Pinned copies",
   notifications: "Notifications",
   process: "Process",
@@ -18,11 +23,11 @@ const introduction = `
 \`wave run\` serves \`/metrics\` on \`--metrics-bind-address\` (\`:8080\`). [Alerts](alerts.md) describes what to do if a metric shows a problem.
 The chart includes a Grafana dashboard (\`metrics.dashboard.enabled\`).
 
-- Every series whose label values are known in advance exists from the start, at 0. No label contains the name of a namespace, a workload, a
-  ConfigMap or a Secret, so no user can create more series.
-- Logs, metrics and Events use the same words: the field \`outcome\` of a log line has the values of the label \`outcome\`. Reasons of Events are in brackets.
+- Every series whose label values are known in advance exists from the start, at 0. No label has the name of an object, so no user can create
+  more series.
+- The field \`outcome\` of a log line has the values of the label \`outcome\`. Reasons of Events are in brackets.
 - Only the leader counts workloads. A standby replica reports 0.
-- A histogram has \`_bucket\`, \`_sum\` and \`_count\`.
+- The end of a name is the unit: \`_seconds\`, \`_bytes\`, or \`_total\` for a counter.
 `;
 
 /** Returns docs/metrics.md: every metric by topic, with the meaning of each label value. */
@@ -32,41 +37,54 @@ export function metricsPage(catalogue: Catalogue): string {
 }
 
 function section(title: string, rows: readonly MetricRow[]): string {
-  const lines = rows.map((row) => {
-    const only = row.only === undefined ? "" : ` (with \`${row.only}\`)`;
-    return `| \`${row.name}\` | ${row.type} | ${unitOf(row)} | ${cell(row.help)}${only} | ${labelsOf(row)} |`;
-  });
-  const table = ["| metric | type | unit | description | labels |", "|---|---|---|---|---|", ...lines].join("\n");
-  return [`## ${title}`, table, ...meanings(rows)].join("\n\n");
+  const [only, ...others] = new Set(rows.map((row) => row.only));
+  const shared = others.length === 0 ? only : undefined;
+  const standard = rows.filter(({ name }) => !name.startsWith("wave_")).map(({ name }) => `\`${name}\``);
+  const lines = rows
+    .filter(({ name }) => name.startsWith("wave_"))
+    .map((row) => {
+      const when = row.only === undefined || row.only === shared ? "" : ` Only with \`${row.only}\`.`;
+      return `| \`${row.name}\` | ${row.type} | ${cell(description(row))}${when} | ${labelsOf(row)} |`;
+    });
+  const table = ["| metric | type | description | labels |", "|---|---|---|---|", ...lines].join("\n");
+  const condition = shared === undefined ? [] : [`Only with \`${shared}\`:`];
+  const usual = standard.length === 0 ? [] : [`Also, as in other programs: ${standard.join(", ")}.`];
+  return [`## ${title}`, ...condition, table, ...usual, ...meanings(rows)].join("\n\n");
 }
 
-/** Returns the unit from the suffix of the name (https://prometheus.io/docs/practices/naming/). */
-function unitOf({ name }: MetricRow): string {
-  if (/_seconds(_total)?$/.test(name)) return "seconds";
-  return /_bytes(_total)?$/.test(name) ? "bytes" : "";
+/** Returns the help of a metric without "Number of", which the type of a counter and of most gauges says. */
+function description({ help }: MetricRow): string {
+  const rest = help.replace(/^Number of (?!times)/, "");
+  return `${rest[0]?.toUpperCase()}${rest.slice(1)}`;
 }
 
 function labelsOf({ labels }: MetricRow): string {
   return Object.entries(labels)
-    .map(([label, values]) => `\`${label}\`: ${summary(values)}`)
-    .join(". ");
+    .map(([label, values]) => `\`${label}\`${summary(values)}`)
+    .join(", ");
 }
 
+/** Returns the values of a label in a cell. Values with a meaning are in a table below, and statuses of HTTP have no list. */
 function summary(values: LabelValues): string {
-  if (typeof values === "string") return cell(values);
-  return isList(values) ? values.map((value) => `\`${value}\``).join(", ") : "see below";
+  if (typeof values === "string") return ` (${cell(values)})`;
+  if (!isList(values)) return "";
+  const shown = values.filter((value) => !/^\d+$/.test(value)).map((value) => `\`${value}\``);
+  return ` (${[...(shown.length < values.length ? ["HTTP status"] : []), ...shown].join(", ")})`;
 }
 
 /** Returns a table for each label whose values have a description. Metrics with the same label values share a table. */
 function meanings(rows: readonly MetricRow[]): string[] {
   const labels = rows.flatMap(({ name, labels }) =>
     Object.entries(labels).flatMap(([label, values]) =>
-      typeof values === "string" || isList(values) ? [] : { values, of: `\`${label}\` of \`${name}\`` },
+      typeof values === "string" || isList(values) ? [] : { values, label, name },
     ),
   );
   return [...Map.groupBy(labels, ({ values }) => values)].map(([values, same]) => {
     const lines = Object.entries(values).map(([value, meaning]) => `| \`${value}\` | ${cell(meaning)} |`);
-    return [`${same.map(({ of }) => of).join(", ")}:`, "", "| value | meaning |", "|---|---|", ...lines].join("\n");
+    const metrics = same.map(({ name }) => `\`${name}\``).join(", ");
+    if (Object.keys(values).join() === holdReasons.join())
+      return `The values of \`${same[0]?.label}\` of ${metrics} are the [holds](pacing.md#holds-in-order).`;
+    return [`| \`${same[0]?.label}\` of ${metrics} | meaning |`, "|---|---|", ...lines].join("\n");
   });
 }
 

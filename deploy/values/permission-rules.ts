@@ -12,6 +12,7 @@ const conditions: Readonly<Record<PermissionCondition, string>> = {
   always: "",
   ownersWritten: "or .Values.ownerReferences .Values.migrateLegacy",
   ownersKept: ".Values.ownerReferences",
+  evicts: ".Values.mixedPods.evict",
   pinned: ".Values.pinConfig.enabled",
   csi: ".Values.enableCsiIntegration",
   // The templates include the rules of these roles only if the feature is on.
@@ -20,14 +21,18 @@ const conditions: Readonly<Record<PermissionCondition, string>> = {
   webhooks: "",
   installedWebhook: "",
   ownAuthority: "",
+  uninstall: "",
+  uninstallOwners: "or .Values.ownerReferences .Values.migrateLegacy",
 };
 
 const names: Readonly<Record<PermissionName, string>> = {
-  namespaces: "{{- with .Values.namespaces }}\n  resourceNames: {{ toJson . }}\n  {{- end }}",
+  namespaces:
+    "{{- with .Values.namespaces }}\n  resourceNames: {{ append . $.Release.Namespace | uniq | toJson }}\n  {{- end }}",
   lease: 'resourceNames: [{{ include "wave.lease" . | toYaml }}]',
   hashKey: "resourceNames: [{{ .Values.hashKeySecret | toYaml }}]",
   webhook: 'resourceNames: [{{ include "wave.webhook" . | toYaml }}]',
   authority: 'resourceNames: [{{ printf "%s-authority" (include "wave.webhook" .) | toYaml }}]',
+  deployment: 'resourceNames: [{{ include "wave.fullname" . | toYaml }}]',
 };
 
 /** Returns templates/_rules.tpl: one template of RBAC rules for each role, from the table of permissions. */
@@ -39,7 +44,7 @@ export function permissionRules(head: string): string {
 function roleTemplate(role: PermissionRole, rows: readonly PermissionRow[]): string {
   const groups = Map.groupBy(rows, ({ resource, name, when }) => `${resource} ${name} ${when}`);
   const rules = [...groups.values()].map(guardedRule);
-  const kinds = role === "" ? [kindRules()] : [];
+  const kinds = role === "" ? [kindRules()] : role === "uninstall" ? [uninstallKindRules()] : [];
   return [`{{- define "wave.rules.${role || "workloads"}" -}}`, ...rules, ...kinds, "{{- end }}"].join("\n");
 }
 
@@ -75,6 +80,17 @@ function kindRules(): string {
     "  resources: [{{ toYaml .plural }}]",
     `  verbs: [${own?.verbs.join(", ")}]`,
     ...more,
+    "{{- end }}",
+  ].join("\n");
+}
+
+/** Returns the rules with which the uninstall hook lifts scheduling holds of the kinds in the value workloadKinds. */
+function uninstallKindRules(): string {
+  return [
+    '{{- range (include "wave.kinds" . | fromJson).kinds }}',
+    "- apiGroups: [{{ toYaml .group }}]",
+    "  resources: [{{ toYaml .plural }}]",
+    "  verbs: [list, get, patch]",
     "{{- end }}",
   ].join("\n");
 }

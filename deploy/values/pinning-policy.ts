@@ -1,7 +1,8 @@
 import { neverPinned } from "../../src/domain/pinning/pin-request.ts";
-import { maxNameLength, maxPinnedLength, pinPattern } from "../../src/domain/pinning/pins.ts";
+import { maxPinnedLength, pinPattern } from "../../src/domain/pinning/pins.ts";
 import { mirrorAnnotation } from "../../src/domain/pinning/point-pod.ts";
 import { pinnedAnnotation } from "../../src/domain/references/annotations.ts";
+import { maxNameLength } from "../../src/domain/syntax/dns-name.ts";
 
 /** A CEL expression with a name, as match conditions and variables have it. */
 interface NamedExpression {

@@ -1,3 +1,5 @@
+import { receiverTypes } from "../../src/notify/formats/formats.ts";
+import { outcomeNames } from "../../src/notify/notification/outcomes.ts";
 import type { JsonSchema } from "./value.ts";
 
 const label = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?";
@@ -43,4 +45,21 @@ export const optionalPrometheusDuration: JsonSchema = { type: "string", pattern:
 export const optionalDuration: JsonSchema = {
   type: "string",
   pattern: "^(0|(([0-9]+\\.?[0-9]*|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)?$",
+};
+
+/** The file of `--notify`. Wave checks everything else when it starts. */
+export const notifyFile: JsonSchema = {
+  type: "object",
+  properties: {
+    receivers: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          type: { enum: receiverTypes },
+          outcomes: { type: "array", minItems: 1, items: { enum: ["*", ...outcomeNames] } },
+        },
+      },
+    },
+  },
 };

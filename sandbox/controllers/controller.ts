@@ -62,24 +62,27 @@ function syncOnce(sync: () => void): void {
   }
 }
 
-/** `namespace/name` of an object. */
+/** Returns the key of an object: `namespace/name`, or `/name` if the object has no namespace. */
 export function objectKey({ metadata }: ApiObject): string {
   return `${metadata.namespace ?? ""}/${metadata.name}`;
 }
 
-/** The object of a key, unless it is gone or being deleted. */
+/** Returns the object of a key; undefined if the object does not exist or is being deleted. */
 export function liveObject(registry: Registry, resource: SandboxResource, key: string): ApiObject | undefined {
   const object = objectOfKey(registry, resource, key);
   return object?.metadata.deletionTimestamp === undefined ? object : undefined;
 }
 
-/** The object of a key, also one that is being deleted. */
+/** Returns the object of a key, also if the object is being deleted; undefined if the object does not exist. */
 export function objectOfKey(registry: Registry, resource: SandboxResource, key: string): ApiObject | undefined {
   const [namespace = "", name = ""] = key.split("/");
   return registry.storage.get(resource, namespace === "" ? undefined : namespace, name);
 }
 
-/** The keys that a write concerns: the object itself, or the owner of this kind. */
+/**
+ * Returns a function that lists the keys that a write concerns: the key of an object of `resource` itself, and for an object of
+ * `owned` the key of the `resource` that controls the object.
+ */
 export function selfOrOwner(resource: SandboxResource, owned: SandboxResource): Controller["concerned"] {
   return (event) => {
     const object = event.after ?? event.before;
@@ -91,7 +94,7 @@ export function selfOrOwner(resource: SandboxResource, owned: SandboxResource): 
   };
 }
 
-/** The objects of a kind that this object controls, in no order. */
+/** Returns the objects of a kind that `owner` controls, in no particular order. */
 export function controlledBy(registry: ControllerRegistry, owner: ApiObject, resource: SandboxResource): ApiObject[] {
   return registry.owners.dependents(owner.metadata.uid).flatMap((place) => {
     if (place.resource !== resource) return [];
@@ -101,7 +104,7 @@ export function controlledBy(registry: ControllerRegistry, owner: ApiObject, res
   });
 }
 
-/** The owner reference that makes `owner` an object's controller. */
+/** Returns the owner references of an object that `owner` controls. */
 export function controllerReference(owner: ApiObject): ApiObject["metadata"]["ownerReferences"] {
   const { apiVersion, kind, metadata } = owner;
   return [{ apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true, blockOwnerDeletion: true }];

@@ -5,13 +5,13 @@ import { remove } from "../registry/deletion.ts";
 import { create, type Registry } from "../registry/registry.ts";
 import { controllerManager, controllerReference } from "./controller.ts";
 
-/** Whether a Pod counts: it neither stops nor has ended. */
+/** Reports whether a Pod is neither being deleted nor has ended. */
 export function isActive({ metadata, status }: ApiObject): boolean {
   const phase = objectOf(status).phase;
   return metadata.deletionTimestamp === undefined && phase !== "Succeeded" && phase !== "Failed";
 }
 
-/** Whether a Pod takes requests. */
+/** Reports whether the condition `Ready` of a Pod is true. */
 export function isReady({ status }: ApiObject): boolean {
   return listOf(objectOf(status).conditions).some((item) => {
     const { type, status: value } = objectOf(item);
@@ -49,12 +49,12 @@ export function deletePod(registry: Registry, { metadata }: ApiObject): void {
   remove(registry, resources.pods, metadata.namespace, metadata.name, undefined, false);
 }
 
-/** The Pod template of a workload. */
+/** Returns the Pod template of a workload; an empty object if it is absent. */
 export function templateOf(workload: ApiObject): JsonObject {
   return objectOf(valueAt(workload, "spec", "template"));
 }
 
-/** A number in an object's spec. */
+/** Returns a number in the spec of an object; 0 if it is absent. */
 export function specNumber({ spec }: ApiObject, field: string): number {
   return Number(objectOf(spec)[field] ?? 0);
 }

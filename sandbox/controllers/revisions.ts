@@ -12,7 +12,7 @@ export const revisionAnnotation = "deployment.kubernetes.io/revision";
 /** The letters and digits that Kubernetes makes names of. */
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 
-/** Ten characters that differ where templates differ. */
+/** Returns a hash of a template, ten characters long. The order of the fields does not matter. */
 export function templateHash(template: Json): string {
   const digest = createHash("sha256")
     .update(JSON.stringify(sorted(template)))
@@ -68,7 +68,7 @@ export function currentRevision(registry: ControllerRegistry, workload: ApiObjec
   return { name, hash, template };
 }
 
-/** The revision of this name, if the workload still has it. */
+/** Returns the revision of this name; undefined if the workload no longer has it. */
 export function revisionNamed(registry: ControllerRegistry, workload: ApiObject, name: string): Revision | undefined {
   const object = registry.storage.get(resources.controllerRevisions, workload.metadata.namespace, name);
   const template = valueAt(object, "data", "spec", "template");

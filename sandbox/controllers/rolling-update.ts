@@ -29,8 +29,8 @@ function amount(value: Json | undefined, replicas: number, round: (value: number
 }
 
 /**
- * The next step of a rolling update: how many replicas each ReplicaSet is to have now. Never more than `replicas` and the
- * surge in all, and never fewer available than `replicas` without the unavailable ones.
+ * Returns the number of replicas of each ReplicaSet after the next step of a rolling update. A step adds no replica above `replicas`
+ * plus the surge, and removes no available replica below `replicas` minus the unavailable ones.
  * https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#rolling-update-deployment
  */
 export function nextReplicas(

@@ -38,7 +38,7 @@ export interface FaultRules extends Faults {
   take(request: FaultyRequest): FaultAction | undefined;
 }
 
-/** No rules yet. */
+/** Creates an empty set of rules. */
 export function createFaults(): FaultRules {
   const rules = new Set<{ readonly fault: Fault; left: number }>();
   return {

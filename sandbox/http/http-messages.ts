@@ -20,7 +20,7 @@ export function header(request: HttpRequest, name: string): string {
   return Array.isArray(value) ? value.join(",") : (value ?? "");
 }
 
-/** Answers, unless the client has gone. */
+/** Sends an answer. Does nothing if the client has disconnected. */
 export function sendAnswer(response: HttpResponse, reply: Extract<ApiReply, { type: "answer" }>): void {
   if (response.destroyed) return;
   const { status, body, contentType, warnings } = reply;

@@ -1,6 +1,6 @@
 import { isList, isObject, type Json, type JsonObject, listOf, objectOf, stringOf } from "./json.ts";
 
-/** The fields that the API server fills in where a client leaves them out: those below the object's root. */
+/** Returns the object with the API server's defaults in the fields that the client left out. */
 export function withDefaults(kind: string, object: JsonObject): JsonObject {
   switch (kind) {
     case "Deployment":

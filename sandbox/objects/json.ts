@@ -9,12 +9,12 @@ export interface JsonObject {
 /** A JSON object while it is being built. */
 export type MutableJsonObject = { [field: string]: Json | undefined };
 
-/** Whether `value` is a JSON object: neither null nor a list. */
+/** Reports whether `value` is a JSON object: neither null nor a list. */
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether `value` is a JSON list. */
+/** Reports whether `value` is a JSON list. */
 export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
@@ -34,7 +34,7 @@ export function stringOf(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The value at a path of field names, or undefined where the path ends early. */
+/** Returns the value at a path of field names; undefined if the path does not exist. */
 export function valueAt(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   let current = value;
   for (const field of path) {
@@ -49,7 +49,7 @@ function fieldsOf(object: JsonObject): [string, Json][] {
   return Object.entries(object).filter((field): field is [string, Json] => field[1] !== undefined);
 }
 
-/** Whether two JSON values are the same; the order of an object's fields does not matter, that of a list does. */
+/** Reports whether two JSON values are the same. The order of fields in an object does not matter; the order of items in a list does. */
 export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (isList(a)) return isList(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
@@ -58,7 +58,7 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   return fields.length === fieldsOf(b).length && fields.every(([field, value]) => sameJson(value, b[field]));
 }
 
-/** The object without some of its fields. */
+/** Returns the object without these fields. */
 export function without(object: JsonObject, ...fields: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([field]) => !fields.includes(field)));
 }

@@ -10,8 +10,9 @@ const omittedWhenEmpty = new Set([
 const raw = new Set(["fieldsV1"]);
 
 /**
- * An object as the API server stores it: nulls, empty lists and empty maps are absent. That matters to a JSON Patch, which
- * cannot add an annotation where there is no map of annotations.
+ * Returns an object as the API server stores it: without nulls, empty lists and empty maps such as `labels`, and with a Secret's
+ * `stringData` in `data`. A JSON Patch depends on this, because it cannot add an annotation to an absent map.
+ * Throws 400 if a Secret's `data` is not base64.
  */
 export function normalized(kind: string, object: JsonObject): JsonObject {
   const result: MutableJsonObject = {};

@@ -47,7 +47,7 @@ export interface ApiObject extends JsonObject {
   readonly metadata: ObjectMeta;
 }
 
-/** A moment as objects carry it: RFC 3339 in whole seconds, UTC. */
+/** Formats a time, in milliseconds since 1970, as objects contain it: RFC 3339 in whole seconds, UTC. */
 export function timestamp(wallMs: number): string {
   return `${new Date(wallMs).toISOString().slice(0, 19)}Z`;
 }

@@ -170,12 +170,12 @@ export const allResources: readonly SandboxResource[] = Object.values(resources)
 /** Without the kinds of a CustomResourceDefinition, which are served only on request. */
 export const builtInResources = allResources.filter((row) => row !== resources.widgets);
 
-/** `v1`, `apps/v1`: how objects of this kind name their version. */
+/** Returns the `apiVersion` of objects of this kind, for example `v1` or `apps/v1`. */
 export function apiVersionOf({ group, version }: SandboxResource): string {
   return group === "" ? version : `${group}/${version}`;
 }
 
-/** `configmaps`, `deployments.apps`: how messages name a kind. */
+/** Returns the name of a kind for messages, for example `configmaps` or `deployments.apps`. */
 export function qualifiedPlural({ group, plural }: SandboxResource): string {
   return group === "" ? plural : `${plural}.${group}`;
 }

@@ -75,7 +75,10 @@ function fieldOf(object: ApiObject, field: string): string {
   return value === undefined || value === null ? "" : String(value);
 }
 
-/** Whether labels satisfy a workload's `spec.selector` with matchLabels and matchExpressions. An empty one selects all. */
+/**
+ * Reports whether labels match a selector with matchLabels and matchExpressions, such as a workload's `spec.selector`. An empty
+ * selector matches all labels.
+ */
 export function matchesLabelSelector(selector: JsonObject, labels: Labels): boolean {
   const equal = Object.entries((selector.matchLabels ?? {}) as JsonObject);
   if (!equal.every(([label, value]) => labels[label] === value)) return false;
@@ -100,7 +103,7 @@ function matchesExpression({ key, operator, values }: JsonObject, labels: Labels
   }
 }
 
-/** A workload's `spec.selector` in the text form that `parseLabelSelector` reads: `a=b,c in (d,e)`. */
+/** Formats a workload's `spec.selector` as the text that `parseLabelSelector` reads, for example `a=b,c in (d,e)`. */
 export function formatLabelSelector(selector: JsonObject): string {
   const equal = Object.entries((selector.matchLabels ?? {}) as JsonObject).map(([label, value]) => `${label}=${value}`);
   const expressions = ((selector.matchExpressions ?? []) as readonly JsonObject[]).map(({ key, operator, values }) => {

@@ -40,7 +40,7 @@ function forbidden(field: string, why: string): Cause {
   return { reason: "FieldValueForbidden", field, message: `Forbidden: ${why}` };
 }
 
-/** What is wrong with an object of its kind, taken by itself. */
+/** Returns the mistakes in an object, without regard to its previous version. */
 export function mistakesOf(object: ApiObject): Cause[] {
   const causes = nameMistakes(object);
   causes.push(...labelMistakes("metadata.labels", object.metadata.labels));
@@ -136,7 +136,7 @@ const statefulSetMutable = new Set([
   ...["persistentVolumeClaimRetentionPolicy", "minReadySeconds"],
 ]);
 
-/** What is wrong with the change from `before` to `after`: fields that must stay as they are. */
+/** Returns the mistakes in the change from `before` to `after`: changes of immutable fields. */
 export function mistakesInChange(before: ApiObject, after: ApiObject): Cause[] {
   switch (after.kind) {
     case "ConfigMap":

@@ -21,9 +21,10 @@ export interface Applied {
 }
 
 /**
- * Server-side apply on a copy of the live object, or on nothing. https://kubernetes.io/docs/reference/using-api/server-side-apply/
- * Fields that this manager applied before and no longer names are removed, unless another manager owns them.
- * Throws 409 where another manager owns a field with another value, unless `force` takes it over.
+ * Applies a configuration to a copy of the live object, or to nothing, as server-side apply does.
+ * https://kubernetes.io/docs/reference/using-api/server-side-apply/
+ * Removes the fields that this manager applied before and no longer specifies, unless another manager owns them.
+ * Throws 409 if another manager owns a field with another value and `force` is false.
  */
 export function applyConfiguration(
   live: ApiObject | undefined,

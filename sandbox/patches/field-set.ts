@@ -9,27 +9,27 @@ export type FieldSet = ReadonlySet<string>;
 
 const separator = "\u0000";
 
-/** The path one part further down. */
+/** Returns a path with one more part at its end. */
 export function below(path: string, part: string): string {
   return path === "" ? part : path + separator + part;
 }
 
-/** The parts of a path. */
+/** Returns the parts of a path. */
 export function partsOf(path: string): readonly string[] {
   return path.split(separator);
 }
 
-/** Whether `path` is the other path or lies below it. */
+/** Reports whether `path` is the other path or is below it. */
 export function isWithin(path: string, other: string): boolean {
   return path === other || path.startsWith(other + separator);
 }
 
-/** The fields that either set has. */
+/** Returns the fields that are in `a`, in `b` or in both. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   return new Set([...a, ...b]);
 }
 
-/** The fields that `a` has and `b` has not. */
+/** Returns the fields of `a` that are not in `b`. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return new Set([...a].filter((field) => !b.has(field)));
 }
@@ -114,7 +114,7 @@ function isNewContainer(field: string, old: Json | undefined, children: readonly
   return old === undefined || children.length === 0;
 }
 
-/** The fields that an applied configuration names: its values and the list items that hold them. */
+/** Returns the fields that an applied configuration specifies: its values and the list items that contain them. */
 export function fieldsNamedBy(configuration: JsonObject): FieldSet {
   const named = new Set<string>();
   const visit = (path: string, field: string, value: Json, isItem: boolean): void => {
@@ -127,7 +127,7 @@ export function fieldsNamedBy(configuration: JsonObject): FieldSet {
   return named;
 }
 
-/** The value that a path names in an object, or undefined. */
+/** Returns the value at a path in an object; undefined if the path does not exist. */
 export function valueOfField(object: Json, path: string): Json | undefined {
   let current: Json | undefined = object;
   let field = "";
@@ -138,7 +138,7 @@ export function valueOfField(object: Json, path: string): Json | undefined {
   return current;
 }
 
-/** The object without the field that a path names. */
+/** Returns the object without the field at a path. */
 export function withoutField(object: Json, path: string): Json {
   const remove = (value: Json, field: string, parts: readonly string[]): Json | undefined => {
     const [part, ...rest] = parts;
@@ -154,7 +154,7 @@ export function withoutField(object: Json, path: string): Json {
   return remove(object, "", partsOf(path)) ?? {};
 }
 
-/** A path as messages write it: `.spec.template.spec.containers[name="c"].image`. */
+/** Formats a path for messages, for example `.spec.template.spec.containers[name="c"].image`. */
 export function formatField(path: string): string {
   return partsOf(path)
     .map((part) => {

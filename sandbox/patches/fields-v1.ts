@@ -4,7 +4,7 @@ import { below, type FieldSet, partsOf } from "./field-set.ts";
 /** Entries that were written or read once: an entry of managedFields stays the same object until it changes. */
 const known = new WeakMap<JsonObject, FieldSet>();
 
-/** The set in the form that managedFields carries. */
+/** Encodes a set of fields as `fieldsV1` of managedFields. */
 export function toFieldsV1(set: FieldSet): JsonObject {
   const root: Node = { children: new Map(), isField: false };
   for (const path of [...set].sort()) {

@@ -11,8 +11,8 @@ export type ListMerge =
   | { readonly type: "atomic" };
 
 /**
- * How the API merges the list in this field, by the keys of its items. Two lists of one name, such as the `ports` of a
- * container and of a Service, differ in the key that their items have.
+ * Returns how the API merges the list in this field. Two lists of one name, such as the `ports` of a container and of a Service,
+ * differ in the key of their items.
  * https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy
  */
 export function listMerge(field: string, items: readonly Json[]): ListMerge {
@@ -35,7 +35,7 @@ const atomicObjects = new Set([
   ...["nodeSelector", "labelSelector", "namespaceSelector", "objectSelector", "series", "source"],
 ]);
 
-/** Whether the object in this field is owned as a whole rather than field by field. */
+/** Reports whether the object in this field is owned as a whole rather than field by field. */
 export function isAtomicObject(field: string): boolean {
   return atomicObjects.has(field);
 }

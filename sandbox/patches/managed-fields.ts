@@ -13,8 +13,8 @@ export interface FieldManager {
 }
 
 /**
- * The object with managedFields as a write leaves them: the writer owns what it changed and its entry carries the time of
- * this write; no manager owns what it removed; the others keep the rest. A write that changed no field does not change them.
+ * Returns the object with the managedFields after a write. The writer owns the fields that it changed, no manager owns the fields that
+ * it removed, and the other managers keep the rest. If it changed a field, the entry of the writer gets the time of this write.
  */
 export function recordUpdate(before: ApiObject | undefined, after: ApiObject, writer: FieldManager): ApiObject {
   const changes = compareFields(before, after);
@@ -38,12 +38,12 @@ function within(fields: FieldSet, { subresource }: FieldManager): FieldSet {
   return new Set([...fields].filter((field) => !isWithin(field, foreign)));
 }
 
-/** Whether an entry belongs to this manager, operation and subresource: each such triple has one entry. */
+/** Reports whether an entry belongs to this manager, operation and subresource. An object has one entry for each such combination. */
 export function isEntryOf(entry: ManagedFieldsEntry, { manager, operation, subresource }: FieldManager): boolean {
   return entry.manager === manager && entry.operation === operation && entry.subresource === subresource;
 }
 
-/** The entry without some fields; nothing where nothing is left. */
+/** Returns the entry without the lost fields; no entry if no field is left. */
 export function narrowed(entry: ManagedFieldsEntry, lost: FieldSet): readonly ManagedFieldsEntry[] {
   const owned = fromFieldsV1(entry.fieldsV1);
   const left = difference(owned, lost);
@@ -51,21 +51,21 @@ export function narrowed(entry: ManagedFieldsEntry, lost: FieldSet): readonly Ma
   return left.size === 0 ? [] : [{ ...entry, fieldsV1: toFieldsV1(left) }];
 }
 
-/** An entry of managedFields. */
+/** Returns an entry of managedFields for the fields that a writer owns. */
 export function entryOf(writer: FieldManager, apiVersion: string, owned: FieldSet): ManagedFieldsEntry {
   const { manager, operation, subresource, time } = writer;
   const entry = { manager, operation, apiVersion, time, fieldsType: "FieldsV1", fieldsV1: toFieldsV1(owned) } as const;
   return subresource === undefined ? entry : { ...entry, subresource };
 }
 
-/** The object with these managedFields; without the field where there are none. */
+/** Returns the object with these managedFields; without the field if there are no entries. */
 export function withManagedFields(object: ApiObject, entries: readonly ManagedFieldsEntry[]): ApiObject {
   const { managedFields: _, ...metadata } = object.metadata;
   if (entries.length === 0) return { ...object, metadata };
   return { ...object, metadata: { ...metadata, managedFields: entries } };
 }
 
-/** The object without managedFields, for comparing what it says. */
+/** Returns the object without managedFields, so that callers compare only its content. */
 export function withoutManagedFields(object: ApiObject): ApiObject {
   return { ...object, metadata: without(object.metadata, "managedFields") as ApiObject["metadata"] };
 }

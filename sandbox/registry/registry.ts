@@ -131,14 +131,14 @@ export function update(
   return registry.storage.put(resource, next);
 }
 
-/** Whether a deleted object has nothing left to wait for: no finalizer and no Pod that is still stopping. */
+/** Reports whether an object is being deleted and can be removed: it has no finalizers and no grace period. */
 export function isFinished({ metadata, kind, spec }: ApiObject): boolean {
   if (metadata.deletionTimestamp === undefined || (metadata.finalizers ?? []).length > 0) return false;
   if (kind === "Namespace") return !isList(objectOf(spec).finalizers);
   return (metadata.deletionGracePeriodSeconds ?? 0) === 0;
 }
 
-/** Who owns what a request writes. */
+/** Returns the field manager of a write, with the current time. */
 export function writerOf(registry: Registry, { fieldManager, subresource }: WriteOptions): FieldManager {
   const time = timestamp(registry.clock.wall());
   return { manager: fieldManager, operation: "Update", subresource, time };

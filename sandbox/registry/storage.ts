@@ -23,7 +23,7 @@ function storageKey(namespace: string | undefined, name: string): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
-/** The key of an object. */
+/** Returns the storage key of an object. */
 export function keyOf({ metadata }: ApiObject): string {
   return storageKey(metadata.namespace, metadata.name);
 }
@@ -151,7 +151,7 @@ function inNamespace({ metadata }: ApiObject, namespace: string | undefined): bo
   return namespace === undefined || metadata.namespace === namespace;
 }
 
-/** The object under another resourceVersion. */
+/** Returns the object with another resourceVersion. */
 export function withResourceVersion(object: ApiObject, revision: number): ApiObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
 }

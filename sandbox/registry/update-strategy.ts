@@ -3,7 +3,7 @@ import type { ApiObject, ManagedFieldsEntry } from "../objects/object.ts";
 import type { SandboxResource } from "../objects/resources.ts";
 import { withoutManagedFields } from "../patches/managed-fields.ts";
 
-/** The status subresource writes the status, and annotations, which do not count for the generation then. */
+/** Returns the live object with the status and annotations of a write to its status subresource. Its generation does not change. */
 export function withStatusOf(live: ApiObject, decoded: JsonObject): ApiObject {
   const { annotations: _, ...metadata } = live.metadata;
   const annotations = objectOf(decoded.metadata).annotations;
@@ -11,7 +11,10 @@ export function withStatusOf(live: ApiObject, decoded: JsonObject): ApiObject {
   return { ...live, metadata: merged, status: decoded.status };
 }
 
-/** The new object with what only the server sets taken from the old one. */
+/**
+ * Returns the object that replaces the live object. Metadata that only the server sets stays the same, and so does the status of a kind
+ * with a status subresource.
+ */
 export function replacement(resource: SandboxResource, live: ApiObject, decoded: JsonObject): ApiObject {
   const sent = without(objectOf(decoded.metadata), ...systemFields);
   const system = Object.entries(live.metadata).filter(([field]) => systemFields.includes(field));
@@ -28,7 +31,7 @@ const systemFields = [
 ];
 
 /**
- * The object with the generation that this change gives it.
+ * Returns `after` with a generation that is one higher, if a field that counts for the kind's generation has changed.
  * https://github.com/kubernetes/community/blob/main/contributors/devel/sig-architecture/api-conventions.md#metadata
  */
 export function withGeneration(resource: SandboxResource, before: ApiObject, after: ApiObject): ApiObject {
@@ -41,7 +44,7 @@ export function withGeneration(resource: SandboxResource, before: ApiObject, aft
   return { ...after, metadata: { ...after.metadata, generation: (before.metadata.generation ?? 0) + 1 } };
 }
 
-/** Whether a write changes nothing but the time in managedFields: the API server stores no such write. */
+/** Reports whether a write changes nothing but the times in managedFields. The API server does not store such a write. */
 export function isNoOp(before: ApiObject, after: ApiObject): boolean {
   if (!sameJson(withoutManagedFields(before), withoutManagedFields(after))) return false;
   const timeless = (entries: readonly ManagedFieldsEntry[] = []) => entries.map((entry) => without(entry, "time"));

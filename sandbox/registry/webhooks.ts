@@ -26,9 +26,9 @@ export interface WebhookCaller {
 }
 
 /**
- * The object as the mutating webhooks that are registered leave it. What one that cannot be asked means is its
- * failurePolicy's to say. https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
- * Throws a `StatusError` where one refuses, or cannot be asked and must be.
+ * Returns the object after the changes of the registered mutating webhooks.
+ * https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
+ * Throws a `StatusError` if a webhook rejects the object, or if the call fails and `failurePolicy` is not `Ignore`.
  */
 export async function mutatedByWebhooks(
   { storage, uuid }: { readonly storage: Storage; readonly uuid: () => string },
@@ -56,7 +56,7 @@ export async function mutatedByWebhooks(
   return object;
 }
 
-/** Whether any webhook may want to see writes of this kind at all. */
+/** Reports whether a registered webhook has a rule for this kind. */
 export function hasWebhooks(storage: Storage, resource: SandboxResource): boolean {
   return registered(storage).some((webhook) => isRuledIn(webhook, resource, undefined));
 }

@@ -85,7 +85,7 @@ function isOfWidgets(path: string): boolean {
   return `${path}/`.replace(/^\/openapi\/v3/, "").startsWith(`/apis/${resources.widgets.group}/`);
 }
 
-/** What is answered where something was thrown. */
+/** Converts a thrown error into an answer. An error that is not a `StatusError` becomes a 500. */
 export function refusal(error: unknown): Extract<ApiReply, { type: "answer" }> {
   const refused = error instanceof StatusError ? error : new StatusError(500, "InternalError", String(error), {});
   return { type: "answer", status: refused.code, body: refused.body(), contentType: "application/json", warnings: [] };

@@ -170,7 +170,7 @@ const columns: { readonly [kind: string]: readonly Column[] } = {
   MutatingWebhookConfiguration: [name, column("Webhooks", ({ webhooks }) => listOf(webhooks).length, "integer"), age],
 };
 
-/** The columns of a kind. */
+/** Returns the table columns of a kind. A kind without an entry has only the name and the age. */
 export function columnsOf(kind: string): readonly Column[] {
   return columns[kind] ?? [name, age];
 }

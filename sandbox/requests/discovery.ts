@@ -9,9 +9,9 @@ const groups = groupsOf(builtInResources);
 const allGroups = groupsOf(allResources);
 
 /**
- * The documents from which a client learns the kinds of the API.
+ * Returns the discovery document of a path, from which a client learns the kinds of the API; undefined for another path. `accept`
+ * decides between one document and many.
  * https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api
- * Undefined where the path is none of them. `accept` decides between one document and many.
  */
 export function discoveryDocument(path: string, accept: string): JsonObject | undefined {
   const aggregated = accept.includes("as=APIGroupDiscoveryList") && accept.includes("v=v2;");
@@ -25,7 +25,7 @@ export function discoveryDocument(path: string, accept: string): JsonObject | un
     : resourceList(group[1] ?? "");
 }
 
-/** The content type of an answer to a discovery request. */
+/** Returns the content type of a discovery document. */
 export function discoveryContentType(document: JsonObject): string {
   if (document.kind !== "APIGroupDiscoveryList") return "application/json";
   return "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";

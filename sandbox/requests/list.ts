@@ -19,7 +19,7 @@ export interface ListPage {
   readonly metadata: JsonObject;
 }
 
-/** The label and field selectors of a list or watch in one. Throws 400. */
+/** Combines the label and field selectors of a list or watch. Throws 400 if one of them is invalid. */
 export function selectorOf({ resource, query }: Scope): Selector {
   const labels = parseLabelSelector(query.get("labelSelector") ?? "");
   const fields = parseFieldSelector(resource, query.get("fieldSelector") ?? "");
@@ -27,9 +27,9 @@ export function selectorOf({ resource, query }: Scope): Selector {
 }
 
 /**
- * One page of a list. Pages that continue one another show one moment.
+ * Returns one page of a list. All pages of a list show the state at the same resourceVersion.
  * https://kubernetes.io/docs/reference/using-api/api-concepts/#retrieving-large-results-sets-in-chunks
- * Throws 400 on a bad token or selector, 410 where the moment of the token is no longer known.
+ * Throws 400 for an invalid token or selector, and 410 if the resourceVersion is no longer in the history.
  */
 export function listPage(storage: Storage, scope: Scope): ListPage {
   const { resource, namespace, query } = scope;
@@ -59,7 +59,7 @@ export function listPage(storage: Storage, scope: Scope): ListPage {
   return { items, metadata };
 }
 
-/** The page as a list object of its kind. */
+/** Returns a page as a list object of its kind. */
 export function listObject(resource: SandboxResource, { items, metadata }: ListPage): JsonObject {
   // Items of a typed list leave out what the list says already.
   const slim = items.map(({ kind: _, apiVersion: __, ...object }) => object);

@@ -7,9 +7,10 @@ function groupPath(group: string): string {
 }
 
 /**
- * The OpenAPI v3 documents, as far as kubectl reads them before it writes: which kinds exist, and that the server validates
- * fields and knows dry runs itself. https://kubernetes.io/docs/concepts/overview/kubernetes-api/#openapi-v3
- * They hold no schemas, but that of a custom resource as far as Wave reads it. Undefined where the path is none of them.
+ * Returns the OpenAPI v3 document of a path; undefined for an unknown path. kubectl reads these documents before it writes.
+ * https://kubernetes.io/docs/concepts/overview/kubernetes-api/#openapi-v3
+ * They contain the kinds, and that the server validates fields and supports dry runs. The only schema is the part of a custom
+ * resource that Wave reads.
  */
 export function openApiDocument(path: string): JsonObject | undefined {
   if (path === "/openapi/v3") {

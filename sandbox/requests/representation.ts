@@ -42,7 +42,7 @@ function metadataOnly({ metadata }: ApiObject): JsonObject {
   return { kind: "PartialObjectMetadata", ...meta, metadata };
 }
 
-/** One object in the form asked for. */
+/** Converts an object to the requested form. */
 export function representObject(
   form: Representation,
   resource: SandboxResource,
@@ -54,7 +54,7 @@ export function representObject(
   return table(form.include, resource, [object], { resourceVersion: object.metadata.resourceVersion }, now, true);
 }
 
-/** A page of a list in the form asked for. */
+/** Converts a page of a list to the requested form. */
 export function representList(
   form: Representation,
   resource: SandboxResource,

@@ -8,7 +8,7 @@ export type Target =
       readonly resource: SandboxResource;
       readonly namespace: string | undefined;
       readonly name: string | undefined;
-      readonly subresource: "status" | "scale" | undefined;
+      readonly subresource: "status" | "scale" | "eviction" | undefined;
     };
 
 const byPath: ReadonlyMap<string, SandboxResource> = new Map(
@@ -36,12 +36,16 @@ export function parseTarget(path: string): Target {
   if (subresource === "finalize" && resource.kind === "Namespace") {
     return { type: "resource", resource, namespace, name, subresource: undefined };
   }
+  // Only for the Eviction API. Unlike the others, it is created and never read.
+  if (subresource === "eviction" && resource.kind === "Pod") {
+    return { type: "resource", resource, namespace, name, subresource };
+  }
   if (subresource !== undefined && subresource !== "status" && subresource !== "scale") return none;
   if (subresource !== undefined && !resource.subresources.includes(subresource)) return none;
   return { type: "resource", resource, namespace, name, subresource };
 }
 
-/** Kubernetes' word for what a request does: get, list, watch, create, update, patch, delete, deletecollection. */
+/** Returns the Kubernetes verb of a request: get, list, watch, create, update, patch, delete or deletecollection. */
 export function verbOf(method: string, named: boolean, watch: boolean): string {
   switch (method) {
     case "GET":
@@ -61,7 +65,7 @@ export function verbOf(method: string, named: boolean, watch: boolean): string {
   }
 }
 
-/** Whether a query parameter is switched on, as Go reads booleans. */
+/** Reports whether a query parameter is `true` or `1`. */
 export function isTrue(value: string | null): boolean {
   return value === "true" || value === "1";
 }

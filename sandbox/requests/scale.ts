@@ -4,7 +4,7 @@ import type { SandboxResource } from "../objects/resources.ts";
 import { formatLabelSelector } from "../objects/selectors.ts";
 import { type Registry, update, type WriteOptions } from "../registry/registry.ts";
 
-/** A workload as its `scale` subresource shows it. https://kubernetes.io/docs/reference/kubernetes-api/autoscaling-resources/ */
+/** Returns the `scale` subresource of a workload. https://kubernetes.io/docs/reference/kubernetes-api/autoscaling-resources/ */
 export function scaleOf({ metadata, spec, status }: ApiObject): JsonObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
   return {

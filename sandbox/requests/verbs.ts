@@ -42,6 +42,7 @@ export async function answer(registry: Registry, request: ResourceRequest): Prom
   if (verb === "list")
     return { status: 200, body: representList(form, resource, listPage(registry.storage, scope), now) };
   if (verb === "deletecollection") return deleteCollection(registry, scope, request.body);
+  if (subresource === "eviction") return evict(registry, request, name ?? "");
   if (verb === "create") {
     if (name !== undefined || (resource.namespaced && namespace === undefined)) throw methodNotAllowed();
     const body = bodyOf(request);
@@ -98,7 +99,7 @@ function writeOptions({
     namedManager: manager !== "",
     dryRun: query.get("dryRun") === "All",
     force: isTrue(query.get("force")),
-    subresource: target.subresource,
+    subresource: target.subresource === "eviction" ? undefined : target.subresource,
     strict: validation === "Strict",
     warn: validation === "Ignore" ? () => {} : warn,
   };
@@ -125,6 +126,21 @@ function deleteOne(registry: Registry, request: ResourceRequest, name: string): 
   if (!gone && !dryRun) return { status: 200, body: object };
   const details = { name, group: resource.group || undefined, kind: resource.plural, uid: object.metadata.uid };
   return { status: 200, body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details } };
+}
+
+/** Deletes a Pod as an eviction. There are no disruption budgets. https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/ */
+function evict(registry: Registry, request: ResourceRequest, name: string): Answer {
+  if (request.verb !== "create") throw methodNotAllowed();
+  const { resource, namespace } = request.target;
+  remove(
+    registry,
+    resource,
+    namespace,
+    name,
+    objectOf(bodyOf(request)).deleteOptions,
+    isDryRun(request.query, undefined),
+  );
+  return { status: 201, body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" } };
 }
 
 function deleteCollection(registry: Registry, scope: Scope, body: Json | undefined): Answer {

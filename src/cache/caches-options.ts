@@ -12,6 +12,8 @@ import type { StoreChange } from "./store/store.ts";
 export interface CachesOptions {
   /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
+  /** The Namespace in which Wave runs. Its annotation may hold every rollout. Undefined outside a cluster. */
+  readonly ownNamespace?: string | undefined;
   /** Policy for references into other namespaces. With "none", no workload waits for another namespace. Default: not "none". */
   readonly crossNamespace?: Policy["crossNamespace"] | undefined;
   /** Compatibility with annotations of other controllers. Undefined: only those of Wave. */
@@ -20,6 +22,8 @@ export interface CachesOptions {
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
   /** Reports whether SecretProviderClasses are tracked. Default: false. */
   readonly providerClasses?: boolean | undefined;
+  /** The memory limit of the process, in bytes. Default: none. */
+  readonly memoryLimit?: number | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;

@@ -1,8 +1,16 @@
 import type { NamesMatching } from "../domain/compatibility/settings.ts";
-import { parseWorkloadKey, type Workload, type WorkloadRow, workloadKey } from "../domain/model/workload.ts";
+import {
+  parseWorkloadKey,
+  type Workload,
+  type WorkloadKind,
+  type WorkloadRow,
+  workloadKey,
+} from "../domain/model/workload.ts";
+import type { CopySize } from "../domain/pinning/collect.ts";
 import type { Lookup } from "../domain/plan/plan.ts";
+import type { ClusterHold } from "../domain/policy/cluster-hold.ts";
 import type { NamespacePolicy } from "../domain/policy/policy.ts";
-import { type ConfigKind, parseConfigKey } from "../domain/references/references.ts";
+import { type ConfigKind, parseConfigKey, type StoredKind } from "../domain/references/references.ts";
 import { runAll } from "../lib/run-all.ts";
 import { cacheMetrics } from "./cache-metrics.ts";
 import type { CachesOptions } from "./caches-options.ts";
@@ -14,7 +22,7 @@ import { NamespaceCache } from "./namespaces/namespace-cache.ts";
 import { NamespaceLists } from "./namespaces/namespace-lists.ts";
 import { SyncedNamespaces } from "./namespaces/synced-namespaces.ts";
 import type { CacheSource, ListListener, Watch } from "./store/kind-cache.ts";
-import { NamespaceLimits } from "./store/namespace-limits.ts";
+import { cacheBytesFor, NamespaceLimits } from "./store/namespace-limits.ts";
 import { SyncGate } from "./store/sync-gate.ts";
 import { ExtraKinds } from "./workloads/extra-kinds.ts";
 import { workloadCaches } from "./workloads/workload-caches.ts";
@@ -23,8 +31,14 @@ import { workloadCaches } from "./workloads/workload-caches.ts";
 export interface Caches {
   /** Finds a ConfigMap or Secret. */
   readonly lookup: Lookup;
+  /** Returns the pinned copies of a namespace with their sizes. Reads all ConfigMaps of the namespace. */
+  readonly copiesIn: (namespace: string) => readonly CopySize[];
   /** Returns the resourceVersion up to which a kind in a namespace is synced. */
   readonly syncedUpTo: (kind: ConfigKind, namespace: string) => number;
+  /** Returns the resourceVersion up to which the workloads of a kind in a namespace are synced. */
+  readonly workloadsSyncedUpTo: (kind: WorkloadKind, namespace: string) => number;
+  /** Returns how many objects of a kind in a namespace the caches hold. */
+  readonly countIn: (kind: StoredKind, namespace: string) => number;
   /**
    * Returns the workload of a {@link workloadKey}. Returns undefined if the workload does not exist or is not relevant, or if
    * it, or an object that it reads, is in an unsynced namespace. Nothing may be decided about such a workload.
@@ -38,6 +52,8 @@ export interface Caches {
   readonly kinds: () => readonly WorkloadRow[];
   /** Returns the policy of a Namespace; undefined if the Namespace is unknown. */
   readonly namespace: (name: string) => NamespacePolicy | undefined;
+  /** The hold of every rollout; undefined: there is none. */
+  readonly clusterHold: ClusterHold | undefined;
   /** Returns the keys of the workloads that read an object. The object need not exist. See `configKey`. */
   readonly workloadsReading: (configKey: string) => Iterable<string>;
   /** Returns the objects that regular expressions match. */
@@ -67,9 +83,10 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
   const { watch, list, readTemplate } = source;
   const { clock, log, metrics, random = Math.random } = options;
   const index = new ReferenceIndex();
-  const namespaceLimits = new NamespaceLimits();
+  const namespaceLimits = new NamespaceLimits(cacheBytesFor(options.memoryLimit));
   const namespaces = new NamespaceCache({
     namespaces: options.namespaces,
+    own: options.ownNamespace,
     compatibility: options.compatibility,
     log,
     onOptInChange: (name) => lists.request(name),
@@ -116,6 +133,7 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
     namespaceLimits,
     syncedNamespaces,
     () => syncGate.isOpen,
+    () => namespaces.clusterHold !== undefined,
   );
 
   const allWorkloads = () => workloads.values().flatMap((kind) => kind.values());
@@ -143,7 +161,7 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
   async function run(signal: AbortSignal): Promise<void> {
     const from = clock.monotonic();
     const openSyncGate = () => {
-      if (syncGate.isOpen || !syncedNamespaces.isSettled) return;
+      if (syncGate.isOpen || !syncedNamespaces.isSettled || !namespaces.isOwnListed) return;
       const counts = Object.fromEntries(kinds.map(({ kind, size }) => [kind, size]));
       log.info("caches synced", { ...counts, ms: Math.round(clock.monotonic() - from) });
       syncGate.open();
@@ -169,7 +187,15 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
 
   return {
     lookup: (kind, namespace, name) => configs[kind]?.get(namespace, name),
+    copiesIn: (namespace) => {
+      const copies: CopySize[] = [];
+      for (const { name, copyBytes: bytes } of configs.ConfigMap?.valuesIn(namespace) ?? [])
+        if (bytes !== undefined) copies.push({ name, bytes });
+      return copies;
+    },
     syncedUpTo: (kind, namespace) => configs[kind]?.syncedUpTo(namespace) ?? 0,
+    workloadsSyncedUpTo: (kind, namespace) => workloads.get(kind)?.syncedUpTo(namespace) ?? 0,
+    countIn: (kind, namespace) => configs[kind].countIn(namespace),
     workload: (key) => {
       const { kind, namespace, name } = parseWorkloadKey(key);
       const workload = workloads.get(kind)?.get(namespace, name);
@@ -182,6 +208,9 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
         .flatMap((kind) => kind.valuesIn(namespace))
         .filter(mayDecide),
     namespace: (name) => namespaces.get(name),
+    get clusterHold() {
+      return namespaces.clusterHold;
+    },
     workloadsReading: (key) => {
       const byName = index.workloadsOf(key);
       if (patterns.isEmpty) return byName;
@@ -195,7 +224,7 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
     },
     problem: () => {
       if (syncGate.isOpen) return undefined;
-      return ["the caches are not synced", ...syncedNamespaces.lines()].join("; ");
+      return ["the caches are not synced", ...syncedNamespaces.lines(), ...namespaces.ownProblem()].join("; ");
     },
     kinds: () => extra.rows(),
     notes: () => [

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { runWave } from "../../test/support/cli/terminal.ts";
-import { workloadStates } from "./cluster/states/workload-states.ts";
+import { workloadStates } from "./cluster/states/state-rows.ts";
 import { exitCodes } from "./command/exit-codes.ts";
 import { diffEffects } from "./diff/diff-effects.ts";
 import { checks } from "./doctor/checks/checks.ts";

@@ -57,6 +57,11 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
     summary: "Continue a change that failed rollouts have halted",
     load: async () => (await import("./resume/resume.ts")).resumeCommand,
   },
+  roll: {
+    group: "Control",
+    summary: "Roll a workload now, without waiting for its window or for others",
+    load: async () => (await import("./roll/roll.ts")).rollCommand,
+  },
   diff: {
     group: "Pipelines",
     summary: "Show which workloads would roll if you applied manifests",
@@ -70,7 +75,7 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
   run: {
     group: "Install",
     summary: "Run the controller",
-    load: async () => (await import("./run/run.ts")).run,
+    load: async () => (await import("./run/run-outside.ts")).runOutside,
   },
   migrate: {
     group: "Install",

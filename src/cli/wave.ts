@@ -1,10 +1,9 @@
 // The entry point of the command line: finds the command and runs it. This file may import every command, and only main.ts
 // imports it.
-import { errorText } from "../telemetry/logging/error-text.ts";
 import type { Command, Terminal } from "./command/command.ts";
 import { argumentErrorTexts } from "./command/error-texts.ts";
 import { exitCodes } from "./command/exit-codes.ts";
-import { errorLine } from "./command/messages.ts";
+import { orUsageError } from "./command/usage-exit.ts";
 import { commandGroups, commands } from "./commands.ts";
 import { closestName } from "./flags/closest-name.ts";
 import { UsageError } from "./flags/usage-error.ts";
@@ -15,14 +14,7 @@ export async function wave(args: readonly string[], caller: Terminal): Promise<n
   const [first, ...rest] = args;
   if (first === "__complete") return completeWords(rest, terminal);
   const name = commandWord(first);
-  try {
-    const command = await commandNamed(name);
-    return await command(rest, terminal);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    terminal.writeError(errorLine(error.message));
-    return exitCodes.usage;
-  }
+  return orUsageError(terminal, async () => (await commandNamed(name))(rest, terminal));
 }
 
 /** Returns the name of the command that the first argument means. */
@@ -74,9 +66,4 @@ function withProgramName(terminal: Terminal): Terminal {
   const mention = new RegExp(`(?<![\\w./-])wave(?= (?:${names})\\b)`, "g");
   const renamed = (text: string) => text.replaceAll(mention, program);
   return { ...terminal, write: (text) => write(renamed(text)), writeError: (text) => writeError(renamed(text)) };
-}
-
-/** Returns the text for an unexpected error: one line, and the stack for the report. */
-export function bugText(error: unknown): string {
-  return `error: bug in Wave: ${errorText(error)}\n${error instanceof Error ? `${error.stack}\n` : ""}`;
 }

@@ -1,6 +1,6 @@
 /**
  * Runs the garbage collection of V8 after a number of bytes was read. V8 itself collects after many times as much, and even later
- * on a busy machine, because it does most of the work in other threads: docs/adr/0007-memory.md.
+ * on a busy machine, because it does most of the work in other threads: contributing/adr/0007-memory.md.
  */
 export class GarbageCollection {
   readonly #afterBytes: number;

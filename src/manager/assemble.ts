@@ -38,6 +38,8 @@ export interface AssemblyDependencies {
   readonly version: string;
   /** Identity of this process among its replicas and in the API server's audit log. */
   readonly identity: string;
+  /** The memory limit of the process, in bytes. Default: none. */
+  readonly memoryLimit?: number | undefined;
   /** Returns numbers in [0, 1). Default: Math.random. */
   readonly random?: () => number;
   /** Opens connections; see {@link createApiClient}. */
@@ -70,7 +72,8 @@ export async function assemble(
   const userAgent = `wave/${version} (${process.platform}/${process.arch}; ${identity})`;
   const reachability = createReachability({ server: config.server.origin, clock, log, metrics });
   const client = createApiClient({ config, clock, metrics, userAgent, reachability, ...(connect && { connect }) });
-  const connected = { client, clock, log, metrics, random };
+  const { memoryLimit } = surroundings;
+  const connected = { client, clock, log, metrics, random, memoryLimit };
   const eventSource = { component: "wave", instance: identity, onRecorded: notifier?.recorded };
   const recorder = createEventRecorder({ client, clock, log, metrics, ...eventSource });
   const {
@@ -98,6 +101,9 @@ export async function assemble(
     ownership,
     namespacePolicyOf: (namespace) => controlled.caches.namespace(namespace),
     namesMatching: (namespace, patterns) => controlled.caches.namesMatching(namespace, patterns),
+    get clusterHold() {
+      return controlled.caches.clusterHold;
+    },
     get hashKeys() {
       return hashKeys?.known();
     },
@@ -125,11 +131,12 @@ interface ClusterDependencies {
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
   readonly random: () => number;
+  readonly memoryLimit: number | undefined;
 }
 
 /** Creates caches and controller: the caches report each change to the controller, which reads the caches. */
 function assembleController(
-  { namespaces, workloadKinds, updateRate, updateBurst, syncPeriodMs, webhooks }: Settings,
+  { namespaces, podNamespace, workloadKinds, updateRate, updateBurst, syncPeriodMs, webhooks }: Settings,
   decision: Pick<ControllerOptions, "policy" | "readHashKeys" | "collectorTimes">,
   recorder: EventRecorder,
   connected: ClusterDependencies,
@@ -137,13 +144,18 @@ function assembleController(
   const caches: Caches = createCaches({
     ...connected,
     namespaces,
+    ownNamespace: podNamespace,
     crossNamespace: decision.policy.crossNamespace,
     compatibility: decision.policy.compatibility,
     workloadKinds,
     providerClasses: decision.policy.providerClasses,
     onWorkloadChange: (change) => controller.onWorkloadChange(change),
     onConfigChange: (change) => controller.onConfigChange(change),
-    onNamespaceChange: (namespace) => controller.onNamespaceChange(namespace),
+    onNamespaceChange: (namespace) => {
+      controller.onNamespaceChange(namespace);
+      // It may hold or release every rollout.
+      if (namespace === podNamespace) controller.onPolicyChange();
+    },
     onListed: (kind, namespace) => controller.onListed(kind, namespace),
     onOwnersChange: decision.policy.ownership && ((key) => controller.onOwnersChange(key)),
   });
@@ -166,7 +178,7 @@ async function assembleWebhook(
   { webhooks, workloadKinds, podNamespace }: Settings,
   config: ClusterConfig,
   policy: ClusterPolicy,
-  { lookup: cached, kinds, workload }: Caches,
+  { lookup: cached, kinds, workload, workloadsReading, copiesIn }: Caches,
   connected: ClusterDependencies,
   create: AssemblyDependencies["createWebhook"],
 ): Promise<Webhook | undefined> {
@@ -179,6 +191,8 @@ async function assembleWebhook(
     cached,
     kinds,
     isAlive: (owner, namespace) => isOwnerAlive(workload, kinds())(owner, namespace),
+    copiesIn,
+    workloadsReading: (key) => [...workloadsReading(key)].flatMap((each) => workload(each) ?? []),
     workloadKinds,
     namespace: podNamespace ?? config.namespace ?? "default",
   });

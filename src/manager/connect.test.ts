@@ -40,7 +40,11 @@ describe("the first connection to the API server", () => {
   });
 
   it("logs a new failure at once, and the same one again within 25 s but not at each attempt", async () => {
-    const { clock, lines, connection } = connectionTo(refused, failure(503, "ServiceUnavailable"), failure(401, ""));
+    const { clock, lines, connection } = connectionTo(
+      refused,
+      failure(503, "ServiceUnavailable"),
+      failure(401, "Unauthorized"),
+    );
     const stop = new AbortController();
     const established = connection.establish(stop.signal);
     await clock.advance(3_500);

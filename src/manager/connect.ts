@@ -1,3 +1,4 @@
+import { apiFailureOf } from "../kube/api/api-failure.ts";
 import { ApiError, isForbidden } from "../kube/api/errors.ts";
 import type { ApiClient } from "../kube/http/client.ts";
 import { type Clock, sleep } from "../lib/clock.ts";
@@ -68,11 +69,11 @@ export function createConnection(options: {
 
 function connectionProblem(server: string, error: unknown): string {
   if (!(error instanceof ApiError)) return connectionTexts.unreachable(server, errorText(error));
-  if (error.status === 401) return connectionTexts.unauthorized(server, errorText(error));
-  return connectionTexts.failing(server, errorText(error));
+  const isUnauthorized = apiFailureOf(error)?.type === "unauthorized";
+  return connectionTexts[isUnauthorized ? "unauthorized" : "failing"](server, errorText(error));
 }
 
-/** Why Wave is not connected to the API server. docs/errors.md is made from this table. */
+/** Why Wave is not connected to the API server. docs/events.md is made from this table. */
 export const connectionTexts = {
   unreachable: (server: string, cause: string) => `cannot reach the API server ${server}: ${cause}`,
   unauthorized: (server: string, cause: string) => `the API server ${server} does not accept the credentials: ${cause}`,

@@ -62,7 +62,17 @@ async function assembleAndRun(
   addProcessMetrics(metrics, version);
   const identity = electionIdentity(hostname());
   const notifier = await assembleNotifier(settings, metrics, deps);
-  const assembly = await assemble(settings, config, { clock, log, metrics, version, identity, notifier });
+  // The limit of the container; a very large number without a limit.
+  const memoryLimit = process.constrainedMemory();
+  const assembly = await assemble(settings, config, {
+    clock,
+    log,
+    metrics,
+    version,
+    identity,
+    notifier,
+    memoryLimit,
+  });
   async function* endpoints(): AsyncGenerator<HttpEndpoint> {
     yield* serveEndpoints(settings, metrics, assembly);
     logStart(settings, config, deps);

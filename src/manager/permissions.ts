@@ -1,4 +1,4 @@
-// The permissions of Wave, in one table. The roles of the chart, `wave doctor` and docs/permissions.md are made from it.
+// The permissions of Wave, in one table. The roles of the chart, `wave doctor` and docs/security.md are made from it.
 import { knownKinds } from "../domain/model/kinds/known-kinds.ts";
 import { rolloutStrategies } from "../domain/model/rollout-strategy.ts";
 
@@ -10,7 +10,10 @@ export type PermissionRole =
   | "hash-key"
   | "webhook"
   | "webhook-configuration"
-  | "webhook-authority";
+  | "webhook-authority"
+  | "uninstall"
+  | "uninstall-webhook"
+  | "uninstall-deployment";
 
 /** Where a role applies. "watched": in all namespaces, or in each watched one. "cluster": objects without a namespace. */
 export type PermissionScope = "watched" | "cluster" | "leaseNamespace" | "hashKeyNamespace" | "ownNamespace";
@@ -21,15 +24,18 @@ export type PermissionCondition =
   | "ownersWritten"
   | "ownersKept"
   | "pinned"
+  | "evicts"
   | "csi"
   | "leaderElection"
   | "hashKey"
   | "webhooks"
   | "installedWebhook"
-  | "ownAuthority";
+  | "ownAuthority"
+  | "uninstall"
+  | "uninstallOwners";
 
-/** The object to which a permission is limited by its name. "namespaces": the watched Namespaces, if there is a list of them. */
-export type PermissionName = "namespaces" | "lease" | "hashKey" | "webhook" | "authority";
+/** The object to which a permission is limited by its name. "namespaces": the watched Namespaces and that of Wave, if there is a list. */
+export type PermissionName = "namespaces" | "lease" | "hashKey" | "webhook" | "authority" | "deployment";
 
 /** One permission and its reason. */
 export interface PermissionRow {
@@ -44,6 +50,7 @@ export interface PermissionRow {
   readonly reason: string;
 }
 
+/** The scope of each role. `wave doctor` checks the permissions of the role in this scope. */
 export const roleScopes: Readonly<Record<PermissionRole, PermissionScope>> = {
   "": "watched",
   namespaces: "cluster",
@@ -52,6 +59,9 @@ export const roleScopes: Readonly<Record<PermissionRole, PermissionScope>> = {
   webhook: "watched",
   "webhook-configuration": "cluster",
   "webhook-authority": "ownNamespace",
+  uninstall: "watched",
+  "uninstall-webhook": "cluster",
+  "uninstall-deployment": "ownNamespace",
 };
 
 const limitedCreate = "RBAC cannot limit `create` to a name";
@@ -68,7 +78,7 @@ export const permissionRows: readonly PermissionRow[] = [
   ),
   row("", "secrets", "list watch", "as configmaps"),
   row("", "secrets", "get", "as configmaps"),
-  row("", "configmaps", "patch", "Wave writes only [owner references](owner-references.md)", "ownersWritten"),
+  row("", "configmaps", "patch", "Wave writes only [owner references](gitops.md#owner-references)", "ownersWritten"),
   row("", "secrets", "patch", "as configmaps", "ownersWritten"),
   row(
     "",
@@ -77,7 +87,26 @@ export const permissionRows: readonly PermissionRow[] = [
     "Wave stores [pinned copies](pinning.md), and deletes unused ones",
     "pinned",
   ),
-  row("", "pods", "list", "Wave deletes no pinned copy that a Pod uses", "pinned"),
+  row(
+    "",
+    "pods",
+    "delete",
+    "with `on-failure: return`, Wave deletes Pods of a failed rollout for which a StatefulSet waits",
+    "pinned",
+  ),
+  row(
+    "",
+    "pods",
+    "list",
+    "Wave finds [mixed Pods](rollouts.md#mixed-pods) and containers of a canary that restart; with the value `pinConfig.enabled`, Wave deletes no pinned copy that a Pod uses",
+  ),
+  row(
+    "",
+    "pods/eviction",
+    "create",
+    "Wave evicts [mixed Pods](rollouts.md#mixed-pods); without this permission, Wave rolls their workload",
+    "evicts",
+  ),
   row("", "replicasets.apps", "list", "Wave keeps the pinned copies of old revisions", "pinned"),
   row("", "controllerrevisions.apps", "list", "as replicasets", "pinned"),
   row("", "deployments.apps", "list watch", "Wave finds the workloads that read a changed object"),
@@ -100,21 +129,21 @@ export const permissionRows: readonly PermissionRow[] = [
     "",
     "events",
     "create patch",
-    "Wave writes Events on workloads; a repeated Event increases the count of the existing Event",
+    "Wave writes Events on workloads, pending Pods, ConfigMaps and Secrets; a repeated Event increases the count of the existing Event",
   ),
   named(
     "namespaces",
     "namespaces",
     "namespaces",
     "list watch",
-    "annotations of a Namespace apply to its workloads; with the value `namespaces`, Wave has this permission only for these Namespaces",
+    "annotations of a Namespace apply to its workloads; with the value `namespaces`, Wave has this permission only for these Namespaces and its own, which may [hold every rollout](on-call.md#stop-every-rollout)",
   ),
   named(
     "namespaces",
     "namespaces",
     "namespaces",
     "get",
-    "Wave reads the uid for [owner references](owner-references.md)",
+    "Wave reads the uid for [owner references](gitops.md#owner-references)",
     "ownersKept",
   ),
   named(
@@ -161,6 +190,47 @@ export const permissionRows: readonly PermissionRow[] = [
   ),
   named("webhook-authority", "secrets", "authority", "update", "Wave renews the authority", "ownAuthority"),
   row("webhook-authority", "secrets", "create", `Wave creates the authority once; ${limitedCreate}`, "ownAuthority"),
+  named(
+    "uninstall-webhook",
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+    "webhook",
+    "delete",
+    "the webhook would add lifted scheduling holds again",
+    "uninstall",
+  ),
+  row(
+    "uninstall-webhook",
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+    "list",
+    "the hook warns if a webhook is left",
+    "uninstall",
+  ),
+  named(
+    "uninstall-deployment",
+    "deployments.apps",
+    "deployment",
+    "get patch",
+    "Wave is scaled to 0, because it would add removed finalizers again",
+    "uninstall",
+  ),
+  row(
+    "uninstall",
+    "deployments.apps",
+    "list get patch",
+    "scheduling holds are lifted and finalizers are removed",
+    "uninstall",
+  ),
+  row("uninstall", "statefulsets.apps", "list get patch", "as deployments", "uninstall"),
+  row("uninstall", "daemonsets.apps", "list get patch", "as deployments", "uninstall"),
+  row("uninstall", "pods", "list delete", "Pods that Kubernetes would not replace are replaced", "uninstall"),
+  row(
+    "uninstall",
+    "configmaps",
+    "list get patch",
+    "owner references are removed before the finalizer",
+    "uninstallOwners",
+  ),
+  row("uninstall", "secrets", "list get patch", "as configmaps", "uninstallOwners"),
 ];
 
 /** A permission that depends on the kind of workload. */

@@ -6,6 +6,7 @@ import type { SecretName } from "../kube/secrets/own-secret.ts";
 import type { LogFormat, LogLevel } from "../telemetry/logging/log.ts";
 import type { ElectionTimings } from "./leader-election/lease.ts";
 
+/** The checked flags of the webhook, which `--enable-webhooks` starts. */
 export interface WebhookSettings {
   /** An address in the form that Go uses: `:9443`. */
   readonly bindAddress: string;
@@ -17,6 +18,7 @@ export interface WebhookSettings {
   readonly url: URL | undefined;
 }
 
+/** The Lease of the leader and its timings, in milliseconds (https://kubernetes.io/docs/concepts/architecture/leases/#leader-election). */
 export interface LeaderElectionSettings extends ElectionTimings {
   /** Name of the Lease. */
   readonly id: string;
@@ -27,6 +29,8 @@ export interface LeaderElectionSettings extends ElectionTimings {
 export interface Settings {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
+  /** Whether Wave starts outside the cluster although an installed Wave rolls the same namespaces. Default: no. */
+  readonly besideInstalled?: boolean;
   /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
   readonly crossNamespace: "granted" | "any" | "none";

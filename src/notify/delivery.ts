@@ -10,6 +10,10 @@ export type Delivery =
   /** A retry would fail again. */
   | { readonly result: "failed"; readonly why: string };
 
+/**
+ * One POST to a receiver. The URL and the headers may contain secrets. `ca` has the trusted certificates in PEM;
+ * undefined: those of Node.js.
+ */
 export interface DeliveryRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;

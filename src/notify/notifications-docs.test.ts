@@ -13,17 +13,24 @@ import { outcomeNames, outcomes } from "./notification/outcomes.ts";
 
 const page = readFileSync(new URL("../../docs/notifications.md", import.meta.url), "utf8");
 
-/** Returns the first code block of a language after a text. */
-function blockAfter(text: string, language: string): string {
-  const begin = page.indexOf(`\`\`\`${language}\n`, page.indexOf(text));
-  expect(page).toContain(text);
-  return page.slice(begin + language.length + 4, page.indexOf("```\n", begin + 3));
+/** The page with the messages to chats, whose JSON no user writes or reads. */
+const messages = readFileSync(new URL("../../contributing/messages.md", import.meta.url), "utf8");
+
+/** Returns the first code block of a language after a text of a page. */
+function blockAfter(text: string, language: string, within = page): string {
+  const begin = within.indexOf(`\`\`\`${language}\n`, within.indexOf(text));
+  expect(within).toContain(text);
+  return within.slice(begin + language.length + 4, within.indexOf("```\n", begin + 3));
 }
 
 describe("docs/notifications.md", () => {
   it.each(receiverTypes)("shows what Wave sends to a receiver of type %s", async (type) => {
     const [example] = parse(blockAfter(`### \`${type}\``, "yaml fragment"));
-    const sent = JSON.parse(blockAfter(`### \`${type}\``, "json"));
+    const sent = JSON.parse(
+      messages.includes(`## \`${type}\``)
+        ? blockAfter(`## \`${type}\``, "json", messages)
+        : blockAfter(`### \`${type}\``, "json"),
+    );
     const { url, received } = await startEndpoint();
     const { urlFile, headerFiles, ...rest } = example;
     expect(rest.type).toBe(type);

@@ -40,6 +40,17 @@ describe("a receiver", () => {
     ]);
   });
 
+  it("gets one notification for all workloads that one change halts, and one for each other change", async () => {
+    const { url, received } = await startEndpoint();
+    const { tell } = await startNotifier({ ...everything, url });
+    const halted = (name: string, message: string) =>
+      rolled(name, { type: "Warning", reason: "RolloutHalted", message });
+    tell(...["a", "b", "c"].map((name) => halted(name, "Rollout halted: ConfigMap page.")));
+    tell(halted("d", "Rollout halted: ConfigMap flags."), rolled("last"));
+    await eventually(() => expect(texts(received)).toContain("shop/last"));
+    expect(texts(received).sort()).toEqual(["shop/a", "shop/d", "shop/last"]);
+  });
+
   it("gets only its outcomes and its namespaces", async () => {
     const { url, received } = await startEndpoint();
     const { tell } = await startNotifier({ ...everything, url, outcomes: ["roll"], namespaces: ["shop", "pay"] });

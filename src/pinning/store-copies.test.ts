@@ -3,11 +3,13 @@ import { type ApiServer, startApiServer } from "../../sandbox/requests/api-serve
 import { defaultPolicy, workload } from "../../test/support/domain/objects.ts";
 import { memoryClient } from "../../test/support/memory-client.ts";
 import { type ConfigObject, toConfig } from "../domain/config/digest.ts";
-import type { Lookup } from "../domain/config/view.ts";
+import type { Lookup } from "../domain/config/view-of-references.ts";
 import type { Workload } from "../domain/model/workload.ts";
+import { type CopySize, copyLimits } from "../domain/pinning/collect.ts";
 import { pinSources } from "../domain/pinning/pin-request.ts";
 import { formatPins, parsePins } from "../domain/pinning/pins.ts";
 import { planRollout } from "../domain/plan/plan.ts";
+import { editedBy } from "../domain/references/annotations.ts";
 import { ApiError } from "../kube/api/errors.ts";
 import type { ApiRequest } from "../kube/http/api-request.ts";
 import { storeCopies } from "./store-copies.ts";
@@ -19,6 +21,8 @@ const uid = (index: number) => `00000000-0000-0000-0000-${`${index}`.padStart(12
 let server: ApiServer;
 /** What the cache has. */
 let cached: Map<string, ConfigObject>;
+/** The copies that the cache counts. */
+let known: readonly CopySize[];
 /** Answers a request instead of the API server; undefined: the API server answers. */
 let refuse: (request: ApiRequest) => ApiError | undefined;
 
@@ -31,6 +35,7 @@ beforeEach(() => {
   server = startApiServer({ controllers: false });
   cached = new Map();
   refuse = () => undefined;
+  known = [];
 });
 
 const direct = () => memoryClient(server);
@@ -41,7 +46,15 @@ async function put(name: string, data: Readonly<Record<string, string>>, more: o
   await direct()
     .request({ method: "DELETE", path: `${configMaps}/${name}` })
     .catch(() => undefined);
-  cached.set(name, await direct().request<ConfigObject>({ method: "POST", path: configMaps, body }));
+  cached.set(
+    name,
+    await direct().request<ConfigObject>({
+      method: "POST",
+      path: configMaps,
+      query: { fieldManager: "kubectl-edit" },
+      body,
+    }),
+  );
 }
 
 /** Shows all ConfigMaps to the cache. */
@@ -75,7 +88,12 @@ async function store(of: Workload, isAlive = true, plannedBy = lookup) {
     if (error !== undefined) throw error;
     return client.request<T>(sent);
   };
-  return await storeCopies(of, sources, { client: { request }, lookup: plannedBy, isAlive: () => isAlive });
+  return await storeCopies(of, sources, {
+    client: { request },
+    lookup: plannedBy,
+    isAlive: () => isAlive,
+    copiesIn: () => known,
+  });
 }
 
 const pinsOf = (result: Awaited<ReturnType<typeof store>>) =>
@@ -117,6 +135,37 @@ describe("storeCopies", () => {
   });
 });
 
+describe("storeCopies above the limit of a namespace", () => {
+  const full = Array.from({ length: copyLimits.objects }, (_, i) => ({ name: `copy-${i}`, bytes: 1 }));
+
+  it("stores no copy, and uses copies that exist", async () => {
+    await put("page", { a: "1" });
+    known = full.slice(1);
+    const pins = pinsOf(await store(web({ page: "a" })));
+    expect(pins.size).toBe(1);
+    known = full;
+    expect(pinsOf(await store(web({ page: "a" }, { uid: uid(2) })))).toEqual(pins);
+    await put("page", { a: "2" });
+    const result = await store(web({ page: "a" }));
+    expect(result).toMatchObject({ type: "unpinned", message: expect.stringContaining("200 or 20 MiB") });
+  });
+
+  it("counts the copies that it stores itself, which the caches do not have yet", async () => {
+    await put("page", { a: "1" });
+    await put("other", { a: "1" });
+    known = full.slice(1);
+    expect(await store(web({ page: "a", other: "a" }))).toMatchObject({ type: "unpinned", pinned: undefined });
+  });
+
+  it("counts bytes", async () => {
+    await put("page", { a: "1".repeat(1_000) });
+    known = [{ name: "large", bytes: copyLimits.bytes - 1_000 }];
+    expect(await store(web({ page: "a" }))).toMatchObject({ type: "unpinned" });
+    known = [{ name: "large", bytes: copyLimits.bytes - 1_001 }];
+    expect(await store(web({ page: "a" }))).toMatchObject({ type: "stored" });
+  });
+});
+
 describe("storeCopies of content that is not live", () => {
   /** A Deployment that was rolled back to content 1 of `page`; `other` has changed since. */
   async function rolledBack() {
@@ -151,6 +200,15 @@ describe("storeCopies of content that is not live", () => {
     const name = pinsOf(await store(of, false, held)).get("page") ?? "";
     expect(name).toMatch(/^page-[0-9a-f]{20}$/);
     expect(await stored(name)).toMatchObject({ immutable: true, data: { a: "1" } });
+  });
+
+  it("records who wrote the content, also if it stores the content of a copy again", async () => {
+    const { of, held } = await rolledBack();
+    const before = pinsOf(await store(of)).get("page") ?? "";
+    const name = pinsOf(await store(of, false, held)).get("page") ?? "";
+    expect(name).not.toBe(before);
+    for (const each of [before, name])
+      expect((await stored(each)).metadata?.annotations).toMatchObject({ [editedBy]: "kubectl-edit" });
   });
 });
 

@@ -50,6 +50,8 @@ export interface WebhookOptions {
   readonly clientCaFile?: string | undefined;
   /** See {@link AdmissionOptions}. */
   readonly isAlive?: AdmissionOptions["isAlive"];
+  readonly copiesIn?: AdmissionOptions["copiesIn"];
+  readonly workloadsReading?: AdmissionOptions["workloadsReading"];
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
@@ -93,11 +95,15 @@ export function createWebhook(options: WebhookOptions): Webhook {
   /** Wall-clock time until which reviews can be answered whatever the problem is. */
   let servesUntil = Number.NEGATIVE_INFINITY;
   // Declared now, so that the series exist before the first certificate.
-  const review = createReviewer(options);
+  let isStopping = false;
+  const review = createReviewer({ ...options, isStopping: () => isStopping });
   options.metrics.counter(webhookMetrics.requests);
   const expiration = options.metrics.gauge(webhookMetrics.certificateExpiry);
 
   async function run(signal: AbortSignal): Promise<void> {
+    signal.addEventListener("abort", () => {
+      isStopping = true;
+    });
     const failed = new AbortController();
     const running = AbortSignal.any([signal, failed.signal]);
     let listenFailure: unknown;

@@ -70,6 +70,11 @@ describeOnControlPlane("admission with webhooks", (cluster) => {
       await podsToBe(scene, name, "Pending");
       await scene.caughtUp();
       expect(await lifeOf(scene, kind, name)).toMatchObject({ started: 0 });
+      await until("an Event on the Pod that names the object", async () => {
+        const selector = "fieldSelector=involvedObject.kind=Pod,reason=SchedulingDisabled";
+        const events = await cluster.list(`/api/v1/namespaces/${ns}/events?${selector}`);
+        return events.some(({ message }) => String(message).includes(`Waiting for ConfigMap "${name}"`)) || undefined;
+      });
 
       await scene.namespace.configMap(name, { a: "1" });
       await newHash(cluster, ns, kind, name);

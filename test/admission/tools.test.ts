@@ -122,7 +122,8 @@ data: {a: "{{ .Values.value }}"}
       await podsToBe(scene, "late", "Running");
       await rolledOut(scene, "Deployment", "late");
       await scene.caughtUp();
-      expect(await lifeOf(scene, "Deployment", "late")).toEqual({ revisions: 2, started: 1 });
+      // One revision if the Deployment controller first looked after Wave had lifted the scheduling hold, else two.
+      expect((await lifeOf(scene, "Deployment", "late")).started).toBe(1);
     });
 
     it("installs, then upgrades configuration and template together: one rollout each", async () => {

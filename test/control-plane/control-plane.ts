@@ -91,11 +91,15 @@ export interface AuditEvent {
   readonly objectRef?: {
     readonly apiGroup?: string;
     readonly resource: string;
+    readonly subresource?: string;
     readonly namespace?: string;
     readonly name?: string;
   };
+  readonly requestURI?: string;
   readonly responseStatus?: { readonly code: number };
   readonly requestReceivedTimestamp: string;
+  /** When the server had answered the request. */
+  readonly stageTimestamp: string;
 }
 
 /** Returns the requests of all complete lines of the audit log so far. */

@@ -25,7 +25,7 @@ export interface WaveProcess {
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 10_000 + 8 * Math.floor(Math.random() * 2_500) + worker;
+    const port = 10_000 + 64 * Math.floor(Math.random() * 312) + worker;
     if (port !== blocked && !given.has(port) && (await isFree(port))) {
       given.add(port);
       return port;
@@ -36,7 +36,7 @@ export async function freePort(): Promise<number> {
 const given = new Set<number>();
 
 /** Vitest runs several files at the same time, each in its own process. Each process has its own range of ports. */
-const worker = Number(process.env.VITEST_POOL_ID ?? 0) % 8;
+const worker = Number(process.env.VITEST_POOL_ID ?? 0) % 64;
 
 /** The only port in the ranges that `fetch` refuses to connect to ("bad port" in its standard). */
 const blocked = 10_080;
@@ -95,7 +95,8 @@ export async function startWave(
     `--metrics-bind-address=127.0.0.1:${metricsPort}`,
     `--health-probe-bind-address=127.0.0.1:${probePort}`,
   ];
-  const child = spawn(wave, ["run", ...endpoints, ...(paced ? [] : atOnce), ...args], {
+  // Suites install Waves whose Pods run no process.
+  const child = spawn(wave, ["run", "--beside-installed", ...endpoints, ...(paced ? [] : atOnce), ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));

@@ -3,10 +3,10 @@ import { oldFinalizer } from "../../src/domain/model/old-finalizer.ts";
 import { invalidScheduler } from "../../src/domain/model/scheduling-hold.ts";
 import { pinnedCopyLabel, unusedSince } from "../../src/domain/references/annotations.ts";
 import { configurations, helm, reads } from "../admission/admitted.ts";
-import type { AnyObject } from "../control-plane/cluster.ts";
+import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until } from "../control-plane/wave-process.ts";
-import { makeNamespace, workload, workloadKinds } from "../end-to-end/objects.ts";
+import { makeNamespace, namespaceAs, workload, workloadKinds } from "../end-to-end/objects.ts";
 import { chart } from "./rendered.ts";
 
 const [release, ns] = ["guarded", "guarded-shop"];
@@ -20,6 +20,18 @@ const owner = (apiVersion: string, kind: string, more = {}) => ({
   uid: "gone",
   ...more,
 });
+
+/** Creates a StatefulSet with one pinned Pod, and waits for the Pod. A Pod with a selector of a node stays pending. */
+async function createSet(cluster: Cluster, name: string, nodeSelector: Record<string, string>): Promise<void> {
+  const set = workload(name, { ...reads("none", true), nodeSelector }, { kind: "StatefulSet" });
+  const annotations = { "wave.pusher.com/pinned": "page=page-0123456789" };
+  Object.assign(set.spec.template.metadata, { annotations });
+  await namespaceAs(cluster, ns).create(set);
+  const { disktype } = nodeSelector;
+  const wanted = disktype === undefined ? "condition=Ready" : "create";
+  await cluster.kubectl(["-n", ns, "wait", `pod/${name}-0`, "--for=create", "--timeout=60s"]);
+  await cluster.kubectl(["-n", ns, "wait", `pod/${name}-0`, `--for=${wanted}`, "--timeout=60s"]);
+}
 
 describeOnControlPlane("a client with the token of Wave, with accountPolicy enabled,", (cluster) => {
   let token: string;
@@ -76,6 +88,12 @@ describeOnControlPlane("a client with the token of Wave, with accountPolicy enab
       "deployment/app",
       [{ op: "add", path: annotation("consecutive-rollouts"), value: "2" }],
     ],
+    [
+      "that it was rolled while it was not complete",
+      "deployment/app",
+      [{ op: "add", path: annotation("rolled-incomplete"), value: "0123456789abcdef" }],
+    ],
+    ["that it is held", "deployment/app", [{ op: "add", path: annotation("state"), value: "held" }]],
     ["the pins", "deployment/app", [{ op: "add", path: `${hash}/wave.pusher.com~1pinned`, value: "a=a-0123456789" }]],
     [
       "rejected ConfigMaps",
@@ -159,6 +177,13 @@ describeOnControlPlane("a client with the token of Wave, with accountPolicy enab
     await cluster.api("PATCH", path, at("timeoutSeconds", 3), json);
   });
 
+  it.for([[ns], ["kube-system"]])("cannot create or delete a Job in %s", async ([namespace = ns]) => {
+    const create = asWave(["-n", namespace, "create", "job", "stolen", "--image=evil", "--dry-run=server"]);
+    await expect(create).rejects.toThrow('cannot create resource "jobs"');
+    const remove = asWave(["-n", namespace, "delete", "job", "any", "--dry-run=server"]);
+    await expect(remove).rejects.toThrow('cannot delete resource "jobs"');
+  });
+
   it("changes only the owners of a ConfigMap, and only so that it is not garbage-collected", async () => {
     const namespace = await cluster.api("GET", `/api/v1/namespaces/${ns}`);
     const app = await cluster.api("GET", `/apis/apps/v1/namespaces/${ns}/deployments/app`);
@@ -234,7 +259,7 @@ describeOnControlPlane("a client with the token of Wave, with accountPolicy enab
     await expect(asWave(["-n", ns, "delete", "configmap", "copy"])).resolves.toContain("deleted");
   });
 
-  it("deletes only Pods with the scheduling hold, and creates only its own Secrets", async () => {
+  it("deletes only Pods with the scheduling hold or for which a StatefulSet waits, and creates only its own Secrets", async () => {
     for (const [name, schedulerName] of [
       ["held", invalidScheduler],
       ["running", "default-scheduler"],
@@ -247,6 +272,13 @@ describeOnControlPlane("a client with the token of Wave, with accountPolicy enab
     await expect(asWave(["-n", ns, "delete", "pod/running", "--wait=false"])).rejects.toThrow(
       "Wave may only delete Pods",
     );
+    await createSet(cluster, "stuck", { disktype: "none" });
+    await createSet(cluster, "ready", {});
+    const dryRun = (pod: string) => asWave(["-n", ns, "delete", pod, "--dry-run=server"]);
+    await expect(dryRun("pod/stuck-0")).resolves.toContain("deleted");
+    await expect(dryRun("pod/ready-0")).rejects.toThrow("Wave may only delete Pods");
+    await cluster.kubectl(["-n", ns, "annotate", "pod/stuck-0", "wave.pusher.com/pinned-"]);
+    await expect(dryRun("pod/stuck-0")).rejects.toThrow("Wave may only delete Pods");
     const create = (name: string) => asWave(["-n", `${release}-system`, "create", "secret", "generic", name]);
     await expect(create("stolen")).rejects.toThrow("Wave may only create the Secrets");
     await expect(create(`${release}-webhook-authority`)).resolves.toContain("created");

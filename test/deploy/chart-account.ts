@@ -12,6 +12,8 @@ import { type Manifest, renderedAs, type Values } from "./rendered.ts";
 export interface ChartAccount {
   /** The path of its kubeconfig, for `--kubeconfig`. */
   readonly kubeconfig: string;
+  /** The folder of its files `token` and `authority`, as in a Pod. */
+  readonly folder: string;
   /** Returns the requests that were forbidden so far, according to the audit log. */
   readonly forbidden: () => readonly string[];
   /** Removes the kubeconfig. */
@@ -42,16 +44,20 @@ export async function chartAccount(cluster: Cluster, release: string, ...values:
   return accountOf(cluster, release);
 }
 
-/** Returns the existing service account with the name of its namespace. */
-export async function accountOf(cluster: Cluster, name: string): Promise<ChartAccount> {
-  const token = (await cluster.kubectl(["-n", name, "create", "token", name])).trim();
+/** Returns an existing service account, by default the one with the name of its namespace. */
+export async function accountOf(cluster: Cluster, namespace: string, name = namespace): Promise<ChartAccount> {
+  const token = (await cluster.kubectl(["-n", namespace, "create", "token", name])).trim();
   const admin = parse(readFileSync(cluster.kubeconfig, "utf8"));
   const folder = await mkdtemp(join(tmpdir(), "wave-account-"));
   const kubeconfig = join(folder, "kubeconfig");
   await writeFile(kubeconfig, JSON.stringify({ ...admin, users: [{ name: "admin", user: { token } }] }));
-  const user = `system:serviceaccount:${name}:${name}`;
+  await writeFile(join(folder, "token"), token);
+  const authority = admin.clusters[0].cluster["certificate-authority-data"];
+  await writeFile(join(folder, "authority"), Buffer.from(authority, "base64"));
+  const user = `system:serviceaccount:${namespace}:${name}`;
   return {
     kubeconfig,
+    folder,
     forbidden: () => compareWithUse(readAuditLog(cluster.auditLog), user, []).forbidden,
     remove: () => rm(folder, { recursive: true }),
   };

@@ -69,7 +69,7 @@ describeOnControlPlane("the rendered manifests", (cluster) => {
         chart,
         "-n",
         "wave-system",
-        "--skip-tests",
+        "--no-hooks",
         ...version,
         ...set,
       ]);

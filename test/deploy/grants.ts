@@ -79,7 +79,7 @@ function allows({ namespace, group, resource, verb, names }: Grant, event: Audit
   return (
     object !== undefined &&
     event.verb === verb &&
-    object.resource === resource &&
+    [object.resource, object.subresource].filter(Boolean).join("/") === resource &&
     (object.apiGroup ?? "") === group &&
     (namespace === undefined || object.namespace === namespace) &&
     (names === undefined || names.includes(object.name ?? ""))

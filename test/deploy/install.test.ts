@@ -91,7 +91,7 @@ describeOnControlPlane("Wave installed by its chart", () => {
     });
 
     it("passes `helm test` only after a replica leads", async () => {
-      // One lease duration after it has created the Lease: docs/adr/0006-leader-election.md.
+      // One lease duration after it has created the Lease: contributing/adr/0006-leader-election.md.
       await expect(runTestOf(cluster, release)).resolves.toMatch(webhooks ? /leads(.|\n)*registered/ : /leads/);
       expect(await wave.metrics()).toMatch(/^wave_leader 1$/m);
     });
@@ -173,6 +173,27 @@ describeOnControlPlane("Wave installed by its chart", () => {
       );
       expect(requests().filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
     });
+
+    if (webhooks) {
+      it("adds no scheduling hold while it stops, because perhaps no replica lifts the hold", async () => {
+        const created = workload("unheld", reads("none"));
+        const object = { ...created, metadata: { ...created.metadata, namespace: shop } };
+        const kind = { group: "apps", version: "v1", kind: "Deployment" };
+        const asked = { uid: "1", operation: "CREATE", kind, namespace: shop, name: "unheld", object, oldObject: null };
+        const called = {
+          service: `${name}-webhook.${namespace}.svc`,
+          caBundle: (await caBundle()) ?? "",
+          path: (await calledPath()) ?? "",
+        };
+        const isHeld = async () => {
+          const { patch = "" } = await reviewBy(wave, called, asked);
+          return Buffer.from(patch, "base64").toString().includes(invalidScheduler);
+        };
+        expect(await isHeld()).toBe(true);
+        wave.process.kill("SIGTERM");
+        await until("reviews without a hold", async () => ((await isHeld()) ? undefined : true), 8_000);
+      });
+    }
 
     it("leaves only its Lease, its certificate authority and its hash key after an uninstall", async () => {
       await helm(cluster, ["uninstall", name, "-n", namespace, "--wait"]);

@@ -36,9 +36,14 @@ interface WaveDeployment extends AnyObject {
 
 /**
  * Starts `bin/wave` instead of a container of the release, because the Pods of kwok run no process. It has the arguments of
- * the Deployment, its service account and its namespace. Only the ports are different.
+ * the Deployment, its service account and its namespace. Only the ports are different,
+ * and unless `paced` is set, values that the release leaves at their defaults: then every change is rolled at once.
  */
-export async function startReplica(cluster: Cluster, { name, namespace }: Release): Promise<Replica> {
+export async function startReplica(
+  cluster: Cluster,
+  { name, namespace }: Omit<Release, "values"> & Partial<Release>,
+  { paced = false }: { readonly paced?: boolean } = {},
+): Promise<Replica> {
   const { spec } = await cluster.api<WaveDeployment>(
     "GET",
     `/apis/apps/v1/namespaces/${namespace}/deployments/${name}`,
@@ -54,7 +59,7 @@ export async function startReplica(cluster: Cluster, { name, namespace }: Releas
   const webhook = args.includes("--enable-webhooks=true") ? [`--webhook-bind-address=127.0.0.1:${webhookPort}`] : [];
   vi.stubEnv("POD_NAMESPACE", namespace);
   try {
-    const wave = await startWave([...args, ...webhook, `--kubeconfig=${kubeconfig}`]);
+    const wave = await startWave([...args, ...webhook, `--kubeconfig=${kubeconfig}`], { paced });
     return { ...wave, webhookPort };
   } finally {
     vi.unstubAllEnvs();

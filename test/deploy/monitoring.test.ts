@@ -18,7 +18,7 @@ describe("alerts and dashboard", () => {
     const names = Array.from(asked.matchAll(/\bwave_[a-z_]+/g), ([name]) => name.replace(/_(bucket|sum|count)$/, ""));
     expect(names.filter((name) => !rows.has(name))).toEqual([]);
     for (const [, name = "", label = "", values = ""] of asked.matchAll(
-      /(wave_\w+)\{(?:namespace=~"\$namespace",)?(\w+)=~?"([^"$]+)"/g,
+      /(wave_\w+)\{(?:cluster=~"\$cluster",)?(?:namespace=~"\$namespace",)?(\w+)=~?"([^"$]+)"/g,
     )) {
       const known = knownValues(rows.get(name)?.labels[label] ?? "") ?? [];
       for (const value of values.split("|")) expect(known, `${name}{${label}}`).toContain(value);
@@ -63,8 +63,13 @@ describeOnControlPlane("the chart's monitoring", (cluster) => {
       dashboard: { enabled: true, annotations: { folder: "Wave" } },
     };
     const manifests = await rendered(cluster, { metrics });
+    const { home, appVersion } = parse(file("../Chart.yaml"));
+    const linkedByDefault = file("alerts.yaml").replaceAll(
+      "runbook: docs/alerts.md",
+      `runbook_url: ${home}/blob/v${appVersion}/docs/alerts.md`,
+    );
     expect(ofKind("PrometheusRule", manifests)).toMatchObject([
-      { metadata: { labels: { role: "alerts" } }, spec: parse(file("alerts.yaml")) },
+      { metadata: { labels: { role: "alerts" } }, spec: parse(linkedByDefault) },
     ]);
     const runbooks = "https://wave.example/docs/alerts";
     const linked = await rendered(cluster, { metrics: { prometheusRule: { enabled: true, runbooks } } });

@@ -22,6 +22,13 @@ describeOnControlPlane("the notes of the chart", (cluster) => {
     await expect(notes("observe=true")).resolves.toMatch(/Wave only observes: .* rolls no workload/);
   });
 
+  it("name the step before an uninstall if configuration is pinned", async () => {
+    await expect(notes("pinConfig.enabled=true", "webhooks.enabled=true")).resolves.toContain(
+      "Before you uninstall Wave, unpin",
+    );
+    await expect(notes()).resolves.not.toContain("unpin");
+  });
+
   it("report that the image is missing", async () => {
     await expect(notes()).resolves.toContain("is not public. Build it");
   });

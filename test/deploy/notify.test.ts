@@ -33,6 +33,15 @@ describeOnControlPlane("the chart's notifications", (cluster) => {
     expect(other.annotations).not.toEqual(annotations);
   });
 
+  it("are rejected with an outcome or type that Wave does not know, before Wave crashes on it", async () => {
+    const [receiver] = config.receivers;
+    const withReceiver = (change: object) =>
+      rendered(cluster, { notify: { config: { receivers: [{ ...receiver, ...change }] } } });
+    await expect(withReceiver({ outcomes: ["rolls"] })).rejects.toThrow(/outcomes/);
+    await expect(withReceiver({ type: "irc" })).rejects.toThrow(/type/);
+    await expect(withReceiver({ outcomes: ["*"] })).resolves.not.toEqual([]);
+  });
+
   it("can come from an existing Secret with the file and URLs", async () => {
     const { args, volumes, annotations } = await podOf({ existingSecret: "chats" });
     expect(args).toContain("--notify=/notify/notify.yaml");

@@ -17,7 +17,7 @@ describeOnControlPlane("a values file of Wave 0.11", (cluster) => {
 
   it("has the same effect", async () => {
     const manifests = manifestsIn(
-      await helm(cluster, ["template", "wave", chart, "--kube-version", "1.30.0", "--skip-tests", "-f", file]),
+      await helm(cluster, ["template", "wave", chart, "--kube-version", "1.30.0", "--no-hooks", "-f", file]),
     );
     const deployment = deploymentIn(manifests);
     expect(deployment).toMatchObject({

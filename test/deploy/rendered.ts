@@ -72,7 +72,7 @@ export async function renderedAs(release: string, cluster: Cluster, ...values: V
       : Object.entries(value).flatMap(([key, each]) => ["--set-json", `${key}=${JSON.stringify(each)}`]),
   );
   // The oldest supported version. Without this flag helm assumes its own version.
-  const args = ["template", release, chart, "-n", "wave-system", "--kube-version", "1.30.0", "--skip-tests", ...set];
+  const args = ["template", release, chart, "-n", "wave-system", "--kube-version", "1.30.0", "--no-hooks", ...set];
   return manifestsIn(await helm(cluster, args));
 }
 

@@ -36,7 +36,9 @@ describeOnControlPlane("a user of the commands", (cluster) => {
       .split("\n")
       .slice(1)
       .map((line) => line.split(/ {3,}/));
-    return Object.fromEntries(rows.map(([name = "", ...rest]) => [name, rest.slice(0, 3).join(" ")]));
+    return Object.fromEntries(
+      rows.map(([name = "", state, current, _ready, reason]) => [name, `${state} ${current} ${reason}`]),
+    );
   };
   const reads = (name: string) => ({
     terminationGracePeriodSeconds: 0,
@@ -199,8 +201,8 @@ describeOnControlPlane("a user of the commands", (cluster) => {
     await namespace.create(workload("secretive", { containers: [{ ...container, envFrom }] }));
     const { code, out, err } = await wave(kubeconfig, "list");
     expect({ code, err }).toEqual({ code: 3, err: "" });
-    expect(out).toMatch(/^deployment\/secretive +unknown +- +forbidden /m);
-    expect(out).toMatch(/^deployment\/api +current +2\/2 +- /m);
+    expect(out).toMatch(/^deployment\/secretive +unknown +- +- +forbidden /m);
+    expect(out).toMatch(/^deployment\/api +current +2\/2 +2\/2 +- /m);
     expect(await wave(kubeconfig, "hold", "deploy/api")).toMatchObject({
       code: 3,
       err: expect.stringMatching(/^error: patch deployments\/api in commands: 403 Forbidden[^\n]*\n$/),

@@ -103,6 +103,23 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     expect(checks.map(({ check }) => check)).toContain("webhook");
   });
 
+  it("has an installed Wave beside which no other Wave starts outside the cluster, unless a person insists", async () => {
+    const run = "wave run --metrics-bind-address=0 --health-probe-bind-address=0";
+    const { code, out } = await shell(run);
+    expect({ code, out }).toEqual({
+      code: 2,
+      out: expect.stringMatching(
+        /^error: deployment\/wave in wave-system already rolls the same workloads, .*--beside-installed\n$/,
+      ),
+    });
+    // The output ends the program, because `timeout` signals it.
+    for (const flag of ["--beside-installed", "--observe"]) {
+      const { out: log } = await shell(`timeout 5 ${run} ${flag} --namespaces=elsewhere`);
+      expect(log).toContain("starting");
+      expect(log).not.toContain("already rolls");
+    }
+  });
+
   it("prints the output of the page", async () => {
     const blocks = blocksFollowedBy("test/end-to-end/doctor.test.ts", "docs/commands.md");
     expect(blocks).toHaveLength(1);
@@ -122,13 +139,23 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await healthy();
   });
 
-  it("finds missing permissions of Wave if a role is deleted", async () => {
-    await cluster.kubectl(["delete", "clusterrole", "wave"]);
-    const finding = await found(
-      "permissions",
-      /^ServiceAccount wave lacks permission to list, watch and get secrets\.$/,
-    );
+  it("finds missing permissions of Wave if a binding is deleted, as one problem", async () => {
+    await cluster.kubectl(["delete", "clusterrolebinding", "wave"]);
+    const finding = await found("permissions", /^ServiceAccount wave has no permission of role wave\. /);
+    const { findings } = await diagnose();
+    expect(findings.filter(({ check }) => check === "permissions")).toHaveLength(1);
+    expect(findings.filter(({ what }) => what.includes("does not reach"))).toEqual([]);
     await follow(finding);
+    await lead();
+    await healthy();
+    const rules = await cluster.api<AnyObject & { rules: { resources: string[] }[] }>(
+      "GET",
+      "/apis/rbac.authorization.k8s.io/v1/clusterroles/wave",
+    );
+    await merge("/apis/rbac.authorization.k8s.io/v1/clusterroles/wave", {
+      rules: rules.rules.filter(({ resources }) => !resources.includes("secrets")),
+    });
+    await follow(await found("permissions", /^ServiceAccount wave lacks permission to list, watch and get secrets\.$/));
     await lead();
     await healthy();
   });
@@ -200,6 +227,18 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
 
   it("finds missing replicas, with the cause", async () => {
     await cluster.kubectl(["-n", system, "scale", "deployment/wave", "--replicas=0"]);
+    const held = { ...reads("page"), schedulerName: "wave.pusher.com/invalid" };
+    const annotations = { "wave.pusher.com/scheduling-disabled": "" };
+    // The Pods of this control plane run no process, so scaling does not stop Wave.
+    await stop();
+    await shop.create(workload("held", held, { annotations }));
+    const stranded = await found("leftovers", /^1 Pod stays pending: held-[a-z0-9-]+\. .* no Wave runs/);
+    await follow(stranded);
+    await until("no stranded Pod", async () =>
+      (await diagnose()).findings.some(({ check }) => check === "leftovers") ? undefined : true,
+    );
+    await cluster.kubectl(["-n", ns, "delete", "deployment", "held"]);
+    await start();
     await follow(await found("wave", /^Wave is scaled to 0/));
     await healthy();
     const { spec } = await cluster.api<AnyObject & { spec: { strategy: object } }>("GET", deployment);
@@ -209,6 +248,38 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
       severity: "problem",
     });
     await merge(deployment, { spec: { template: { spec: { nodeSelector: null } }, strategy: spec.strategy } });
+    await healthy();
+  });
+
+  it("finds an upgrade whose new Pods crash while the old Pods are ready", async () => {
+    // Without a node, so that the tests decide about the status of the new Pod.
+    await merge(deployment, { spec: { template: { spec: { nodeSelector: { none: "such" } } } } });
+    const pods = `/api/v1/namespaces/${system}/pods`;
+    const fresh = await until("the new Pod", async () => {
+      const all = await cluster.list(`${pods}?labelSelector=app.kubernetes.io/name=wave`);
+      return all.find(({ spec }) => (spec as { nodeName?: string }).nodeName === undefined);
+    });
+    const status = (state: object) => ({
+      containerStatuses: [
+        { name: "wave", image: "wave:2", imageID: "", ready: false, restartCount: 3, state, lastState: {} },
+      ],
+    });
+    const crashed = { ...status({ waiting: { reason: "CrashLoopBackOff" } }) };
+    Object.assign(crashed.containerStatuses[0] ?? {}, { lastState: { terminated: { exitCode: 2 } } });
+    await merge(`${pods}/${fresh.metadata.name}/status`, { status: crashed });
+    expect(
+      await found("wave", /^The upgrade of Wave does not finish, .* exited with code 2 \(CrashLoopBackOff\)\.$/),
+    ).toMatchObject({
+      severity: "problem",
+      fix: `kubectl logs -n ${system} pod/${fresh.metadata.name} --previous`,
+    });
+    await merge(`${pods}/${fresh.metadata.name}/status`, {
+      status: status({ waiting: { reason: "ImagePullBackOff" } }),
+    });
+    expect(await found("wave", /cannot pull image "wave:2" \(ImagePullBackOff\)\.$/)).toMatchObject({
+      fix: expect.stringMatching(/^helm upgrade wave .* --set image\.repository=IMAGE,image\.tag=TAG$/),
+    });
+    await merge(deployment, { spec: { template: { spec: { nodeSelector: null } } } });
     await healthy();
   });
 

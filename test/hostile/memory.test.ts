@@ -84,7 +84,8 @@ describe.skipIf(missingControlPlane() !== undefined).each(servers)(
       const idle = Object.values(wave.ports).flatMap((port) =>
         Array.from({ length: 200 }, () => connectTcp(port, "127.0.0.1").on("error", () => {})),
       );
-      expect(await wave.readyz()).toBe("ok");
+      // A busy API server sends bookmarks late, which the response notes after "ok".
+      expect(await wave.readyz()).toMatch(/^ok$/m);
       await unharmed();
       for (const socket of idle) socket.destroy();
     });

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { replacementRecord } from "../../src/domain/model/replacement-record.ts";
 import type { AnyObject } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until } from "../control-plane/wave-process.ts";
@@ -30,6 +31,10 @@ describeOnControlPlane("a Job that opted in", (cluster) => {
     const maker = await cluster.api("GET", `/api/v1/namespaces/${ns}/configmaps/migrate`);
     const owner = { apiVersion: "v1", kind: "ConfigMap", name: "migrate", uid: maker.metadata.uid, controller: true };
     await create("run-of-another", { ownerReferences: [owner] });
+    // A process that ended between the deletion of this Job and its creation has left the record.
+    const metadata = { namespace: ns, name: "lost", annotations: optIn, labels: { app: "lost" } };
+    const lost = { metadata, spec: { backoffLimit: 3, parallelism: 2, template: { spec: podSpec } } };
+    await cluster.api("POST", jobs, replacementRecord(lost, "gone"));
     const read = (name: string) => cluster.api<Job>("GET", `${jobs}/${name}`);
     const account = await chartAccount(cluster, ns, `namespaces={${ns}},workloadKinds={jobs.batch}`);
     const flags = [`--namespaces=${ns}`, "--workload-kinds=jobs.batch"];
@@ -38,6 +43,16 @@ describeOnControlPlane("a Job that opted in", (cluster) => {
       const first = await until("its baseline", async () => {
         const job = await read("migrate");
         return job.metadata.annotations?.["wave.pusher.com/recorded-config"] === undefined ? undefined : job;
+      });
+      const created = await until("the lost Job", () => read("lost").catch(() => undefined));
+      expect(created).toMatchObject({
+        metadata: { annotations: optIn, labels: { app: "lost" } },
+        spec: { parallelism: 2 },
+      });
+      expect(created.spec).not.toHaveProperty("suspend", true);
+      await until("the record to be gone", async () => {
+        const records = await cluster.list(`${jobs}?labelSelector=wave.pusher.com/job-replacement`);
+        return records.length === 0 || undefined;
       });
       const again = (before: Job) =>
         until("another Job", async () => {

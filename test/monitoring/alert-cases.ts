@@ -107,6 +107,15 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       { [`wave_held_workloads_longest_seconds{${pod},reason="settling"}`]: "0+60x50 0x40" },
     ],
   },
+  WaveHoldsEveryRollout: {
+    fires: {
+      series: { [`wave_cluster_hold{${pod}}`]: "0 0 1x60" },
+      afterMinutes: 35,
+      labels: ofJob,
+      summary: "A person holds every rollout of Wave in wave. When the incident is over, run wave release --cluster.",
+    },
+    quiet: [{ [`wave_cluster_hold{${pod}}`]: "0 1x20 0x40" }],
+  },
   WaveRolloutsHalted: {
     fires: {
       series: { [`wave_rollouts_halted{${pod}}`]: "0 0 1x30" },
@@ -116,6 +125,35 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
         "Wave in wave has halted the rollouts of 1 configuration changes because workloads failed. Run wave list -A --state held.",
     },
     quiet: [{ [`wave_rollouts_halted{${pod}}`]: "0x30" }],
+  },
+  WaveRolloutFailed: {
+    fires: {
+      series: { [`wave_rollouts_failed{${pod}}`]: "0x5 2x20" },
+      afterMinutes: 8,
+      labels: ofJob,
+      summary:
+        "The rollouts of 2 workloads that Wave in wave watches have failed, for example because new containers crash. Run wave list -A --state failed.",
+    },
+    quiet: [{ [`wave_rollouts_failed{${pod}}`]: "0x20 1 0x30" }],
+  },
+  WaveOnlyObserves: {
+    fires: {
+      series: {
+        [`wave_held_workloads_longest_seconds{${pod},reason="observed"}`]: "86300+60x30",
+        [`wave_only_observes{${pod}}`]: "1x30",
+      },
+      afterMinutes: 14,
+      labels: ofJob,
+      summary:
+        "Wave in wave runs with --observe, and a rollout has been due for 1d 0h 12m 20s. Run Wave without the flag, or hold the workloads.",
+    },
+    // A workload with `mode: observe` may stay so forever.
+    quiet: [
+      {
+        [`wave_held_workloads_longest_seconds{${pod},reason="observed"}`]: "90000+60x60",
+        [`wave_only_observes{${pod}}`]: "0x60",
+      },
+    ],
   },
   WaveWritesFail: {
     fires: {

@@ -50,7 +50,7 @@ describeOnControlPlane("a Wave that Prometheus scrapes", (cluster) => {
     );
     expect(queries.length).toBeGreaterThan(25);
     for (const [title, expr] of queries) {
-      const asked = expr.replaceAll("$namespace", ".*").replaceAll("$__rate_interval", "10s");
+      const asked = expr.replace(/\$(cluster|namespace)/g, ".*").replaceAll("$__rate_interval", "10s");
       await until(`data for "${title}": ${asked}`, async () =>
         (await prometheus.query(asked)).length > 0 ? true : undefined,
       );

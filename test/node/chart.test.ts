@@ -45,7 +45,7 @@ describeOnNode("Wave installed by its chart", (node) => {
 
   it("is Ready within moments after it could serve", async () => {
     const { cluster } = node();
-    for (const { metadata, status } of await podsOf(cluster, system)) {
+    for (const { metadata, status } of await podsOf(cluster, system, "app.kubernetes.io/name=wave")) {
       const log = (await cluster.kubectl(["-n", system, "logs", metadata.name])).split("\n").filter(Boolean);
       const serving = log.map((line) => JSON.parse(line)).find(({ msg }) => msg === "serving the webhook");
       const ready = status.conditions?.find(({ type }) => type === "Ready")?.lastTransitionTime ?? "";
@@ -124,10 +124,14 @@ describeOnNode("Wave installed by its chart", (node) => {
       async ([, act]) => {
         const { cluster } = node();
         const before = { pods: await uids(), registration: await registration() };
-        const own = (await podsOf(cluster, system)).map(({ metadata }) => metadata.uid);
+        const own = (await podsOf(cluster, system, "app.kubernetes.io/name=wave")).map(({ metadata }) => metadata.uid);
         await act();
         expect({ pods: await uids(), registration: await registration() }).toEqual(before);
-        expect((await podsOf(cluster, system)).filter(({ metadata }) => own.includes(metadata.uid))).toEqual([]);
+        expect(
+          (await podsOf(cluster, system, "app.kubernetes.io/name=wave")).filter(({ metadata }) =>
+            own.includes(metadata.uid),
+          ),
+        ).toEqual([]);
         expect(await hashAtCreation(cluster, ns, workload("probe", sayingToken()))).toMatch(/^v2:/);
       },
     );

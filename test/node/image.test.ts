@@ -1,10 +1,15 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
+import { startSandbox } from "../../sandbox/sandbox.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { workloadObject } from "../support/domain/objects.ts";
+import { configMaps, create } from "../support/sandbox-client.ts";
 import { makeImage } from "./node.ts";
 import { type Unpacked, unpack } from "./unpacked.ts";
 
@@ -52,15 +57,34 @@ describe.skipIf(made === undefined)("the image as it is built", () => {
           .filter((path) => !path.startsWith("wave/dist/"))
           .toSorted(),
       ).toEqual(["wave/licenses/wave", "wave/licenses/yaml", "wave/package.json", "wave/sbom.spdx.json"]);
-      expect(own.flat()).toContain("wave/dist/main.js");
+      expect(own.flat()).toContain("wave/dist/controller.js");
     });
 
-    it("runs Wave: the story of its demo, to the end", async () => {
+    it("runs the controller, which writes a hash and ends on SIGTERM, and no other command", async () => {
       const { image, root } = unpacked;
       const [node = "", ...flags] = image.config.Entrypoint;
-      const [program = "", ...args] = [...emulator, ...(emulator.length > 0 ? [root] : []), join(root, node)];
-      const demo = run(program, [...args, ...flags, "demo"], { cwd: join(root, image.config.WorkingDir) });
-      expect((await demo).stdout).toContain("2 rollouts");
+      const [program = "", ...before] = [...emulator, ...(emulator.length > 0 ? [root] : []), join(root, node)];
+      const cwd = join(root, image.config.WorkingDir);
+      const sandbox = await startSandbox();
+      onTestFinished(() => sandbox.close());
+      const kubeconfig = join(folder, `${arch}.kubeconfig`);
+      await writeFile(kubeconfig, JSON.stringify(sandbox.kubeconfig()));
+      await create(sandbox, configMaps, { metadata: { name: "page" }, data: { a: "1" } });
+      const containers = [{ name: "web", image: "nginx", envFrom: [{ configMapRef: { name: "page" } }] }];
+      const { metadata, ...web } = workloadObject({ pod: { containers } });
+      const workload = { ...web, metadata: { name: "web", annotations: metadata?.annotations } };
+      await create(sandbox, "/apis/apps/v1/namespaces/default/deployments", workload);
+      const args = ["--kubeconfig", kubeconfig, "--metrics-bind-address=0", "--health-probe-bind-address=0"];
+      const child = spawn(program, [...before, ...flags, "run", ...args], {
+        cwd,
+        stdio: ["ignore", "inherit", "inherit"],
+      });
+      const ended = once(child, "close");
+      await until("a hash", async () => (sandbox.requests.some(({ verb }) => verb === "patch") ? true : undefined));
+      child.kill("SIGTERM");
+      expect(await ended).toEqual([0, null]);
+      const list = run(program, [...before, ...flags, "list"], { cwd });
+      await expect(list).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining("only the controller") });
     });
 
     it("lists its contents, each part with its version and licence", () => {

@@ -54,7 +54,7 @@ export function rolledOut(cluster: Cluster, namespace: string, resource: string)
 /** Waits until a replica leads and writes, which takes 15 s in a new cluster, and returns its Pod. */
 export function leader(cluster: Cluster): Promise<Pod> {
   return until("a leader", async () => {
-    for (const pod of await podsOf(cluster, system)) {
+    for (const pod of await podsOf(cluster, system, "app.kubernetes.io/name=wave")) {
       const signal = AbortSignal.timeout(1000);
       const metrics = await fetch(`http://${pod.status.podIP}:8080/metrics`, { signal }).then(
         (response) => response.text(),
@@ -68,7 +68,9 @@ export function leader(cluster: Cluster): Promise<Pod> {
 
 /** The ids of the containers of Wave's Pods, each with its number of restarts. */
 export async function waveContainers(cluster: Cluster): Promise<readonly string[]> {
-  const statuses = (await podsOf(cluster, system)).flatMap(({ status }) => status.containerStatuses ?? []);
+  const statuses = (await podsOf(cluster, system, "app.kubernetes.io/name=wave")).flatMap(
+    ({ status }) => status.containerStatuses ?? [],
+  );
   return statuses.map(({ containerID, restartCount }) => `${containerID} ${restartCount}`).toSorted();
 }
 

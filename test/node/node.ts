@@ -11,6 +11,8 @@ const here = import.meta.dirname;
 /** A control plane with a real node, whose Pods really run. */
 export interface RealNode {
   readonly cluster: Cluster;
+  /** The folder with everything of the node; see `up`. */
+  readonly folder: string;
   /** Runs a program in the namespaces of the node, as root, and returns its output. */
   readonly inside: (program: string, ...args: readonly string[]) => Promise<string>;
   /** Kills the kubelet of the node. The kubelet is then started again. */
@@ -42,13 +44,13 @@ export async function makeImage(file: string, { arch = "amd64", fresh = false }:
   return (await run(join(here, "image"), [file, arch], { env })).stdout.trim();
 }
 
-/** Starts a control plane and a node with this image of Wave, about 10 s. */
-export async function startNode(image: string): Promise<RealNode> {
+/** Starts a control plane and a node with these images besides those that `install` made, about 10 s. */
+export async function startNode(...images: readonly string[]): Promise<RealNode> {
   const plane = await startControlPlane({ workloads: "no-nodes" });
   const folder = join(dirname(plane.kubeconfig), "node");
   let stopNode = async () => {};
   try {
-    stopNode = await startUp(join(here, "up"), [dirname(plane.kubeconfig), image]);
+    stopNode = await startUp(join(here, "up"), [dirname(plane.kubeconfig), ...images]);
   } catch (error) {
     await plane.stop();
     throw error;
@@ -61,6 +63,7 @@ export async function startNode(image: string): Promise<RealNode> {
   };
   return {
     cluster,
+    folder,
     inside,
     killKubelet: async () => {
       await inside("kill", "-KILL", text("kubelet.pid"));

@@ -32,6 +32,15 @@ const mergePatch = "application/merge-patch+json";
 
 /** The nights by the titles of the page. */
 export const nights: Readonly<Record<string, Night>> = {
+  "Stop every rollout": {
+    series: /^wave_cluster_hold 1/m,
+    // Another person held every rollout before, and forgot the hold.
+    breaks: async ({ cluster, release }) => {
+      await cluster.kubectl(["annotate", "namespace", release.namespace, "wave.pusher.com/hold-cluster=true"]);
+      await cluster.api("PATCH", page, { data: { "index.html": "Good evening" } }, mergePatch);
+      return async () => undefined;
+    },
+  },
   "A ConfigMap is broken": {
     series: /^wave_rollouts_halted [1-9]/m,
     // The Pods of kwok read nothing, so no edit could break them. While the page is broken the only node accepts no Pod.

@@ -1,8 +1,12 @@
 import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
+import { makeNode } from "../control-plane/played-node.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { container, type Namespace, optIn, workload } from "../end-to-end/objects.ts";
 
-/** Deployments of one Pod each that read one ConfigMap at their start, and exit at once if its `state` is `bad`. */
+/**
+ * Deployments of one Pod each that read one ConfigMap at their start. They exit at once if its `state` is `bad`. If the `state` is
+ * `restarts`, they restart again and again, and are ready in between.
+ */
 export interface Applications {
   /** The number of Deployments with each hash; "none" is the number without a hash. */
   readonly hashes: () => Promise<ReadonlyMap<string, number>>;
@@ -54,10 +58,11 @@ export async function makeApplications(
   namespace: Namespace,
   count: number,
   annotations: Record<string, string> = {},
+  minReadySeconds = 0,
 ): Promise<Applications> {
   const { name } = namespace;
   const node = `node-of-${name}`;
-  await makeNode(cluster, node);
+  await makeNode(cluster, node, taint);
   await namespace.configMap("shared", { state: "good", edit: "0" });
   const podSpec = {
     containers: [{ ...container, envFrom: [{ configMapRef: { name: "shared" } }] }],
@@ -69,7 +74,7 @@ export async function makeApplications(
     namespace.create(
       workload(`app-${String(index).padStart(3, "0")}`, podSpec, {
         annotations: { ...optIn, ...annotations },
-        spec: { replicas: 1, strategy },
+        spec: { replicas: 1, strategy, minReadySeconds },
       }),
     ),
   );
@@ -105,23 +110,6 @@ export async function makeApplications(
   return { list, hashes, onlyHash, complete, free, stop };
 }
 
-async function makeNode(cluster: Cluster, name: string): Promise<void> {
-  const resources = { cpu: "10000", memory: "10000Gi", pods: "100000" };
-  const now = new Date().toISOString();
-  const ready = {
-    type: "Ready",
-    status: "True",
-    reason: "KubeletReady",
-    lastHeartbeatTime: now,
-    lastTransitionTime: now,
-  };
-  await cluster.api("POST", "/api/v1/nodes", {
-    metadata: { name, labels: { "kubernetes.io/hostname": name } },
-    spec: { taints: [taint] },
-    status: { allocatable: resources, capacity: resources, conditions: [ready] },
-  });
-}
-
 interface Pod extends AnyObject {
   readonly spec: { readonly nodeName?: string };
   readonly status: { readonly phase?: string };
@@ -131,24 +119,28 @@ interface Pod extends AnyObject {
 function runKubelet(cluster: Cluster, namespace: string, node: string): () => Promise<void> {
   const ready = new Set<string>();
   let stopped = false;
-  const crashed = async () => {
+  const state = async () => {
     const { data } = await cluster.api<AnyObject & { data: { state: string } }>(
       "GET",
       `/api/v1/namespaces/${namespace}/configmaps/shared`,
     );
-    return data.state === "bad";
+    return data.state;
   };
   const look = async () => {
     const pods = (await cluster.list(
       `/api/v1/namespaces/${namespace}/pods?fieldSelector=spec.nodeName=${node}`,
     )) as readonly Pod[];
     const waiting = pods.filter(({ metadata }) => !ready.has(metadata.uid) && metadata.deletionTimestamp === undefined);
-    if (waiting.length === 0 || (await crashed())) return;
+    if (waiting.length === 0) return;
+    const now = await state();
+    if (now === "bad") return;
     await inParallel(waiting.length, async (index) => {
       const pod = waiting[index];
       if (pod === undefined) return;
       ready.add(pod.metadata.uid);
-      await makeReady(cluster, namespace, pod.metadata.name).catch(() => ready.delete(pod.metadata.uid));
+      await makeReady(cluster, namespace, pod.metadata.name, now === "restarts" ? 3 : 0).catch(() =>
+        ready.delete(pod.metadata.uid),
+      );
     });
   };
   const run = async () => {
@@ -164,7 +156,7 @@ function runKubelet(cluster: Cluster, namespace: string, node: string): () => Pr
   };
 }
 
-function makeReady(cluster: Cluster, namespace: string, name: string): Promise<unknown> {
+function makeReady(cluster: Cluster, namespace: string, name: string, restartCount: number): Promise<unknown> {
   const now = new Date().toISOString();
   const conditions = ["Initialized", "PodScheduled", "ContainersReady", "Ready"].map((type) => ({
     type,
@@ -177,7 +169,7 @@ function makeReady(cluster: Cluster, namespace: string, name: string): Promise<u
     startTime: now,
     conditions,
     containerStatuses: [
-      { name: "app", image: "nginx", imageID: "", ready: true, started: true, restartCount: 0, state, lastState: {} },
+      { name: "app", image: "nginx", imageID: "", ready: true, started: true, restartCount, state, lastState: {} },
     ],
   };
   const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;

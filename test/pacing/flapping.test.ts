@@ -9,7 +9,7 @@ const template = (ns: string, name: string) => workloadPath(ns, "Deployment", na
 const reads = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "app" } }] }] };
 
 describeOnControlPlane("configuration or a hash that changes again and again", (cluster) => {
-  it("causes at most twice for 100 edits in 5 s, and the last rollout contains the last edit", async () => {
+  it.concurrent("causes at most twice for 100 edits in 5 s, and the last rollout contains the last edit", async () => {
     const ns = "flapping";
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("app", { edit: "0" });
@@ -48,7 +48,7 @@ describeOnControlPlane("configuration or a hash that changes again and again", (
     }
   });
 
-  it("names an owner that strips the hash, and stops writing the hash again", async () => {
+  it.concurrent("names an owner that strips the hash, and stops writing the hash again", async () => {
     const ns = "stripping";
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("app", { edit: "0" });

@@ -1,3 +1,4 @@
+import { annotationManager } from "../../src/domain/references/field-managers.ts";
 import type { Cluster } from "../control-plane/cluster.ts";
 import { type AuditEvent, readAuditLog } from "../control-plane/control-plane.ts";
 import { until } from "../control-plane/wave-process.ts";
@@ -14,11 +15,15 @@ export async function everythingAsked(cluster: Cluster): Promise<readonly AuditE
   });
 }
 
-/** Returns the names of the Deployments of a namespace that Wave wrote, in order, once for each write. */
+/**
+ * Returns the names of the Deployments of a namespace that Wave wrote, in order, once for each write. Notes on the Deployment itself, by
+ * a field manager of their own, replace no Pods and do not count.
+ */
 export async function deploymentWrites(cluster: Cluster, namespace: string): Promise<readonly string[]> {
   const events = await everythingAsked(cluster);
-  return events.flatMap(({ verb, userAgent, objectRef, responseStatus }) => {
+  return events.flatMap(({ verb, userAgent, objectRef, requestURI, responseStatus }) => {
     const written = verb === "patch" && responseStatus?.code === 200 && userAgent?.startsWith("wave/");
+    if (requestURI?.includes(`fieldManager=${annotationManager}`)) return [];
     if (!written || objectRef?.namespace !== namespace || objectRef.resource !== "deployments") return [];
     return [objectRef.name ?? ""];
   });

@@ -52,7 +52,7 @@ describeOnControlPlane("a user of the commands with pinned workloads", (cluster)
     await annotate(scene, kind, app, { "wave.pusher.com/hold": "true" });
     await scene.namespace.edit("ConfigMap", app, { page: "new", more: "1" });
     await until(`${target} to be held`, async () => ((await explained(target)).state === "held" ? true : undefined));
-    expect((await explained(target)).heldChange).toEqual({ files: 0, env: 0 });
+    expect((await explained(target)).heldChange).toMatchObject({ rolled: 0, startedSince: 0, files: 0, env: 0 });
     const newest = (await history(target)).at(-1)?.revision ?? 0;
     const difference = await run("diff", target, `--revision=${newest}`);
     expect(difference.code).toBe(1);
@@ -84,7 +84,7 @@ describeOnControlPlane("a user of the commands with pinned workloads", (cluster)
     await createPinned(unpointed, "Deployment", "web");
     await until("the Pods to be current and unpinned", async () => {
       const { out } = await runIn("unpinned-commands", "list", "-owide");
-      return /^deployment\/web +current +(\d+)\/\1 +unpinned .* (1 Pod is|\d+ Pods are) unpinned: no policy or webhook /m.test(
+      return /^deployment\/web +current +(\d+)\/\1 +\1\/\1 +unpinned .* (1 Pod is|\d+ Pods are) unpinned: no policy or webhook /m.test(
         out,
       )
         ? true

@@ -30,12 +30,19 @@ const probe: PodSpec = {
   containers: [{ name: "app", image: "app", envFrom: [{ configMapRef: { name: "web" } }] }],
 };
 
-/** Waits until the API server creates Pods in a namespace, and until it points Pods there at their copies. */
-export async function pointsPods(cluster: Cluster, namespace: string, points = true): Promise<void> {
-  await until(`Pods of ${namespace} to be ${points ? "pointed" : "created"}`, async () => {
+/**
+ * Waits until the API server creates Pods in a namespace that read their copies, or that read live configuration, or both ("any").
+ */
+export async function pointsPods(
+  cluster: Cluster,
+  namespace: string,
+  wanted: "copies" | "live" | "any" = "copies",
+): Promise<void> {
+  await until(`Pods of ${namespace} to read ${wanted}`, async () => {
     const { spec } = await createdPod(cluster, namespace, probe, { [pinnedAnnotation]: "web=web-0123456789" });
     const { name } = spec.containers[0]?.envFrom?.[0]?.configMapRef ?? {};
-    return !points || name === "web-0123456789" ? true : undefined;
+    const read = name === "web-0123456789" ? "copies" : "live";
+    return wanted === "any" || wanted === read ? true : undefined;
   });
 }
 

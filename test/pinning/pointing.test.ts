@@ -38,7 +38,8 @@ describeOnControlPlane("a new Pod with pins", (cluster) => {
     await cluster.api("POST", configurations, webhookConfiguration(options));
     const sidecar = { image: "sidecar", envFrom: [{ configMapRef: { name: "web" } }] };
     webhooks.push(await registerInjector(cluster, injectorName, [byPolicy, byWebhook], sidecar));
-    for (const name of [byPolicy, byWebhook, unpointed]) await pointsPods(cluster, name, name !== unpointed);
+    for (const name of [byPolicy, byWebhook]) await pointsPods(cluster, name);
+    await pointsPods(cluster, unpointed, "any");
   });
   afterAll(async () => {
     for (const name of [release, injectorName]) await cluster.api("DELETE", `${configurations}/${name}`);
@@ -55,7 +56,7 @@ describeOnControlPlane("a new Pod with pins", (cluster) => {
       expect(metadata.annotations).toEqual(all);
     });
 
-    it("has containers pointed that another webhook adds later", async () => {
+    it("does not have containers pointed that another webhook adds later, because a copy may lack their keys", async () => {
       const body = {
         metadata: {
           name: "web",
@@ -72,7 +73,7 @@ describeOnControlPlane("a new Pod with pins", (cluster) => {
       const names = spec.containers.map(({ name, envFrom }) => [name, envFrom?.[0]?.configMapRef?.name]);
       expect(names).toEqual([
         ["app", "web-0123456789"],
-        ["sidecar", "web-0123456789"],
+        ["sidecar", "web"],
       ]);
     });
 

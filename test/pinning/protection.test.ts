@@ -75,6 +75,14 @@ describeOnControlPlane("a pinned copy", (cluster) => {
     expect(await cluster.api("GET", path("web-0123456789"))).toMatchObject({ data: { a: "1" } });
   });
 
+  it("is a ConfigMap that anyone may edit if it only has the label", async () => {
+    const name = "web-labelled";
+    await cluster.api("POST", path(), { metadata: { name, labels: { [pinnedCopyLabel]: "true" } }, data: { a: "1" } });
+    await patch(name, { data: { a: "2" } });
+    await patch(name, { metadata: { labels: { [pinnedCopyLabel]: null } } });
+    await remove(name);
+  });
+
   it("is not protected in namespaces that this Wave does not watch", async () => {
     await makeNamespace(cluster, `${ns}-unwatched`);
     await create("web-0123456789", {}, `${ns}-unwatched`);

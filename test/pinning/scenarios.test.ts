@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rolledOut, type Scene, startScene } from "../admission/admitted.ts";
 import type { Cluster } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
-import { until } from "../control-plane/wave-process.ts";
+import { startWave, until } from "../control-plane/wave-process.ts";
 import { kindNames, type WorkloadKind, workloadPath } from "../end-to-end/objects.ts";
 import { newHash, recordedHash, waveEvents } from "../end-to-end/state.ts";
 import { pointsPods } from "./pointed.ts";
@@ -17,6 +17,9 @@ import {
   readsPages,
 } from "./scenarios.ts";
 
+/** Resolves in the next second of the wall clock. */
+const nextSecond = () => new Promise((resolve) => setTimeout(resolve, 1_010 - (Date.now() % 1_000)));
+
 const hold = "wave.pusher.com/hold";
 
 const args = ["--pin-config"];
@@ -26,6 +29,45 @@ describeOnControlPlane("pinned configuration", (cluster) => {
   describeScenarios(cluster, "pinned", kindNames, { policy: true, webhooks: true });
   describeScenarios(cluster, "pinned-by-webhook", ["Deployment"], { policy: false, webhooks: true });
   describeScenarios(cluster, "pinned-by-controller", kindNames, { policy: true, webhooks: false });
+
+  it("stays undone after an undo while no Wave runs, without webhooks, until the next edit", async () => {
+    const ns = "pinned-undone";
+    const scene = await startScene(cluster, ns, { webhooks: false, args });
+    await applyPointingPolicy(cluster, ns);
+    await pointsPods(cluster, ns);
+    const names = kindNames.map((kind) => [kind, `undone-${kind.toLowerCase()}`] as const);
+    for (const [kind, name] of names) {
+      await createPinned(scene, kind, name);
+      const first = await recordedHash(cluster, ns, kind, name);
+      // Kubernetes dates revisions to the second.
+      await nextSecond();
+      await scene.namespace.edit("ConfigMap", name, { page: "new" });
+      await newHash(cluster, ns, kind, name, first);
+      await rolledOut(scene, kind, name);
+    }
+    await scene.wave.stop();
+    for (const [kind, name] of names) {
+      await cluster.kubectl(["-n", ns, "rollout", "undo", `${kind.toLowerCase()}/${name}`]);
+      await rolledOut(scene, kind, name);
+    }
+    const again = await startWave(["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns}`, ...args]);
+    try {
+      await scene.caughtUp();
+      for (const [kind, name] of names) {
+        await until(`RolledBack of ${name}`, async () =>
+          (await waveEvents(cluster, ns, name)).some(({ reason }) => reason === "RolledBack") ? true : undefined,
+        );
+        expect(await pagesOfReplacedPods(scene, name)).toEqual(["old"]);
+        const undone = await recordedHash(cluster, ns, kind, name);
+        await scene.namespace.edit("ConfigMap", name, { page: "newer" });
+        await newHash(cluster, ns, kind, name, undone);
+        await rolledOut(scene, kind, name);
+        expect(await pagesRead(scene, name)).toEqual(["newer"]);
+      }
+    } finally {
+      await again.stop();
+    }
+  });
 
   it("stays while Wave does not run", async () => {
     const [ns, name] = ["pinned-stopped", "web"];
@@ -71,8 +113,8 @@ function describeScenarios(
             (await waveEvents(cluster, ns, app)).find((each) => each.reason === reason),
           ),
         kubectl: (...args: string[]) => cluster.kubectl(["-n", ns, ...args]),
-        undo: async () => {
-          await cluster.kubectl(["-n", ns, "rollout", "undo", resource]);
+        undo: async (...more: string[]) => {
+          await cluster.kubectl(["-n", ns, "rollout", "undo", resource, ...more]);
           await rolledOut(scene, kind, app);
         },
         replaced: () => pagesOfReplacedPods(scene, app),
@@ -152,6 +194,26 @@ function describeScenarios(
       expect(await replaced()).toEqual(["old"]);
       await edit("newer");
       await rolled(undone);
+      expect(await pagesRead(scene, app)).toEqual(["newer"]);
+    });
+
+    it("returns to an older revision with kubectl rollout undo --to-revision, and stays", async () => {
+      const { app, edit, hash, replaced, rolled, undo } = await start("revision");
+      const history = await cluster.kubectl(["-n", ns, "rollout", "history", `${kind.toLowerCase()}/${app}`]);
+      const revision = /^(\d+) /m.exec(history.trimEnd().split("\n").at(-1) ?? "")?.[1];
+      const first = await hash();
+      await edit("new");
+      await rolled(first);
+      const second = await hash();
+      await edit("newest");
+      await rolled(second);
+      await undo(`--to-revision=${revision}`);
+      expect(await hash()).toBe(first);
+      expect(await pagesRead(scene, app)).toEqual(["old"]);
+      await scene.caughtUp();
+      expect(await replaced()).toEqual(["old"]);
+      await edit("newer");
+      await rolled(first);
       expect(await pagesRead(scene, app)).toEqual(["newer"]);
     });
   });

@@ -10,9 +10,17 @@ import { policies } from "./pointed.ts";
  * protects copies is left out: it would protect them from Wave, which runs as an administrator here.
  */
 export async function applyPointingPolicy(cluster: Cluster, namespace: string): Promise<void> {
+  await cluster.kubectl(["apply", "-f", "-"], await pointingPolicy(cluster, namespace));
+}
+
+/** Removes what {@link applyPointingPolicy} installed, which takes effect a moment later. */
+export async function removePointingPolicy(cluster: Cluster, namespace: string): Promise<void> {
+  await cluster.kubectl(["delete", "-f", "-"], await pointingPolicy(cluster, namespace));
+}
+
+async function pointingPolicy(cluster: Cluster, namespace: string): Promise<string> {
   const documents = (await policies(cluster, namespace, `namespaces={${namespace}}`)).split(/^---$/m);
-  const pointing = documents.filter((document) => /^kind: MutatingAdmissionPolicy/m.test(document));
-  await cluster.kubectl(["apply", "-f", "-"], pointing.join("---\n"));
+  return documents.filter((document) => /^kind: MutatingAdmissionPolicy/m.test(document)).join("---\n");
 }
 
 interface Reference {
@@ -75,7 +83,10 @@ function namesIn({ spec }: ReadingPod): readonly string[] {
  * Returns the pages that a kubelet would give to a new container of each Pod of a workload at this moment, sorted. So a page that has leaked
  * is found without a node: a Pod that references a live ConfigMap reads each edit.
  */
-export async function pagesRead({ cluster, namespace }: Scene, name: string): Promise<readonly string[]> {
+export async function pagesRead(
+  { cluster, namespace }: Pick<Scene, "cluster" | "namespace">,
+  name: string,
+): Promise<readonly string[]> {
   const pages = new Set<string>();
   for (const pod of await podsOfWorkload(cluster, namespace.name, name)) {
     for (const configMap of namesIn(pod)) pages.add(await pageOf(cluster, namespace.name, configMap));
@@ -139,11 +150,16 @@ async function pageOf(cluster: Cluster, ns: string, name: string): Promise<strin
 }
 
 /** Creates a pinned workload with a ConfigMap of the same name, page "old", and waits until its Pods read a copy. */
-export async function createPinned(scene: Scene, kind: WorkloadKind, name: string): Promise<void> {
+export async function createPinned(
+  scene: Scene,
+  kind: WorkloadKind,
+  name: string,
+  podSpec: Record<string, unknown> = readsPages([name]),
+): Promise<void> {
   const { cluster, namespace } = scene;
   await namespace.configMap(name, { page: "old" });
   const annotations = { "wave.pusher.com/pin-config": "true" };
-  await namespace.create(workload(name, readsPages([name]), { kind, annotations }));
+  await namespace.create(workload(name, podSpec, { kind, annotations }));
   await until(`pins of ${kind} ${name}`, async () => {
     const { spec } = await getWorkload(cluster, namespace.name, kind, name);
     return spec.template.metadata.annotations?.["wave.pusher.com/pinned"];

@@ -15,7 +15,7 @@ const mounts = (secretName: string, more: object = {}) => ({
   volumes: [{ name: "tls", secret: { secretName, ...more } }],
 });
 
-// Tests the statements of docs/recipes.md about each tool.
+// Tests the statements of docs/secret-operators.md about each tool.
 describeOnControlPlane("Wave with an operator that writes Secrets", (cluster) => {
   let wave: WaveProcess;
   let operators: PlayedOperators;

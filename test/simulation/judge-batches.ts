@@ -1,7 +1,7 @@
 import { type Holding, holdingsOf } from "./judge-leadership.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { NamespaceTimeline, saidOf } from "./model-policy.ts";
-import { isComplete, isIdle } from "./model-progress.ts";
+import { isComplete, isIdle, wasComplete } from "./model-progress.ts";
 import { type WaveWrite, waveWriteOf } from "./model-rolls.ts";
 import { search } from "./model-search.ts";
 import { namedBy, optedIn, recordedHash, workloadResources } from "./model-workload.ts";
@@ -11,6 +11,8 @@ import type { HistoryEntry, Pacing, Recording, StoredObject } from "./record.ts"
 const drift = 0.96;
 /** A leadership ends if the Lease is not renewed for a little longer than this. */
 const renewMs = 9_000;
+/** How old the status of a workload may be that Wave has seen. */
+const seenMs = 300_000;
 /** The precision of times of the API, which are whole seconds. */
 const slackMs = 1_200;
 
@@ -24,6 +26,8 @@ interface Begun {
   readonly reads: readonly string[];
   /** Whether the rollout replaced no Pod. It may then start at any time, and shows a result once the workload has complete Pods. */
   readonly idle: boolean;
+  /** Whether the workload was not complete before. Then it shows nothing if it does not complete. */
+  readonly incomplete: boolean;
   /** The keys of the objects that changed for it, each with the time since which the object is as it then read it. */
   readonly changed: ReadonlyMap<string, number>;
   /** The first time at which nothing was left to do. */
@@ -90,12 +94,14 @@ class BatchJudge {
     const { replica, at, before, what, kind } = write;
     const { uid, namespace } = before.metadata;
     const reads = namedBy(before, this.#run.settings).map(({ key }) => key);
-    const begun = { uid, namespace, at, replica, reads, completeAt: undefined };
+    const incomplete = isMarked(write.after);
+    const begun = { uid, namespace, at, replica, reads, incomplete, completeAt: undefined };
     if (isIdle(before)) {
       this.#begun.push({ ...begun, idle: true, changed: new Map(), excused: false });
       return [];
     }
     const alone = this.#mayBeAlone(before, at);
+    const unmarked = alone || kind === "quiet" ? [] : this.#wrongMark(write);
     const changes = kind === "roll" ? this.#changesOf(write) : [];
     const wrong = changes.flatMap((change) => {
       const { key, shownSince } = change;
@@ -111,11 +117,11 @@ class BatchJudge {
     });
     const changed = new Map(changes.map((change) => [change.key, change.shownSince]));
     this.#begun.push({ ...begun, idle: false, changed, excused: alone });
-    return wrong;
+    return [...unmarked, ...wrong];
   }
 
   #wrongIn(
-    { before, sentAt, wallOffMs, replica }: WaveWrite,
+    { before, after, sentAt, wallOffMs, replica }: WaveWrite,
     { key, since, shownSince }: Change,
     earlier: readonly Begun[],
   ): readonly string[] {
@@ -136,16 +142,37 @@ class BatchJudge {
     const wrong: string[] = [];
     if (underWay >= maxConcurrent) wrong.push(`it is rollout ${underWay + 1} at once for a change`);
     // A workload that was edited or deleted since shows no result of this change: other workloads then replace it as the canary.
-    if (own.filter(({ excused }) => !excused).length < canarySize) return wrong;
+    const showing = own.filter(({ excused, incomplete }) => !excused && !incomplete);
+    if (showing.length < canarySize && !isMarked(after)) return wrong;
+    // A workload that was not complete comes with the rest. It is the canary if there is no other.
+    if (isMarked(after) && !showing.some(isUnderWay)) return wrong;
     if (this.#wasResumed(before)) return wrong;
     const hasPassed = (one: Begun) => {
       if (one.excused) return true;
+      if (one.incomplete && one.completeAt === undefined) return false;
       if (one.completeAt !== undefined) return one.completeAt + drift * soakMs - slack <= sentAt;
       return haltAfterFailures === 0 && !one.idle && timedOut(one);
     };
     const passed = earlier.filter(hasPassed).length;
     if (passed < canarySize) wrong.push("it follows a canary that has not passed, for a change");
     return wrong;
+  }
+
+  /** The mark of a workload that was not complete must be true at a moment that the writer can have seen. */
+  #wrongMark({ before, after, at, what }: WaveWrite): readonly string[] {
+    const { uid } = before.metadata;
+    const states = [before];
+    for (const entry of this.#run.history.filter((one) => one.after?.metadata.uid === uid).toReversed()) {
+      if (entry.at > at || entry.after === undefined) continue;
+      states.push(entry.after);
+      if (entry.at < at - seenMs) break;
+    }
+    if (states.some(isIdle)) return [];
+    const marked = isMarked(after);
+    if (states.some((state) => wasComplete(state) !== marked)) return [];
+    return [
+      `wave: ${what}: it is ${marked ? "" : "not "}marked as not complete, and was ${marked ? "" : "not "}complete`,
+    ];
   }
 
   /** Returns the objects whose change caused this rollout, with the time since which each is as the new hash requires. */
@@ -222,4 +249,10 @@ class BatchJudge {
   #wasResumed({ metadata }: StoredObject): boolean {
     return metadata.annotations?.["wave.pusher.com/resumed"] !== undefined;
   }
+}
+
+/** Reports whether Wave recorded that a workload was not complete when Wave rolled it to this hash. */
+function isMarked(workload: StoredObject): boolean {
+  const mark = workload.metadata.annotations?.["wave.pusher.com/rolled-incomplete"];
+  return mark !== undefined && (recordedHash(workload) ?? "").includes(mark.split(" ")[0] ?? mark);
 }

@@ -1,3 +1,4 @@
+import { isNote, isRepair } from "./model-rolls.ts";
 import { recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 
@@ -33,6 +34,8 @@ export function judgeEvents(run: Recording): readonly string[] {
   const { history, calmAt, endAt, lives } = run;
   /** The times at which a write of each workload (by uid) was reported, as often as the counts of its Events. */
   const told = new Map<string, number[]>();
+  /** The highest count that each Event (by uid) has had: a request that arrives late stores an older, lower count again. */
+  const counted = new Map<string, number>();
   /** The times at which one of these Events was sent: a process continues from its last known count, and others may have reported meanwhile. */
   const sent = new Map<string, number[]>();
   const writes = new Map<string, { all: number; calm: readonly number[]; name: string }>();
@@ -52,7 +55,7 @@ export function judgeEvents(run: Recording): readonly string[] {
   function tell({ at, before, after }: HistoryEntry): void {
     const object = after ?? before;
     if (object === undefined) return;
-    const [earlier, now] = [before && toldBy(before), after && toldBy(after)];
+    const now = after && toldBy(after);
     if (now === undefined) alive.delete(object.metadata.uid);
     else alive.set(object.metadata.uid, now);
     if (now !== undefined && ofTheServer.test(now.message)) {
@@ -60,12 +63,15 @@ export function judgeEvents(run: Recording): readonly string[] {
     }
     if (now === undefined || !ofWrites.includes(now.reason)) return;
     sent.set(now.uid, [...(sent.get(now.uid) ?? []), at]);
-    const times = now.count - (earlier?.count ?? 0);
+    const highest = counted.get(object.metadata.uid) ?? 0;
+    counted.set(object.metadata.uid, Math.max(highest, now.count));
+    const times = Math.max(0, now.count - highest);
     told.set(now.uid, [...(told.get(now.uid) ?? []), ...Array.from({ length: times }, () => at)]);
   }
 
-  function write({ at, by, before, after, resource }: HistoryEntry): void {
-    if (after === undefined) return;
+  function write(entry: HistoryEntry): void {
+    const { at, by, before, after, resource } = entry;
+    if (after === undefined || isNote(entry) || isRepair(entry)) return;
     const byWave = by.actor === "wave";
     if (!byWave && recordedHash(after) === recordedHash(before)) return;
     const { uid, namespace, name } = after.metadata;

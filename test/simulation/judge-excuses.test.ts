@@ -78,7 +78,18 @@ const strips = (times: number, hash: string): readonly Step[] =>
 
 const cases: readonly [string, readonly Step[], Partial<Pacing>, string | undefined][] = [
   ["nothing", [...begin, edit], {}, undefined],
-  ["a workload that is not complete after this change", [...begin, edit, rolled(520_000, false)], {}, "batch"],
+  [
+    "a workload that was complete, and is not complete after this change",
+    [...begin, rolled(200_000, true), edit, rolled(520_000, false)],
+    {},
+    "batch",
+  ],
+  [
+    "a workload that was not complete before this change either",
+    [...begin, rolled(100_000, false), edit, rolled(520_000, false)],
+    {},
+    undefined,
+  ],
   ["a workload that is complete after this change", [...begin, edit, rolled(520_000, true)], {}, undefined],
   ["a workload that is not complete since before this change", [...begin, rolled(400_000, false), edit], {}, undefined],
   [

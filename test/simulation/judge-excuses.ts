@@ -1,7 +1,8 @@
 import { excuseOf } from "./judge-holds.ts";
+import { holdingsOf } from "./judge-leadership.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { asksForNone, saidOf } from "./model-policy.ts";
-import { isComplete } from "./model-progress.ts";
+import { isComplete, isIdle, wasComplete } from "./model-progress.ts";
 import { isKnownRolled } from "./model-rolls.ts";
 import { namespaceOf, type Stored } from "./model-stored.ts";
 import { type Named, namedBy, optedIn, recordedHash, workloadResources } from "./model-workload.ts";
@@ -71,9 +72,30 @@ export function excuseIn(
   function delays(other: StoredObject, changedAt: number): boolean {
     const rolledAt = hashSetAt(other, history);
     if (rolledAt === undefined || rolledAt < changedAt - slackMs - 2 * wallOffMs) return false;
+    // A complete workload waits for no workload that was broken before.
+    if (wasComplete(workload) && !couldShow(other, rolledAt, history)) return false;
     const { rolloutTimeoutMs = 0, haltAfterFailures = 0 } = pacing ?? {};
-    return haltAfterFailures > 0 || at - rolledAt < rolloutTimeoutMs + slackMs;
+    return haltAfterFailures > 0 || at - lastProgressOf(other, history) < rolloutTimeoutMs + slackMs + 2 * wallOffMs;
   }
+}
+
+/** How old the status of a workload may be that Wave has seen. */
+const seenMs = 300_000;
+
+/** Reports whether a workload was complete, or had no Pods, at a moment that Wave can have seen before a rollout. */
+function couldShow({ metadata: { uid } }: StoredObject, rolledAt: number, history: readonly HistoryEntry[]): boolean {
+  const own = history.filter(({ after, at }) => after?.metadata.uid === uid && at <= rolledAt);
+  const first = Math.max(
+    0,
+    own.findLastIndex(({ at }) => at < rolledAt - seenMs),
+  );
+  return own.slice(first).some(({ before }) => before !== undefined && (wasComplete(before) || isIdle(before)));
+}
+
+/** Returns when a workload changed last, or when a leader began to watch its rollout. */
+function lastProgressOf({ metadata: { uid } }: StoredObject, history: readonly HistoryEntry[]): number {
+  const changedAt = history.findLast(({ after }) => after?.metadata.uid === uid)?.at ?? 0;
+  return Math.max(changedAt, holdingsOf(history).at(-1)?.from ?? 0);
 }
 
 /** Returns how many times other clients removed this hash from the workload since Wave last wrote another hash. */

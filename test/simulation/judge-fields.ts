@@ -9,9 +9,16 @@ const ours = [
   annotations.schedulingHold,
   "wave.pusher.com/recorded-config",
   "wave.pusher.com/consecutive-rollouts",
+  "wave.pusher.com/rolled-incomplete",
   "wave.pusher.com/rejected-configmaps",
+  "wave.pusher.com/previous-pins",
+  "wave.pusher.com/config-differed",
+  "wave.pusher.com/state",
   "deprecated.daemonset.template.generation",
 ];
+
+/** The time of a rollout that replaces mixed Pods. */
+const rolledAt = "wave.pusher.com/rolled-at";
 
 /**
  * Returns the first difference between two states of a workload outside of the fields that Wave may write (the hash and the
@@ -33,7 +40,7 @@ function foreign(object: StoredObject): Fields {
     metadata: withoutAnnotations(own, ours),
     spec: workload,
     template: templateRest,
-    "template.metadata": withoutAnnotations(fields(templateMetadata), [annotations.hash, annotations.pinned]),
+    "template.metadata": withoutAnnotations(fields(templateMetadata), [annotations.hash, annotations.pinned, rolledAt]),
     "template.spec": pod,
   };
 }

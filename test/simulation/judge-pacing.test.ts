@@ -158,6 +158,7 @@ describe("the judge of batches", () => {
   const create = async (broken: boolean) => {
     for (const name of others) {
       await play.stage.api.request("POST", deployments, { body: play.deployment(name, broken) });
+      await play.stage.clock.advance(1_000);
       await play.rollOne(name, "A");
     }
     await play.stage.clock.advance(60_000);
@@ -217,7 +218,11 @@ describe("the judge of batches", () => {
     await play.rollOne("w0", "B");
     await play.stage.clock.advance(120_000);
     await play.rollOne("w1", "B");
-    expect(await play.judged()).toEqual([expect.stringMatching(/w1 .* it follows a canary that has not passed/)]);
+    const judged = await play.judged();
+    expect(judged.filter((each) => each.includes("follows"))).toEqual([
+      expect.stringMatching(/w1 .* it follows a canary that has not passed/),
+    ]);
+    expect(judged).toContainEqual(expect.stringMatching(/w1 .* is not marked as not complete, and was not complete/));
   });
 
   it("reports two rollouts at once if only one is allowed", async () => {

@@ -3,7 +3,7 @@ import type { HistoryEntry, Recording } from "./record.ts";
 
 /**
  * Judges the place of writes: Wave writes workloads, pinned copies, Events, its Lease and the registration of its webhook, and deletes Pods
- * with a scheduling hold. It writes nothing else, and no configuration of others.
+ * with a scheduling hold, and mixed Pods. It writes nothing else, and no configuration of others.
  */
 export function judgePlaces({ history }: Recording): readonly string[] {
   return history.flatMap((entry) => {
@@ -30,5 +30,7 @@ function isAllowed({ resource, type, before, after }: HistoryEntry): boolean {
   };
   // If Pods take time to stop, a deletion is first stored as a deletionTimestamp.
   const deletes = type === "DELETED" || object?.metadata.deletionTimestamp !== undefined;
+  // judge-mixed.ts judges evictions of Pods that have started.
+  if (deletes && nodeName !== undefined) return true;
   return deletes && schedulerName === schedulerOnHold && nodeName === undefined;
 }

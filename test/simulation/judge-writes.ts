@@ -2,6 +2,7 @@ import { differsElsewhere } from "./judge-fields.ts";
 import { patched } from "./judge-reviews.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { NamespaceTimeline } from "./model-policy.ts";
+import { isNote, isRepair } from "./model-rolls.ts";
 import { type Moment, type Range, search } from "./model-search.ts";
 import {
   hasSchedulingHold,
@@ -93,7 +94,8 @@ class WriteJudge {
     );
   }
 
-  #judge(before: StoredObject, after: StoredObject, { rv, at }: HistoryEntry): readonly string[] {
+  #judge(before: StoredObject, after: StoredObject, entry: HistoryEntry): readonly string[] {
+    const { rv, at } = entry;
     const { settings } = this.#run;
     // The annotations of its Namespace may be known late.
     const states = this.#namespaces.between(before.metadata.namespace, at - 120_000, at);
@@ -104,6 +106,7 @@ class WriteJudge {
     if (schedulerOf(before) !== schedulerOf(after) && schedulerOf(before) !== schedulerOnHold) {
       violations.push("it changed a scheduler that is not the scheduling hold's");
     }
+    if (isNote(entry) || isRepair(entry)) return violations;
     // If the workload has just opted in again, its own webhook may set the scheduling hold again that the write removes.
     if (!hashChanged && !opened && !this.#isReviewed(before, after, rv)) {
       violations.push("it changed neither the hash nor the scheduling hold");

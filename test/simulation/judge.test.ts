@@ -45,6 +45,20 @@ describe("the judge accepts", () => {
     expect(await play.judged()).toEqual([]);
   });
 
+  it("a count of an Event that a late request lowers, and that the next Event corrects", async () => {
+    await play.roll("A");
+    for (const [value, counts] of [
+      ["B", [2]],
+      ["C", [3, 2]],
+      ["D", [4]],
+    ] as const) {
+      await play.config(value);
+      await play.roll(value, { tell: false });
+      for (const count of counts) await play.setCount(count);
+    }
+    expect(await play.judged()).toEqual([]);
+  });
+
   it("a second leader after the first", async () => {
     await play.roll("A");
     await play.lead("b#1");
@@ -162,6 +176,12 @@ describe("the judge reports", () => {
   it("a write with two Events", async () => {
     await play.roll("A");
     await play.tell();
+    expect(await play.judged()).toEqual([expect.stringContaining("written 1 times and told of 2 times")]);
+  });
+
+  it("a write with one Event whose count is too high", async () => {
+    await play.roll("A");
+    await play.setCount(2);
     expect(await play.judged()).toEqual([expect.stringContaining("written 1 times and told of 2 times")]);
   });
 

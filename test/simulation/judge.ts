@@ -4,6 +4,7 @@ import { judgeEvents } from "./judge-events.ts";
 import { judgeHeld } from "./judge-held.ts";
 import { judgeHolds } from "./judge-holds.ts";
 import { judgeTerms } from "./judge-leadership.ts";
+import { judgeMixed } from "./judge-mixed.ts";
 import { judgePace } from "./judge-pace.ts";
 import { judgePins } from "./judge-pins.ts";
 import { judgePlaces } from "./judge-places.ts";
@@ -30,6 +31,7 @@ const parts = [
   judgeWaiting,
   judgeHolds,
   judgeHeld,
+  judgeMixed,
   judgePace,
   judgePins,
   judgeSettling,

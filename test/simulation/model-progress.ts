@@ -48,3 +48,8 @@ export function isIdle(workload: StoredObject): boolean {
   }
   return (spec.updateStrategy?.rollingUpdate?.partition ?? 0) >= (spec.replicas ?? 1);
 }
+
+/** Reports whether a workload is complete, by the status of this or of an earlier generation. */
+export function wasComplete(workload: StoredObject): boolean {
+  return isComplete({ ...workload, metadata: { ...workload.metadata, generation: 0 } });
+}

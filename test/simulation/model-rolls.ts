@@ -24,7 +24,7 @@ export interface WaveWrite {
 /** Returns the write of Wave that made a change of a workload; undefined if another client made the change. */
 export function waveWriteOf(entry: HistoryEntry, { lives }: Pick<Recording, "lives">): WaveWrite | undefined {
   const { at, rv, by, before, after, resource } = entry;
-  if (by.actor !== "wave" || before === undefined || after === undefined) return undefined;
+  if (by.actor !== "wave" || before === undefined || after === undefined || isNote(entry)) return undefined;
   if (!workloadResources.includes(resource)) return undefined;
   const [was, is] = [recordedHash(before), recordedHash(after)];
   const quiet = was === is || schedulerOf(before) === schedulerOnHold;
@@ -41,6 +41,21 @@ export function waveWriteOf(entry: HistoryEntry, { lives }: Pick<Recording, "liv
     wallOffMs: lives.find((life) => life.replica === replica)?.wallOffMs ?? 0,
     what: `${replica} on ${resource} ${namespace}/${name} at ${at} ms`,
   };
+}
+
+/** Reports whether Wave only noted on a workload that its configuration differed: such a write replaces no Pod. */
+export function isNote({ by }: HistoryEntry): boolean {
+  return by.actor === "wave" && by.fieldManager === "wave-annotations";
+}
+
+/** Reports whether Wave rolled a workload without another hash, to replace mixed Pods. */
+export function isRepair({ by, before, after }: HistoryEntry): boolean {
+  return by.actor === "wave" && after !== undefined && rolledAt(before) !== rolledAt(after);
+}
+
+function rolledAt(object: StoredObject | undefined): string | undefined {
+  const { template } = (object?.spec ?? {}) as { readonly template?: { readonly metadata?: StoredObject["metadata"] } };
+  return template?.metadata?.annotations?.["wave.pusher.com/rolled-at"];
 }
 
 /** Reports whether managedFields show every client when Wave last wrote an object. */

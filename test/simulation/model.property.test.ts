@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type ConfigObject, toConfig } from "../../src/domain/config/digest.ts";
-import { type BuiltInKind, kinds } from "../../src/domain/model/built-in-kinds.ts";
+import { type BuiltInKind, kinds } from "../../src/domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../src/domain/model/workload.ts";
 import { planRollout } from "../../src/domain/plan/plan.ts";
 import { createDice, randomFrom } from "./dice.ts";

@@ -19,7 +19,7 @@ interface Vector {
   }[];
 }
 
-const adr = readFileSync(new URL("../../docs/adr/0002-hash.md", import.meta.url), "utf8");
+const adr = readFileSync(new URL("../../contributing/adr/0002-hash.md", import.meta.url), "utf8");
 const vectors = JSON.parse(adr.split("```json")[1]?.split("```")[0] ?? "[]") as readonly Vector[];
 
 /** The example of ADR 2 for one object: how it would be stored, and the references that would show it like this. */

@@ -104,6 +104,13 @@ export class Play {
     return this.stage.wave(replica).request("POST", "/api/v1/namespaces/default/events", { body });
   }
 
+  /** Sets the count of the last Event. */
+  setCount(count: number, replica = "a#1"): Promise<unknown> {
+    const last = this.stage.history.findLast(({ resource }) => resource === "events")?.after;
+    const path = `/api/v1/namespaces/default/events/${last?.metadata.name}`;
+    return this.stage.wave(replica).request("PATCH", path, { body: { count }, contentType: merge });
+  }
+
   edit(body: object): Promise<unknown> {
     return this.stage.api.request("PATCH", `${deployments}/web`, { body, contentType: merge });
   }

@@ -183,6 +183,8 @@ export interface WorldOptions {
   readonly history: readonly HistoryEntry[];
   /** Whether Widgets exist and `--workload-kinds` names them. */
   readonly widgets?: boolean;
+  /** Whether the Pods of some workloads crash from the start. */
+  readonly broken?: boolean;
   /** Whether workloads are pinned. */
   readonly pinned?: boolean;
   /** The pacing flags and the true wall-clock time; undefined: nothing is delayed. */

@@ -1,4 +1,5 @@
 import type { Dice } from "./dice.ts";
+import { brokenImage } from "./stage/crashing-pods.ts";
 import type { Shape } from "./world-scenarios.ts";
 
 /** The kinds of configuration, with their plurals in the API. */
@@ -119,13 +120,16 @@ export function somePodSpec(dice: Dice, shape: Shape): Json {
     form?.(reads, dice, dice.oneOf(configNames(shape)) ?? "c0", dice.chance(0.4));
   }
   const { env, envFrom, volumes, mounts } = reads;
-  const image = `app:${dice.between(1, 3)}`;
+  const works = `app:${dice.between(1, 3)}`;
+  const image = shape.broken && dice.chance(0.25) ? brokenImage : works;
   const container = { name: "app", image, env, envFrom, volumeMounts: mounts };
   // References of an initContainer are tracked too.
   const first = dice.chance(0.3);
   const bare = { name: first ? "main" : "beside", image: "other:1" };
   return {
-    containers: first ? [bare] : [container, ...(dice.chance(0.2) ? [bare] : [])],
+    containers: first
+      ? [{ ...bare, image: image === works ? bare.image : image }]
+      : [container, ...(dice.chance(0.2) ? [bare] : [])],
     ...(first && { initContainers: [container] }),
     ...(volumes.length > 0 && { volumes }),
     ...(dice.chance(0.1) && { imagePullSecrets: [{ name: "c0" }] }),

@@ -14,6 +14,8 @@ export interface Shape {
   readonly weights: Readonly<Record<string, number>>;
   /** Whether some workloads are pinned. */
   readonly pinned?: boolean;
+  /** Whether the Pods of some workloads crash for a reason of their own. */
+  readonly broken?: boolean;
   /** The settings of Wave that the scenario requires; the seed chooses the others. */
   readonly settings: Partial<BatchSettings>;
 }

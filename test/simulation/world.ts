@@ -14,7 +14,8 @@ export function createWorld(options: WorldOptions): World {
   const dice = createDice(options.random);
   const { paced } = options;
   const { shape: usual, settings: chosen } = chooseScenario(dice, paced?.pacing);
-  const shape = options.pinned ? withPins(usual) : usual;
+  const pinnedShape = options.pinned ? withPins(usual) : usual;
+  const shape = options.broken ? { ...pinnedShape, broken: true } : pinnedShape;
   const found = options.widgets ? { ...chosen, workloadKinds: widgets } : chosen;
   const settings = options.pinned ? { ...found, pinConfig: true } : found;
   const scene = new Scene(options, dice, shape, settings);

@@ -10,6 +10,7 @@ import type { ApiClient } from "../../src/kube/http/client.ts";
 import { silentLogger } from "../../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
 import { FakeClock } from "./fake-clock.ts";
+import { bytesOf } from "./fake-cluster.ts";
 import { FakeWatch } from "./fake-watch.ts";
 
 const watched = [
@@ -65,7 +66,8 @@ export class MemoryCluster {
       if (failure !== undefined) throw failure;
       return this.#ask<T>(request);
     },
-    stream: () => Promise.reject(new Error("the caches of these tests are filled by hand")),
+    // The caches of these tests are filled by hand.
+    stream: async (request) => bytesOf(await this.client.request(request)),
     close: async () => {},
   };
 

@@ -22,7 +22,7 @@ async function aReplicaLeads() {
   const seconds = (Date.now() - Date.parse(renewTime)) / 1000;
   if (seconds > 4 * leaseDurationSeconds)
     throw new Error(`${holderIdentity} has not renewed the Lease for ${seconds} s`);
-  // The replica that created the Lease leads after the lease duration: docs/adr/0006-leader-election.md.
+  // The replica that created the Lease leads after the lease duration: contributing/adr/0006-leader-election.md.
   const held = (Date.parse(renewTime) - Date.parse(acquireTime)) / 1000;
   if (leaseTransitions === 0 && held < leaseDurationSeconds) {
     throw new Error(`${holderIdentity} becomes leader when the Lease is ${leaseDurationSeconds} s old`);

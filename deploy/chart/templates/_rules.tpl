@@ -26,10 +26,20 @@
   verbs: [create, patch, delete]
 {{- end }}
 {{- if .Values.pinConfig.enabled }}
-# Wave deletes no pinned copy that a Pod uses.
+# With `on-failure: return`, Wave deletes Pods of a failed rollout for which a StatefulSet waits.
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [delete]
+{{- end }}
+# Wave finds mixed Pods and containers of a canary that restart; with the value `pinConfig.enabled`, Wave deletes no pinned copy that a Pod uses.
 - apiGroups: [""]
   resources: [pods]
   verbs: [list]
+{{- if .Values.mixedPods.evict }}
+# Wave evicts mixed Pods; without this permission, Wave rolls their workload.
+- apiGroups: [""]
+  resources: [pods/eviction]
+  verbs: [create]
 {{- end }}
 {{- if .Values.pinConfig.enabled }}
 # Wave keeps the pinned copies of old revisions.
@@ -61,7 +71,7 @@
   resources: [secretproviderclasspodstatuses]
   verbs: [list, watch]
 {{- end }}
-# Wave writes Events on workloads; a repeated Event increases the count of the existing Event.
+# Wave writes Events on workloads, pending Pods, ConfigMaps and Secrets; a repeated Event increases the count of the existing Event.
 - apiGroups: [""]
   resources: [events]
   verbs: [create, patch]
@@ -84,11 +94,11 @@
 {{- end }}
 {{- end }}
 {{- define "wave.rules.namespaces" -}}
-# Annotations of a Namespace apply to its workloads; with the value `namespaces`, Wave has this permission only for these Namespaces.
+# Annotations of a Namespace apply to its workloads; with the value `namespaces`, Wave has this permission only for these Namespaces and its own, which may hold every rollout.
 - apiGroups: [""]
   resources: [namespaces]
   {{- with .Values.namespaces }}
-  resourceNames: {{ toJson . }}
+  resourceNames: {{ append . $.Release.Namespace | uniq | toJson }}
   {{- end }}
   verbs: [list, watch]
 {{- if .Values.ownerReferences }}
@@ -96,7 +106,7 @@
 - apiGroups: [""]
   resources: [namespaces]
   {{- with .Values.namespaces }}
-  resourceNames: {{ toJson . }}
+  resourceNames: {{ append . $.Release.Namespace | uniq | toJson }}
   {{- end }}
   verbs: [get]
 {{- end }}
@@ -152,4 +162,54 @@
 - apiGroups: [""]
   resources: [secrets]
   verbs: [create]
+{{- end }}
+{{- define "wave.rules.uninstall-webhook" -}}
+# The webhook would add lifted scheduling holds again.
+- apiGroups: [admissionregistration.k8s.io]
+  resources: [mutatingwebhookconfigurations]
+  resourceNames: [{{ include "wave.webhook" . | toYaml }}]
+  verbs: [delete]
+# The hook warns if a webhook is left.
+- apiGroups: [admissionregistration.k8s.io]
+  resources: [mutatingwebhookconfigurations]
+  verbs: [list]
+{{- end }}
+{{- define "wave.rules.uninstall-deployment" -}}
+# Wave is scaled to 0, because it would add removed finalizers again.
+- apiGroups: [apps]
+  resources: [deployments]
+  resourceNames: [{{ include "wave.fullname" . | toYaml }}]
+  verbs: [get, patch]
+{{- end }}
+{{- define "wave.rules.uninstall" -}}
+# Scheduling holds are lifted and finalizers are removed.
+- apiGroups: [apps]
+  resources: [deployments]
+  verbs: [list, get, patch]
+- apiGroups: [apps]
+  resources: [statefulsets]
+  verbs: [list, get, patch]
+- apiGroups: [apps]
+  resources: [daemonsets]
+  verbs: [list, get, patch]
+# Pods that Kubernetes would not replace are replaced.
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [list, delete]
+{{- if or .Values.ownerReferences .Values.migrateLegacy }}
+# Owner references are removed before the finalizer.
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [list, get, patch]
+{{- end }}
+{{- if or .Values.ownerReferences .Values.migrateLegacy }}
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [list, get, patch]
+{{- end }}
+{{- range (include "wave.kinds" . | fromJson).kinds }}
+- apiGroups: [{{ toYaml .group }}]
+  resources: [{{ toYaml .plural }}]
+  verbs: [list, get, patch]
+{{- end }}
 {{- end }}

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
-import { limits } from "../../domain/references/limits.ts";
+import { limits, parsedKeys } from "../../domain/references/limits.ts";
 import { maxParsedKeys } from "../../kube/http/large-json.ts";
 
 it("an object with too many keys to parse exceeds the limit, so that no hash covers only a part of it", () => {
   expect(maxParsedKeys).toBeGreaterThan(limits.keysOfObject.max);
+  expect(maxParsedKeys).toBe(parsedKeys);
 });

@@ -30,7 +30,7 @@ interface Options {
 type ConfigCache = KindCache<KubeObject & ConfigObject, Config>;
 
 /** Excludes Helm releases: Secrets of up to 1 MiB each that no Pod reads. The server does not send them. */
-const withoutHelmReleases = "type!=helm.sh/release.v1";
+export const withoutHelmReleases = "type!=helm.sh/release.v1";
 
 /** One cache for each kind. */
 interface ConfigCaches extends Readonly<Record<StoredKind, ConfigCache>> {
@@ -55,7 +55,7 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
         owners?.update(kind, object);
         if (held !== undefined && sameConfig(held, config)) return held;
         const slim = { ...config, namespace: sharedString(config.namespace), keys: shared.list(config.keys) };
-        return namespaceLimits.fit(held, slim, (count) => withoutKeys(slim, { limit: "namespace", count }));
+        return namespaceLimits.fit(held, slim, (exceeded) => withoutKeys(slim, exceeded));
       },
       same: sameConfig,
       onChange: (change) => {

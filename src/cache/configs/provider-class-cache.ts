@@ -5,9 +5,9 @@ import { resources } from "../../kube/api/resources.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { KindCache, type ListListener, type Watch } from "../store/kind-cache.ts";
-import type { NamespaceLimits } from "../store/namespace-limits.ts";
+import type { NamespaceExceeded, NamespaceLimits } from "../store/namespace-limits.ts";
 import type { StoreChange } from "../store/store.ts";
-import { ProviderClasses } from "./provider-classes.ts";
+import { ProviderClasses } from "./mounted-classes.ts";
 
 interface Options {
   /** Undefined: all. */
@@ -34,9 +34,7 @@ export class ProviderClassCache {
       transform: (object, held) => {
         const status = toPodStatus(object, clock.wall() / 1000, held);
         if (held !== undefined && samePodStatus(held, status)) return held;
-        const leftOut = (count: number): PodStatus => {
-          return { ...status, className: "", limitExceeded: { limit: "namespace", count } };
-        };
+        const leftOut = (limitExceeded: NamespaceExceeded): PodStatus => ({ ...status, className: "", limitExceeded });
         return namespaceLimits.fit(held, status, leftOut);
       },
       same: samePodStatus,

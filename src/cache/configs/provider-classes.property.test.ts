@@ -9,7 +9,7 @@ import {
   toPodStatus as toPodStatusAt,
 } from "../../domain/config/pod-status.ts";
 import type { StoreChange } from "../store/store.ts";
-import { ProviderClasses } from "./provider-classes.ts";
+import { ProviderClasses } from "./mounted-classes.ts";
 
 const toPodStatus = (object: PodStatusObject, held?: PodStatus) => toPodStatusAt(object, 10_000, held);
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
+import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { noOwners } from "../../domain/owner-references/owners.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { OwnerIndex } from "./owner-index.ts";

@@ -1,6 +1,6 @@
 import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
 import { type Config, type ConfigObject, toConfig } from "../../domain/config/digest.ts";
-import type { Lookup } from "../../domain/config/view.ts";
+import type { Lookup } from "../../domain/config/view-of-references.ts";
 import { configKey, type StoredKind, type StoredName } from "../../domain/references/references.ts";
 import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
 import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";

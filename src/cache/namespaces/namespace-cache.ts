@@ -1,5 +1,6 @@
 // The cache of Namespaces: what each decides for its workloads, and which namespaces are synced.
 import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
+import type { ClusterHold } from "../../domain/policy/cluster-hold.ts";
 import { type NamespaceObject, sameNamespacePolicy, toNamespacePolicy } from "../../domain/policy/namespace-policy.ts";
 import type { NamespacePolicy } from "../../domain/policy/policy.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
@@ -18,7 +19,7 @@ interface NamespaceWatch {
 
 /**
  * The policy of each Namespace for its workloads. If Wave is limited to some namespaces, each is watched by name: Wave then needs
- * no permission for others.
+ * no permission for others. The Namespace in which Wave runs is always watched, because its annotation may hold every rollout.
  */
 export class NamespaceCache {
   readonly kind = resources.namespaces.kind;
@@ -26,10 +27,15 @@ export class NamespaceCache {
   readonly #compatibility: CompatibilitySettings | undefined;
   /** By name. The key "" is the watch of all. */
   readonly #watched: ReadonlyMap<string, NamespaceWatch>;
+  readonly #own: string | undefined;
+  /** Why the own Namespace could not be listed. */
+  #ownFailure: string | undefined;
 
   constructor(options: {
     /** Undefined: all. */
     readonly namespaces: readonly string[] | undefined;
+    /** The Namespace in which Wave runs; undefined outside a cluster. */
+    readonly own?: string | undefined;
     readonly compatibility?: CompatibilitySettings | undefined;
     readonly log: Logger;
     /** Receives the name of a Namespace after its policy changed. */
@@ -37,8 +43,9 @@ export class NamespaceCache {
     /** Also receives the name if the Namespace opted in or out after the first list. */
     readonly onOptInChange: (name: string) => void;
   }) {
-    const { namespaces = [""], log, onChange, onOptInChange } = options;
+    const { namespaces = [""], own, log, onChange, onOptInChange } = options;
     this.#log = log;
+    this.#own = own;
     this.#compatibility = options.compatibility;
     const watched = (): NamespaceWatch => {
       const listed = new SyncGate();
@@ -50,7 +57,8 @@ export class NamespaceCache {
       };
       return { store: new Store({ kind: this.kind, same: sameNamespacePolicy, onChange: announce }), listed };
     };
-    this.#watched = new Map(namespaces.map((name) => [name, watched()]));
+    const names = new Set(own === undefined || namespaces.includes("") ? namespaces : [...namespaces, own]);
+    this.#watched = new Map(Array.from(names, (name) => [name, watched()]));
   }
 
   /** Number of Namespaces with a policy. */
@@ -60,7 +68,28 @@ export class NamespaceCache {
 
   /** Returns the policy of a Namespace; undefined if the Namespace is unknown. */
   get(name: string): NamespacePolicy | undefined {
-    return (this.#watched.get("") ?? this.#watched.get(name))?.store.get("", name);
+    return this.#watchOf(name)?.store.get("", name);
+  }
+
+  /** The hold of every rollout; undefined: there is none. */
+  get clusterHold(): ClusterHold | undefined {
+    const namespace = this.#own;
+    const reason = namespace === undefined ? undefined : this.get(namespace)?.clusterHold;
+    return namespace === undefined || reason === undefined ? undefined : { namespace, reason };
+  }
+
+  /** Whether it is known if every rollout is held. Before that, nothing may roll: a restart must not end the hold. */
+  get isOwnListed(): boolean {
+    return this.#own === undefined || this.#watchOf(this.#own)?.listed.isOpen === true;
+  }
+
+  /** Returns why it is not known if every rollout is held: one line, or nothing. */
+  ownProblem(): readonly string[] {
+    return this.isOwnListed || this.#ownFailure === undefined ? [] : [this.#ownFailure];
+  }
+
+  #watchOf(name: string): NamespaceWatch | undefined {
+    return this.#watched.get("") ?? this.#watched.get(name);
   }
 
   /** Resolves when the policy of a Namespace ("" for all) is known. Rejects if the signal is aborted first. */
@@ -82,7 +111,10 @@ export class NamespaceCache {
           watched.listed.open();
           listed(name);
         },
-        onFailed: (reason) => failed(name, reason),
+        onFailed: (reason) => {
+          if (name === this.#own) this.#ownFailure = reason;
+          failed(name, reason);
+        },
       });
     });
   }

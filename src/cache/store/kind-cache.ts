@@ -105,6 +105,11 @@ export class KindCache<O extends KubeObject, T> {
     return this.#storeOf(namespace)?.syncedUpTo ?? 0;
   }
 
+  /** Returns the number of values in one namespace; 0 if it is not watched. */
+  countIn(namespace: string): number {
+    return this.#storeOf(namespace)?.countIn(namespace) ?? 0;
+  }
+
   /** Returns all values, in all namespaces. */
   values(): IteratorObject<T> {
     return this.#stores.values().flatMap((store) => store.values());

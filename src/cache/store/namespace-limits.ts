@@ -1,7 +1,7 @@
 import type { Config } from "../../domain/config/digest.ts";
 import type { PodStatus } from "../../domain/config/pod-status.ts";
 import type { Workload } from "../../domain/model/workload.ts";
-import { limits } from "../../domain/references/limits.ts";
+import { type LimitExceeded, limits } from "../../domain/references/limits.ts";
 import { isShareable } from "./shared-lists.ts";
 
 /** What the caches keep for an object. */
@@ -15,6 +15,23 @@ interface NamespaceUsage {
 
 const mebibyte = 2 ** 20;
 
+/** The memory of Wave without its caches at the peak, in bytes: the process, its connections, and the objects that it reads. */
+const withoutCaches = 88 * mebibyte;
+/** The share of the remaining memory that the caches may use by their approximate sizes. The heap needs the rest. */
+const cacheShare = 0.8;
+
+/** The share of what other namespaces leave that one namespace may use. */
+const leftShare = 2 / 3;
+
+/** Returns how many bytes all caches together may use with this memory limit of the process; infinity without a limit. */
+export function cacheBytesFor(memoryLimit: number | undefined): number {
+  if (memoryLimit === undefined || memoryLimit <= 0) return Number.POSITIVE_INFINITY;
+  return Math.max(limits.namespace.max * mebibyte, cacheShare * (memoryLimit - withoutCaches));
+}
+
+/** How a namespace exceeds its limit. */
+export type NamespaceExceeded = Pick<LimitExceeded, "limit" | "count" | "max">;
+
 /** Objects that were left out are listed again when their namespace uses less than this share of its limit. */
 const relistBelow = 0.9;
 
@@ -24,18 +41,32 @@ const relistBelow = 0.9;
  * A workload of 8 KiB can name 1,000 objects, which take 40 times as much memory here. Only a quota limits how many such
  * workloads a tenant creates. If an object exceeds the limit of its namespace, the caches keep only its name, and Wave
  * decides nothing from it.
+ *
+ * All namespaces together have a limit, too. Each may use two thirds of what the others leave. So the limit is never exceeded, and a namespace
+ * with little configuration finds room, however many are full.
  */
 export class NamespaceLimits {
   readonly #byNamespace = new Map<string, NamespaceUsage>();
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  /** `maxBytes` is for all namespaces together. */
+  constructor(maxBytes = Number.POSITIVE_INFINITY) {
+    this.#maxBytes = maxBytes;
+  }
 
   /**
-   * Returns the value to cache in place of `before`: `after`, or `reduce(MiB)` if `after` is larger than `before` and its
-   * namespace would exceed the limit. The argument of `reduce` is the size that the namespace would have, in MiB.
+   * Returns the value to cache in place of `before`: `after`, or `reduce(…)` if `after` is larger than `before` and its
+   * namespace would exceed the limit. The argument of `reduce` has the size that the namespace would have, in MiB.
    */
-  fit<V extends CachedValue>(before: V | undefined, after: V, reduce: (mebibytes: number) => V): V {
+  fit<V extends CachedValue>(before: V | undefined, after: V, reduce: (exceeded: NamespaceExceeded) => V): V {
     const growth = bytesOf(after) - bytesOf(before);
     const bytes = this.#usageOf(after.namespace).bytes + growth;
-    return growth > 0 && bytes > limits.namespace.max * mebibyte ? reduce(Math.ceil(bytes / mebibyte)) : after;
+    const max = this.#maxOf(after.namespace);
+    if (growth <= 0 || bytes <= max) return after;
+    const isLower = max < limits.namespace.max * mebibyte;
+    const count = Math.ceil(bytes / mebibyte);
+    return reduce({ limit: "namespace", count, ...(isLower && { max: Math.floor(max / mebibyte) }) });
   }
 
   /** Records that `after` is cached in place of `before`. Undefined: no value. See {@link StoreOptions.onReplaced}. */
@@ -43,8 +74,10 @@ export class NamespaceLimits {
     const namespace = (after ?? before)?.namespace;
     if (namespace === undefined) return;
     const { bytes, leftOut } = this.#usageOf(namespace);
+    const growth = bytesOf(after) - bytesOf(before);
+    this.#bytes += growth;
     const usage = {
-      bytes: bytes + bytesOf(after) - bytesOf(before),
+      bytes: bytes + growth,
       leftOut: leftOut + Number(isLeftOut(after)) - Number(isLeftOut(before)),
     };
     if (usage.bytes > 0) this.#byNamespace.set(namespace, usage);
@@ -59,12 +92,18 @@ export class NamespaceLimits {
   /** Reports whether objects of a namespace were left out and may fit now. */
   hasRoom(namespace: string): boolean {
     const { bytes, leftOut } = this.#usageOf(namespace);
-    return leftOut > 0 && bytes < relistBelow * limits.namespace.max * mebibyte;
+    return leftOut > 0 && bytes < relistBelow * this.#maxOf(namespace);
   }
 
   /** Reports whether {@link hasRoom} is true for at least one namespace. */
   get hasRoomAnywhere(): boolean {
     return this.#byNamespace.keys().some((namespace) => this.hasRoom(namespace));
+  }
+
+  /** Returns how many bytes a namespace may use now. */
+  #maxOf(namespace: string): number {
+    const others = this.#bytes - this.#usageOf(namespace).bytes;
+    return Math.min(limits.namespace.max * mebibyte, leftShare * (this.#maxBytes - others));
   }
 
   #usageOf(namespace: string): NamespaceUsage {

@@ -99,6 +99,11 @@ export class Store<T> {
     return this.#held.get(namespace)?.values() ?? [];
   }
 
+  /** Returns the number of values in a namespace. */
+  countIn(namespace: string): number {
+    return this.#held.get(namespace)?.size ?? 0;
+  }
+
   /**
    * Begins to accept a list of one namespace that is requested after this call, while the watch continues. An object from
    * it is valid only if the watch sends no event for that object and begins no list of its own in the meantime. Returns

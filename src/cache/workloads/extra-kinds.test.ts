@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { FakeWatch } from "../../../test/support/fake-watch.ts";
-import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
+import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import { ApiError, ConnectionError } from "../../kube/api/errors.ts";

@@ -1,4 +1,4 @@
-import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
+import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadKind, WorkloadRow } from "../../domain/model/workload.ts";
 import { isApiFailure, retryAfterMs } from "../../kube/api/api-failure.ts";

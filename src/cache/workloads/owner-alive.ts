@@ -1,6 +1,6 @@
 import type { OwnerReference } from "#kubernetes";
-import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
 import { isOfKind, type WorkloadRow } from "../../domain/model/kind-row.ts";
+import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { type Workload, workloadKey } from "../../domain/model/workload.ts";
 
 /**

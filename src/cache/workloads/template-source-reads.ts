@@ -1,5 +1,5 @@
 import { isTemplateSource } from "../../domain/config/template-source.ts";
-import { kinds } from "../../domain/model/built-in-kinds.ts";
+import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import type { WorkloadObject, WorkloadRow } from "../../domain/model/workload.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resourcePath } from "../../kube/api/resources.ts";

@@ -1,7 +1,9 @@
 // The caches of workloads of all kinds, and the templates that they take from other workloads. Decides nothing.
+
+import { isUndone } from "../../domain/admission/undo-request.ts";
 import type { DirectiveContext } from "../../domain/compatibility/directives.ts";
-import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
 import { matchesObject, sameWorkload, withoutReferences, withProgressOf } from "../../domain/model/cached-workload.ts";
+import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { hasSchedulingHold } from "../../domain/model/scheduling-hold.ts";
 import {
   MalformedWorkload,
@@ -73,7 +75,7 @@ export function workloadCaches(
           return withProgressOf(held, object);
         const workload = workloadFrom(row, object, directiveContext, held, log);
         if (workload === undefined || !isRelevant(workload)) return undefined;
-        return namespaceLimits.fit(held, workload, (mebibytes) => withoutReferences(workload, mebibytes));
+        return namespaceLimits.fit(held, workload, (exceeded) => withoutReferences(workload, exceeded));
       },
       completer:
         row.workloadRef &&
@@ -117,6 +119,8 @@ function isRelevant(workload: Workload): boolean {
     workload.optIn.state !== "out" ||
     hasSchedulingHold(workload) ||
     workload.mistakes.length > 0 ||
-    workload.oldFinalizer
+    workload.oldFinalizer ||
+    // The undo may have opted it out.
+    isUndone(workload)
   );
 }

@@ -1,4 +1,4 @@
-// The commands hold, release, approve and resume write one annotation each. This folder has what they share.
+// The commands hold, release, approve, resume and roll write one annotation each. This folder has what they share.
 import type { PolicyAnnotation } from "../../domain/policy/policy-rows.ts";
 import { annotationPrefix } from "../../domain/references/annotations.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
@@ -14,8 +14,8 @@ import { commandArguments, type NamedObject } from "../command/named-object.ts";
  */
 const fieldManager = "wave-cli";
 
-/** The annotations that the commands write: those of people, and the content that was rolled back, which `wave resume` removes. */
-type WrittenAnnotation = PolicyAnnotation | "rejected-configmaps";
+/** The annotations that the commands write: those of people, the hold of every rollout, and the content that was rolled back, which `wave resume` removes. */
+type WrittenAnnotation = PolicyAnnotation | "hold-cluster" | "rejected-configmaps";
 
 /**
  * Writes one annotation, or removes it with null, and changes nothing else.

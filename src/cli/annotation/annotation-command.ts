@@ -10,11 +10,13 @@ import { accepting, type Command } from "../command/command.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import type { CommandHelp } from "../command/help.ts";
+import { outputLine } from "../command/messages.ts";
 import type { NamedObject } from "../command/named-object.ts";
 import { type ArgumentKind, parseObjectArguments } from "../command/workload-argument.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
+import type { FlagTable } from "../flags/parse-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
 
 /** The cluster and the policy for the commands that write one annotation. */
@@ -32,15 +34,19 @@ interface AnnotationCommandRow<K extends string> {
   /** Paragraphs for `--help-all`. */
   readonly details?: readonly string[];
   readonly kinds: readonly ArgumentKind<K>[];
+  /** The flags of another use of the command, which takes no object. Its help shows them too. */
+  readonly otherFlags?: FlagTable;
   /** Writes the annotation of one object and prints the result. */
   readonly run: (context: AnnotationContext, target: NamedObject) => Promise<void>;
 }
 
-const flags = { namespace: namespaceFlag, ...connectionFlags, ...inheritedFlags };
+/** The flags of all these commands. */
+export const annotationFlags = { namespace: namespaceFlag, ...connectionFlags, ...inheritedFlags };
 
 /** Returns a command that annotates objects one after the other and stops at the first failure. */
 export function annotationCommand<K extends string>(row: AnnotationCommandRow<K>): Command {
-  const { name, help, details = [], kinds, run } = row;
+  const { name, help, details = [], kinds, otherFlags = {}, run } = row;
+  const flags: typeof annotationFlags = { ...otherFlags, ...annotationFlags };
   const command = clusterCommand({
     name,
     flags,
@@ -48,7 +54,7 @@ export function annotationCommand<K extends string>(row: AnnotationCommandRow<K>
     help: {
       ...help,
       usage: `wave ${name} KIND/NAME... [flags]`,
-      usualFlags: ["namespace"],
+      usualFlags: ["namespace", ...Object.keys(otherFlags)],
       details: [...details, "You need permission to patch the object. kubectl annotate has the same effect."],
       exits: {
         [exitCodes.done]: "Done, or there was nothing to do.",
@@ -73,7 +79,7 @@ export function annotationCommand<K extends string>(row: AnnotationCommandRow<K>
               ? readWorkloadSnapshot(cluster, { ...target, resource }, target.namespace, policy)
               : undefined;
           },
-          print: (line) => terminal.write(`${line}\n`),
+          print: (line) => terminal.write(outputLine(line)),
         };
         for (const object of objects) {
           const { resource } = object;
@@ -93,10 +99,11 @@ export function annotationCommand<K extends string>(row: AnnotationCommandRow<K>
 /** People try `-A`, because `wave list` has this flag. */
 function refuseAllNamespaces(name: string, args: readonly string[], kinds: readonly ArgumentKind<string>[]): void {
   if (!args.includes("-A") && !args.includes("--all-namespaces")) return;
-  const example = kinds.some(({ kind }) => kind === "Namespace")
-    ? `wave ${name} namespace/shop namespace/web`
-    : `wave ${name} deployment/web -n shop`;
-  throw new UsageError(argumentErrorTexts.noAllNamespaces(name, example));
+  const isForCluster = kinds.some(({ kind }) => kind === "Namespace");
+  const text = isForCluster
+    ? argumentErrorTexts.clusterForAll(name)
+    : argumentErrorTexts.noAllNamespaces(name, `wave ${name} deployment/web -n shop`);
+  throw new UsageError(text);
 }
 
 function isWorkloadRow(resource: Resource): resource is WorkloadRow {

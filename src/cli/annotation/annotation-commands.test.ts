@@ -1,12 +1,15 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { commandScene, type WantedWorkload } from "../../../test/support/cli/commands.ts";
 import { runWave } from "../../../test/support/cli/terminal.ts";
 import { eventually } from "../../../test/support/eventually.ts";
+import { wavePresenceTexts } from "../cluster/running-wave/wave-presence.ts";
+import { holdLimits } from "../hold/hold-limit.ts";
 
 const sandbox = await startSandbox();
 afterAll(() => sandbox.close());
 
+const noWave = wavePresenceTexts.none;
 let scenes = 0;
 /** A namespace for one test, with a Deployment that is due. */
 async function scene(wanted: WantedWorkload = {}, ofNamespace: Readonly<Record<string, string>> = {}) {
@@ -32,11 +35,13 @@ describe("wave hold and wave release", () => {
     expect((await output("hold", "deploy/web")).split("\n")).toEqual([
       `deployment/web held (undo: wave release deployment/web -n ${namespace})`,
       expect.stringMatching(/^A rollout is due, but held \(hold\)\. .*hold.*\.$/),
+      holdLimits.undo(namespace),
+      holdLimits.configMaps,
       "",
     ]);
     expect(await annotation("deployments/web", "hold")).toBe("true");
     expect(await output("release", "deploy/web")).toBe(
-      `deployment/web released (undo: wave hold deployment/web -n ${namespace})\nWave rolls the workload now.\n`,
+      `deployment/web released (undo: wave hold deployment/web -n ${namespace})\nA rollout is due. ${noWave}\n`,
     );
     expect(await annotation("deployments/web", "hold")).toBeUndefined();
     await roll("deployments/web");
@@ -47,11 +52,11 @@ describe("wave hold and wave release", () => {
   it("release one workload of a held Namespace with its own annotation", async () => {
     const { output, annotation, namespace, toBe, env } = await scene();
     expect((await runWave(["hold", `namespace/${namespace}`], env)).out).toBe(
-      `namespace/${namespace} held (undo: wave release namespace/${namespace})\nNo workload in the Namespace rolls, except those with the annotation wave.pusher.com/hold: "false".\n`,
+      `namespace/${namespace} held (undo: wave release namespace/${namespace})\nNo workload in the Namespace rolls, except those with the annotation wave.pusher.com/hold: "false".\n${holdLimits.configMaps}\n`,
     );
     await toBe("deployments/web", "held");
     expect(await output("release", "deploy/web")).toBe(
-      `deployment/web released; namespace/${namespace} stays held (undo: wave hold deployment/web -n ${namespace})\nWave rolls the workload now.\n`,
+      `deployment/web released; namespace/${namespace} stays held (undo: wave hold deployment/web -n ${namespace})\nA rollout is due. ${noWave}\n`,
     );
     expect(await annotation("deployments/web", "hold")).toBe("false");
     expect((await runWave(["release", `ns/${namespace}`], env)).code).toBe(0);
@@ -63,13 +68,11 @@ describe("wave hold and wave release", () => {
     const { output, annotation, createConfigMap, toBe } = await scene();
     await createConfigMap("more", "1");
     expect(await output("hold", "cm", "page", "more")).toMatch(
-      /^configmap\/page held .*\nChanges of this object start no rollout\..*\nconfigmap\/more held /,
+      /^configmap\/page held .*\nChanges of this object start no rollout\..*\nWithout pinned configuration, .*\nconfigmap\/more held /,
     );
     expect(await annotation("configmaps/page", "hold")).toBe("true");
     await toBe("deployments/web", "held");
-    expect(await output("release", "cm/page")).toContain(
-      "Wave now rolls every workload that is due and has no other hold.",
-    );
+    expect(await output("release", "cm/page")).toContain("Every workload that is due and has no other hold may roll.");
     await toBe("deployments/web", "due");
   });
 
@@ -105,7 +108,7 @@ describe("wave hold and wave release", () => {
     { args: ["release", "ns/a", "-n", "b"], message: "error: -n b contradicts namespace/a; remove one of the two" },
     {
       args: ["hold", "-A"],
-      message: "error: wave hold does not support -A; name each object, for example: wave hold namespace/shop",
+      message: "error: wave hold does not support -A; for every rollout run wave hold --cluster, or name each object",
     },
   ])("reject $args with exit code 2 and one line", async ({ args, message }) => {
     const { code, out, err } = await runWave(args);
@@ -123,7 +126,7 @@ describe("wave approve", () => {
     expect(hold?.reason).toBe("approval");
     const digits = currentHash?.slice(3);
     expect(await output("approve", "deploy/web")).toBe(
-      `deployment/web approved: hash ${digits?.slice(0, 8)} (undo: kubectl annotate deployment/web -n ${namespace} wave.pusher.com/approved-)\nWave rolls the workload now.\n`,
+      `deployment/web approved: hash ${digits?.slice(0, 8)} (undo: kubectl annotate deployment/web -n ${namespace} wave.pusher.com/approved-)\nA rollout is due. ${noWave}\n`,
     );
     expect(await annotation("deployments/web", "approved")).toBe(digits);
     await editConfigMap("page", "2");
@@ -190,7 +193,7 @@ describe("wave resume", () => {
   it("of a halted workload rolls only this workload", async () => {
     const { output, explained, namespace } = await halted();
     expect(await output("resume", "deploy/b", timeout)).toBe(
-      `deployment/b resumed: it rolls despite the failures (undo: kubectl annotate deployment/b -n ${namespace} wave.pusher.com/resumed-)\nWave rolls the workload now.\n`,
+      `deployment/b resumed: it rolls despite the failures (undo: kubectl annotate deployment/b -n ${namespace} wave.pusher.com/resumed-)\nA rollout is due. ${noWave}\n`,
     );
     expect(await explained("deployments/a")).toMatchObject({ state: "held", because: "halted" });
   });
@@ -218,6 +221,99 @@ describe("wave resume", () => {
     expect({ code, err }).toEqual({
       code: 1,
       err: `error: no workload that opted in reads configmap/other in namespace ${namespace}. Check -n and --context.\n`,
+    });
+  });
+});
+
+describe("wave roll", () => {
+  const closed = { "wave.pusher.com/window": "Mon 00:00-00:01" };
+
+  it("requests a rollout that waits for its window, and names the user", async () => {
+    const { output, annotation, namespace } = await scene({ annotations: closed });
+    expect(await output("roll", "deploy/web")).toBe(
+      `deployment/web requested to roll now (undo: kubectl annotate deployment/web -n ${namespace} wave.pusher.com/roll-requested-)\nA rollout is due. ${noWave}\n`,
+    );
+    expect(await annotation("deployments/web", "roll-requested")).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/);
+  });
+
+  it("requests nothing if no rollout waits", async () => {
+    const { output, annotation, roll, toBe } = await scene();
+    expect(await output("roll", "deploy/web")).toBe(`A rollout is due. ${noWave}\n`);
+    await roll("deployments/web");
+    await toBe("deployments/web", "current");
+    expect(await output("roll", "deploy/web")).toBe(
+      "deployment/web unchanged: no rollout waits\nThe workload is up to date. No rollout is due.\n",
+    );
+    expect(await annotation("deployments/web", "roll-requested")).toBeUndefined();
+  });
+
+  it("fails if a person holds the workload, and names the command that releases it", async () => {
+    const { run, output, annotation } = await scene();
+    await output("hold", "deploy/web");
+    expect(await run("roll", "deploy/web")).toEqual({
+      code: 1,
+      out: "",
+      err: expect.stringMatching(
+        /^error: deployment\/web not requested: wave roll does not end the hold "hold"\. .*wave release deployment\/web/,
+      ),
+    });
+    expect(await annotation("deployments/web", "roll-requested")).toBeUndefined();
+  });
+});
+
+describe("wave hold --cluster and wave release --cluster", () => {
+  /** A cluster of its own, because the Wave in it affects every command. */
+  async function installedWave() {
+    const own = await startSandbox({ controllers: false });
+    onTestFinished(() => own.close());
+    const cluster = commandScene(own, "shop");
+    await cluster.createNamespace("shop");
+    await cluster.createConfigMap("page", "1");
+    for (const name of ["web", "wave"]) await cluster.createWorkload(`deployments/${name}`);
+    const containers = [{ name: "wave", image: "wave", args: ["run", "--settle=0"] }];
+    const labels = { "app.kubernetes.io/name": "wave" };
+    await cluster.merge("deployments/wave", { metadata: { labels }, spec: { template: { spec: { containers } } } });
+    return cluster;
+  }
+
+  it("hold and release every rollout by the Namespace of Wave, and every command shows the hold", async () => {
+    const { env, run, merge } = await installedWave();
+    expect(await runWave(["hold", "--cluster", "--reason", "INC-12"], env)).toEqual({
+      code: 0,
+      err: "",
+      out: `Every rollout of Wave in shop is held (undo: wave release --cluster).\nRollouts that have started continue. ${holdLimits.configMaps}\n`,
+    });
+    expect(await run("list")).toMatchObject({
+      code: 0,
+      err: expect.stringContaining(
+        `note: Every rollout is held by annotation wave.pusher.com/hold-cluster on Namespace "shop": "INC-12`,
+      ),
+      out: expect.stringMatching(/deployment\/web +held +\S+ +\S+ +clusterHold/),
+    });
+    expect(await run("roll", "deploy/web")).toMatchObject({ code: 1, err: expect.stringContaining("clusterHold") });
+    expect((await run("approve", "deploy/web")).out).not.toContain(noWave);
+    expect((await runWave(["release", "--cluster"], env)).code).toBe(0);
+    expect((await run("list")).out).toMatch(/deployment\/web +due/);
+    expect((await run("release", "deploy/web")).out).toContain(`A rollout is due. ${wavePresenceTexts.notReady}`);
+    await merge("deployments/wave/status", { status: { readyReplicas: 1 } });
+    expect((await run("release", "deploy/web")).out).toContain("Wave rolls the workload now.");
+  });
+
+  it.each([
+    { args: ["hold", "--cluster", "deploy/web"], code: 2, message: '"deploy/web"; --cluster is about all objects' },
+    { args: ["hold", "deploy/web", "--reason=x"], code: 2, message: "--reason needs --cluster" },
+  ])("reject $args", async ({ args, code, message }) => {
+    const { env } = await scene();
+    expect(await runWave(args, env)).toMatchObject({ code, err: expect.stringContaining(message) });
+  });
+
+  it("fail if no Wave is found", async () => {
+    const empty = await startSandbox();
+    onTestFinished(() => empty.close());
+    const { env } = commandScene(empty, "default");
+    expect(await runWave(["hold", "--cluster"], env)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("no Wave found"),
     });
   });
 });

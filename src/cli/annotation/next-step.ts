@@ -1,21 +1,26 @@
 import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
+import { startsNow, type WavePresence } from "../cluster/running-wave/wave-presence.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
 import { sentences } from "../output/sentences.ts";
 
 /** Returns what happens to a workload after a command changed when it rolls: one line, and one line for each failed read. */
 export function nextStep(snapshot: WorkloadSnapshot): string {
-  return [effectOf(explainWorkload(snapshot)), ...snapshot.gaps.map((gap) => sentences(`Incomplete: ${gap}`))].join(
-    "\n",
-  );
+  return [
+    effectOf(explainWorkload(snapshot), snapshot.policy.presence),
+    ...snapshot.gaps.map((gap) => sentences(`Incomplete: ${gap}`)),
+  ].join("\n");
 }
 
-function effectOf({ state, message, kubernetes, hold, reason, pods }: Explanation): string {
+function effectOf(
+  { state, message, kubernetes, hold, reason, pods }: Explanation,
+  presence: WavePresence | undefined,
+): string {
   switch (state) {
     case "current":
       return upToDate;
     case "due":
-      return "Wave rolls the workload now.";
+      return startsNow(presence, "Wave rolls the workload now.", "A rollout is due.");
     case "held":
       return sentences(`A rollout is due, but held (${hold?.reason})`, message ?? "", latestEnd(hold));
     case "ignored":
@@ -28,6 +33,7 @@ function effectOf({ state, message, kubernetes, hold, reason, pods }: Explanatio
       return noRollout(state, withKubernetesReason(message ?? reason, kubernetes));
     case "failed":
     case "rolledBack":
+    case "mixed":
     case "behind":
     case "waiting":
     case "overLimit":

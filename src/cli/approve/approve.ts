@@ -1,10 +1,11 @@
 // `wave approve KIND/NAME...`: writes the approved hash. src/cli/annotation has the mechanism.
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
+import { actOnWorkload } from "../annotation/act-on-workload.ts";
 import { annotate, removeCommand } from "../annotation/annotate.ts";
 import { type AnnotationContext, annotationCommand } from "../annotation/annotation-command.ts";
-import { nextStep } from "../annotation/next-step.ts";
 import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
 import { policyOf } from "../cluster/running-wave/known-policy.ts";
+import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { CommandFailure } from "../command/command-failure.ts";
 import { commandErrorTexts } from "../command/error-texts.ts";
 import { exitCodes } from "../command/exit-codes.ts";
@@ -28,12 +29,10 @@ export const approveCommand = annotationCommand({
     "The command writes the digits of the current hash to the annotation wave.pusher.com/approved. The mode is an annotation of the workload or of its Namespace.",
     "The command computes the hash from the objects that you may read. If you lack permission to read a Secret, take the digits from the Event RolloutHeld of the workload and write the annotation yourself.",
   ],
-  run: approveOne,
+  run: actOnWorkload(approveOne),
 });
 
-async function approveOne(context: AnnotationContext, target: NamedObject): Promise<void> {
-  const snapshot = await context.read(target);
-  if (snapshot === undefined) return;
+async function approveOne(context: AnnotationContext, target: NamedObject, snapshot: WorkloadSnapshot): Promise<void> {
   const explanation = explainWorkload(snapshot);
   const { workload } = snapshot.found;
   const isDue = explanation.state === "due" || explanation.state === "held";
@@ -47,8 +46,6 @@ async function approveOne(context: AnnotationContext, target: NamedObject): Prom
   } else {
     context.print(`${objectName(target)} unchanged: nothing waits for approval`);
   }
-  const after = await context.read(target);
-  if (after !== undefined) context.print(nextStep(after));
 }
 
 /** Returns all digits of the current hash: with fewer digits, another configuration could be made to match. */

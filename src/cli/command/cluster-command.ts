@@ -19,16 +19,19 @@ export interface Cluster extends ClusterSource {
   readonly namespace: string;
 }
 
+/** The work of a command, which resolves with the exit code. Some arguments need no cluster, or several. */
+export type ClusterWork = ((cluster: Cluster) => Promise<number>) | { readonly withoutCluster: () => Promise<number> };
+
 interface ClusterCommandRow<T extends FlagTable>
   extends Pick<FlagCommandRow<T & typeof connectionFlags>, "flags" | "kinds" | "surplus"> {
   readonly name: string;
   /** The help, without the exit codes that all cluster commands share. */
   readonly help: CommandHelp;
   /**
-   * Reads the arguments before any request. The returned function does the work and resolves with the exit code. Throws a UsageError
+   * Reads the arguments before any request. The returned function does the work. Throws a UsageError
    * for an invalid argument.
    */
-  readonly read: (call: CommandCall<T & typeof connectionFlags>) => (cluster: Cluster) => Promise<number>;
+  readonly read: (call: CommandCall<T & typeof connectionFlags>) => ClusterWork;
 }
 
 /**
@@ -41,6 +44,7 @@ export function clusterCommand<T extends FlagTable>({ name, help, read, ...row }
     help: { ...help, exits: { ...help.exits, ...sharedExitCodes } },
     run: async (call) => {
       const run = read(call);
+      if ("withoutCluster" in run) return run.withoutCluster();
       let config: ClusterConfig | undefined;
       try {
         config = await clusterConfigOf(call.values, call.terminal);
@@ -70,11 +74,21 @@ export async function clusterConfigOf(
 }
 
 /** Opens a connection to a cluster, calls `run` with it, and closes it. `name` becomes part of the user agent. */
-export async function withCluster(
+export async function withCluster<T>(
   name: string,
   config: ClusterConfig,
-  run: (cluster: Cluster) => Promise<number>,
-): Promise<number> {
+  run: (cluster: Cluster) => Promise<T>,
+): Promise<T> {
+  const cluster = await openCluster(name, config);
+  try {
+    return await run(cluster);
+  } finally {
+    await cluster.client.close();
+  }
+}
+
+/** Returns a connection to a cluster, without a request. The caller closes its client. `name` becomes part of the user agent. */
+export async function openCluster(name: string, config: ClusterConfig): Promise<Cluster> {
   const { createApiClient } = await import("../../kube/http/client.ts");
   const client = createApiClient({
     config,
@@ -82,10 +96,6 @@ export async function withCluster(
     metrics: new MetricsRegistry(),
     userAgent: `wave-${name}/${version()} (${process.platform}/${process.arch})`,
   });
-  try {
-    const { source, server } = config;
-    return await run({ client, namespace: config.namespace ?? "default", source, server });
-  } finally {
-    await client.close();
-  }
+  const { source, server } = config;
+  return { client, namespace: config.namespace ?? "default", source, server };
 }

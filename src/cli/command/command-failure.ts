@@ -1,6 +1,5 @@
 import { MalformedWorkload } from "../../domain/model/workload.ts";
-import { isClusterFailure } from "../../kube/api/api-failure.ts";
-import { ApiError, ClusterConfigError, ConnectionError } from "../../kube/api/errors.ts";
+import { apiFailureOf, isClusterFailure } from "../../kube/api/api-failure.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { commandErrorTexts } from "./error-texts.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
@@ -48,11 +47,16 @@ export function reportFailure(error: unknown, cluster: ClusterSource | undefined
 function codeOf(error: unknown): ExitCode | undefined {
   if (error instanceof CommandFailure) return error.code;
   if (error instanceof MalformedWorkload) return exitCodes.no;
-  if (error instanceof ClusterConfigError) return exitCodes.usage;
-  if (error instanceof ConnectionError) return exitCodes.incomplete;
-  // 400 is about the request, such as invalid labels.
-  if (error instanceof ApiError) return error.status === 400 ? exitCodes.usage : exitCodes.incomplete;
-  return error instanceof Error ? codeOf(error.cause) : undefined;
+  switch (apiFailureOf(error)?.type) {
+    case undefined:
+      return error instanceof Error ? codeOf(error.cause) : undefined;
+    case "misconfigured":
+    // Invalid labels, for example.
+    case "badRequest":
+      return exitCodes.usage;
+    default:
+      return exitCodes.incomplete;
+  }
 }
 
 /** Returns the failure for an object that does not exist; `namespace` is undefined for cluster-scoped objects. */

@@ -29,12 +29,14 @@ export interface Command {
   readonly accepts?: AcceptedArguments;
 }
 
+/** The flags of a command and the kinds of objects in its arguments, from which shells complete. */
 export interface AcceptedArguments {
   readonly flags: FlagTable;
   /** The kinds of the objects in its arguments; undefined: it has no such arguments. */
   readonly kinds?: readonly ArgumentKind<string>[] | undefined;
 }
 
+/** Returns a command that does the same as `command`, and whose arguments shells complete. */
 export function accepting(command: Command, accepts: AcceptedArguments): Command {
   return Object.assign((args: readonly string[], terminal: Terminal) => command(args, terminal), { accepts });
 }

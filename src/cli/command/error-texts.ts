@@ -1,6 +1,6 @@
 import { quoted } from "../../domain/syntax/wording.ts";
 
-/** The errors about the arguments of commands, one line each. docs/errors.md is made from this table. */
+/** The errors about the arguments of commands, one line each. */
 export const argumentErrorTexts = {
   unknownCommand: (word: string) => `unknown command ${quoted(word)}; wave help lists all commands`,
   misspeltCommand: (word: string, meant: string) => `unknown command ${quoted(word)}; did you mean ${meant}?`,
@@ -18,11 +18,18 @@ export const argumentErrorTexts = {
     `unsupported kind ${quoted(kind)}; this command accepts ${accepted}`,
   twoNamespaces: (namespace: string, name: string) =>
     `-n ${namespace} contradicts namespace/${name}; remove one of the two`,
+  reasonOfObject: "--reason needs --cluster; for one object, use another annotation of your own",
+  surplusWithCluster: (word: string) => `unexpected argument ${quoted(word)}; --cluster is about all objects`,
   noAllNamespaces: (command: string, example: string) =>
     `wave ${command} does not support -A; name each object, for example: ${example}`,
+  clusterForAll: (command: string) =>
+    `wave ${command} does not support -A; for every rollout run wave ${command} --cluster, or name each object`,
   surplusOfList: (word: string) =>
     `unexpected argument ${quoted(word)}; wave list takes only flags. For one workload run: wave explain KIND/NAME`,
+  contextOfFleet: "--context and --contexts exclude each other; use one of the two",
+  watchForProgram: (output: string) => `-w has no ${output} output; use -o table or wide`,
   surplusNamespace: (word: string) => `unexpected argument ${quoted(word)}; use -n NAMESPACE or -A`,
+  noScope: "no namespace given; use -n NAMESPACE, or -A for all namespaces",
   surplusFile: (word: string) => `unexpected argument ${quoted(word)}; use -f ${word}`,
   noRevisionNumber: (word: string) =>
     `${quoted(word)} needs --revision NUMBER; wave history ${word} lists the revisions. For manifests, use -f FILE`,
@@ -36,7 +43,7 @@ export const argumentErrorTexts = {
     "wave migrate only previews; add --dry-run. To migrate, start Wave with --compatibility (docs/migration.md)",
 } as const;
 
-/** The errors of commands that have read the cluster, one line each. docs/errors.md is made from this table. */
+/** The errors of commands that have read the cluster, one line each. */
 export const commandErrorTexts = {
   notFound: (kind: string, name: string, namespace: string, source: string) =>
     `${kind} "${name}" not found in namespace "${namespace}" (${source}). Check -n and --context.`,
@@ -53,6 +60,12 @@ export const commandErrorTexts = {
   noReader: (object: string) => `no workload that opted in reads ${object}. Check -n and --context.`,
   readersUnknown: (object: string, cause: string) =>
     `incomplete: other workloads may read ${object} and may have failed. Cause: ${cause}.`,
+  wavesUnknown: (cause: string) =>
+    `cannot find the Namespace of Wave: ${cause}. Pass it with -n, for example: -n wave-system.`,
+  noWave:
+    "no Wave found: no Deployment with the label app.kubernetes.io/name=wave runs it. Pass the Namespace of Wave with -n.",
+  notPassed: (object: string, hold: string, message: string) =>
+    `${object} not requested: wave roll does not end the hold ${quoted(hold)}. ${message}`,
   hashUnknown: (cause: string) =>
     `the hash to approve is unknown. ${cause} Take its first 8 digits from the Event RolloutHeld and write them to the annotation wave.pusher.com/approved.`,
   helpRequested: (action: string) => `the arguments request ${action}`,

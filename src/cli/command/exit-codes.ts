@@ -14,6 +14,7 @@ export const exitCodes = {
   bug: 70,
 } as const;
 
+/** A code of {@link exitCodes}. A command that a signal ends has another code. */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /**

@@ -1,5 +1,10 @@
 import { printable } from "../output/printable.ts";
 
+/** Returns a line on standard output. The text may contain names that others chose. */
+export function outputLine(text: string): string {
+  return `${printable(text)}\n`;
+}
+
 /** Returns the line on standard error with which a command fails: `error: STATE. NEXT STEP.` */
 export function errorLine(message: string): string {
   return `error: ${printable(message)}\n`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
+import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { withAvailableKind } from "../cluster/running-wave/available-kinds.ts";
 import {
   builtInArgumentKinds,

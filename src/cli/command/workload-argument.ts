@@ -1,4 +1,4 @@
-import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
+import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { knownKinds } from "../../domain/model/kinds/known-kinds.ts";
 import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadKind, WorkloadRow } from "../../domain/model/workload.ts";
@@ -49,11 +49,13 @@ function kindBeforeDiscovery(
   return [{ kind: id, resource, names: [id, ...names] }];
 }
 
+/** The kinds of configuration objects: ConfigMap and Secret. */
 export const configArgumentKinds: readonly ArgumentKind<"ConfigMap" | "Secret">[] = [
   { kind: "ConfigMap", resource: resources.configMaps, names: ["cm", "configmap", "configmaps"] },
   { kind: "Secret", resource: resources.secrets, names: ["secret", "secrets"] },
 ];
 
+/** The kind Namespace, for commands that also annotate Namespaces. */
 export const namespaceArgumentKinds: readonly ArgumentKind<"Namespace">[] = [
   { kind: "Namespace", resource: resources.namespaces, names: ["ns", "namespace", "namespaces"] },
 ];
@@ -140,6 +142,7 @@ function customKind<K extends string, R extends Resource>(
   return custom as ArgumentKind<string, Resource> as ArgumentKind<K, R> | undefined;
 }
 
+/** Reports whether a workload kind is among the kinds. Only then an argument may name a custom kind, such as `widgets.example.com`. */
 export function acceptsWorkloads(kinds: readonly ArgumentKind<string>[]): boolean {
   return kinds.some(({ resource }) => "id" in resource);
 }

@@ -1,6 +1,6 @@
 import type { Command } from "../command/command.ts";
 import { type ArgumentKind, acceptsWorkloads, findArgumentKind } from "../command/workload-argument.ts";
-import type { Flag } from "../flags/flag-types.ts";
+import type { CompletedNames, Flag } from "../flags/flag-types.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
 
 /** What a shell offers for a word. */
@@ -24,7 +24,7 @@ export interface Completable {
   readonly load: (name: string) => Promise<Command>;
   /** The words of commands that take neither flags nor objects. */
   readonly words: Readonly<Record<string, readonly string[]>>;
-  /** Reads names from the cluster that the line selects. Returns an empty list if the cluster does not answer in time. */
+  /** Reads names from the cluster or the kubeconfig that the line selects. Returns an empty list if the cluster does not answer in time. */
   readonly namesOf: (query: NameQuery) => Promise<readonly string[]>;
   /** Reads the additional kinds of the running Wave, such as `rollouts.argoproj.io`. Returns an empty list likewise. */
   readonly otherKinds: (line: CommandLine) => Promise<readonly string[]>;
@@ -39,7 +39,7 @@ export interface CommandLine {
 
 /** A request for names of one kind. */
 export interface NameQuery extends CommandLine {
-  readonly of: ArgumentKind<string> | "namespaces";
+  readonly of: ArgumentKind<string> | CompletedNames;
 }
 
 const nothing: Candidates = { offered: [] };
@@ -104,7 +104,7 @@ async function valuesOf(
 ): Promise<Candidates> {
   if (completes === undefined) return { offered: [], files: placeholder === "FILE" || placeholder === "DIR" };
   const known = isList ? typed.slice(0, typed.lastIndexOf(",") + 1) : "";
-  const words = completes === "namespaces" ? await wave.namesOf({ of: completes, ...line }) : completes;
+  const words = typeof completes === "string" ? await wave.namesOf({ of: completes, ...line }) : completes;
   return { offered: wordsOf(words.map((word) => known + word)).filter(startsWith(typed)) };
 }
 

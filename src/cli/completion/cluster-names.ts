@@ -30,8 +30,9 @@ interface CompletionCluster {
   readonly given: ReadonlyMap<string, GivenFlag>;
 }
 
-/** Lists names in the cluster that the line selects. Returns an empty list if the line or the cluster is wrong. */
-export function namesOf({ of, ...line }: NameQuery, terminal: Terminal): Promise<readonly string[]> {
+/** Lists names in the cluster or the kubeconfig that the line selects. Returns an empty list if the line or the cluster is wrong. */
+export async function namesOf({ of, ...line }: NameQuery, terminal: Terminal): Promise<readonly string[]> {
+  if (of === "contexts") return contextNames(line, terminal);
   return askCluster(line, terminal, mostMs, async ({ client, namespace }) => {
     const resource = of === "namespaces" ? resources.namespaces : await servedAs(client, of);
     if (resource === undefined) return [];
@@ -64,6 +65,16 @@ export function otherKinds(line: CommandLine, terminal: Terminal): Promise<reado
   });
 }
 
+/** Returns the contexts of the kubeconfig that the line selects, without a request. */
+async function contextNames({ flags, words }: CommandLine, { env, homeDir }: Terminal): Promise<readonly string[]> {
+  return withoutMistakes(async () => {
+    const parsed = parseFlags({ ...flags, ...connectionFlags }, words, env);
+    if (parsed.action !== "run") return [];
+    const { loadContextNames } = await import("../../kube/config/cluster-config.ts");
+    return loadContextNames({ kubeconfigFlag: parsed.values.kubeconfig ?? "", env, homeDir });
+  });
+}
+
 /** Returns the resource of a kind. The served version of a custom resource comes from the API server. */
 async function servedAs(
   client: CompletionCluster["client"],
@@ -82,20 +93,24 @@ async function askCluster(
   ask: (cluster: CompletionCluster) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
   const until = systemClock.monotonic() + ms;
-  try {
+  return withoutMistakes(async () => {
     const parsed = parseFlags({ ...flags, ...connectionFlags, namespace: namespaceFlag }, words, terminal.env);
     if (parsed.action !== "run") return [];
     const { values, given } = parsed;
     const config = await clusterConfigOf(values, terminal);
-    let answer: readonly string[] = [];
-    await withCluster("complete", config, async ({ client, namespace }) => {
+    return withCluster("complete", config, async ({ client, namespace }) => {
       const hurried: CompletionCluster["client"] = {
         request: (request) => client.request({ ...request, timeoutMs: Math.max(1, until - systemClock.monotonic()) }),
       };
-      answer = await ask({ client: hurried, namespace: values.namespace ?? namespace, given });
-      return 0;
+      return ask({ client: hurried, namespace: values.namespace ?? namespace, given });
     });
-    return answer;
+  });
+}
+
+/** Returns the names, or an empty list for any error of the cluster, the kubeconfig or the line. */
+async function withoutMistakes(names: () => Promise<readonly string[]>): Promise<readonly string[]> {
+  try {
+    return await names();
   } catch (error) {
     if (![ApiError, ConnectionError, ClusterConfigError, UsageError].some((known) => error instanceof known))
       throw error;

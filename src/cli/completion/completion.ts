@@ -5,6 +5,7 @@ import { argumentErrorTexts } from "../command/error-texts.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import { flagCommand } from "../command/flag-command.ts";
 import { UsageError } from "../flags/usage-error.ts";
+import { printable } from "../output/printable.ts";
 import { type Completable, candidatesFor } from "./candidates.ts";
 import { namesOf, otherKinds } from "./cluster-names.ts";
 import { scripts, shells } from "./scripts.ts";
@@ -39,7 +40,7 @@ export const completion = flagCommand({
 });
 
 /**
- * `wave __complete WORD...`, for shells: prints the candidates for the last word, one per line, with a tab before the meaning. The last
+ * Runs `wave __complete WORD...` for shells: prints the candidates for the last word, one per line, with a tab before the meaning. The last
  * line is a directive in the numbers of cobra, which kubectl also understands
  * (https://github.com/spf13/cobra/blob/main/site/content/completions/_index.md).
  */
@@ -53,7 +54,9 @@ export async function complete(
     namesOf: (query) => namesOf(query, terminal),
     otherKinds: (line) => otherKinds(line, terminal),
   });
-  const lines = offered.map(({ word, means }) => (means === undefined ? word : `${word}\t${means}`));
+  const lines = offered.map(({ word, means }) =>
+    means === undefined ? printable(word) : `${printable(word)}\t${printable(means)}`,
+  );
   const directive = files ? filesToo : continues ? noFiles | noSpace : noFiles;
   terminal.write([...lines, `:${directive}`].map((line) => `${line}\n`).join(""));
   return exitCodes.done;

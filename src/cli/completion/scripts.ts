@@ -1,6 +1,7 @@
 /** The shells with a completion script. */
 export const shells = ["bash", "zsh", "fish"] as const;
 
+/** A shell for which Wave has a completion script. */
 export type Shell = (typeof shells)[number];
 
 /** The completion scripts. A shell runs its script once; completion then calls `wave __complete`. */

@@ -13,6 +13,7 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { Environment } from "../flags/parse-flags.ts";
 
+/** The cluster and the namespace in which the demo runs. */
 export interface DemoCluster {
   readonly client: ApiClient;
   readonly namespace: string;

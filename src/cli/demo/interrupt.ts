@@ -1,4 +1,5 @@
-import { constants } from "node:os";
+/** The numbers of signals in exit codes. Windows has no SIGPIPE, so `os.constants` there has no number for it. */
+const numbers = { SIGHUP: 1, SIGINT: 2, SIGPIPE: 13, SIGTERM: 15 } as const;
 
 /** The error of a demo that a signal ended. */
 export class Interrupted extends Error {
@@ -6,9 +7,9 @@ export class Interrupted extends Error {
   /** 128 plus the number of the signal, as in a shell. */
   readonly exitCode: number;
 
-  constructor(signal: "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGPIPE") {
+  constructor(signal: keyof typeof numbers) {
     super(`ended by ${signal}`);
-    this.exitCode = 128 + constants.signals[signal];
+    this.exitCode = 128 + numbers[signal];
   }
 }
 

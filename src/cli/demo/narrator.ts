@@ -1,4 +1,5 @@
 import { paintOf } from "../output/paint.ts";
+import { printable } from "../output/printable.ts";
 
 /** Writes the steps of the demo for people. */
 export interface Narrator {
@@ -18,16 +19,19 @@ export function createNarrator(write: (text: string) => void, color: boolean): N
   const line = (text: string) => write(`${text}\n`);
   return {
     paragraph: (...lines) => {
-      for (const each of lines) line(each);
+      for (const each of lines) line(printable(each));
       line("");
     },
     step: (number, title) => line(styled("bold", `${number}. ${title}`)),
     command: (command, comment) =>
-      line(`   ${styled("cyan", `$ ${command}`)}${comment === undefined ? "" : styled("dim", `   # ${comment}`)}`),
+      line(
+        `   ${styled("cyan", printable(`$ ${command}`))}${comment === undefined ? "" : styled("dim", printable(`   # ${comment}`))}`,
+      ),
     why: (...lines) => {
-      for (const each of lines) line(`   ${styled("dim", each)}`);
+      for (const each of lines) line(`   ${styled("dim", printable(each))}`);
     },
-    seen: (what, is, note = "") => line(`   ${what.padEnd(11)} ${styled("green", is)}${note && `   ${note}`}`),
+    seen: (what, is, note = "") =>
+      line(`   ${what.padEnd(11)} ${styled("green", printable(is))}${note && printable(`   ${note}`)}`),
   };
 }
 

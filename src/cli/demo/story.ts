@@ -19,6 +19,7 @@ export interface StoryContext {
   readonly signal: AbortSignal;
 }
 
+/** The number of changes of configuration, and of rollouts that followed. A change that no Pod reads causes no rollout. */
 export interface StoryResult {
   readonly edits: number;
   readonly rollouts: number;
@@ -99,7 +100,11 @@ async function roll(
     return current === before.hash ? undefined : current;
   });
   const tookMs = Math.max(1, Math.round(clock.monotonic() - from));
-  narrator.seen("hash", describeChange(shortHash(before.hash), shortHash(hash)), `${tookMs} ms after the edit`);
+  narrator.seen(
+    "hash",
+    describeChange(shortHash(before.hash), shortHash(hash)),
+    `${tookMs} ms after the edit, without the default --settle=1s`,
+  );
   const reason = "ConfigChanged";
   const message = await observer.until(`an Event ${reason} on Deployment web`, () =>
     eventOn(observer, "web", reason, seen),

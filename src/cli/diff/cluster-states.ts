@@ -1,6 +1,6 @@
 import { readNamePattern } from "../../domain/compatibility/name-pattern.ts";
 import type { NamesMatching } from "../../domain/compatibility/settings.ts";
-import { configKey } from "../../domain/references/references.ts";
+import { type ConfigName, configKey } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { type ReadConfigs, readManyConfigs } from "../cluster/read/configs.ts";
 import { readNames, withMatches } from "../cluster/read/matching-names.ts";
@@ -18,8 +18,15 @@ export interface ClusterState {
   readonly policy: KnownPolicy;
 }
 
+/**
+ * The objects that the manifests are compared with: all objects of a cluster, or the manifests of a base. Objects that only the cluster
+ * of a base has are unknown, and the Pods of a base are assumed to be current.
+ */
+export type ComparedWith = "cluster" | "base";
+
 /** The cluster without the manifests, and with them. */
 export interface ClusterStates {
+  readonly comparedWith: ComparedWith;
   /** All workloads of each namespace with an affected workload: others may belong to an earlier batch. */
   readonly pairs: readonly WorkloadPair[];
   /** The keys of the workloads that the manifests affect. */
@@ -40,6 +47,7 @@ export async function readClusterStates(
   client: ApiClient,
   flags: KnownPolicy,
   overlay: Overlay,
+  comparedWith: ComparedWith = "cluster",
 ): Promise<ClusterStates> {
   const own = namespacesOf(overlay);
   const namespaces = await readNamespaces(client, undefined, flags.compatibility, own);
@@ -63,10 +71,11 @@ export async function readClusterStates(
   const known = new Set(overlay.configs.map(({ key }) => key));
   const objects = sameNamespace.flatMap(workloadsOf).flatMap((workload) => planObjects(workload, after));
   const others = objects.filter((object) => !known.has(configKey(object)));
-  const read = await readManyConfigs(client, others, flags.compatibility);
+  const read = comparedWith === "base" ? notInBase(others) : await readManyConfigs(client, others, flags.compatibility);
   const withOverlay = (side: "before" | "after"): ReadConfigs =>
     new Map([...read, ...overlay.configs.map((each) => [each.key, each[side]] as const)]);
   return {
+    comparedWith,
     pairs: sameNamespace,
     affected: new Set(affected.map(pairKey)),
     before: { overlaid: known, read: withOverlay("before"), policy: before },
@@ -74,6 +83,11 @@ export async function readClusterStates(
     gaps: [...overlay.gaps, ...gapsOf(namespaces, reaches), ...(reaches ? listed.gaps : []), ...names.failures],
     unlisted: listed.unlisted,
   };
+}
+
+/** Returns objects that neither the base nor the manifests have. They may exist in the cluster. */
+function notInBase(objects: readonly ConfigName[]): ReadConfigs {
+  return new Map(objects.map((object) => [configKey(object), { state: "unreadable", error: "not in the manifests" }]));
 }
 
 /** Selects workloads that are in the manifests, in a Namespace of the manifests, or read a changed object. */
@@ -98,9 +112,14 @@ function namespacesOf({ configs, workloads, namespaces }: Overlay): readonly str
   return [...new Set([...named, ...namespaces.keys()])].sort();
 }
 
-/** Adds the objects of the manifests to the matches of regular expressions. */
+/** Returns the matches of regular expressions with the manifests: the objects that they add, without those that they remove. */
 function withAdded({ configs }: Overlay, namesMatching: NamesMatching): NamesMatching {
-  const added = Map.groupBy(configs, ({ kind, namespace }) => `${kind}/${namespace}`);
+  const isRemoved = ({ after }: Overlay["configs"][number]) => after.state === "absent";
+  const added = Map.groupBy(
+    configs.filter((each) => !isRemoved(each)),
+    ({ kind, namespace }) => `${kind}/${namespace}`,
+  );
+  const removed = new Set(configs.filter(isRemoved).map(({ key }) => key));
   return (namespace, patterns) => {
     const stored = namesMatching(namespace, patterns);
     if (stored === "tooMuchWork") return stored;
@@ -108,7 +127,8 @@ function withAdded({ configs }: Overlay, namesMatching: NamesMatching): NamesMat
       const pattern = readNamePattern(source);
       const names = (added.get(`${kind}/${namespace}`) ?? []).map(({ name }) => name);
       const matching = pattern.state === "read" ? names.filter((name) => pattern.matches(name)) : [];
-      return new Set([...(stored[index] ?? []), ...matching]);
+      const left = [...(stored[index] ?? [])].filter((name) => !removed.has(configKey({ kind, namespace, name })));
+      return new Set([...left, ...matching]);
     });
   };
 }

@@ -5,6 +5,7 @@ import { UsageError } from "../flags/usage-error.ts";
 import { describeManifest, inNamespace, type Manifest } from "./manifests/manifest.ts";
 import { manifestErrorTexts } from "./manifests/manifest-error-texts.ts";
 
+/** A manifest with a name and a definite namespace. The namespace of a Namespace is its own name. */
 export interface NamedManifest extends Manifest {
   readonly name: string;
   readonly namespace: string;

@@ -14,11 +14,13 @@ export const diffEffects = {
   unknown: "You do not have permission to read something that the effect depends on.",
 } as const;
 
+/** The effect of the manifests on one workload. */
 export type DiffEffect = keyof typeof diffEffects;
 
 /** The effects that replace existing Pods, now or later. */
 export const replacing: ReadonlySet<DiffEffect> = new Set<DiffEffect>(["roll", "held", "template"]);
 
+/** The color of each effect in the table of `wave diff`. */
 export const effectStyles: Readonly<Record<DiffEffect, Style>> = {
   roll: "cyan",
   held: "yellow",

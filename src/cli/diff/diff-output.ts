@@ -6,6 +6,7 @@ import { type Difference, describeReason, describeSummary } from "./describe-dif
 import { effectStyles } from "./diff-effects.ts";
 import { diffMarkdown } from "./diff-markdown.ts";
 
+/** The output format of a difference. Only the table uses `paint`. */
 export interface DiffForm {
   readonly output: "table" | "markdown" | ProgramForm;
   readonly paint: Paint;

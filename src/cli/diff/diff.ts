@@ -4,26 +4,24 @@ import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
-import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
-import { warningLine } from "../command/messages.ts";
+import { exitCodes } from "../command/exit-codes.ts";
 import { findArgumentKind, workloadArgumentKinds } from "../command/workload-argument.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
 import { bool, choice, text } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { hasColors, paintOf } from "../output/paint.ts";
 import { programForms } from "../output/program-text.ts";
 import { readClusterStates } from "./cluster-states.ts";
 import { desiredObjects } from "./desired-objects.ts";
-import { diffEffects, replacing } from "./diff-effects.ts";
-import { renderDiff } from "./diff-output.ts";
+import { diffBase } from "./diff-base.ts";
+import { diffEffects } from "./diff-effects.ts";
 import { manifestErrorTexts } from "./manifests/manifest-error-texts.ts";
 import { readManifestFiles } from "./manifests/manifest-files.ts";
 import { parseManifests } from "./manifests/parse-manifests.ts";
 import { overlayManifests } from "./overlay.ts";
+import { renderDifferences } from "./render-differences.ts";
 import { diffRevision } from "./revision/diff-revision.ts";
-import { differencesOf } from "./workload-difference.ts";
 
 const group = "Manifests";
 
@@ -34,6 +32,14 @@ const flags = {
       short: "f",
       placeholder: "FILE",
       help: "File, folder (all *.yaml, *.yml and *.json below it), or - for standard input. Repeatable.",
+    }),
+    repeats: true,
+  },
+  base: {
+    ...text({
+      group,
+      placeholder: "FILE",
+      help: "Compare with these manifests, such as those of the target branch, instead of a cluster. Repeatable.",
     }),
     repeats: true,
   },
@@ -76,18 +82,20 @@ export const diff = clusterCommand({
   flags,
   kinds: workloadArgumentKinds,
   help: {
-    usage: "wave diff {-f FILE | KIND/NAME --revision NUMBER} [flags]",
+    usage: "wave diff {-f FILE [--base FILE] | KIND/NAME --revision NUMBER} [flags]",
     description:
       "Preview which workloads would roll if manifests were applied, and through which keys. Or show which keys changed since a revision.",
     examples: [
       ["helm template shop ./shop -n shop | wave diff -f - -n shop", "before an upgrade of a release"],
       ["kustomize build overlays/prod | wave diff -f - -o markdown", "as a comment on a pull request"],
       ["wave diff -f manifests/ -f extra.yaml", "a folder and a file"],
+      ["wave diff -f manifests/ --base ../main/manifests/", "two branches, without a cluster"],
       ["wave diff deployment/web --revision 3", "the keys that changed since revision 3"],
     ],
     usualFlags: ["filename", "namespace", "output", "revision"],
     details: [
       "The preview overlays the manifests on the current cluster and decides as Wave does. It uses your permissions, writes nothing, and prints no values without --show-values.",
+      "With --base, the preview needs no cluster. An object that only the base has is removed. Running Pods are assumed to be current.",
       "Changes by admission webhooks and defaults for new fields are not included.",
       "The preview keeps objects that are not in the manifests. As kubectl apply does, it removes only keys and fields that an earlier apply set and the manifests no longer have.",
     ],
@@ -99,7 +107,7 @@ export const diff = clusterCommand({
   },
   read: (called) => {
     const { values, terminal, positionals } = called;
-    const names = values.filename?.split(",").filter((name) => name !== "") ?? [];
+    const names = namesIn(values.filename ?? "");
     const { revision, output } = values;
     if (revision !== undefined) {
       if (names.length > 0) throw new UsageError(argumentErrorTexts.revisionOrFile);
@@ -111,28 +119,37 @@ export const diff = clusterCommand({
     const [surplus] = positionals;
     if (surplus !== undefined) throw new UsageError(surplusText(surplus));
     if (names.length === 0) throw new UsageError(manifestErrorTexts.noFile);
-    return async (cluster) => {
+    const readHead = async () => {
       const manifests = await parseManifests(await readManifestFiles([...new Set(names)], terminal.input));
       // Usually the previous tool of a pipe failed.
       if (manifests.length === 0)
         throw new UsageError(manifestErrorTexts.noManifest(formatList(names, 3, describeFile)));
+      return manifests;
+    };
+    const { base: baseFiles, namespace } = values;
+    if (baseFiles !== undefined) {
+      if (namesIn(baseFiles).includes("-")) throw new UsageError(manifestErrorTexts.baseOfInput);
+      for (const flag of Object.keys(connectionFlags))
+        if (called.given.get(flag)?.source === `--${flag}`)
+          throw new UsageError(manifestErrorTexts.clusterOfBase(flag));
+      return {
+        withoutCluster: async () => {
+          const manifests = await readHead();
+          const base = await parseManifests(await readManifestFiles(namesIn(baseFiles), terminal.input));
+          return diffBase(called, { manifests, base, namespace, output });
+        },
+      };
+    }
+    return async (cluster) => {
+      const manifests = await readHead();
       const policy = await readRunningPolicy(cluster, called, undefined);
-      const place = { namespace: values.namespace ?? cluster.namespace, given: values.namespace !== undefined };
+      const place = { namespace: namespace ?? cluster.namespace, given: namespace !== undefined };
       const wanted = desiredObjects(manifests, policy.kinds, place);
       const now = Date.now();
       const overlay = await overlayManifests(cluster.client, wanted, policy, now);
       const states = await readClusterStates(cluster.client, policy, overlay);
-      const workloads = differencesOf(states, now);
-      for (const gap of states.gaps) terminal.writeError(warningLine(appendCluster(gap, cluster)));
-      const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
-      terminal.write(
-        await renderDiff({ workloads, notes: [...states.unlisted, ...wanted.notes] }, { output: values.output, paint }),
-      );
-      const unseen = [...states.gaps, ...states.unlisted];
-      return exitCodeFor({
-        no: workloads.some(({ effect }) => replacing.has(effect)),
-        complete: unseen.length === 0 && workloads.every(({ effect }) => effect !== "unknown"),
-      });
+      const describeGap = (gap: string) => appendCluster(gap, cluster);
+      return renderDifferences(terminal, { states, notes: wanted.notes, now, output, describeGap });
     };
   },
 });
@@ -142,6 +159,10 @@ function surplusText(argument: string): string {
   const kind = argument.split("/", 1)[0] ?? "";
   const isWorkload = argument.includes("/") && findArgumentKind(kind, workloadArgumentKinds) !== undefined;
   return isWorkload ? argumentErrorTexts.noRevisionNumber(argument) : argumentErrorTexts.surplusFile(argument);
+}
+
+function namesIn(list: string): readonly string[] {
+  return list.split(",").filter((name) => name !== "");
 }
 
 /** Returns the name of a file as error messages use it. */

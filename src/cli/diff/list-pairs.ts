@@ -36,6 +36,7 @@ export function pairKey({ after }: WorkloadPair): string {
   return workloadKey(after.workload);
 }
 
+/** Returns the workload before and after. If the workload does not exist yet, the list has only the one after. */
 export function workloadsOf({ before, after }: WorkloadPair): readonly Workload[] {
   return before === undefined ? [after.workload] : [before.workload, after.workload];
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { kinds } from "../../domain/model/built-in-kinds.ts";
+import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { parseRequestedKind, type RequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadRow } from "../../domain/model/workload.ts";
 import type { ApiClient } from "../../kube/http/client.ts";

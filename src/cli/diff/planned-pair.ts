@@ -10,7 +10,7 @@ import { hashFormOf } from "../cluster/running-wave/hash-keys.ts";
 import { policyOf } from "../cluster/running-wave/known-policy.ts";
 import { isUnread, lookupIn, readableReferences } from "../cluster/snapshot/live-plan.ts";
 import { sentences } from "../output/sentences.ts";
-import type { ClusterState, ClusterStates } from "./cluster-states.ts";
+import type { ClusterState, ClusterStates, ComparedWith } from "./cluster-states.ts";
 import type { DiffEffect } from "./diff-effects.ts";
 import type { WorkloadPair } from "./list-pairs.ts";
 
@@ -23,6 +23,7 @@ export interface PlannedEffect {
   readonly changes: readonly Change[];
 }
 
+/** A workload without and with the manifests, and the effect of the manifests. */
 export interface PlannedPair {
   readonly pair: WorkloadPair;
   /** The workload with the manifests. If its recorded hash cannot be verified, it is assumed to be current. */
@@ -34,19 +35,23 @@ export interface PlannedPair {
 }
 
 /** Plans one workload with and without the manifests, by `planRollout`, and returns the difference. */
-export function planPair(pair: WorkloadPair, { before, after }: Pick<ClusterStates, "before" | "after">): PlannedPair {
+export function planPair(
+  pair: WorkloadPair,
+  { before, after, comparedWith }: Pick<ClusterStates, "before" | "after" | "comparedWith">,
+): PlannedPair {
   const first = pair.before && planIn(before, pair.before.workload);
   const view = viewOf(first);
-  const assumed = pair.before && view && isUncertain(pair.before.workload, before) ? view : undefined;
+  const isAssumed = comparedWith === "base" || (pair.before && isUncertain(pair.before.workload, before));
+  const assumed = isAssumed ? view : undefined;
   const old = pair.before && assumed ? planIn(before, currentWith(pair.before.workload, assumed)) : first;
   const workload = assumed ? currentWith(pair.after.workload, assumed) : pair.after.workload;
   const seen = old?.outcome === "current" ? view : undefined;
   const plan = planIn(after, workload, seen);
   const next = viewOf(plan);
   const changes = view && next ? changesBetween(view, next) : [];
-  const planned = effectOf({ pair, old, plan, changes, state: after });
+  const planned = effectOf({ pair, old, plan, changes, state: after, comparedWith });
   const effect =
-    planned && assumed && planned.effect !== "unknown"
+    planned && assumed && planned.effect !== "unknown" && comparedWith === "cluster"
       ? {
           ...planned,
           reason: sentences(planned.reason, "This effect assumes that the Pods of the workload are current now"),
@@ -71,6 +76,7 @@ interface PairPlans {
   readonly plan: DuePlan;
   readonly changes: readonly Change[];
   readonly state: ClusterState;
+  readonly comparedWith: ComparedWith;
 }
 
 function planIn({ read, policy }: ClusterState, workload: Workload, seen?: ConfigView): DuePlan {
@@ -111,7 +117,7 @@ function effectOf(facts: PairPlans): PlannedEffect | undefined {
       return { effect: "overLimit", reason: sentences(plan.reason), changes };
     case "firstHash":
     case "roll":
-      return unreadEffect(facts, old.outcome === "waiting") ?? rolledEffect(facts);
+      return unreadEffect(facts, old.outcome === "waiting" && facts.comparedWith === "cluster") ?? rolledEffect(facts);
   }
 }
 

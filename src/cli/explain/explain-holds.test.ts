@@ -98,7 +98,7 @@ describe("wave explain of a held workload", () => {
     );
     expect(await explained("deployments/web")).toMatchObject({ state: "failed", ...said });
     expect(await text()).toContain(`\nKubernetes   FailedCreate: ${message}\n`);
-    expect((await run("list")).out).toMatch(/^deployment\/web +failed +\S+ +FailedCreate +/m);
+    expect((await run("list")).out).toMatch(/^deployment\/web +failed +\S+ +\S+ +FailedCreate +/m);
     expect((await run("list", "-o", "wide")).out).toContain(` FailedCreate: ${message}.`);
     expect((await run("wait", "deploy/web")).err).toContain(` FailedCreate: ${message}.`);
     const { findings } = JSON.parse((await run("doctor", "-o", "json")).out);
@@ -137,7 +137,7 @@ describe("wave explain of a held workload", () => {
     await refused("now", "exceeded quota: team.", Date.now() + 1_000);
     const kubernetes = { reason: "FailedCreate", message: "exceeded quota: team" };
     expect(await explained("statefulsets/db")).toMatchObject({ because: "FailedCreate", kubernetes });
-    expect((await run("list")).out).toMatch(/^statefulset\/db +rolling +\S+ +FailedCreate /m);
+    expect((await run("list")).out).toMatch(/^statefulset\/db +rolling +\S+ +\S+ +FailedCreate /m);
     const { findings } = JSON.parse((await run("doctor", "-o", "json")).out);
     expect(findings).toContainEqual(
       expect.objectContaining({ severity: "warning", what: expect.stringMatching(/FailedCreate: exceeded quota/) }),

@@ -25,7 +25,7 @@ function explained(kind: string, recorded: string | undefined, status: object = 
     found: { object: standardForm(row, object), workload: toWorkload(row, object) },
     read: new Map([["ConfigMap/default/page", { state: "present", config: configMap("page", { a: "1" }) }]]),
     policy: { ...defaultPolicy, pacing: unpaced, keys: { state: "not requested", why: "" }, kinds: [row] },
-    pods: { state: "read", of: () => [] },
+    pods: { state: "read", of: () => [], terminating: () => [] },
     ...{ now: 0, batch: undefined, kubernetes: null, others: [], unnamed: undefined, gaps: [] },
   });
   return { ...explanation, text: renderExplanation(explanation) };

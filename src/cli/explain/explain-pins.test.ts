@@ -2,9 +2,9 @@ import { afterAll, describe, expect, it } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { type Copies, pinnedScene, type WantedPod } from "../../../test/support/cli/pinned-scene.ts";
 import { configMap } from "../../../test/support/domain/objects.ts";
-import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
+import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
-import { formatRejected, rejectionDigest } from "../../domain/pinning/pinned-lookup.ts";
+import { formatRejected, rejectionDigest } from "../../domain/pinning/rejections.ts";
 
 const sandbox = await startSandbox({ controllers: false });
 afterAll(() => sandbox.close());
@@ -51,7 +51,7 @@ describe("wave explain", () => {
       pods: { total: 2, current: 2 },
       pinning: { pinned: 2, partlyPinned: 0, unpinned: 0, why: [] },
     });
-    expect((await run("list", "--pin-config")).out).toMatch(/^deployment\/web +current +2\/2 +- /m);
+    expect((await run("list", "--pin-config")).out).toMatch(/^deployment\/web +current +2\/2 +2\/2 +- /m);
   });
 
   it("judges a Pod by its spec, not by its annotation", async () => {
@@ -67,7 +67,9 @@ describe("wave explain", () => {
       pinning: { pinned: 1, unpinned: 2 },
     });
     const wide = (await run("list", "--pin-config", "-owide")).out;
-    expect(wide).toMatch(/^deployment\/web +current +3\/3 +unpinned .*2 Pods are unpinned: no policy or webhook /m);
+    expect(wide).toMatch(
+      /^deployment\/web +current +3\/3 +3\/3 +unpinned .*2 Pods are unpinned: no policy or webhook /m,
+    );
   });
 
   it("reports Pods without annotation, and Pods that read a part of the configuration live", async () => {

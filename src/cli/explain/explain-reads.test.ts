@@ -31,6 +31,33 @@ describe("wave explain", () => {
     });
   });
 
+  it("notes certificates in projected volumes, which Wave does not track", async () => {
+    await cluster.createConfigMap("page", { "index.html": "hello" });
+    await cluster.createSecret({ password: "hunter2" });
+    await cluster.createWeb();
+    const sources = [
+      { clusterTrustBundle: { name: "ca", path: "ca.crt" } },
+      { podCertificate: { signerName: "example.com/signer", keyType: "ED25519" } },
+    ];
+    await cluster.call("PATCH", "/apis/apps/v1/namespaces/default/deployments/web", {
+      spec: {
+        template: {
+          spec: {
+            volumes: [
+              { name: "page", configMap: { name: "page" } },
+              { name: "certificates", projected: { sources } },
+            ],
+          },
+        },
+      },
+    });
+    const { out } = await explain();
+    for (const kind of ["ClusterTrustBundle", "PodCertificate"])
+      expect(out.replace(/\s+/g, " ")).toContain(
+        `Wave does not track the ${kind} projections of volume "certificates". Their changes start no rollout.`,
+      );
+  });
+
   it("reports waiting if another object is missing, whatever the forbidden Secret contains", async () => {
     await cluster.createSecret({ password: "hunter2" });
     await cluster.createWeb();

@@ -14,7 +14,7 @@ import {
 } from "../../../test/support/domain/objects.ts";
 import { directiveSourcesOf } from "../../domain/compatibility/directive-sources.ts";
 import { readDirectives } from "../../domain/compatibility/directives.ts";
-import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
+import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
 import { compatibilitySourceOf } from "../../domain/model/workload-references.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
@@ -36,7 +36,7 @@ function explained(wanted: WorkloadFixture, read: Readonly<Record<string, ReadCo
       keys: { state: "not requested", why: "" },
       kinds: builtInKinds,
     },
-    pods: { state: "read", of: () => [] },
+    pods: { state: "read", of: () => [], terminating: () => [] },
     now: 0,
     batch: undefined,
     kubernetes: null,
@@ -52,7 +52,7 @@ function explainedForeign(wanted: WorkloadFixture) {
     found: { object: peerObject(wanted), workload: peerWorkload(wanted) },
     read: new Map([["ConfigMap/default/page", page]]),
     policy: { ...allCompatibilities, pacing: unpaced, keys: { state: "not requested", why: "" }, kinds: builtInKinds },
-    pods: { state: "read", of: () => [] },
+    pods: { state: "read", of: () => [], terminating: () => [] },
     now: 0,
     batch: undefined,
     kubernetes: null,

@@ -1,8 +1,8 @@
 import { describeObject } from "../../domain/config/messages.ts";
 import type { Explanation } from "../cluster/explanation/explanation.ts";
+import { describePodCount } from "../cluster/states/assess-state.ts";
 import { describeKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
-import { describePodCount } from "../cluster/states/workload-state.ts";
-import { workloadStates } from "../cluster/states/workload-states.ts";
+import { workloadStates } from "../cluster/states/state-rows.ts";
 import { type Paint, paintOf, type Style } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
 import { sentences } from "../output/sentences.ts";

@@ -4,6 +4,7 @@ import { type LabelSelector, readLabelSelector } from "../../domain/syntax/label
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { bool, type Flag, namespaces, words } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";
+import { pflagList } from "./pflag-list.ts";
 
 const group = "Compatibility";
 
@@ -30,18 +31,24 @@ export const compatibilityFlags = {
     default: false,
     help: "Reloader flag. Treat workloads without a Reloader annotation as if they had `auto`.",
   }),
-  "reload-on-create": bool({
-    group,
-    default: false,
-    help: "Reloader flag. Also roll when an object is created, if only the annotations of Reloader name the object.",
-  }),
-  "reload-on-delete": bool({
-    group,
-    default: false,
-    help: "Reloader flag. Also roll when an object is deleted, if only the annotations of Reloader name the object.",
-  }),
+  "reload-on-create": {
+    ...bool({
+      group,
+      default: false,
+      help: "Reloader flag. Also roll when an object is created, if only the annotations of Reloader name the object.",
+    }),
+    mayTakeWord: true,
+  },
+  "reload-on-delete": {
+    ...bool({
+      group,
+      default: false,
+      help: "Reloader flag. Also roll when an object is deleted, if only the annotations of Reloader name the object.",
+    }),
+    mayTakeWord: true,
+  },
   "namespaces-to-ignore": {
-    ...namespaces({ group, help: "Reloader flag. Namespaces in which Wave rolls nothing." }),
+    ...pflagList(namespaces({ group, help: "Reloader flag. Namespaces in which Wave rolls nothing." }), []),
     shownDefault: undefined,
   },
   "namespace-selector": selector(
@@ -50,10 +57,13 @@ export const compatibilityFlags = {
   "resource-label-selector": selector(
     "Reloader flag. Track only ConfigMaps and Secrets with these labels. Also accepts key:value and key:*.",
   ),
-  "resources-to-ignore": ignoredKind({
-    group,
-    help: "Reloader flag. Do not track objects of this kind.",
-  }),
+  "resources-to-ignore": pflagList(
+    ignoredKind({
+      group,
+      help: "Reloader flag. Do not track objects of this kind.",
+    }),
+    [],
+  ),
   "enable-csi-integration": bool({
     group,
     default: false,
@@ -102,7 +112,7 @@ function filtersOf(filters: Filters): Filters | undefined {
 }
 
 function selector(help: string): Flag<LabelSelector | undefined> {
-  return {
+  const flag: Flag<LabelSelector | undefined> = {
     group,
     help,
     placeholder: "SELECTOR",
@@ -111,6 +121,7 @@ function selector(help: string): Flag<LabelSelector | undefined> {
     allowed: 'a label selector, such as "team=a,tier in (web,db),!old"',
     parse: readLabelSelector,
   };
+  return pflagList(flag, []);
 }
 
 /** Refuses both kinds together, as Reloader does: nothing would be left to track. */

@@ -1,6 +1,6 @@
 import { quoted } from "../../domain/syntax/wording.ts";
 
-/** The errors about flags of all commands, one line each. docs/errors.md is made from this table. */
+/** The errors about flags of all commands, one line each. */
 export const flagErrorTexts = {
   invalidFlag: (word: string) => `invalid flag ${quoted(word)}`,
   unknownFlag: (word: string) => `unknown flag ${quoted(word)}; --help-all lists all flags`,

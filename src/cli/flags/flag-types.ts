@@ -11,8 +11,12 @@ export interface Flag<V> {
   readonly help: string;
   /** The short form of the name, one letter: `-n`. */
   readonly short?: string;
-  /** The values that a shell offers: these words, or the names of namespaces; undefined: files, if the value is a file. */
-  readonly completes?: readonly string[] | "namespaces";
+  /** The values that a shell offers: these words, or the names of namespaces or contexts; undefined: files, if the value is a file. */
+  readonly completes?: readonly string[] | CompletedNames;
+  /** Whether "true" or "false" may follow a boolean flag as a word of its own: in Reloader, the flag is a text. */
+  readonly mayTakeWord?: boolean;
+  /** Whether an empty value is the default, as in Reloader. */
+  readonly emptyIsDefault?: boolean;
   /** Whether several values add up, as with commas between them; otherwise the last value wins. */
   readonly repeats?: boolean;
   /** The value in `--help`: `NAME`, `{json|yaml}`, `NAME,...`; undefined for a boolean flag. */
@@ -28,12 +32,15 @@ export interface Flag<V> {
   readonly parse: (text: string) => V | undefined;
 }
 
+/** The names that a shell reads from the cluster or the kubeconfig. */
+export type CompletedNames = "namespaces" | "contexts";
+
 interface FlagRow {
   readonly group: string;
   /** Starts with a capital noun phrase or verb, and makes sense alone. */
   readonly help: string;
   readonly short?: string;
-  readonly completes?: "namespaces";
+  readonly completes?: CompletedNames;
 }
 
 /** Returns a boolean flag, parsed as by Go's strconv.ParseBool. */
@@ -196,6 +203,25 @@ export function namespaces(row: FlagRow): Flag<readonly string[] | undefined> {
   };
 }
 
+/** Returns a flag with names of contexts of a kubeconfig, separated by commas, each once, in this order. Undefined: the flag was not given. */
+export function contexts(row: FlagRow): Flag<readonly string[] | undefined> {
+  return {
+    ...row,
+    placeholder: "NAME,...",
+    completes: "contexts",
+    isList: true,
+    repeats: true,
+    default: undefined,
+    shownDefault: undefined,
+    allowed: "a comma-separated list of contexts of the kubeconfig, such as prod-eu,prod-us",
+    parse: (value) => {
+      const names = value.split(",").map((name) => name.trim());
+      return names.every((name) => name !== "") ? [...new Set(names)] : undefined;
+    },
+  };
+}
+
+/** Returns a flag with the namespace and the name of an object: `NAMESPACE/NAME`. Undefined: the flag was not given. */
 export function namespacedName(row: FlagRow): Flag<{ readonly namespace: string; readonly name: string } | undefined> {
   return {
     ...row,

@@ -1,8 +1,9 @@
-import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
 import { resourceName } from "../../domain/model/kind-row.ts";
+import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { parseRequestedKind, type RequestedKind, requestedKindForms } from "../../domain/model/kinds/requested-kind.ts";
 import { bool, type Flag, words } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";
+import { pflagList } from "./pflag-list.ts";
 
 const argoRollouts = "rollouts.argoproj.io";
 
@@ -29,11 +30,14 @@ export const reloaderKindFlags = {
     ...bool({ group, default: false, help: `Reloader flag. Same as --workload-kinds=${argoRollouts}.` }),
     placeholder: "{true|false}",
   },
-  "ignored-workload-types": words({
-    group,
-    of: ["jobs", "cronjobs"],
-    help: "Reloader flag. Kinds that Wave does not roll, even if --workload-kinds names them.",
-  }),
+  "ignored-workload-types": pflagList(
+    words({
+      group,
+      of: ["jobs", "cronjobs"],
+      help: "Reloader flag. Kinds that Wave does not roll, even if --workload-kinds names them.",
+    }),
+    [],
+  ),
 };
 
 /** Every flag that chooses workload kinds. */

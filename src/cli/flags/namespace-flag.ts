@@ -1,6 +1,7 @@
 import { isDnsLabel } from "../../domain/syntax/dns-name.ts";
 import { bool, text } from "./flag-types.ts";
 
+/** The flag for the namespace of the objects. Default: the namespace of the context, as in kubectl. */
 export const namespaceFlag = text({
   group: "Workloads",
   short: "n",

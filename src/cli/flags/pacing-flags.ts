@@ -53,7 +53,7 @@ export const pacingFlags = {
     group,
     default: 600_000,
     minMs: 1_000,
-    help: "Maximum time of a rollout. After that Wave treats the rollout as failed.",
+    help: "Maximum time of a rollout without a new ready Pod. After that Wave treats the rollout as failed.",
   }),
   window: text({
     group,

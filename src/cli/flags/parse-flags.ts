@@ -6,6 +6,7 @@ import { UsageError } from "./usage-error.ts";
 /** A command's flags by their names, without dashes. */
 export type FlagTable = Readonly<Record<string, Flag<unknown>>>;
 
+/** The values of all flags of a table, by name without dashes. A flag that was not given has its default. */
 export type FlagValues<T extends FlagTable> = { readonly [K in keyof T]: T[K] extends Flag<infer V> ? V : never };
 
 /** Environment variables by name, as `process.env` has them. */
@@ -40,7 +41,7 @@ export function variableOf(name: string): string {
 
 /**
  * Parses flags as Go's flag package does: `--flag`, `-flag`, `--flag=value`, `--flag value`. A boolean flag takes its value only
- * after `=`. The last value wins, except for flags that repeat. `--` ends the flags. Unlike Go, flags may follow positionals, and
+ * after `=`, except for those that are texts in Reloader. The last value wins, except for flags that repeat. `--` ends the flags. Unlike Go, flags may follow positionals, and
  * letters are read as kubectl reads them: `-ojson`, `-n=shop`, `-Aojson`.
  * A flag that is not given comes from its environment variable if that is set and not empty, otherwise from the table.
  * @throws UsageError with one line for everything that the table does not allow, and nothing else.
@@ -52,11 +53,10 @@ export function parseFlags<T extends FlagTable>(table: T, args: readonly string[
     const before = table[name]?.repeats === true ? given.get(name)?.text : undefined;
     given.set(name, { source: `--${name}`, text: before === undefined ? text : `${before},${text}` });
   };
-  const rest = args.values();
-  for (let next = rest.next(); !next.done; next = rest.next()) {
-    const arg = next.value;
+  const rest = [...args].reverse();
+  for (let arg = rest.pop(); arg !== undefined; arg = rest.pop()) {
     if (arg === "--") {
-      positionals.push(...rest);
+      positionals.push(...rest.reverse());
       break;
     }
     const match = /^(--?)([^-=][^=]*)(?:=(.*))?$/s.exec(arg);
@@ -90,7 +90,7 @@ export function parseFlags<T extends FlagTable>(table: T, args: readonly string[
 function lettersToFlags(
   table: FlagTable,
   typed: string,
-  rest: Iterator<string>,
+  rest: string[],
 ): readonly (readonly [name: string, text: string])[] | undefined {
   const [first = ""] = typed;
   const sameStart = Object.keys(table).filter((name) => name.startsWith(first));
@@ -122,13 +122,16 @@ function unknownFlag(table: FlagTable, typed: string): UsageError {
   );
 }
 
-function followingValue(table: FlagTable, name: string, rest: Iterator<string>): string {
-  if (table[name]?.placeholder === undefined) return "true";
-  const next = rest.next();
-  const looksLikeFlag = /^--?([^-=][^=]*)/.exec(next.value ?? "")?.[1];
-  if (next.done || (looksLikeFlag !== undefined && flagNamed(table, looksLikeFlag) !== undefined))
+/** Takes the value of a flag from the arguments after it, which are in reverse order. */
+function followingValue(table: FlagTable, name: string, rest: string[]): string {
+  const flag = table[name];
+  const isWord = flag?.mayTakeWord === true && ["true", "false"].includes(rest.at(-1) ?? "");
+  if (flag?.placeholder === undefined && !isWord) return "true";
+  const next = rest.pop();
+  const looksLikeFlag = /^--?([^-=][^=]*)/.exec(next ?? "")?.[1];
+  if (next === undefined || (looksLikeFlag !== undefined && flagNamed(table, looksLikeFlag) !== undefined))
     throw new UsageError(flagErrorTexts.noValue(name, table[name]?.allowed ?? ""));
-  return next.value;
+  return next;
 }
 
 function valuesOf<T extends FlagTable>(table: T, given: ReadonlyMap<string, GivenFlag>): FlagValues<T>;
@@ -136,8 +139,9 @@ function valuesOf(table: FlagTable, given: ReadonlyMap<string, GivenFlag>): Reco
   const values: Record<string, unknown> = {};
   for (const [name, flag] of Object.entries(table)) {
     const { source, text } = given.get(name) ?? {};
-    const value = text === undefined ? flag.default : flag.parse(text);
-    if (text !== undefined && value === undefined)
+    const isDefault = text === undefined || (text === "" && flag.emptyIsDefault === true);
+    const value = isDefault ? flag.default : flag.parse(text);
+    if (!isDefault && value === undefined)
       throw new UsageError(flagErrorTexts.invalidValue(source ?? "", text, flag.allowed));
     values[name] = value;
   }

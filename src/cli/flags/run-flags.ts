@@ -36,7 +36,13 @@ export const runFlags = {
   context: text({
     group: cluster,
     placeholder: "NAME",
+    completes: "contexts",
     help: "Context in the kubeconfig. Default: the current context.",
+  }),
+  "beside-installed": bool({
+    group: cluster,
+    default: false,
+    help: "Start outside the cluster although a Wave is installed there that rolls the same namespaces. Both then roll each workload.",
   }),
   namespaces: namespaces({
     group: cluster,
@@ -111,13 +117,16 @@ export const runFlags = {
     orOff: true,
     help: "Address of /healthz and /readyz; ?verbose lists the checks. 0: off.",
   }),
-  "log-format": choice({
-    group: observability,
-    of: logFormats,
-    default: undefined,
-    shownDefault: "text on a terminal, otherwise json",
-    help: "Format of the log on standard error.",
-  }),
+  "log-format": {
+    ...choice({
+      group: observability,
+      of: logFormats,
+      default: undefined,
+      shownDefault: "text on a terminal, otherwise json",
+      help: "Format of the log on standard error.",
+    }),
+    emptyIsDefault: true,
+  },
   "log-level": choice({
     group: observability,
     of: logLevels,

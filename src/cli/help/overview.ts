@@ -2,6 +2,7 @@
 import { exitCodeMeanings } from "../command/exit-codes.ts";
 import { joined, meaningLines, paragraphLines } from "../command/help.ts";
 
+/** A command in the overview: the heading above it, and one line about it. */
 export interface OverviewEntry {
   readonly group: string;
   readonly summary: string;
@@ -41,7 +42,7 @@ export const helpTopics: Readonly<Record<string, () => Promise<string>>> = {
       ),
     ]),
   states: async () => {
-    const { workloadStates } = await import("../cluster/states/workload-states.ts");
+    const { workloadStates } = await import("../cluster/states/state-rows.ts");
     const lines = Object.entries(workloadStates).flatMap(([state, { means, next }]) => [
       ...meaningLines({ [state.padEnd(9)]: means }),
       ...(next === "" ? [] : meaningLines({ [" ".repeat(9)]: `Next: ${next}` })),

@@ -2,9 +2,9 @@ import { afterAll, describe, expect, it } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { type PinnedScene, pinnedScene } from "../../../test/support/cli/pinned-scene.ts";
 import { configMap } from "../../../test/support/domain/objects.ts";
-import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
+import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
-import { formatRejected, rejectionDigest } from "../../domain/pinning/pinned-lookup.ts";
+import { formatRejected, rejectionDigest } from "../../domain/pinning/rejections.ts";
 import type { HistoryEntry } from "./workload-history.ts";
 
 const sandbox = await startSandbox({ controllers: false });
@@ -90,6 +90,19 @@ describe("wave history", () => {
     expect((await history())[1]?.changes).toMatchObject([{ name: "page", editedBy: "kubectl-patch" }]);
     await merge("configmaps/page", { data: { key: "3" } }, "kubectl-edit");
     expect((await history())[1]?.changes).toMatchObject([{ name: "page", editedBy: null }]);
+  });
+
+  it("names the editor that a copy records, after later edits, only of the first revision with this content", async () => {
+    const { createCopy, createRevision, copies, history, merge } = await threeRevisions();
+    const page3 = await createCopy("page", { key: "3" }, "helm");
+    await createRevision(4, hash1, { page: page3, flags: copies.flags2 });
+    await createRevision(5, hash2, { page: copies.page2, flags: copies.flags2 });
+    await createRevision(6, hash3, { page: page3, flags: copies.flags2 });
+    const editors = async () =>
+      (await history()).slice(3).map(({ changes }) => changes.map(({ editedBy }) => editedBy)[0]);
+    expect(await editors()).toEqual(["helm", null, null]);
+    await merge("configmaps/page", { data: { key: "3" } }, "kubectl-edit");
+    expect(await editors()).toEqual(["helm", null, "kubectl-edit"]);
   });
 
   it("names the newest of several revisions with the same content", async () => {

@@ -1,8 +1,9 @@
 // `wave history KIND/NAME`. This folder compares and renders revisions; src/cli/cluster/revisions reads them.
 import type { Workload } from "../../domain/model/workload.ts";
+import { podSelector } from "../../domain/pods/pod-selector.ts";
 import type { StoredName } from "../../domain/references/references.ts";
 import { type ReadConfigs, readManyConfigs } from "../cluster/read/configs.ts";
-import { podSelector, readPods } from "../cluster/read/pods.ts";
+import { readPods } from "../cluster/read/pods.ts";
 import type { StoredRevision } from "../cluster/revisions/read-revisions.ts";
 import { readWorkloadRevisions } from "../cluster/revisions/workload-revisions.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
@@ -53,7 +54,7 @@ export const historyCommand = clusterCommand({
     details: [
       "A revision is a ReplicaSet or ControllerRevision that Kubernetes keeps, as many as revisionHistoryLimit allows. Its number is that of kubectl rollout history.",
       "CHANGES compares the pinned copies of two consecutive revisions: key changed, +key added, -key removed. Without pinned copies the changes are unknown.",
-      "EDITED BY is the field manager that wrote the content. Only the ConfigMap records this manager, and only until its next edit.",
+      "EDITED BY is the field manager that wrote the content. If the same content returned later, only the first and the last writer are known.",
     ],
     words: { heading: "States", meanings: wordsOf(revisionStates) },
     exits: {

@@ -1,6 +1,6 @@
 import type { Config } from "../../domain/config/digest.ts";
 import type { Workload } from "../../domain/model/workload.ts";
-import { parseRejected, rejectionDigest } from "../../domain/pinning/pinned-lookup.ts";
+import { parseRejected, rejectionDigest } from "../../domain/pinning/rejections.ts";
 import { configKey } from "../../domain/references/references.ts";
 import type { ReadConfig, ReadConfigs } from "../cluster/read/configs.ts";
 import type { ReadPods, RunningPod } from "../cluster/read/pods.ts";
@@ -27,7 +27,7 @@ export interface ConfigMapChange extends KeyChanges {
    * "pinned", "unpinned": only one of the two revisions has a copy. "unknown": a copy is gone or could not be read.
    */
   readonly how: "changed" | "pinned" | "unpinned" | "unknown";
-  /** The field manager that wrote this content; null if the ConfigMap does not record it, or has other content now. */
+  /** The field manager that wrote this content; null if neither the ConfigMap nor the copy records it. */
   readonly editedBy: string | null;
 }
 
@@ -160,8 +160,8 @@ function changeOf(
 }
 
 /**
- * Returns who wrote the content of a copy. Only the ConfigMap records it, and only while it has that content: so the newest revision that
- * has the copy is the one that this edit caused.
+ * Returns who wrote the content of a copy. The ConfigMap records its last editor: while it has that content, the newest revision with the copy
+ * is the one that this edit caused. The copy records who wrote the content first, which is true for the oldest revision that has the copy.
  */
 function editorOf(
   name: string,
@@ -171,8 +171,11 @@ function editorOf(
 ): string | null {
   const since = revisions.findLastIndex(({ pins }) => pins?.get(name) !== copy) + 1;
   const [live, stored] = [presentIn(read, workload, name), presentIn(read, workload, copy)];
-  if (revisions[since] !== revision || live === undefined || stored === undefined) return null;
-  return hasContentOf(live.config, stored.config) ? (live.editedBy ?? null) : null;
+  if (stored === undefined) return null;
+  const isLive = revisions[since] === revision && live !== undefined && hasContentOf(live.config, stored.config);
+  if (isLive && live.editedBy !== undefined) return live.editedBy;
+  const isFirst = revisions.find(({ pins }) => pins?.get(name) === copy) === revision;
+  return isFirst ? (stored.editedBy ?? null) : null;
 }
 
 /** Reports whether a ConfigMap has the content of a copy, in the keys of the copy. */

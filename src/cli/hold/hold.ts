@@ -1,12 +1,20 @@
-// `wave hold KIND/NAME...`: writes one annotation. src/cli/annotation has the mechanism.
+// `wave hold KIND/NAME...` or `wave hold --cluster`: writes one annotation. src/cli/annotation has the mechanism.
+import { isPinned } from "../../domain/pinning/pin-request.ts";
 import { annotate } from "../annotation/annotate.ts";
 import { annotationCommand } from "../annotation/annotation-command.ts";
 import { nextStep } from "../annotation/next-step.ts";
+import { policyOf } from "../cluster/running-wave/known-policy.ts";
+import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
+import { accepting, type Command } from "../command/command.ts";
+import { argumentErrorTexts } from "../command/error-texts.ts";
 import { commandArguments, objectName } from "../command/named-object.ts";
 import { configArgumentKinds, namespaceArgumentKinds, workloadArgumentKinds } from "../command/workload-argument.ts";
+import { UsageError } from "../flags/usage-error.ts";
+import { holdClusterCommand, holdClusterFlags, isAboutCluster } from "./cluster-hold.ts";
+import { holdLimits } from "./hold-limit.ts";
 
 /** Holds rollouts of an object until `wave release`. */
-export const holdCommand = annotationCommand({
+const holdObjects = annotationCommand({
   name: "hold",
   kinds: [...workloadArgumentKinds, ...namespaceArgumentKinds, ...configArgumentKinds],
   help: {
@@ -14,10 +22,12 @@ export const holdCommand = annotationCommand({
       "Hold rollouts of a workload, of all workloads in a Namespace, or for changes of a ConfigMap or Secret, until wave release.",
     examples: [
       ["wave hold deployment/web -n shop", "one workload"],
+      ['wave hold --cluster --reason "INC-12"', "every rollout, in an emergency"],
       ["wave hold namespace/shop", "every workload in a Namespace"],
       ["wave hold configmap/page -n shop", "changes of one ConfigMap"],
     ],
   },
+  otherFlags: holdClusterFlags,
   details: [
     'The command sets the annotation wave.pusher.com/hold: "true". After the release, Wave rolls each workload once if a rollout is still needed.',
     'In a held Namespace, workloads with the annotation wave.pusher.com/hold: "false" still roll. A workload that reads a held ConfigMap still rolls for changes of other objects.',
@@ -27,8 +37,29 @@ export const holdCommand = annotationCommand({
     context.print(`${objectName(target)} held (undo: wave release ${commandArguments(target)})`);
     const snapshot = await context.read(target);
     context.print(snapshot === undefined ? (effects[target.kind] ?? "") : nextStep(snapshot));
+    if (snapshot?.found.workload.kind === "Deployment")
+      context.print(holdLimits.undo(snapshot.found.workload.namespace));
+    if (snapshot === undefined || !readsOnlyCopies(snapshot))
+      context.print(target.kind === "Secret" ? holdLimits.secrets : holdLimits.configMaps);
   },
 });
+
+/** Reports whether Pods of a workload do not read held changes. Secrets are not pinned. */
+function readsOnlyCopies({ found: { workload }, policy }: WorkloadSnapshot): boolean {
+  return (
+    isPinned(workload, policyOf(workload, policy)) && workload.references.every(({ kind }) => kind === "ConfigMap")
+  );
+}
+
+/** Holds rollouts of an object, or with --cluster every rollout. */
+export const holdCommand: Command = accepting(
+  async (args, terminal) => {
+    if (isAboutCluster(args)) return holdClusterCommand(args, terminal);
+    if (args.some((each) => /^--reason(=|$)/.test(each))) throw new UsageError(argumentErrorTexts.reasonOfObject);
+    return holdObjects(args, terminal);
+  },
+  { ...holdObjects.accepts, flags: holdObjects.accepts?.flags ?? holdClusterFlags },
+);
 
 const configEffect =
   "Changes of this object start no rollout. A rollout for another reason still happens and uses the current content.";

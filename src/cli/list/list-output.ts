@@ -1,12 +1,12 @@
 import type { Explanation } from "../cluster/explanation/explanation.ts";
 import { heldChangeLines } from "../cluster/explanation/held-change.ts";
 import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
-import { workloadStates } from "../cluster/states/workload-states.ts";
+import { workloadStates } from "../cluster/states/state-rows.ts";
 import { age } from "../output/age.ts";
 import type { Paint } from "../output/paint.ts";
 import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
 import { sentences } from "../output/sentences.ts";
-import { type PaintCell, tableLines } from "../output/table.ts";
+import { columnWidths, type PaintCell, tableLines } from "../output/table.ts";
 
 /** One workload in `wave list -o json`; docs/commands.md promises its fields. */
 export type ListedWorkload = ReturnType<typeof listedWorkload>;
@@ -46,34 +46,89 @@ export function listedWorkload({
   };
 }
 
+/** The output format of a list, and the columns of its table. */
 export interface ListForm {
   readonly output: "table" | "wide" | ProgramForm;
-  readonly allNamespaces: boolean;
+  /** Whether the table has a column CLUSTER. */
+  readonly clusters: boolean;
+  /** Whether the table has a column NAMESPACE. */
+  readonly namespaces: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly paint: Paint;
 }
 
-export async function renderList(workloads: readonly ListedWorkload[], form: ListForm): Promise<string> {
-  if (isForProgram(form.output)) return programText({ version: 1, items: workloads }, form.output);
-  return table(workloads, form);
+/** A workload as a list shows it. */
+export type ListRow = ListedWorkload & {
+  /** Its context, if the list has several. */
+  readonly cluster?: string;
+  /** Whether the workload was deleted or opted out while the list was watched. */
+  readonly removed?: true;
+};
+
+/** Renders a list as a table for people, or as JSON or YAML for programs. The result ends with a line feed. */
+export async function renderList(workloads: readonly ListRow[], { output, ...form }: ListForm): Promise<string> {
+  if (isForProgram(output)) return programText({ version: 1, items: workloads }, output);
+  return new ListTable({ ...form, wide: output === "wide" }).lines(workloads, form.now);
 }
 
-function table(workloads: readonly ListedWorkload[], { output, allNamespaces, now, paint }: ListForm): string {
-  const wide = output === "wide";
-  const ago = (time: string | null) => (time === null ? "-" : age(now - Date.parse(time)));
-  const heading = [
-    ...(allNamespaces ? ["NAMESPACE"] : []),
-    ...["NAME", "STATE", "UP-TO-DATE", "REASON", "SINCE"],
+/** The form of a {@link ListTable}. */
+export interface TableForm extends Pick<ListForm, "clusters" | "namespaces" | "paint"> {
+  readonly wide: boolean;
+}
+
+/** A table that may get more rows later. The first rows get the heading. Columns keep their width, and become wider for a wider cell. */
+export class ListTable {
+  readonly #form: TableForm;
+  #widths: readonly number[] | undefined;
+
+  constructor(form: TableForm) {
+    this.#form = form;
+  }
+
+  /** Returns rows as lines, each with a line feed. `now` is in milliseconds since the epoch. */
+  lines(workloads: readonly ListRow[], now: number): string {
+    const heading = headingOf(this.#form);
+    const withHeading = this.#widths === undefined;
+    const rows = workloads.map((each) => cellsOf(each, this.#form, now));
+    const cells = withHeading ? [heading, ...rows] : rows;
+    this.#widths = columnWidths(cells, this.#widths);
+    const { paint } = this.#form;
+    const stateColumn = heading.indexOf("STATE");
+    const painted: PaintCell = (text, row, column) => {
+      if (withHeading && row === 0) return paint("bold", text);
+      const workload = column === stateColumn ? workloads[withHeading ? row - 1 : row] : undefined;
+      return workload === undefined || workload.removed ? text : paint(workloadStates[workload.state].style, text);
+    };
+    return tableLines(cells, 3, painted, this.#widths)
+      .map((line) => `${line}\n`)
+      .join("");
+  }
+}
+
+function headingOf({ clusters, namespaces, wide }: TableForm): readonly string[] {
+  return [
+    ...(clusters ? ["CLUSTER"] : []),
+    ...(namespaces ? ["NAMESPACE"] : []),
+    ...["NAME", "STATE", "UP-TO-DATE", "READY", "REASON", "SINCE"],
     ...(wide ? ["UNTIL", "HASH", "COMPATIBILITY", "MESSAGE"] : []),
   ];
-  const rows = workloads.map((each) => [
-    ...(allNamespaces ? [each.namespace] : []),
+}
+
+function cellsOf(each: ListRow, { clusters, namespaces, wide }: TableForm, now: number): readonly string[] {
+  const name = [
+    ...(clusters ? [each.cluster ?? "-"] : []),
+    ...(namespaces ? [each.namespace] : []),
     `${each.kind.toLowerCase()}/${each.name}`,
+  ];
+  if (each.removed) return [...name, "removed", ...Array<string>(wide ? 8 : 4).fill("-")];
+  return [
+    ...name,
     each.state,
     each.pods === null ? "-" : `${each.pods.current}/${each.pods.total}`,
+    each.pods === null ? "-" : `${each.pods.ready}/${each.pods.total}`,
     each.because ?? "-",
-    ago(each.since),
+    each.since === null ? "-" : age(now - Date.parse(each.since)),
     ...(wide
       ? [
           each.until ?? "-",
@@ -83,16 +138,7 @@ function table(workloads: readonly ListedWorkload[], { output, allNamespaces, no
             "-",
         ]
       : []),
-  ]);
-  const stateColumn = heading.indexOf("STATE");
-  const painted: PaintCell = (text, row, column) => {
-    if (row === 0) return paint("bold", text);
-    const state = column === stateColumn ? workloads[row - 1]?.state : undefined;
-    return state === undefined ? text : paint(workloadStates[state].style, text);
-  };
-  return tableLines([heading, ...rows], 3, painted)
-    .map((line) => `${line}\n`)
-    .join("");
+  ];
 }
 
 /** Returns the first 8 digits, which are enough for an approval. */

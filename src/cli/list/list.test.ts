@@ -28,7 +28,7 @@ function cells(out: string): readonly (readonly string[])[] {
   return out
     .trim()
     .split("\n")
-    .map((line) => line.split(/ {3,}/).slice(0, 4));
+    .map((line) => line.split(/ {3,}/).slice(0, 5));
 }
 
 describe("wave list", () => {
@@ -55,13 +55,13 @@ describe("wave list", () => {
     const { code, out, err } = await run("list", "--max-concurrent-rollouts=0");
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(cells(out)).toEqual([
-      ["NAME", "STATE", "UP-TO-DATE", "REASON"],
-      ["daemonset/due", "due", "0/1", "firstHash"],
-      ["deployment/current", "current", "2/2", "-"],
-      ["deployment/held", "held", "0/2", "hold"],
-      ["deployment/unclear", "ignored", "-", "unclear"],
-      ["deployment/waiting", "waiting", "-", "missing"],
-      ["statefulset/behind", "behind", "0/2", "OnDelete"],
+      ["NAME", "STATE", "UP-TO-DATE", "READY", "REASON"],
+      ["daemonset/due", "due", "0/1", "1/1", "firstHash"],
+      ["deployment/current", "current", "2/2", "2/2", "-"],
+      ["deployment/held", "held", "0/2", "2/2", "hold"],
+      ["deployment/unclear", "ignored", "-", "-", "unclear"],
+      ["deployment/waiting", "waiting", "-", "-", "missing"],
+      ["statefulset/behind", "behind", "0/2", "2/2", "OnDelete"],
     ]);
     await merge("deployments/current", { spec: { paused: true } });
     await editConfigMap("page", "2");
@@ -85,7 +85,7 @@ describe("wave list", () => {
     expect((await run("hold", "cm/page")).code).toBe(0);
     await merge("configmaps/page", { metadata: { labels: { a: "b" } } }, "kubectl-label");
     expect(await listed()).toMatchObject([{ state: "held", because: "hold", since: editedAt }]);
-    expect((await run("list")).out).toMatch(/^deployment\/web +held +0\/2 +hold +60m$/m);
+    expect((await run("list")).out).toMatch(/^deployment\/web +held +0\/2 +2\/2 +hold +60m$/m);
   });
 
   it("selects by label and by state, and prints the same as JSON and YAML", async () => {
@@ -230,7 +230,7 @@ describe("wave list", () => {
     await createConfigMap("page", "1");
     await createWorkload("deployments/web");
     const { out } = await runWave(["list", "-A"], env);
-    expect(cells(out)[0]).toEqual(["NAMESPACE", "NAME", "STATE", "UP-TO-DATE"]);
+    expect(cells(out)[0]).toEqual(["NAMESPACE", "NAME", "STATE", "UP-TO-DATE", "READY"]);
     expect(cells(out).map((row) => row.slice(0, 2))).toContainEqual([namespace, "deployment/web"]);
   });
 

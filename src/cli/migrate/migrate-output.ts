@@ -11,6 +11,7 @@ export interface Migration {
   readonly controllers: readonly OtherController[] | null;
 }
 
+/** Renders a migration as a table with a summary for people, or as JSON or YAML with `version` for programs. */
 export async function renderMigration(migration: Migration, output: "table" | ProgramForm): Promise<string> {
   const versioned = { version: 1, ...migration };
   if (isForProgram(output)) return programText(versioned, output);

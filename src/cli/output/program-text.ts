@@ -1,10 +1,13 @@
 import type { Scalar } from "yaml";
 import { printableJson } from "./printable.ts";
 
+/** The output formats for programs, as `--output` names them. */
 export const programForms = ["json", "yaml"] as const;
 
+/** An output format for programs. */
 export type ProgramForm = (typeof programForms)[number];
 
+/** Reports whether a value of `--output` is a format for programs; false for undefined. */
 export function isForProgram(output: string | undefined): output is ProgramForm {
   return programForms.some((form) => form === output);
 }
@@ -26,9 +29,12 @@ async function printableYaml(value: unknown): Promise<string> {
       if (typeof scalar.value === "string" && unprintable.test(scalar.value)) scalar.type = "QUOTE_DOUBLE";
     },
   });
-  return document
-    .toString({ lineWidth: 0 })
-    .replace(new RegExp(unprintable, "gu"), (character) => `\\U${hex(character).padStart(8, "0")}`);
+  return (
+    document
+      // Each string stays on its line: a text of others could otherwise look like a field.
+      .toString({ lineWidth: 0, blockQuote: false, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER })
+      .replace(new RegExp(unprintable, "gu"), (character) => `\\U${hex(character).padStart(8, "0")}`)
+  );
 }
 
 function hex(character: string): string {

@@ -8,16 +8,22 @@ export function tableLines(
   rows: readonly (readonly string[])[],
   gap: number,
   paint: PaintCell = (text) => text,
+  widths: readonly number[] = columnWidths(rows),
 ): readonly string[] {
-  const cells = rows.map((row) => row.map(printable));
-  const widths: number[] = [];
-  for (const row of cells)
-    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
   const between = " ".repeat(gap);
-  return cells.map((row, index) => {
+  return rows.map((row, index) => {
     return row
-      .map((cell, column) => paint(cell, index, column) + " ".repeat((widths[column] ?? 0) - cell.length))
+      .map(printable)
+      .map((cell, column) => paint(cell, index, column) + " ".repeat(Math.max(0, (widths[column] ?? 0) - cell.length)))
       .join(between)
       .trimEnd();
   });
+}
+
+/** Returns the width of each column in characters, at least as in `least`. */
+export function columnWidths(rows: readonly (readonly string[])[], least: readonly number[] = []): readonly number[] {
+  const widths = [...least];
+  for (const row of rows)
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, printable(cell).length);
+  return widths;
 }

@@ -1,22 +1,32 @@
-// `wave release KIND/NAME...`: removes the annotation of a hold. src/cli/annotation has the mechanism.
+// `wave release KIND/NAME...`: removes the annotation of a hold. src/cli/annotation has the mechanism. With --scheduling-holds it undoes
+// what keeps Pods pending without Wave.
 import { annotate } from "../annotation/annotate.ts";
-import { type AnnotationContext, annotationCommand } from "../annotation/annotation-command.ts";
+import { type AnnotationContext, annotationCommand, annotationFlags } from "../annotation/annotation-command.ts";
 import { nextStep } from "../annotation/next-step.ts";
+import { startsNow } from "../cluster/running-wave/wave-presence.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
+import { accepting, type Command } from "../command/command.ts";
+import type { CommandHelp } from "../command/help.ts";
 import { commandArguments, type NamedObject, objectName } from "../command/named-object.ts";
 import { configArgumentKinds, namespaceArgumentKinds, workloadArgumentKinds } from "../command/workload-argument.ts";
+import { isAboutCluster, releaseClusterCommand, releaseClusterFlags } from "../hold/cluster-hold.ts";
+import { releaseHolds, releaseHoldsExample, requestsHolds } from "./release-holds.ts";
+import { schedulingHoldFlags } from "./scheduling-holds.ts";
+
+const description = "Remove a hold. Wave then rolls each workload once if a rollout is still needed.";
+const examples: CommandHelp["examples"] = [
+  ["wave release deployment/web -n shop", "one workload, even in a held Namespace"],
+  ["wave release namespace/shop", "the hold of a Namespace"],
+  ["wave release --cluster", "the hold of every rollout"],
+  releaseHoldsExample,
+];
 
 /** Removes the hold of an object. In a held Namespace it exempts one workload from that hold. */
-export const releaseCommand = annotationCommand({
+const releaseObjects = annotationCommand({
   name: "release",
   kinds: [...workloadArgumentKinds, ...namespaceArgumentKinds, ...configArgumentKinds],
-  help: {
-    description: "Remove a hold. Wave then rolls each workload once if a rollout is still needed.",
-    examples: [
-      ["wave release deployment/web -n shop", "one workload, even in a held Namespace"],
-      ["wave release namespace/shop", "the hold of a Namespace"],
-    ],
-  },
+  help: { description, examples },
+  otherFlags: { ...releaseClusterFlags, ...schedulingHoldFlags },
   details: [
     'The command removes the annotation wave.pusher.com/hold. If the Namespace is held, it sets hold: "false" on the workload instead, so that only this workload continues.',
   ],
@@ -30,6 +40,12 @@ export const releaseCommand = annotationCommand({
   },
 });
 
+/** Removes the hold of objects, with --cluster the hold of every rollout, or lifts scheduling holds. */
+export const releaseCommand: Command = accepting((args, terminal) => {
+  if (isAboutCluster(args)) return releaseClusterCommand(args, terminal);
+  return (args.some(requestsHolds) ? releaseHolds : releaseObjects)(args, terminal);
+}, releaseObjects.accepts ?? { flags: annotationFlags });
+
 /** Reports whether the Namespace holds the workload. Every value except "false" holds, also an invalid value. */
 function isHeldByNamespace({ found: { workload }, policy }: WorkloadSnapshot): boolean {
   const { hold = "" } = policy.namespacePolicyOf?.(workload.namespace)?.annotations ?? {};
@@ -40,5 +56,10 @@ async function effectOf(context: AnnotationContext, target: NamedObject): Promis
   const snapshot = await context.read(target);
   if (snapshot !== undefined) return nextStep(snapshot);
   const namespace = target.kind === "Namespace" ? target.name : target.namespace;
-  return `Wave now rolls every workload that is due and has no other hold. Follow the progress: wave list -n ${namespace}`;
+  const effect = startsNow(
+    context.policy.presence,
+    "Wave now rolls every workload that is due and has no other hold.",
+    "Every workload that is due and has no other hold may roll.",
+  );
+  return `${effect} Follow the progress: wave list -n ${namespace}`;
 }

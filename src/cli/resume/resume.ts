@@ -1,12 +1,15 @@
 // `wave resume KIND/NAME...`: writes the time until which failures are ignored. src/cli/annotation has the mechanism.
+import { rejectsLive } from "../../domain/pinning/rejections.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { formatCount, formatList } from "../../domain/syntax/wording.ts";
+import { actOnWorkload } from "../annotation/act-on-workload.ts";
 import { annotate, removeCommand, serverTime } from "../annotation/annotate.ts";
 import { type AnnotationContext, annotationCommand } from "../annotation/annotation-command.ts";
-import { nextStep } from "../annotation/next-step.ts";
 import { explainWorkload } from "../cluster/explanation/explanation.ts";
+import { lookupIn } from "../cluster/snapshot/live-plan.ts";
 import { readWorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
-import type { WorkloadStateName } from "../cluster/states/workload-states.ts";
+import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
+import type { WorkloadStateName } from "../cluster/states/state-rows.ts";
 import { CommandFailure } from "../command/command-failure.ts";
 import { commandErrorTexts } from "../command/error-texts.ts";
 import { exitCodes } from "../command/exit-codes.ts";
@@ -37,9 +40,7 @@ export const resumeCommand = annotationCommand({
   },
 });
 
-async function resumeWorkload(context: AnnotationContext, target: NamedObject): Promise<void> {
-  const snapshot = await context.read(target);
-  if (snapshot === undefined) return;
+const resumeWorkload = actOnWorkload(async (context, target, snapshot) => {
   const { state, hold } = explainWorkload(snapshot);
   const wasRolledBack = snapshot.found.workload.rejected !== undefined;
   if (wasRolledBack) {
@@ -55,9 +56,7 @@ async function resumeWorkload(context: AnnotationContext, target: NamedObject): 
   } else if (!wasRolledBack) {
     context.print(`${objectName(target)} unchanged: it has not failed and is not halted`);
   }
-  const after = await context.read(target);
-  if (after !== undefined) context.print(nextStep(after));
-}
+});
 
 /** The number of names in one line. */
 const shownNames = 5;
@@ -69,18 +68,24 @@ async function resumeConfig(context: AnnotationContext, target: NamedObject): Pr
   const readers = snapshots.filter(({ found }) => found.workload.references.some((each) => configKey(each) === key));
   if (readers.length === 0 && failures.length === 0)
     throw new CommandFailure(commandErrorTexts.noReader(qualifiedName(target)));
-  const inState = (state: WorkloadStateName) =>
-    readers
-      .filter((each) => explainWorkload(each).state === state)
-      .map(({ found: { workload } }): NamedObject => ({ ...workload, resource: workload.row }));
-  await resumeFailed(context, target, inState("failed"), readers.length);
-  const unknown = inState("unknown").map((each) => `the state of ${objectName(each)} is unknown`);
+  const isIn = (state: WorkloadStateName) => (each: WorkloadSnapshot) => explainWorkload(each).state === state;
+  const isRolledBack = ({ found, read }: WorkloadSnapshot) => rejectsLive(found.workload, lookupIn(read), key);
+  const failed = readers.filter((each) => isIn("failed")(each) || isRolledBack(each));
+  await resumeFailed(context, target, failed.map(namedObject), readers.length);
+  const unknown = readers
+    .filter(isIn("unknown"))
+    .map(namedObject)
+    .map((each) => `the state of ${objectName(each)} is unknown`);
   const unread = [...failures, ...unknown];
   if (unread.length > 0)
     throw new CommandFailure(
       commandErrorTexts.readersUnknown(qualifiedName(target), formatList(unread, shownNames, String)),
       exitCodes.incomplete,
     );
+}
+
+function namedObject({ found: { workload } }: WorkloadSnapshot): NamedObject {
+  return { ...workload, resource: workload.row };
 }
 
 async function resumeFailed(
@@ -106,6 +111,6 @@ async function resumeFailed(
   const others = readers - failed.length;
   if (others > 0)
     context.print(
-      `Wave continues with the other workloads that read it (${formatCount(others)}), the canary first. Follow the progress: wave list -n ${target.namespace}`,
+      `The change continues with the other workloads that read it (${formatCount(others)}), the canary first. Follow the progress: wave list -n ${target.namespace}`,
     );
 }

@@ -21,6 +21,7 @@ describe("the settings of wave run", () => {
   it("have a default for every flag", () => {
     expect(settingsOf([])).toEqual({
       kubeconfig: undefined,
+      besideInstalled: false,
       context: undefined,
       namespaces: undefined,
       crossNamespace: "granted",
@@ -69,6 +70,36 @@ describe("the settings of wave run", () => {
       ],
     });
     expect(settingsOf([], { KUBERNETES_NAMESPACE: "shop" }).namespaces).toBeUndefined();
+  });
+
+  // The arguments that the charts of Reloader render for these values, and the values that its flag parser reads.
+  it.each([
+    ['--namespace-selector="env=test"', { filters: { namespaces: [{ key: "env", values: ["test"] }] } }],
+    ['--namespace-selector="env=test,team=a"', { filters: { namespaces: [{ key: "env" }, { key: "team" }] } }],
+    ['--resource-label-selector="env=test"', { filters: { configs: [{ key: "env", values: ["test"] }] } }],
+    ['--namespaces-to-ignore="a","b"', { filters: { ignoredNamespaces: ["a", "b"] } }],
+    ["--namespaces-to-ignore=a --namespaces-to-ignore=b", { filters: { ignoredNamespaces: ["a", "b"] } }],
+    ['--resources-to-ignore="configMaps"', { filters: { ignoredKinds: ["ConfigMap"] } }],
+    ["--namespaces-to-ignore= --resources-to-ignore= --ignored-workload-types=", { autoReloadAll: false }],
+    ["--namespace-selector= --resource-label-selector=", { autoReloadAll: false }],
+    ["--log-format=", { understood: ["stakater"] }],
+    ["--reload-on-create true --reload-on-delete false", { reloadOnCreate: true, reloadOnDelete: false }],
+    ["--reload-on-create --reload-on-delete=true", { reloadOnCreate: true, reloadOnDelete: true }],
+  ])("accept %s, as Reloader does", (args, compatibility) => {
+    expect(settingsOf(["--compatibility=stakater", ...args.split(" ")]).compatibility).toMatchObject(compatibility);
+  });
+
+  it("refuse misplaced quotation marks, and a word after another boolean flag", () => {
+    expect(() => settingsOf(['--namespace-selector="env=test'])).toThrow(/--namespace-selector/);
+    expect(() => settingsOf(["--auto-reload-all", "true"])).toThrow(/true/);
+  });
+
+  it("report the variables of Reloader for alerts", () => {
+    const env = { ALERT_ON_RELOAD: "true", ALERT_SINK: "slack", ALERT_WEBHOOK_URL: "https://example.com" };
+    expect(settingsOf(["--compatibility=stakater"], env).withoutEffect).toEqual(
+      Object.keys(env).map((name) => `${name} has no effect: Wave sends notifications with --notify`),
+    );
+    expect(settingsOf([], env).withoutEffect).toEqual([]);
   });
 
   it("keep, remove or leave owner references, and report a flag without effect", () => {

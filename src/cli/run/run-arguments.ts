@@ -47,6 +47,7 @@ export function parseRunArguments(
     settings: {
       kubeconfig: values.kubeconfig,
       context: values.context,
+      besideInstalled: values["beside-installed"],
       namespaces: values.namespaces ?? namespacesFromReloader(compatibility, env),
       compatibility,
       workloadKinds: wantedKinds(values),
@@ -70,7 +71,11 @@ export function parseRunArguments(
       leaderElection: leaderElectionSettings(values, podNamespace),
       podNamespace,
       changed: changedFlags(values, given),
-      withoutEffect: [...withoutEffectLines(given), ...unusedOwnershipLines(values)],
+      withoutEffect: [
+        ...withoutEffectLines(given),
+        ...unusedAlertLines(compatibility, env),
+        ...unusedOwnershipLines(values),
+      ],
     },
   };
 }
@@ -84,6 +89,15 @@ function namespacesFromReloader(
 ): readonly string[] | undefined {
   if (namespace === "" || !compatibility?.understood.includes("stakater")) return undefined;
   return runFlags.namespaces.parse(namespace) ?? refuseNamespace(namespace);
+}
+
+/** The variables with which Reloader sends a message for each reload. */
+const alertVariables = ["ALERT_ON_RELOAD", "ALERT_SINK", "ALERT_WEBHOOK_URL", "ALERT_ADDITIONAL_INFO"];
+
+/** Returns one line for each variable of Reloader for alerts: their messages have another form. */
+function unusedAlertLines(compatibility: Settings["compatibility"], env: Environment): readonly string[] {
+  if (!compatibility?.understood.includes("stakater")) return [];
+  return alertVariables.filter((name) => (env[name] ?? "") !== "").map(logMessages.variableIdle);
 }
 
 function refuseNamespace(text: string): never {

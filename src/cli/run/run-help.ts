@@ -3,6 +3,7 @@ import { renderHelp } from "../command/help.ts";
 import type { HelpScope } from "../flags/parse-flags.ts";
 import { runFlags } from "../flags/run-flags.ts";
 
+/** Returns the text of `wave run --help` or of `wave run --help-all`. */
 export function runHelp(scope: HelpScope): string {
   return renderHelp(
     {

@@ -2,6 +2,7 @@
 import { constants } from "node:os";
 import { ClusterConfigError } from "../../kube/api/errors.ts";
 import { systemClock } from "../../lib/clock.ts";
+import type { Settings } from "../../manager/settings.ts";
 import { NotifyFileError } from "../../notify/file/notify-file-error.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { createLogger, type Logger } from "../../telemetry/logging/log.ts";
@@ -14,15 +15,24 @@ import { UsageError } from "../flags/usage-error.ts";
 import { hasColors } from "../output/paint.ts";
 import { parseRunArguments } from "./run-arguments.ts";
 
-/** `wave run`, with the flags that shells complete. */
-export const run: Command = accepting(runCommand, { flags: runFlags });
+/** `wave run` of the image, with the flags that shells complete. */
+export const run: Command = runIf(async () => {});
+
+/** Returns `wave run` with a check of the settings. The check throws a UsageError if this Wave must not start. */
+export function runIf(mayStart: (settings: Settings, terminal: Terminal) => Promise<void>): Command {
+  return accepting((args, terminal) => runCommand(args, terminal, mayStart), { flags: runFlags });
+}
 
 /**
  * Runs the controller until SIGTERM or SIGINT, and resolves with 0. Resolves with 1 after an error, which the last log line
  * explains. A second signal ends the process at once.
  * @throws UsageError for a mistake in flags, variables, the kubeconfig or the file of `--notify`.
  */
-async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+async function runCommand(
+  args: readonly string[],
+  terminal: Terminal,
+  mayStart: Parameters<typeof runIf>[0],
+): Promise<number> {
   const parsed = parseRunArguments(args, terminal.env);
   if (parsed.action === "help") {
     const { runHelp } = await import("./run-help.ts");
@@ -47,8 +57,9 @@ async function runCommand(args: readonly string[], terminal: Terminal): Promise<
     process.exit(exitCodes.bug);
   });
   const { env, homeDir } = terminal;
-  const { runManager } = await import("../../manager/manager.ts");
   try {
+    await mayStart(settings, terminal);
+    const { runManager } = await import("../../manager/manager.ts");
     await runManager(settings, {
       clock: systemClock,
       log,
@@ -60,6 +71,7 @@ async function runCommand(args: readonly string[], terminal: Terminal): Promise<
     return exitCodes.done;
   } catch (error) {
     // The kubeconfig and the file of --notify are settings too.
+    if (error instanceof UsageError) throw error;
     if (error instanceof ClusterConfigError || error instanceof NotifyFileError) throw new UsageError(error.message);
     log.error(errorText(error));
     if (error instanceof Error) log.debug("stack of the error", { stack: error.stack });

@@ -1,4 +1,3 @@
-import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
 import { listWatch } from "../../kube/list-watch/list-watch.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Waker } from "../../runtime/waker.ts";
@@ -6,34 +5,24 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
+import type { PodCount } from "../cluster/read/pods.ts";
+import { mayRecover } from "../cluster/requests/may-recover.ts";
 import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
 import { readWorkloadSnapshot } from "../cluster/snapshot/read-one.ts";
+import { describePodCount } from "../cluster/states/assess-state.ts";
 import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
-import { describePodCount } from "../cluster/states/workload-state.ts";
-import { workloadStates } from "../cluster/states/workload-states.ts";
+import { workloadStates } from "../cluster/states/state-rows.ts";
 import type { Cluster } from "../command/cluster-command.ts";
-import { CommandFailure } from "../command/command-failure.ts";
 import type { NamedObject } from "../command/named-object.ts";
 import type { WorkloadArgument } from "../command/workload-argument.ts";
 import { sentences } from "../output/sentences.ts";
+import { Soak } from "./soak.ts";
+import type { WaitCheck } from "./wait-check.ts";
 
 /** Minimum time between two checks of a workload, in milliseconds. */
 const minCheckMs = 250;
 /** Maximum time between two checks, in milliseconds: no watch reports an edit of a ConfigMap that was taken back. */
 const maxCheckMs = 5_000;
-
-/** The result of one check of a workload. */
-export interface WaitCheck {
-  /** "open": waiting longer may help. "over": only a person can continue. */
-  readonly progress: "done" | "open" | "over";
-  /** Whether everything that the result depends on could be read. */
-  readonly complete: boolean;
-  /** The state with its cause: `held (window)`. */
-  readonly state: string;
-  readonly message: string;
-  /** The next step for a person; "" if there is none. */
-  readonly next: string;
-}
 
 /** The input of {@link waitForWorkload}. */
 export interface WaitRequest {
@@ -41,19 +30,35 @@ export interface WaitRequest {
   readonly policy: KnownPolicy;
   readonly target: WorkloadArgument & NamedObject;
   readonly timeout: AbortSignal;
+  /** How long the workload must stay complete, without a restart of a container, in milliseconds. */
+  readonly soakMs: number;
+  /** Whether to wait also for Pods with another configuration that are being deleted. */
+  readonly gone: boolean;
   /** Receives a line whenever the state changes. */
   readonly report: (line: string) => void;
 }
 
 /** Resolves with the last check when the workload is done, when only a person can continue, or after the timeout. */
-export async function waitForWorkload({ cluster, policy, target, timeout, report }: WaitRequest): Promise<WaitCheck> {
+export async function waitForWorkload({
+  cluster,
+  policy,
+  target,
+  timeout,
+  soakMs,
+  gone,
+  report,
+}: WaitRequest): Promise<WaitCheck> {
   const ended = new AbortController();
   const changed = new Waker();
   const watching = wakeOnChanges(cluster, target, changed, AbortSignal.any([timeout, ended.signal]));
   try {
     let reported = "";
+    const soak = new Soak(soakMs);
     for (let isFirst = true; ; isFirst = false) {
-      const check = await checkWorkload(cluster, policy, target, isFirst);
+      const check = soak.afterSoak(
+        await checkWorkload(cluster, policy, target, gone, isFirst),
+        systemClock.monotonic(),
+      );
       const line = check.progress === "done" ? check.message : `${check.state}. ${sentences(check.message)}`;
       if (check.progress === "done") report(line);
       if (check.progress !== "open" || timeout.aborted) return check;
@@ -93,25 +98,26 @@ async function checkWorkload(
   cluster: Cluster,
   policy: KnownPolicy,
   target: WaitRequest["target"],
+  gone: boolean,
   isFirst: boolean,
 ): Promise<WaitCheck> {
   try {
-    return checkOf(explainWorkload(await readWorkloadSnapshot(cluster, target, target.namespace, policy)));
+    return checkOf(explainWorkload(await readWorkloadSnapshot(cluster, target, target.namespace, policy)), gone);
   } catch (error) {
     if (isFirst || !mayRecover(error)) throw error;
-    return { progress: "open", complete: false, state: "unknown", message: errorText(error), next: "" };
+    return { progress: "open", complete: false, state: "unknown", message: errorText(error), next: "", restarts: 0 };
   }
 }
 
-function mayRecover(error: unknown): boolean {
-  if (error instanceof CommandFailure) return false;
-  return (
-    error instanceof ConnectionError || (error instanceof ApiError && (error.status >= 500 || error.status === 429))
-  );
+/** Returns how many old Pods are being deleted, without a full stop; "" if there are none. */
+function describeTerminating({ terminatingOld: count }: PodCount): string {
+  if (count === 0) return "";
+  return `${count} ${count === 1 ? "Pod" : "Pods"} with another configuration still ${count === 1 ? "terminates" : "terminate"}`;
 }
 
-function checkOf({ state, because, message, reason, kubernetes, hold, pods }: Explanation): WaitCheck {
+function checkOf({ state, because, message, reason, kubernetes, hold, pods }: Explanation, gone: boolean): WaitCheck {
   const shared = {
+    restarts: pods?.restarts ?? 0,
     state: hold === null ? state : `${state} (${hold.reason})`,
     message: withKubernetesReason(message ?? reason, kubernetes),
     // The message of a hold, and of a rollback, already gives the next step.
@@ -119,6 +125,10 @@ function checkOf({ state, because, message, reason, kubernetes, hold, pods }: Ex
   };
   switch (state) {
     case "current":
+      if (pods !== null && (pods.ready < pods.total || (gone && pods.terminatingOld > 0))) {
+        const message = sentences(describePodCount(pods), gone ? describeTerminating(pods) : "");
+        return { ...shared, progress: "open", complete: true, message, next: "" };
+      }
       return {
         ...shared,
         progress: "done",
@@ -135,6 +145,7 @@ function checkOf({ state, because, message, reason, kubernetes, hold, pods }: Ex
     case "rolling":
     case "due":
     case "waiting":
+    case "mixed":
     case "behind":
       return { ...shared, progress: "open", complete: true };
     case "unknown":

@@ -4,17 +4,21 @@ import { longestTimerMs, systemClock } from "../../lib/clock.ts";
 import { withAvailableKind } from "../cluster/running-wave/available-kinds.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
+import { accepting, type Command } from "../command/command.ts";
 import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
-import { errorLine } from "../command/messages.ts";
+import type { CommandCall } from "../command/flag-command.ts";
+import { errorLine, outputLine } from "../command/messages.ts";
 import { objectName, qualifiedName } from "../command/named-object.ts";
 import { parseObjectArguments, workloadArgumentKinds } from "../command/workload-argument.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
-import { duration } from "../flags/flag-types.ts";
+import { bool, duration } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
-import { printable } from "../output/printable.ts";
 import { sentences } from "../output/sentences.ts";
 import { waitForWorkload } from "./wait-for-workload.ts";
+
+// The flag of the same name of the running Wave is about its canary, and comes from its Deployment.
+const { soak: canarySoak, ...runningFlags } = inheritedFlags;
 
 const flags = {
   namespace: namespaceFlag,
@@ -25,16 +29,28 @@ const flags = {
     zero: "one check without waiting",
     help: "Maximum time to wait. 0: check once.",
   }),
+  soak: duration({
+    group: namespaceFlag.group,
+    default: 0,
+    minMs: 1,
+    zero: "no such time",
+    help: "Time for which the workloads must stay complete, without a restart of a container. Adds to the timeout.",
+  }),
+  gone: bool({
+    group: namespaceFlag.group,
+    default: false,
+    help: "Wait also until no Pod with another configuration is terminating, for example after you revoke a credential.",
+  }),
 
   ...connectionFlags,
-  ...inheritedFlags,
+  ...runningFlags,
 };
 
 /**
- * Waits until every Pod of each workload runs with the current configuration. Otherwise writes one error for each workload: exit
+ * Waits until every Pod of each workload is ready and runs with the current configuration. Otherwise writes one error for each workload: exit
  * code 1 if a rollout did not complete in time or needs a person, 3 if the state could not be read.
  */
-export const waitCommand = clusterCommand({
+const waitForAll = clusterCommand({
   name: "wait",
   flags,
   kinds: workloadArgumentKinds,
@@ -44,15 +60,17 @@ export const waitCommand = clusterCommand({
       "Wait until every Pod of these workloads runs with the current configuration. For pipelines, right after kubectl apply.",
     examples: [
       ["kubectl apply -f shop/ && wave wait deployment/web sts/db -n shop", "a pipeline step"],
+      ["wave wait deployment/web -n shop --soak=10m", "complete and stable for ten minutes"],
+      ["wave wait deployment/web -n shop --gone", "no Pod with the old configuration exists any more"],
       ["wave wait deployment/web -n shop --timeout=0", "check once, without waiting"],
     ],
-    usualFlags: ["namespace", "timeout"],
+    usualFlags: ["namespace", "timeout", "soak", "gone"],
     details: [
       "The command ends early if only a person can continue: a rollout failed, a change is halted, or a workload has not opted in or exceeds a limit.",
       "It uses your permissions and writes nothing.",
     ],
     exits: {
-      [exitCodes.done]: "Every Pod of every workload runs with the current configuration.",
+      [exitCodes.done]: "Every Pod of every workload is ready and runs with the current configuration.",
       [exitCodes.no]: "Timeout, only a person can continue, or a workload was not found.",
     },
   },
@@ -61,15 +79,19 @@ export const waitCommand = clusterCommand({
     const workloads = parseObjectArguments(positionals, workloadArgumentKinds);
     return async (cluster) => {
       const namespace = values.namespace ?? cluster.namespace;
-      const policy = await readRunningPolicy(cluster, call, namespace);
+      const policy = await readRunningPolicy(cluster, withoutSoak(call), namespace);
+      const { soak: soakMs, gone } = values;
       const timeout = new AbortController();
-      const cancel = systemClock.timer(Math.min(values.timeout, longestTimerMs), () => timeout.abort());
+      const cancel = systemClock.timer(Math.min(values.timeout + values.soak, longestTimerMs), () => timeout.abort());
       try {
         const results = await Promise.all(
           workloads.map(async (each) => {
             const target = { ...withAvailableKind(each, policy), namespace };
-            const report = (line: string) => terminal.write(`${printable(`${objectName(target)}: ${line}`)}\n`);
-            return { target, ...(await waitForWorkload({ cluster, policy, target, timeout: timeout.signal, report })) };
+            const report = (line: string) => terminal.write(outputLine(`${objectName(target)}: ${line}`));
+            return {
+              target,
+              ...(await waitForWorkload({ cluster, policy, target, timeout: timeout.signal, soakMs, gone, report })),
+            };
           }),
         );
         for (const { target, progress, state, message, next } of results) {
@@ -90,3 +112,15 @@ export const waitCommand = clusterCommand({
     };
   },
 });
+
+/** Returns the call as the policy of the running Wave needs it: `--soak` of this command is not a flag of Wave. */
+function withoutSoak(call: CommandCall<typeof flags>): CommandCall<typeof flags> {
+  const given = new Map([...call.given].filter(([name]) => name !== "soak"));
+  return { ...call, given, values: { ...call.values, soak: canarySoak.default } };
+}
+
+/** Waits as {@link waitForAll}. The variable WAVE_SOAK is about the canary of Wave, and sets no flag of this command. */
+export const waitCommand: Command = accepting((args, terminal) => {
+  const { WAVE_SOAK: _canary, ...env } = terminal.env;
+  return waitForAll(args, { ...terminal, env });
+}, waitForAll.accepts ?? { flags });

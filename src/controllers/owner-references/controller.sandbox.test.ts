@@ -6,6 +6,7 @@ import { fetchClient, TestCluster, workload } from "../../../test/support/fake-c
 import { oldFinalizer } from "../../domain/model/old-finalizer.ts";
 import { emptyNamespacePolicy } from "../../domain/policy/namespace-policy.ts";
 import { ApiError } from "../../kube/api/errors.ts";
+import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { ControllerOptions } from "../rollout/controller.ts";
@@ -368,4 +369,49 @@ it("removes only the finalizer if the Namespace is being deleted, because Wave m
   cluster.controller.onNamespaceChange("default");
   await eventually(async () => expect(await finalizers("web")).toBeUndefined());
   expect([await owners("a"), looks]).toEqual([["Deployment/web", "Namespace/default"], []]);
+});
+
+it("sends few Events at once, however many deletions are blocked", async () => {
+  let refuses = false;
+  const names = Array.from({ length: 20 }, (_, i) => `web-${i}`);
+  const [sending, reported] = [new Set<string>(), new Set<string>()];
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  const recorder = {
+    record: async ({ reason, regarding: { name } }: ObjectEvent) => {
+      if (reason !== "OldFinalizer") return;
+      sending.add(name);
+      await answered;
+      sending.delete(name);
+      reported.add(name);
+    },
+  };
+  const refusedFor = new Set<string>();
+  const { configMaps, create, start, finalizers, showAll, cluster } = await scene({
+    fail: ({ method, path }) => {
+      if (!refuses || method !== "PATCH") return undefined;
+      refusedFor.add(path);
+      return refused(403);
+    },
+    recorder,
+  });
+  await configMaps("a");
+  for (const name of names) await create("Deployment", workload(name, reads("a")));
+  await start();
+  await eventually(async () => {
+    await cluster.clock.advance(1_000);
+    for (const name of names) expect(await finalizers(name)).toEqual([oldFinalizer]);
+  });
+  refuses = true;
+  for (const name of names) await cluster.remove("Deployment", name);
+  await showAll(...names);
+  await eventually(async () => {
+    await cluster.clock.advance(1_000);
+    expect(refusedFor.size).toBeGreaterThanOrEqual(names.length);
+  });
+  expect(sending.size).toBeLessThanOrEqual(4);
+  answer();
+  await eventually(async () => {
+    await cluster.clock.advance(1_000);
+    expect(reported.size).toBe(names.length);
+  });
 });

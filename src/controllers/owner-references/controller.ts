@@ -2,14 +2,16 @@ import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import { isStored } from "../../domain/references/references.ts";
+import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import { TokenBucket } from "../../runtime/token-bucket.ts";
 import { ownerReferenceMetrics } from "../../telemetry/catalogue/owner-references.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { OwnerReferenceWorkers, type OwnerReferenceWorkersOptions } from "./workers.ts";
+import { OwnerReferenceWorkers, type OwnerReferenceWorkersOptions } from "./owner-reference-workers.ts";
 
 /** What {@link createOwnership} needs. */
-export interface OwnershipOptions extends Omit<OwnerReferenceWorkersOptions, "leadership" | "tokens" | "writes"> {
+export interface OwnershipOptions
+  extends Omit<OwnerReferenceWorkersOptions, "leadership" | "tokens" | "writes" | "post"> {
   readonly metrics: MetricsRegistry;
   /** The writes per second of this controller, in addition to those of rollouts. */
   readonly updateRate: number;
@@ -22,8 +24,8 @@ export interface Ownership {
   onConfigChange(change: StoreChange<Config>): void;
   onOwnersChange(configKey: string): void;
   onNamespaceChange(namespace: string): void;
-  /** Works for one leadership. The caches must be synced. */
-  run(leadership: Leadership): Promise<void>;
+  /** Works for one leadership. The caches must be synced. `post` accepts Events. */
+  run(leadership: Leadership, post: (event: ObjectEvent) => void): Promise<void>;
 }
 
 /** Returns the controller; undefined if the policy has no ownership, or Wave writes nothing. Nothing happens before `run`. */
@@ -41,8 +43,8 @@ export function createOwnership(options: OwnershipOptions): Ownership | undefine
     },
     onOwnersChange: (key) => workers?.objectChanged(key),
     onNamespaceChange: (namespace) => workers?.enqueueAll(namespace),
-    async run(leadership) {
-      workers = new OwnerReferenceWorkers({ ...options, leadership, tokens, writes });
+    async run(leadership, post) {
+      workers = new OwnerReferenceWorkers({ ...options, leadership, tokens, writes, post });
       try {
         await workers.run();
       } finally {

@@ -3,13 +3,12 @@ import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import { ownersOf } from "../../domain/owner-references/owners.ts";
 import { configKey, type StoredKind } from "../../domain/references/references.ts";
 import type { KubeList, KubeObject } from "../../kube/api/api-types.ts";
+import { metadataOnlyList } from "../../kube/api/media-types.ts";
 import { resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 
 const storedKinds = Object.keys(configResources) as readonly StoredKind[];
 
-/** Requests only the metadata: each object may have 1 MiB of values. */
-const onlyMetadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 /** The objects of one page: the metadata of each may have 300 kB. */
 const pageSize = 50;
 
@@ -52,7 +51,7 @@ async function* listAll(
       method: "GET",
       path,
       query,
-      accept: onlyMetadata,
+      accept: metadataOnlyList,
       signal,
     });
     yield* page.items ?? [];

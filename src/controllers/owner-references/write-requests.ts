@@ -8,6 +8,7 @@ import { ownershipManager } from "../../domain/references/field-managers.ts";
 import type { StoredName } from "../../domain/references/references.ts";
 import type { JsonPatch, JsonPatchOperation } from "../../domain/syntax/json-patch.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
+import { metadataOnly } from "../../kube/api/media-types.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/get-if-exists.ts";
@@ -22,9 +23,6 @@ export interface WriteOptions {
 
 /** The result of a successful request. "unchanged": the object is already right, or is gone. */
 export type ObjectWriteResult = "written" | "unchanged";
-
-/** Requests only the metadata, without the values of a Secret. */
-const onlyMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 /**
  * Writes the owner references of a ConfigMap or Secret that `plan` returns for the stored ones. Rejects with 422 if they
@@ -94,7 +92,7 @@ function listPatch(
 }
 
 function read(path: string, { client, leadership }: WriteOptions): Promise<KubeObject | undefined> {
-  return getIfExists<KubeObject>(client, { path, accept: onlyMetadata, signal: leadership.abort });
+  return getIfExists<KubeObject>(client, { path, accept: metadataOnly, signal: leadership.abort });
 }
 
 async function patch(
@@ -109,7 +107,7 @@ async function patch(
     path,
     query: { fieldManager: ownershipManager },
     contentType: "application/json-patch+json",
-    accept: onlyMetadata,
+    accept: metadataOnly,
     body,
     signal: leadership.abort,
     mayBeSent: leadership.valid,

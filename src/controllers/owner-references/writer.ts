@@ -11,7 +11,7 @@ import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
 import type { Counter } from "../../telemetry/metrics/metrics.ts";
-import { RevertedWrites } from "./reverted-owners.ts";
+import { RevertedWrites } from "./reverted-writes.ts";
 import { failureOf, type OwnerWriteFailure } from "./write-failure.ts";
 import type { ObjectWriteResult } from "./write-requests.ts";
 

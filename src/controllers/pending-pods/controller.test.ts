@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { eventually } from "../../../test/support/eventually.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { builtInKinds, kinds } from "../../domain/model/built-in-kinds.ts";
+import { builtInKinds, kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type Workload } from "../../domain/model/workload.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { ApiError } from "../../kube/api/errors.ts";
@@ -76,10 +76,11 @@ function start(pods: ReturnType<typeof pod>[], owner: ReturnType<typeof stateful
     close: async () => {},
   };
   const clock = new FakeClock();
-  const caches = { workload: () => state.cached, kinds: () => builtInKinds };
+  const caches = { workload: () => state.cached, kinds: () => builtInKinds, lookup: () => undefined };
   const held = createPendingPods({
     client,
     caches,
+    post: () => {},
     policy: { ...policy, namespaces: ["shop"] },
     clock,
     log: silentLogger,
@@ -167,15 +168,17 @@ describe("Pods that are pending although their scheduling hold is open", () => {
     await end();
   });
 
-  it("are listed only when a scheduling hold opens, not at other changes", async () => {
+  it("are listed only when a workload is held or its scheduling hold opens, not at other changes", async () => {
     const { asked, held, clock, end } = start([], undefined);
     await clock.advance(0);
     held.onWorkloadChange({ ...opened, after: opened.before });
+    await clock.advance(10_000);
+    expect(asked).toHaveLength(2);
     held.onWorkloadChange({ ...opened, before: opened.after });
     held.onWorkloadChange({ ...opened, before: { ...opened.after, generation: 1 } });
     held.onWorkloadChange({ ...opened, before: undefined, after: { ...opened.after, generation: 1 } });
     await clock.advance(600_000);
-    expect(asked).toHaveLength(1);
+    expect(asked).toHaveLength(2);
     await end();
   });
 
@@ -283,8 +286,16 @@ function manyNamespaces(pods: ReturnType<typeof owned>[], refuseDelete: (path: s
     },
   };
   const clock = new FakeClock();
-  const caches = { workload: () => undefined, kinds: () => builtInKinds };
-  const pendingPods = createPendingPods({ client, caches, policy, clock, log: silentLogger, random: () => 1 });
+  const caches = { workload: () => undefined, kinds: () => builtInKinds, lookup: () => undefined };
+  const pendingPods = createPendingPods({
+    client,
+    caches,
+    post: () => {},
+    policy,
+    clock,
+    log: silentLogger,
+    random: () => 1,
+  });
   const stop = new AbortController();
   const done = pendingPods.run(soleLeadership(stop.signal));
   const end = () => {

@@ -1,4 +1,5 @@
-// The pending-Pods controller: replaces Pods that are still pending after their scheduling hold was removed. It keeps no record.
+// The pending-Pods controller: reports what pending Pods wait for, and replaces Pods that are still pending after their scheduling hold was
+// removed.
 import type { StoreChange } from "../../cache/store/store.ts";
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../domain/model/workload.ts";
@@ -16,7 +17,7 @@ import { type PendingPodsOptions, PendingPodsSweep } from "./reconcile.ts";
  * the namespaces take turns. A failure is retried in its namespace and delays no other.
  */
 export interface PendingPods {
-  /** Receives every change of a workload: if its scheduling hold was removed, its namespace is searched. */
+  /** Receives every change of a workload: if it has a scheduling hold, or had one, its namespace is searched. */
   onWorkloadChange(change: StoreChange<Workload>): void;
   /** Receives every namespace whose Namespace annotations changed: its workloads may have left observe mode. */
   onNamespaceChange(namespace: string): void;
@@ -32,7 +33,9 @@ export function createPendingPods(options: PendingPodsOptions): PendingPods {
   return {
     onWorkloadChange({ before, after }) {
       const { row, namespace } = after ?? before ?? {};
-      if (row === undefined || namespace === undefined || !row.keepsPendingPods) return;
+      if (row === undefined || namespace === undefined) return;
+      if (after !== undefined && isSchedulingHeld(after)) sweep?.enqueueReport(namespace);
+      if (!row.keepsPendingPods) return;
       const wasObserved = before?.policy.mode === "observe" && after?.policy.mode !== "observe";
       if (wasObserved || mayBeReleased(before, after)) sweep?.enqueue(namespace);
     },

@@ -24,7 +24,8 @@ export type PodDecision = "replaceable" | "not yet" | "held";
 export interface PodOwnersOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<Caches, "workload" | "kinds">;
-  readonly policy: ClusterPolicy;
+  /** Reports whether an owner is only observed, so that its Pods stay. */
+  readonly isObserved: (owner: KubeObject, namespace: string) => boolean;
 }
 
 /** Decides about Pods by the workloads that own them. */
@@ -36,7 +37,7 @@ export interface PodOwners {
 type Owner = KubeObject & Pick<StatefulSet & DaemonSet, "spec" | "status">;
 
 /** Reads an owner only if the cache does not show that its scheduling hold still exists. */
-export function createPodOwners({ client, caches, policy }: PodOwnersOptions, signal: AbortSignal): PodOwners {
+export function createPodOwners({ client, caches, isObserved }: PodOwnersOptions, signal: AbortSignal): PodOwners {
   const read = (owner: Parameters<typeof workloadPath>[0]): Promise<Owner | undefined> =>
     getIfExists<Owner>(client, { path: workloadPath(owner), signal });
 
@@ -60,14 +61,15 @@ export function createPodOwners({ client, caches, policy }: PodOwnersOptions, si
         const reading = owners.get(key) ?? read({ row, namespace, name });
         owners.set(key, reading);
         const owner = await reading;
-        if (owner?.metadata.uid !== reference.uid || isObserved(owner, namespace, policy)) return "held";
+        if (owner?.metadata.uid !== reference.uid || isObserved(owner, namespace)) return "held";
         return decisionOn(pod, owner);
       };
     },
   };
 }
 
-function isObserved({ metadata }: Owner, namespace: string, policy: ClusterPolicy): boolean {
+/** Reports whether the policy only observes the owner of Pods. */
+export function isObservedOwner({ metadata }: KubeObject, namespace: string, policy: ClusterPolicy): boolean {
   const own = policyAnnotationsOf(metadata.annotations, "workload");
   return rolloutPolicyOf({ policy: own }, policyFor({ namespace }, policy)).mode.value === "observe";
 }

@@ -1,11 +1,13 @@
 import type { Caches } from "../../cache/caches.ts";
-import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
+import { pendingPodsSelector } from "../../domain/model/scheduling-hold.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
+import { isExpired } from "../../kube/api/api-failure.ts";
 import type { KubeList, KubeObject } from "../../kube/api/api-types.ts";
-import { isConflict, isGone, isNotFound } from "../../kube/api/errors.ts";
+import { metadataOnlyList } from "../../kube/api/media-types.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
+import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { metadataOnlyList } from "../../kube/list-watch/paged-list.ts";
+import { deletePod } from "../../kube/writes/delete-pod.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import { done, type Result } from "../../runtime/result.ts";
@@ -13,13 +15,16 @@ import { Workers } from "../../runtime/workers.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import { createPodOwners, type PodOwners } from "./pod-owners.ts";
+import { createPodOwners, isObservedOwner, type PodOwners, type PodOwnersOptions } from "./pod-owners.ts";
+import { PendingPodReport } from "./report.ts";
 
 /** What the search for pending Pods needs. */
 export interface PendingPodsOptions {
   readonly client: Pick<ApiClient, "request">;
-  readonly caches: Pick<Caches, "workload" | "kinds">;
+  readonly caches: Pick<Caches, "workload" | "kinds" | "lookup">;
   readonly policy: ClusterPolicy;
+  /** Accepts an Event, which waits for its turn. */
+  readonly post: (event: ObjectEvent) => void;
   readonly clock: Clock;
   readonly log: Logger;
   readonly random?: () => number;
@@ -30,6 +35,8 @@ const pageSize = 20;
 const namespacesAtOnce = 4;
 /** The controller of the Pods needs about this time to see that the hold was removed. A namespace is listed no more often. */
 const delayMs = 250;
+/** The controller of a new workload needs about this time to create its Pods. */
+const reportDelayMs = 1_500;
 const backoff = { baseMs: 250, retryMaxMs: 30_000 };
 /** The key of the search in all namespaces, which finds the namespaces with such Pods. */
 const everywhere = "";
@@ -43,6 +50,7 @@ export class PendingPodsSweep {
   readonly #leadership: Leadership;
   readonly #workers: Workers;
   readonly #owners: PodOwners;
+  readonly #report: PendingPodReport;
   /** For namespaces with more pages: the next page, and whether an earlier page has Pods that must be checked again. */
   readonly #started = new Map<string, { readonly next: string; readonly left: boolean }>();
   /** The namespaces in which a hold was removed after their first page was read. */
@@ -62,13 +70,21 @@ export class PendingPodsSweep {
       backoff,
       reconcile: (namespace) => this.#run(namespace),
     });
-    this.#owners = createPodOwners(options, leadership.abort);
+    this.#report = new PendingPodReport(options);
+    const isObserved: PodOwnersOptions["isObserved"] = (owner, namespace) =>
+      isObservedOwner(owner, namespace, options.policy);
+    this.#owners = createPodOwners({ ...options, isObserved }, leadership.abort);
   }
 
   /** Enqueues a namespace in which a hold was removed. */
   enqueue(namespace: string): void {
     this.#requested.add(namespace);
     this.#workers.add(namespace, { delayMs });
+  }
+
+  /** Enqueues a namespace in which a workload is held: when its Pods exist, they get an Event. */
+  enqueueReport(namespace: string): void {
+    this.#workers.add(namespace, { delayMs: reportDelayMs });
   }
 
   /** Searches everywhere once, and then in the enqueued namespaces, until the leadership ends. */
@@ -83,7 +99,7 @@ export class PendingPodsSweep {
       return await this.#page(namespace);
     } catch (error) {
       // The API server does not keep the rest of the list any more.
-      if (isGone(error)) this.#started.delete(namespace);
+      if (isExpired(error)) this.#started.delete(namespace);
       if (!this.#isOver) this.#warn(namespace, error);
       return { type: "retry" };
     }
@@ -99,7 +115,8 @@ export class PendingPodsSweep {
     if (before === undefined) this.#requested.delete(namespace);
     const { items, metadata } = await this.#list(namespace, before?.next);
     const pods = (items ?? []).filter((pod) => pod?.metadata && pod.metadata.deletionTimestamp === undefined);
-    const left = namespace === everywhere ? this.#enqueueFound(pods) : await this.#release(namespace, pods);
+    const left =
+      namespace === everywhere ? this.#enqueueFound(pods) : await this.#release(namespace, pods, before === undefined);
     const anyLeft = left || (before?.left ?? false);
     if (metadata.continue) {
       this.#started.set(namespace, { next: metadata.continue, left: anyLeft });
@@ -112,9 +129,8 @@ export class PendingPodsSweep {
 
   /** Lists Pods that no scheduler handles. The API server filters them. */
   #list(namespace: string, next: string | undefined): Promise<KubeList<KubeObject>> {
-    const fieldSelector = `spec.schedulerName=${invalidScheduler},spec.nodeName=`;
     const path = resourcePath(resources.pods, namespace === everywhere ? {} : { namespace });
-    const query = { fieldSelector, limit: pageSize, continue: next };
+    const query = { fieldSelector: pendingPodsSelector, limit: pageSize, continue: next };
     const { abort: signal } = this.#leadership;
     return this.#options.client.request({ method: "GET", path, query, accept: metadataOnlyList, signal });
   }
@@ -129,8 +145,11 @@ export class PendingPodsSweep {
     return false;
   }
 
-  /** Deletes the replaceable Pods. Returns true if a Pod must be checked again. */
-  async #release(namespace: string, pods: readonly KubeObject[]): Promise<boolean> {
+  /**
+   * Deletes the replaceable Pods. Returns true if a Pod must be checked again. Only Pods of the first page get Events: a tenant may have
+   * any number of pending Pods.
+   */
+  async #release(namespace: string, pods: readonly KubeObject[], isFirstPage: boolean): Promise<boolean> {
     let left = false;
     let failure: { readonly error: unknown } | undefined;
     const replaced: string[] = [];
@@ -141,8 +160,10 @@ export class PendingPodsSweep {
         const decision = await decide(pod);
         // Check again whether this Pod is replaceable, or whether the new Pod is free.
         if (decision !== "held") left = true;
+        else if (isFirstPage) this.#report.report(pod);
         if (decision !== "replaceable" || !this.#leadership.valid()) continue;
-        await this.#delete(pod);
+        const { abort: signal, valid: mayBeSent } = this.#leadership;
+        await deletePod(this.#options.client, pod, { signal, mayBeSent });
         replaced.push(pod.metadata.name);
       } catch (error) {
         failure ??= { error };
@@ -155,19 +176,6 @@ export class PendingPodsSweep {
     }
     if (failure !== undefined && !this.#isOver) this.#warn(namespace, failure.error);
     return left;
-  }
-
-  /** Deletes exactly this Pod, and only if it has not changed since it was read. */
-  async #delete({ metadata }: KubeObject): Promise<void> {
-    const { namespace, name, uid, resourceVersion } = metadata;
-    const path = resourcePath(resources.pods, { ...(namespace && { namespace }), name });
-    const body = { preconditions: { uid, resourceVersion } };
-    const { abort: signal, valid: mayBeSent } = this.#leadership;
-    try {
-      await this.#options.client.request({ method: "DELETE", path, body, signal, mayBeSent });
-    } catch (error) {
-      if (!isNotFound(error) && !isConflict(error)) throw error;
-    }
   }
 
   #warn(namespace: string, error: unknown): void {

@@ -4,7 +4,7 @@ import { startApiServer } from "../../../sandbox/requests/api-server.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { memoryClient } from "../../../test/support/memory-client.ts";
 import { toConfig } from "../../domain/config/digest.ts";
-import { builtInKinds, kinds } from "../../domain/model/built-in-kinds.ts";
+import { builtInKinds, kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import { unusedMs } from "../../domain/pinning/collect.ts";
 import { copyContent, copyName } from "../../domain/pinning/copy-content.ts";
@@ -51,6 +51,7 @@ async function scene(refuses: (request: ApiRequest) => boolean = () => false) {
   const direct = memoryClient(server);
   const sent: ApiRequest[] = [];
   const warnings: string[] = [];
+  const stuck: string[] = [];
   const events: ObjectEvent[] = [];
   const state = { valid: true, workload: undefined as ReturnType<typeof toWorkload> | undefined };
   const client = memoryClient(server, async (request) => {
@@ -62,15 +63,12 @@ async function scene(refuses: (request: ApiRequest) => boolean = () => false) {
     client,
     caches: { workload: () => state.workload, kinds: () => builtInKinds },
     policy: { crossNamespace: "granted", namespaces: undefined, schedulingHold: false, pinConfig: true },
-    recorder: {
-      record: async (event) => {
-        events.push(event);
-      },
-    },
+    post: (event) => void events.push(event),
     clock,
     log: { ...silentLogger, warn: (message) => warnings.push(message) },
     metrics,
     random: () => 0,
+    onStuck: (key, { pinned, earlier }) => stuck.push([key, pinned, ...earlier].flat().join(" ")),
     updateRate: 20,
     updateBurst: 100,
   });
@@ -82,11 +80,18 @@ async function scene(refuses: (request: ApiRequest) => boolean = () => false) {
   });
   const create = (resource: Resource, body: object) =>
     direct.request({ method: "POST", path: resourcePath(resource, { namespace: "default" }), body });
+  const setStatus = (resource: Resource, name: string, status: object) =>
+    direct.request({
+      method: "PATCH",
+      path: `${resourcePath(resource, { namespace: "default", name })}/status`,
+      contentType: "application/merge-patch+json",
+      body: { status },
+    });
   const copy = (value: string, metadata: object = {}, name = `page-${value}`) =>
     create(resources.configMaps, {
       metadata: { name, labels: { "wave.pusher.com/pinned-copy": "true" }, ...metadata },
       immutable: true,
-      data: { a: value },
+      data: { a: contents.get(value) ?? value },
     });
   const stored = () =>
     server.registry.storage
@@ -95,10 +100,48 @@ async function scene(refuses: (request: ApiRequest) => boolean = () => false) {
       .map(({ metadata }) => ({ name: metadata.name, unused: metadata.annotations?.["wave.pusher.com/unused-since"] }));
   const writes = () => sent.filter(({ method }) => method !== "GET").map(({ method }) => method);
   await clock.advance(1_000);
-  return { clock, server, create, copy, stored, writes, sent, warnings, events, state, metrics, collector };
+  return {
+    clock,
+    server,
+    create,
+    copy,
+    setStatus,
+    stored,
+    writes,
+    sent,
+    warnings,
+    events,
+    stuck,
+    state,
+    metrics,
+    collector,
+  };
 }
 
-const a = "0123456789";
+/** The contents of copies by the digits of their names. */
+const contents = new Map<string, string>();
+
+/** Returns the digits of the name of a copy with this content. */
+function digitsOf(content: string): string {
+  const digits = copyOf(content).slice("page-".length);
+  contents.set(digits, content);
+  return digits;
+}
+
+const a = digitsOf("a");
+
+describe("an object that only has the label of a pinned copy", () => {
+  it.each([
+    ["is not immutable", { immutable: false }, `page-${a}`],
+    ["has another name than its content", { immutable: true }, "page-0123456789"],
+  ])("is not deleted if it %s", async (_why, more, name) => {
+    const { clock, create, writes } = await scene();
+    const metadata = { name, labels: { "wave.pusher.com/pinned-copy": "true" } };
+    await create(resources.configMaps, { metadata, data: { a: "a" }, ...more });
+    await clock.advance(3 * hour);
+    expect(writes()).toEqual([]);
+  });
+});
 
 describe("a pinned copy that nothing uses", () => {
   it("is marked, and deleted an hour later", async () => {
@@ -221,10 +264,10 @@ it("a copy is not kept for a Pod whose annotation names it, but whose spec does 
 
 describe("a copy that was deleted while a template names it", () => {
   it.each([
-    ["is stored again if the ConfigMap still has its content", "1", [copyOf("1")], []],
-    ["is not stored again with other content, and a warning is logged", "2", [], [logMessages.copyLost]],
-  ])("%s", async (_what, value, copies, logged) => {
-    const { clock, create, stored, state, warnings, collector } = await scene();
+    ["is stored again if the ConfigMap still has its content", "1", [copyOf("1")], [], []],
+    ["is not stored again with other content, with a Warning", "2", [], [logMessages.copyLost], ["PinnedCopyLost"]],
+  ])("%s", async (_what, value, copies, logged, reasons) => {
+    const { clock, create, stored, state, warnings, events, collector } = await scene();
     await create(resources.configMaps, page(value));
     const web = deployment("web", copyOf("1").slice("page-".length));
     const created = await create(resources.deployments, web);
@@ -237,14 +280,64 @@ describe("a copy that was deleted while a template names it", () => {
     await clock.advance(5_000);
     expect(stored().map(({ name }) => name)).toEqual(copies);
     expect(warnings).toEqual(logged);
+    expect(events.map(({ reason }) => reason)).toEqual(reasons);
+  });
+});
+
+describe("a Pod that cannot start without a copy that was deleted", () => {
+  const [first, lost] = ["first", "lost"].map(digitsOf) as [string, string];
+  const waiting = (reason: string) => ({ containerStatuses: [{ name: "main", state: { waiting: { reason } } }] });
+  const cases: readonly [string, object, number, readonly string[]][] = [
+    ["is found by its container", waiting("CreateContainerConfigError"), 5_000, [first]],
+    ["is found by its volumes after a while", waiting("ContainerCreating"), 65_000, [first]],
+    ["may still start when its volumes are set up", waiting("ContainerCreating"), 5_000, []],
+    ["is none if it runs", { containerStatuses: [{ name: "main", state: { running: {} } }] }, 65_000, []],
+    ["is none if it waits for its image", waiting("ImagePullBackOff"), 65_000, []],
+  ];
+
+  it.each(cases)("%s", async (_what, status, afterMs, found) => {
+    const { clock, create, copy, setStatus, state, stuck, collector } = await scene();
+    await create(resources.configMaps, page("other"));
+    await copy(first);
+    const created = (await create(resources.statefulSets, deployment("web", lost))) as KubeObject;
+    state.workload = toWorkload(kinds.StatefulSet, created as never);
+    const owner = {
+      apiVersion: "apps/v1",
+      kind: "StatefulSet",
+      name: "web",
+      uid: created.metadata.uid,
+      controller: true,
+    };
+    for (const [index, value] of [digitsOf("gone"), first, lost].entries()) {
+      const metadata = { name: `web-${index}`, ownerReferences: [owner] };
+      await create(resources.controllerRevisions, {
+        metadata,
+        revision: index,
+        data: { spec: { template: template(value) } },
+      });
+    }
+    const reading = [{ name: "main", image: "nginx", envFrom: [{ configMapRef: { name: `page-${lost}` } }] }];
+    await create(resources.pods, {
+      metadata: { name: "web-0", ownerReferences: [owner] },
+      spec: { containers: reading },
+    });
+    await setStatus(resources.pods, "web-0", status);
+    const before = { name: `page-${lost}`, namespace: "default", isCopy: true };
+    collector?.onConfigChange({ key: "", before: before as never, after: undefined, initial: false });
+    await clock.advance(afterMs);
+    expect([...new Set(stuck)]).toEqual(
+      found.map((name) => `StatefulSet/default/web page=page-${lost} page page-${name}`),
+    );
   });
 });
 
 it("the workload of an old revision gets a Warning when the revision loses copies because of the limit", async () => {
   const { clock, create, copy, stored, events, metrics } = await scene();
   const owner = await statefulSet(create);
+  const values: string[] = [];
   for (let i = 0; i <= 150; i++) {
-    const value = `${i}`.padStart(10, "0");
+    const value = digitsOf(`${i}`);
+    values.push(value);
     await copy(value);
     const metadata = { name: `web-${i}`, ownerReferences: [owner] };
     const body = { metadata, revision: i + 1, data: { spec: { template: template(value) } } };
@@ -252,7 +345,7 @@ it("the workload of an old revision gets a Warning when the revision loses copie
   }
   await clock.advance(collectorTimes.sweepMs);
   expect(stored().filter(({ unused }) => unused !== undefined)).toEqual([
-    { name: "page-0000000000", unused: expect.anything() },
+    { name: `page-${values.toSorted()[0]}`, unused: expect.anything() },
   ]);
   expect(events).toMatchObject([
     { type: "Warning", reason: "PinnedCopiesOverLimit", regarding: { kind: "StatefulSet", name: "web" } },

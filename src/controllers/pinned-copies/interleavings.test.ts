@@ -5,8 +5,8 @@ import { startApiServer } from "../../../sandbox/requests/api-server.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { memoryClient } from "../../../test/support/memory-client.ts";
 import { toConfig } from "../../domain/config/digest.ts";
-import { viewOfReferences } from "../../domain/config/view.ts";
-import { kinds } from "../../domain/model/built-in-kinds.ts";
+import { viewOfReferences } from "../../domain/config/view-of-references.ts";
+import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import { collectCopies, unusedMs } from "../../domain/pinning/collect.ts";
 import { pinsOfTemplate } from "../../domain/pinning/used-copies.ts";
@@ -131,7 +131,12 @@ async function scene({ direct, clock }: Pick<Run, "direct" | "clock">) {
     const references = workload.references.filter(({ kind }) => kind === "ConfigMap");
     const { entries } = viewOfReferences(references, () => page);
     const source = { namespace: "default", name: "page", references, tracked: references, entries };
-    const stored = await storeCopies(workload, [source], { client, lookup: () => page, isAlive: () => true });
+    const stored = await storeCopies(workload, [source], {
+      client,
+      lookup: () => page,
+      isAlive: () => true,
+      copiesIn: () => [],
+    });
     if (stored.type !== "stored") throw new Error(stored.type);
     await pin(client, name, stored.pinned);
   };
@@ -222,7 +227,7 @@ describe("in every order of requests, a copy that a template names exists", () =
     expect(await everyOrder((choices) => playSweeps("second hour", choices))).toBeGreaterThan(50);
   });
 
-  it("when two collectors delete, because the leadership changed", { timeout: 60_000 }, async () => {
+  it("when two collectors delete, because the leadership changed", { timeout: 600_000 }, async () => {
     expect(await everyOrder((choices) => playTwoLeaders(choices))).toBeGreaterThan(500);
   });
 });

@@ -1,6 +1,6 @@
 import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import { type CollectMoment, type CollectPlan, collectCopies, type StoredCopy } from "../../domain/pinning/collect.ts";
-import type { FreshListOptions } from "../../pinning/fresh-list.ts";
+import type { FreshListOptions } from "../../kube/reads/fresh-list.ts";
 import { readCopies } from "../../pinning/read-copies.ts";
 import { readUses, type UsesRead } from "./read-uses.ts";
 

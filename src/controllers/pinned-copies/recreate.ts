@@ -8,7 +8,7 @@ import { isAlreadyExists } from "../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/get-if-exists.ts";
-import { copyObject } from "../../pinning/store-copies.ts";
+import { copyObject, editorOf } from "../../pinning/create-copy.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import type { LostCopy } from "./read-uses.ts";
 
@@ -50,7 +50,11 @@ export async function recreateCopy(
   const content = copyContent(references, live && toConfig("ConfigMap", live));
   const names = [copyName(source, content, 10), copyName(source, content, 20)];
   if (references.length === 0 || !names.includes(copy)) return "lost";
-  const body = copyObject({ namespace, name: source }, copy, copyData(live, content), owner);
+  const body = copyObject({ namespace, name: source }, copy, {
+    data: copyData(live, content),
+    editor: editorOf(live),
+    owner,
+  });
   const path = resourcePath(resources.configMaps, { namespace });
   try {
     await client.request({ method: "POST", path, query: { fieldManager }, body, ...bounds });

@@ -1,12 +1,16 @@
+import type { OwnerReference } from "#kubernetes";
 import type { Caches } from "../../cache/caches.ts";
+import { workloadKey } from "../../domain/model/workload-key.ts";
 import { type CollectPlan, type CopyAction, type StoredCopy, totalsOf } from "../../domain/pinning/collect.ts";
+import type { StuckPins } from "../../domain/plan/lost-copy-plan.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
-import type { EventRecorder } from "../../kube/events/event-recorder.ts";
+import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
+import type { FreshListOptions } from "../../kube/reads/fresh-list.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { FreshListOptions } from "../../pinning/fresh-list.ts";
 import { readNamespacesWithCopies } from "../../pinning/read-copies.ts";
+import { LeaderPermits } from "../../runtime/leader-permits.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import { done, type Result } from "../../runtime/result.ts";
 import type { TokenBucket } from "../../runtime/token-bucket.ts";
@@ -17,12 +21,11 @@ import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
 import type { Counter } from "../../telemetry/metrics/metrics.ts";
-import { CopyPermits } from "./copy-permits.ts";
 import { MarksSeen } from "./marks-seen.ts";
 import { planSweep } from "./plan-sweep.ts";
-import type { UsesRead } from "./read-uses.ts";
+import type { LostCopy, UsesRead } from "./read-uses.ts";
 import { recreateCopy } from "./recreate.ts";
-import { copiesOverLimitEvent } from "./texts.ts";
+import { copiesOverLimitEvent, copyLostEvent } from "./texts.ts";
 import { writeCopy } from "./write-copies.ts";
 
 /** The times of the collector, in milliseconds. */
@@ -42,7 +45,8 @@ export interface CopySweepsOptions {
   readonly client: Pick<ApiClient, "request" | "stream">;
   readonly caches: Pick<Caches, "workload" | "kinds">;
   readonly policy: ClusterPolicy;
-  readonly recorder: Pick<EventRecorder, "record">;
+  /** Accepts an Event, which waits for its turn. */
+  readonly post: (event: ObjectEvent) => void;
   readonly clock: Clock;
   readonly log: Logger;
   readonly leadership: Leadership;
@@ -50,6 +54,8 @@ export interface CopySweepsOptions {
   readonly writes: Counter<LabelsOf<typeof pinnedCopyMetrics.writes>>;
   readonly times: CollectorTimes;
   readonly random: () => number;
+  /** Receives a workload with a Pod that cannot start without a lost copy, by its key. */
+  readonly onStuck?: (key: string, stuck: StuckPins) => void;
 }
 
 /** Number and size of the copies of a namespace at its last sweep, by use. */
@@ -59,6 +65,8 @@ const namespacesAtOnce = 2;
 const backoff = { baseMs: 1_000, retryMaxMs: 300_000 };
 /** The key of the sweep of all namespaces, which finds the namespaces with copies. */
 const everywhere = "";
+/** The delay of the next sweep while a copy is lost, in milliseconds: a Pod may not be able to start without the copy. */
+const stuckPodsMs = 60_000;
 /** The Events of one sweep: a namespace may have any number of workloads. */
 const maxEvents = 20;
 
@@ -69,14 +77,14 @@ const maxEvents = 20;
 export class CopySweeps {
   readonly #options: CopySweepsOptions;
   readonly #workers: Workers;
-  readonly #permits: CopyPermits;
+  readonly #permits: LeaderPermits;
   readonly #marks: MarksSeen;
   readonly #counts = new Map<string, CopyCounts>();
 
   constructor(options: CopySweepsOptions) {
     const { clock, random, times } = options;
     this.#options = options;
-    this.#permits = new CopyPermits(options);
+    this.#permits = new LeaderPermits({ ...options, flowOf: (namespace) => namespace });
     this.#marks = new MarksSeen(clock, times.seenMs);
     this.#workers = new Workers({
       clock,
@@ -100,24 +108,15 @@ export class CopySweeps {
 
   /** Sweeps everywhere now and in each period, until the leadership ends. */
   async run(): Promise<void> {
-    const { stop, abort } = this.#options.leadership;
-    const over = AbortSignal.any([stop, abort]);
-    over.addEventListener("abort", () => this.#permits.close(), { once: true });
-    if (over.aborted) this.#permits.close();
     this.#workers.add(everywhere);
-    await this.#workers.run(over);
-  }
-
-  get #isOver(): boolean {
-    const { stop, abort, valid } = this.#options.leadership;
-    return stop.aborted || abort.aborted || !valid();
+    await this.#workers.run(this.#permits.over);
   }
 
   async #run(namespace: string): Promise<Result> {
     try {
       return namespace === everywhere ? await this.#everywhere() : await this.#namespace(namespace);
     } catch (error) {
-      if (this.#isOver) return done;
+      if (this.#permits.isOver) return done;
       if (apiFailureOf(error) === undefined) throw error;
       const fields = { namespace: namespace === everywhere ? undefined : namespace, error: errorText(error) };
       this.#options.log.warn(logMessages.copiesNotSwept, fields);
@@ -143,8 +142,12 @@ export class CopySweeps {
     }));
     this.#count(namespace, copies, uses);
     if (!(await this.#carryOut(namespace, plan)) || !(await this.#recreate(namespace, uses))) return done;
-    await this.#reportExcess(namespace, copies, uses, plan);
-    return plan.dueInMs === undefined ? done : { type: "requeueAfter", delayMs: plan.dueInMs };
+    this.#reportExcess(namespace, copies, uses, plan);
+    const delayMs = Math.min(
+      plan.dueInMs ?? Number.POSITIVE_INFINITY,
+      uses.lost.length > 0 ? stuckPodsMs : Number.POSITIVE_INFINITY,
+    );
+    return Number.isFinite(delayMs) ? { type: "requeueAfter", delayMs } : done;
   }
 
   get #listing(): FreshListOptions {
@@ -156,7 +159,7 @@ export class CopySweeps {
   async #carryOut(namespace: string, { actions }: CollectPlan): Promise<boolean> {
     const { log, writes } = this.#options;
     for (const action of actions) {
-      if (!(await this.#permits.take(namespace)) || this.#isOver) return false;
+      if (!(await this.#permits.take(namespace))) return false;
       const write = await writeCopy(namespace, action, this.#options);
       writes.inc({ write });
       if (write === "deleted") log.info("unused pinned copy deleted", { namespace, name: action.copy.name });
@@ -164,35 +167,56 @@ export class CopySweeps {
     return true;
   }
 
+  /** Returns false if the leadership ended. */
   async #recreate(namespace: string, { lost }: UsesRead): Promise<boolean> {
     const { log, writes } = this.#options;
+    const gone = new Set<string>();
     for (const copy of new Map(lost.map((each) => [each.copy, each])).values()) {
-      if (!(await this.#permits.take(namespace)) || this.#isOver) return false;
+      if (!(await this.#permits.take(namespace))) return false;
       const result = await recreateCopy(namespace, copy, this.#options);
       if (result === "recreated") writes.inc({ write: result });
       if (result === "lost") {
+        gone.add(copy.copy);
         const { kind, name } = copy.workload;
         log.warn(logMessages.copyLost, { namespace, copy: copy.copy, workload: `${kind}/${name}` });
+        const users = lost.filter((each) => each.copy === copy.copy).map(({ workload }) => workload);
+        this.#report(namespace, users, copyLostEvent(copy));
       }
     }
+    this.#rollStuck(
+      namespace,
+      lost.filter(({ copy }) => gone.has(copy)),
+    );
     return true;
   }
 
+  /** Passes on the workloads with a Pod that cannot start without a lost copy. */
+  #rollStuck(namespace: string, lost: readonly LostCopy[]): void {
+    const { caches, onStuck } = this.#options;
+    for (const copies of Map.groupBy(lost, ({ workload }) => workload.uid).values()) {
+      const [first] = copies;
+      if (first === undefined || !copies.some(({ isStuck }) => isStuck)) continue;
+      const key = workloadKey({ kind: first.row.id, namespace, name: first.workload.name });
+      const { uid, pinned } = caches.workload(key) ?? {};
+      if (uid !== first.workload.uid || pinned === undefined) continue;
+      onStuck?.(key, { pinned, earlier: new Map(copies.map(({ source, earlier }) => [source, earlier])) });
+    }
+  }
+
   /** Reports on workloads that their old revisions lose copies, when the copies are marked. */
-  async #reportExcess(
-    namespace: string,
-    copies: readonly StoredCopy[],
-    { oldOf }: UsesRead,
-    { actions }: CollectPlan,
-  ): Promise<void> {
+  #reportExcess(namespace: string, copies: readonly StoredCopy[], { oldOf }: UsesRead, { actions }: CollectPlan): void {
     const isExcess = (action: CopyAction) => action.type === "mark" && action.excess;
     const owners = actions.filter(isExcess).flatMap(({ copy }) => oldOf.get(copy.name) ?? []);
-    const event = copiesOverLimitEvent(totalsOf(copies));
-    for (const owner of [...new Map(owners.map((each) => [each.uid, each])).values()].slice(0, maxEvents)) {
-      if (this.#isOver) return;
-      const { apiVersion, kind, name, uid } = owner;
+    this.#report(namespace, owners, copiesOverLimitEvent(totalsOf(copies)));
+  }
+
+  /** Records an Event on each of these workloads, up to a limit. */
+  #report(namespace: string, workloads: readonly OwnerReference[], event: Omit<ObjectEvent, "regarding">): void {
+    for (const workload of [...new Map(workloads.map((each) => [each.uid, each])).values()].slice(0, maxEvents)) {
+      if (this.#permits.isOver) return;
+      const { apiVersion, kind, name, uid } = workload;
       const regarding = { apiVersion, kind, namespace, name, uid };
-      await this.#options.recorder.record({ regarding, ...event, repeats: "perhaps" });
+      this.#options.post({ regarding, ...event, repeats: "perhaps" });
     }
   }
 

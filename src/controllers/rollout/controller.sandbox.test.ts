@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { type FaultAction, type Sandbox, startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { fetchClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
 import { ConnectionError } from "../../kube/api/errors.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -433,6 +434,37 @@ describe("the controller", () => {
     ]);
     expect(await cluster.get("Deployment", "web")).toMatchObject({
       spec: { template: { spec: { schedulerName: "mine" } } },
+    });
+  });
+
+  it("looks for pending Pods while the API server answers no Event", async () => {
+    const posted: string[] = [];
+    const record = ({ regarding }: ObjectEvent) => {
+      posted.push(`${regarding.kind} ${regarding.name}`);
+      return new Promise<void>(() => {});
+    };
+    const { cluster, lead } = await scene({ webhooks: true, recorder: { record } });
+    const annotations = { "wave.pusher.com/scheduling-disabled": "mine" };
+    const held = { schedulerName: "wave.pusher.com/invalid" };
+    await cluster.create("Deployment", workload("web", held, annotations));
+    const { spec } = workload("web");
+    const set = await cluster.client.request<KubeObject>({
+      method: "POST",
+      path: "/apis/apps/v1/namespaces/default/replicasets",
+      body: { metadata: { name: "web-1" }, spec: { selector: spec.selector, template: spec.template } },
+    });
+    const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-1", uid: set.metadata.uid, controller: true };
+    for (const name of ["web-1-a", "web-1-b"]) {
+      const metadata = { name, labels: { "pod-template-hash": "1" }, annotations, ownerReferences: [owner] };
+      const containers = [{ name: "web", image: "nginx" }];
+      const body = { apiVersion: "v1", kind: "Pod", metadata, spec: { ...held, containers } };
+      await cluster.client.request({ method: "POST", path: "/api/v1/namespaces/default/pods", body });
+    }
+    await cluster.list();
+    lead();
+    await eventually(async () => {
+      await cluster.clock.advance(10_000);
+      expect(posted).toEqual(expect.arrayContaining(["Pod web-1-a", "Pod web-1-b"]));
     });
   });
 

@@ -1,8 +1,11 @@
 import type { Caches } from "../../cache/caches.ts";
+import { createListedConfigs } from "../../cache/live/listed-configs.ts";
 import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import type { Workload } from "../../domain/model/workload.ts";
+import type { StuckPins } from "../../domain/plan/lost-copy-plan.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
+import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -10,15 +13,19 @@ import { runAll } from "../../lib/run-all.ts";
 import type { Priority } from "../../runtime/fair-queue.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import { TokenBucket } from "../../runtime/token-bucket.ts";
+import { workloadMetrics } from "../../telemetry/catalogue/workloads.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import { createHeldStates } from "../held-states/controller.ts";
+import { createJobReplacements } from "../job-replacements/controller.ts";
+import { createMixedPods } from "../mixed-pods/controller.ts";
 import { createOwnership } from "../owner-references/controller.ts";
 import { createPendingPods } from "../pending-pods/controller.ts";
 import { createCopyCollector } from "../pinned-copies/controller.ts";
 import type { CollectorTimes } from "../pinned-copies/sweep.ts";
 import { createLiveReads } from "./freshness/live-reads.ts";
 import { rolloutMetrics } from "./report/rollout-metrics.ts";
-import { RolloutWorkers } from "./workers.ts";
+import { RolloutWorkers } from "./rollout-workers.ts";
 
 /** Rolls workloads while Wave leads. Without leadership, the changes that it receives have no effect. */
 export interface Controller {
@@ -47,12 +54,15 @@ export interface ControllerOptions {
   readonly client: ApiClient;
   readonly caches: Pick<
     Caches,
+    | "copiesIn"
+    | "countIn"
     | "lookup"
     | "syncedUpTo"
     | "workload"
     | "workloads"
     | "workloadsIn"
     | "workloadsReading"
+    | "workloadsSyncedUpTo"
     | "kinds"
     | "owners"
     | "whenSynced"
@@ -87,11 +97,20 @@ export function createController(options: ControllerOptions): Controller {
   const { client, caches, policy, clock, log, updateRate, updateBurst, workers = 40, random = Math.random } = options;
   // Kept for all leaderships: writes of the one before use up the rate, too.
   const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
-  const pendingPods = createPendingPods({ client, caches, policy, clock, log, random });
+  // Each controller runs beside the rollouts of a leadership, and its Events wait in their outbox: many Events delay no write, and a lost
+  // Event is counted.
+  const post = (event: ObjectEvent) => rollouts?.post(event);
+  const pendingPods = createPendingPods({ ...options, random, post });
   const ownership = createOwnership({ ...options, random });
-  const collector = createCopyCollector({ ...options, random });
+  const replacements = createJobReplacements({ client, caches, policy, clock, log });
+  const onStuck = (key: string, stuck: StuckPins) => rollouts?.copiesLost(key, stuck);
+  const collector = createCopyCollector({ ...options, random, onStuck, post });
+  const mixedPods = createMixedPods({ ...options, random, post });
+  const heldStates = createHeldStates({ ...options, random });
+  const observers = [mixedPods, heldStates].filter((each) => each !== undefined);
   let rollouts: RolloutWorkers | undefined;
   const kinds = () => caches.kinds().map(({ id }) => id);
+  options.metrics.gauge(workloadMetrics.onlyObserves).set(policy.pacing?.observe ? 1 : 0);
   const metrics = rolloutMetrics(options.metrics, clock, kinds, () => rollouts?.observed);
 
   async function run(leadership: Leadership): Promise<void> {
@@ -103,16 +122,29 @@ export function createController(options: ControllerOptions): Controller {
       throw error;
     }
     // Nothing is awaited from here until all workloads are enqueued, so no change is lost in between.
-    const live = createLiveReads({ client, policy, cached: caches.lookup, signal: leadership.abort });
+    const signal = leadership.abort;
+    const listed = createListedConfigs({ client, caches, compatibility: policy.compatibility, clock, log, signal });
+    const live = createLiveReads({ client, policy, cached: caches.lookup, listed, signal });
     try {
       await runAll(stop, (signal) => {
         // If one controller fails, the others stop in good order.
         const inOrder = { ...leadership, stop: signal };
-        rollouts = new RolloutWorkers({ ...options, leadership: inOrder, live, tokens, metrics, workers, random });
+        rollouts = new RolloutWorkers({
+          ...options,
+          leadership: inOrder,
+          live,
+          tokens,
+          metrics,
+          workers,
+          random,
+          observers,
+        });
         const pending = options.webhooks ? [pendingPods.run(inOrder)] : [];
-        const owners = ownership === undefined ? [] : [ownership.run(inOrder)];
+        const owners = ownership === undefined ? [] : [ownership.run(inOrder, post)];
         const copies = collector === undefined ? [] : [collector.run(inOrder)];
-        return [rollouts.run(), ...pending, ...owners, ...copies];
+        const jobs = policy.pacing?.observe ? [] : [replacements.run(inOrder)];
+        const observing = observers.map((each) => each.run(inOrder));
+        return [rollouts.run(), ...pending, ...owners, ...copies, ...jobs, ...observing];
       });
     } finally {
       rollouts = undefined;

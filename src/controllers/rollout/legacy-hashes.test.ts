@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { workload } from "../../../test/support/fake-cluster.ts";
 import { LateReplica, MemoryCluster } from "../../../test/support/late-replica.ts";
 import { startMemoryServer } from "../../../test/support/sandbox-memory-server.ts";
-import { kinds } from "../../domain/model/built-in-kinds.ts";
+import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type WorkloadObject } from "../../domain/model/workload.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
 import { resources } from "../../kube/api/resources.ts";

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, workloadObject } from "../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import type { Lookup } from "../../domain/config/view.ts";
-import { kinds } from "../../domain/model/built-in-kinds.ts";
+import type { Lookup } from "../../domain/config/view-of-references.ts";
+import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -28,9 +28,10 @@ const workload = toWorkload(kinds.Deployment, workloadObject({ pod: readsAll }))
 function options(request: ApiClient["request"], lookup: Lookup): ReconcileOptions {
   return {
     client: { request },
-    caches: { lookup, syncedUpTo: () => 0, workload: () => workload, kinds: () => [] },
+    caches: { lookup, syncedUpTo: () => 0, workload: () => workload, kinds: () => [], copiesIn: () => [] },
     live: {
       lookup: async () => lookup,
+      firstLookup: async () => lookup,
       exist: async () => true,
       workload: async () => workload,
       legacy: async () => undefined,
@@ -38,6 +39,7 @@ function options(request: ApiClient["request"], lookup: Lookup): ReconcileOption
     policy: defaultPolicy,
     leadership: soleLeadership(new AbortController().signal),
     webhooks: true,
+    restarts: () => false,
     clock: new FakeClock(),
     views: new RememberedViews(() => {}),
   };

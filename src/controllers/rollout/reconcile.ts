@@ -1,17 +1,20 @@
 // The rollout controller: rolls workloads whose configuration changed. This file brings one workload to its plan.
 
 import type { Caches } from "../../cache/caches.ts";
+import { lostAnnotations } from "../../domain/admission/undo-request.ts";
 import { isVerified, needsLegacyVerification } from "../../domain/config/legacy/legacy-verification.ts";
 import { changesTemplate, fieldOfKind, resourceName } from "../../domain/model/kind-row.ts";
 import { MalformedWorkload, type Workload } from "../../domain/model/workload.ts";
 import type { Hold } from "../../domain/outcomes/hold.ts";
 import { patchFor } from "../../domain/patch/workload-patch.ts";
+import { planLostCopies } from "../../domain/plan/lost-copy-plan.ts";
 import { type Lookup, planRollout, type RolloutPlan, withBatchHold } from "../../domain/plan/plan.ts";
 import { policyFor } from "../../domain/policy/cluster-policy.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { applyPlan } from "./apply/apply.ts";
+import { mayHaveStuckPods, replaceStuckPods } from "./apply/replace-stuck-pods.ts";
 import { storePins } from "./apply/store-pins.ts";
 import { areCachesFresh, recordCaughtUp, recordOwnWrite } from "./freshness/caught-up.ts";
 import { type LivePlanOptions, planLive } from "./freshness/live-plan.ts";
@@ -21,7 +24,8 @@ import { recordNewest, takeNewest } from "./record/newest-workload.ts";
 import type { ReconcileOutcome } from "./record/outcome.ts";
 import { lastRolloutAfter, momentOf, recordProgress } from "./record/pacing-record.ts";
 import type { RememberedViews } from "./record/remembered-views.ts";
-import { seenPins } from "./record/seen-pins.ts";
+import { seenAnnotations } from "./record/seen-annotations.ts";
+import { seenPins, unrestoredPins } from "./record/seen-pins.ts";
 import type { Findings, WorkloadRecord, Writable } from "./record/workload-record.ts";
 import { rejectUndone } from "./reject-undone.ts";
 import { refusedTexts } from "./report/event-texts.ts";
@@ -29,18 +33,20 @@ import { refusedTexts } from "./report/event-texts.ts";
 /** What {@link reconcile} needs. */
 export interface ReconcileOptions extends LivePlanOptions {
   readonly client: Pick<ApiClient, "request">;
-  readonly caches: Pick<Caches, "lookup" | "syncedUpTo" | "workload" | "kinds">;
+  readonly caches: Pick<Caches, "lookup" | "syncedUpTo" | "workload" | "kinds" | "copiesIn">;
   readonly clock: Clock;
   /** Whether webhooks are on. They recognize an undo in its request. */
   readonly webhooks: boolean;
   readonly views: Pick<RememberedViews, "of" | "remember">;
+  /** Reports whether a container of the Pods of the last rollout restarts again and again. */
+  readonly restarts: (workload: Workload) => boolean;
 }
 
 /** One run for one workload. */
 export interface ReconcileRun {
   readonly key: string;
   /** Read only: changes that are seen during the run appear in it. */
-  readonly record: Pick<WorkloadRecord, "changes">;
+  readonly record: Pick<WorkloadRecord, "changes" | "stuckPins">;
   /** The run's own copy, which it changes. */
   readonly findings: Writable<Findings>;
   /** Takes a permit for one write. Returns false if there is no permit. */
@@ -60,10 +66,28 @@ const triesAtOnce = 3;
  */
 export async function reconcile(run: ReconcileRun, options: ReconcileOptions): Promise<ReconcileOutcome> {
   try {
-    return await reconcileWorkload(run, options);
+    const outcome = await reconcileWorkload(run, options);
+    return outcome.type === "done" ? await withoutStuckPods(outcome, options) : outcome;
   } catch (error) {
     // The stored object is not a valid workload any more. If it becomes valid again, that is a change.
     if (error instanceof MalformedWorkload) return { type: "gone" };
+    throw error;
+  }
+}
+
+/** Replaces the Pods that keep a workload from its return to earlier pins. */
+async function withoutStuckPods(
+  outcome: Extract<ReconcileOutcome, { readonly type: "done" }>,
+  options: ReconcileOptions,
+): Promise<ReconcileOutcome> {
+  const { workload } = outcome;
+  if (!mayHaveStuckPods(workload, options)) return outcome;
+  if (mustNotWrite(options)) return { type: "stopped" };
+  try {
+    const failure = await replaceStuckPods(workload, options);
+    return failure === undefined ? outcome : { ...failure, workload };
+  } catch (error) {
+    if (options.leadership.abort.aborted) return { type: "stopped" };
     throw error;
   }
 }
@@ -83,6 +107,9 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
         break;
       case "stale":
         return { type: "conflict", workload: undone.newest };
+      case "unrestored":
+        findings.unrestored = { uid: workload.uid, pinned: workload.pinned, names: undone.names };
+        break;
       case "unavailable":
       case "refused":
         return { ...undone, workload };
@@ -92,6 +119,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
     }
   }
   findings.pins = seenPins(workload);
+  findings.annotations = seenAnnotations(findings.annotations, workload);
   const planWith = (of: Workload, lookup: Lookup) => planNow(run, of, lookup, options);
   const planCached = (of: Workload): RolloutPlan => {
     const plan = planWith(of, caches.lookup);
@@ -167,17 +195,19 @@ function planNow(
   { key, record, findings, batchHold }: ReconcileRun,
   workload: Workload,
   lookup: Lookup,
-  { clock, policy, views }: ReconcileOptions,
+  { clock, policy, views, restarts }: ReconcileOptions,
 ): RolloutPlan {
-  recordProgress(findings, workload, clock.monotonic());
-  const plan = planRollout(
-    workload,
-    lookup,
-    policyFor(workload, policy),
-    views.of(key),
-    momentOf(record, findings, workload, clock),
-  );
-  return plan.outcome === "candidate" ? withBatchHold(plan, batchHold(plan.changed)) : plan;
+  const now = clock.monotonic();
+  recordProgress(findings, workload, now);
+  const moment = { ...momentOf(record, findings, workload, clock), restarts: restarts(workload) };
+  const workloadPolicy = policyFor(workload, policy);
+  const decided = planRollout(workload, lookup, workloadPolicy, views.of(key), moment);
+  const lost = lostAnnotations(findings.annotations?.changedByUndo ?? []);
+  const notRestored = unrestoredPins(findings.unrestored, workload, decided);
+  const plan = { ...decided, warnings: [...decided.warnings, ...lost, ...notRestored] };
+  findings.checkAt = plan.checkAt && now + plan.checkAt - clock.wall();
+  const final = plan.outcome === "candidate" ? withBatchHold(plan, batchHold(plan.changed)) : plan;
+  return planLostCopies(final, record.stuckPins, workload, lookup, workloadPolicy, views.of(key), moment);
 }
 
 function withUnpinnedWarning(plan: RolloutPlan, message: string | undefined): RolloutPlan {

@@ -1,7 +1,13 @@
 import { expect, it } from "vitest";
-import { configMap, defaultPolicy, lookupOf, workloadObject } from "../../../test/support/domain/objects.ts";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  pinnedCopy,
+  workloadObject,
+} from "../../../test/support/domain/objects.ts";
 import type { Config } from "../../domain/config/digest.ts";
-import { kinds } from "../../domain/model/built-in-kinds.ts";
+import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import { ConnectionError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
@@ -9,8 +15,7 @@ import { soleLeadership } from "../../runtime/leadership.ts";
 import { rejectUndone } from "./reject-undone.ts";
 
 const [first, second] = ["page=page-0000000001", "page=page-0000000002"];
-const copy = (name: string, content: string) =>
-  configMap(name, { a: content }, { labels: { "wave.pusher.com/pinned-copy": "true" } });
+const copy = (name: string, content: string) => pinnedCopy(name, { a: content });
 const copies = [copy("page-0000000001", "1"), copy("page-0000000002", "2")];
 const rejectedName = "wave.pusher.com/rejected-configmaps";
 
@@ -44,6 +49,7 @@ async function rejectedAfter(
           return object(now) as T;
         },
       },
+      caches: { lookup: lookupOf() },
       live: {
         lookup: async () => {
           if (page instanceof Error) throw page;
@@ -56,7 +62,8 @@ async function rejectedAfter(
   );
   const patch = (sent[0]?.body ?? []) as readonly { op: string; path: string; value?: string }[];
   const written = patch.find(({ op, path }) => op === "add" && path.endsWith("rejected-configmaps"));
-  return { type: result?.type, written: written?.value };
+  const names = result?.type === "unrestored" ? result.names : undefined;
+  return { type: result?.type, written: written?.value, names };
 }
 
 const page = (content: string) => configMap("page", { a: content });
@@ -77,4 +84,11 @@ it("does not take the rollout of another leader for an undo while a cache is beh
 it("does not forget the undo if the configuration cannot be read", async () => {
   const { type } = await rejectedAfter(second, first, new ConnectionError("broken"));
   expect(type).toBe("unavailable");
+});
+
+it("names the ConfigMaps of restored pins whose copies are gone", async () => {
+  expect(await rejectedAfter(second, "page=page-0000000009", page("2"))).toEqual({
+    type: "unrestored",
+    names: ["page"],
+  });
 });

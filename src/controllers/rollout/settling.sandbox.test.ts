@@ -42,6 +42,23 @@ async function scene(onPlan = () => {}) {
   return { cluster, reasons, edit, pass, held };
 }
 
+describe("a recorded configuration", () => {
+  it("delays no rollout: an edit after it only settles", async () => {
+    const policy: ClusterPolicy = { ...plainPolicy, pacing: settles, firstSight: "record" };
+    const cluster = await leadingCluster(startSandbox, policy, async (cluster) => {
+      await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
+      await cluster.create("Deployment", workload("web"));
+    });
+    const reasons = () => cluster.events.map(({ reason }) => reason);
+    await eventually(() => expect(reasons()).toEqual(["ConfigRecorded"]));
+    await cluster.show("Deployment", "web");
+    await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
+    await cluster.show("ConfigMap", "web");
+    await cluster.clock.advance(1_000);
+    await eventually(() => expect(reasons()).toEqual(["ConfigRecorded", "ConfigChanged"]));
+  });
+});
+
 describe("an edit of configuration", () => {
   it("settles for a second and is then rolled, with every other change until then", async () => {
     const { reasons, edit, pass, held } = await scene();

@@ -95,7 +95,8 @@ describe.each(["Deployment", "StatefulSet"] as const)("a %s", (kind) => {
     await cluster.clock.advance(opens - now - 1);
     await see();
     expect(rolls()).toBe(0);
-    await cluster.clock.advance(1);
+    // The note of the difference is a change of the workload, and a hold is checked again after at least 10 ms.
+    await cluster.clock.advance(10);
     await see();
     await eventually(() => expect(rolls()).toBe(1));
   });

@@ -4,7 +4,7 @@ import type { CompatibilityRow } from "./directive.ts";
 import { sapRows } from "./sap.ts";
 import { stakaterRows } from "./stakater.ts";
 
-const page = readFileSync(new URL("../../../docs/compatibility.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../../docs/annotations.md", import.meta.url), "utf8");
 const titles = { workload: "workload", template: "pod template", config: "ConfigMap, Secret" } as const;
 
 function lineOf({ name, on, values, means, unlike = "" }: CompatibilityRow): string {
@@ -13,7 +13,7 @@ function lineOf({ name, on, values, means, unlike = "" }: CompatibilityRow): str
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`.replaceAll("  |", " |");
 }
 
-describe("docs/compatibility.md", () => {
+describe("docs/annotations.md", () => {
   it.each([
     ["SAP's pod-reloader", sapRows],
     ["Stakater's Reloader", stakaterRows],

@@ -4,7 +4,7 @@ import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
 import { allCompatibilities, peerObject, settingsWith } from "../../../test/support/domain/compatibility.ts";
 import { configMap, lookupOf, secret } from "../../../test/support/domain/objects.ts";
 import type { Config } from "../config/digest.ts";
-import { kinds as rows } from "../model/built-in-kinds.ts";
+import { kinds as rows } from "../model/kinds/apps-kinds.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { type DuePlan, planRollout } from "../plan/plan.ts";

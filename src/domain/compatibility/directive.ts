@@ -7,7 +7,7 @@ import type { Compatibility, PatternReference } from "./settings.ts";
 
 export { type Compatibility, type CompatibilitySettings, compatibilities, type PatternReference } from "./settings.ts";
 
-/** One annotation of another controller. docs/compatibility.md has these rows, and a test compares them. */
+/** One annotation of another controller. docs/annotations.md has these rows, and a test compares them. */
 export interface CompatibilityRow {
   readonly name: string;
   /** Where the annotation applies: "template" is the pod template of a workload, "config" a ConfigMap or Secret. */

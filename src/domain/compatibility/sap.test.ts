@@ -14,10 +14,11 @@ import {
   secret,
   type WorkloadFixture,
 } from "../../../test/support/domain/objects.ts";
-import { planAdmission, toAdmissionObject } from "../admission.ts";
+import { planAdmission } from "../admission/admission.ts";
+import { toAdmissionObject } from "../admission/admission-object.ts";
 import type { Config } from "../config/digest.ts";
-import { kinds } from "../model/built-in-kinds.ts";
 import { matchesObject } from "../model/cached-workload.ts";
+import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { planRollout } from "../plan/plan.ts";

@@ -27,15 +27,20 @@ export const sapLists: readonly { readonly kind: StoredKind; readonly annotation
   { kind: "Secret", annotation: `${prefix}secrets` },
 ];
 
+const ofNamedConfigMaps = {
+  means:
+    "Rolls the workload when one of these ConfigMaps in its namespace changes, even if the pod spec does not read it. Wave does not wait for a missing object.",
+  unlike:
+    "An edit that changes only labels or annotations of the object is not a change. Spaces around a name are removed.",
+};
+
 /** The SAP pod-reloader annotations that Wave reads. */
 export const sapRows: readonly CompatibilityRow[] = [
   ...sapLists.map(({ kind, annotation }) => ({
     name: annotation,
     on: ["workload"] as const,
     values: "names, separated by commas",
-    means: `Rolls the workload when one of these ${kind}s in its namespace changes, even if the pod spec does not read it. Wave does not wait for a missing ${kind}.`,
-    unlike:
-      "An edit that changes only labels or annotations of the object is not a change, because no Pod reads them. Spaces around a name are removed.",
+    ...(kind === "ConfigMap" ? ofNamedConfigMaps : { means: `The same for ${kind}s.` }),
   })),
   {
     name: sapConfigHash,

@@ -16,7 +16,7 @@ import {
 } from "../../../test/support/domain/objects.ts";
 import type { Config, ConfigObject } from "../config/digest.ts";
 import { toConfig } from "../config/digest.ts";
-import { kinds } from "../model/built-in-kinds.ts";
+import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { planRollout } from "../plan/plan.ts";

@@ -61,6 +61,12 @@ const whereOn = (kind: ConfigKind) => (kind === "SecretProviderClass" ? ", with 
 const onlyRotations =
   "A rotation that many Pods report is one change. Wave also rolls for a rotation that happened while Wave was not running.";
 
+const ofNamedConfigMaps = {
+  means:
+    "Rolls the workload when one of these ConfigMaps in its namespace changes, even if the pod spec does not read it. Wave does not wait for a missing object.",
+  unlike: `An expression must match the whole name (in Reloader, "a|b" also matches "ab"). At most ${patternLimits.patterns} expressions, each with at most ${patternLimits.characters} characters.`,
+};
+
 /** The Stakater Reloader annotations that Wave reads. */
 export const stakaterRows: readonly CompatibilityRow[] = [
   {
@@ -69,7 +75,8 @@ export const stakaterRows: readonly CompatibilityRow[] = [
     values: '"true" or "false"',
     means:
       "Rolls the workload when a ConfigMap or Secret that its pod spec reads changes. With `--enable-csi-integration`, also for SecretProviderClasses.",
-    unlike: "Keys that no container reads are not tracked. Secrets that only pull images are not tracked.",
+    unlike:
+      "Keys that no container reads are not tracked, except in volumes that no container mounts. Secrets that only pull images are not tracked.",
   },
   ...kinds.map((row) => ({
     name: row.auto,
@@ -89,8 +96,10 @@ export const stakaterRows: readonly CompatibilityRow[] = [
     name: row.reload,
     on: ["workload", "template"] as const,
     values: "names or regular expressions, separated by commas",
-    means: `Rolls the workload when one of these ${pluralOf(row.kind)} in its namespace changes${whereOn(row.kind)}, even if the pod spec does not read it. Wave does not wait for a missing object.`,
-    unlike: `${row.kind === "SecretProviderClass" ? `${onlyRotations} ` : ""}An expression must match the whole name (in Reloader, "a|b" also matches "ab"). At most ${patternLimits.patterns} expressions, each with at most ${patternLimits.characters} characters.`,
+    ...(row.kind === "ConfigMap"
+      ? ofNamedConfigMaps
+      : { means: `The same for ${pluralOf(row.kind)}${whereOn(row.kind)}.` }),
+    ...(row.kind === "SecretProviderClass" && { unlike: onlyRotations }),
   })),
   ...kinds.map((row) => ({
     name: excludeOf[row.kind],

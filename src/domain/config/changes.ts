@@ -1,4 +1,5 @@
 import { type ConfigName, configKey } from "../references/references.ts";
+import { wholeKey } from "./digest.ts";
 import type { ConfigView, ViewEntry } from "./hash.ts";
 
 /** A change of one object since the last rollout. */
@@ -8,7 +9,7 @@ export interface Change extends ConfigName {
    * nothing of it now, because the object, its keys or the reference to it was added or removed.
    */
   readonly how: "changed" | "added" | "removed";
-  /** The keys that were added, removed or changed, sorted. Empty if all were added or removed. */
+  /** The keys that were added, removed or changed, sorted. Empty if all were added or removed, or if they are not known. */
   readonly keys: readonly string[];
 }
 
@@ -31,6 +32,7 @@ function changeOf(before: readonly ViewEntry[] = [], after: readonly ViewEntry[]
   if (before.length === 0) return { ...object, how: "added", keys: [] };
   if (after.length === 0) return { ...object, how: "removed", keys: [] };
   const keys = [...new Set([...without(before, after), ...without(after, before)])].sort();
+  if (keys.includes(wholeKey)) return { ...object, how: "changed", keys: [] };
   return keys.length > 0 ? { ...object, how: "changed", keys } : undefined;
 }
 

@@ -9,7 +9,7 @@ import { formatList } from "../syntax/wording.ts";
 import { type Config, isSharedWith } from "./digest.ts";
 import { matchedReferences } from "./matched-references.ts";
 import { describeObject } from "./messages.ts";
-import type { Lookup } from "./view.ts";
+import type { Lookup } from "./view-of-references.ts";
 
 /** The references that a workload may use, a lookup limited to them, and a warning about all others. */
 export interface GrantedReferences {

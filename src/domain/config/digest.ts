@@ -6,8 +6,8 @@ import { isMarked, stakaterMatch } from "../compatibility/stakater.ts";
 import { type ConfigDirective, readConfigDirective } from "../policy/config-directive.ts";
 import { selectsConfig } from "../policy/filters.ts";
 import { pinnedCopyLabel, sharedWith } from "../references/annotations.ts";
-import { lastWrittenAt } from "../references/field-managers.ts";
-import { type LimitExceeded, limits, maxSharedWithBytes } from "../references/limits.ts";
+import { contentEditedAt, lastWrittenAt } from "../references/field-managers.ts";
+import { type LimitExceeded, limits, maxSharedWithBytes, parsedKeys } from "../references/limits.ts";
 import type { ConfigName, StoredKind } from "../references/references.ts";
 import { equalJson } from "../syntax/equal-json.ts";
 
@@ -30,19 +30,29 @@ export interface Config extends ConfigName {
   readonly binaryFrom: number;
   /** The SHA-256 digests of the values in the order of the keys: 32 bytes each, one byte per character. */
   readonly digests: string;
-  /** The limit that the object, or its namespace with it, exceeds. Then the caches keep none of its keys. */
-  readonly limitExceeded?: Pick<LimitExceeded, "limit" | "count">;
+  /**
+   * The limit that the object, or its namespace with it, exceeds. Then the caches keep none of its keys. An object with too many
+   * keys has one key, {@link wholeKey}, with a digest of all its data.
+   */
+  readonly limitExceeded?: Pick<LimitExceeded, "limit" | "count" | "max">;
   /**
    * The time of the last change, seconds since the epoch. If Wave saw the change: of a field that Wave reads. Otherwise: of
    * any field. {@link sameConfig} does not compare it.
    */
   readonly changedAt?: number | undefined;
+  /**
+   * When its content was last edited after its creation, seconds since the epoch; undefined if it never was, or if that is not known.
+   * {@link sameConfig} does not compare it.
+   */
+  readonly editedAt?: number | undefined;
   /** What the annotations of the object say about rollouts for it; undefined: nothing. */
   readonly directive?: ConfigDirective | undefined;
   /** True if the object is marked for workloads that search for marked objects; otherwise absent. */
   readonly isMarked?: true;
-  /** True for a pinned copy that Wave stored; otherwise absent. */
+  /** True for an immutable ConfigMap with the label of pinned copies; otherwise absent. Its content cannot change. */
   readonly isCopy?: true;
+  /** The size of the content of a pinned copy, in bytes; otherwise absent. */
+  readonly copyBytes?: number;
   /** True for a ConfigMap whose content another controller injects, such as a bundle of certificate authorities; otherwise absent. */
   readonly isInjected?: true;
   /** Of a SecretProviderClass: a rotation reported its versions, not only the first mount of a Pod. */
@@ -64,15 +74,23 @@ export function toConfig(kind: StoredKind, object: ConfigObject, compatibility?:
   const config = slim(kind, object, compatibility);
   const { annotations, labels } = object.metadata ?? {};
   const marked = isMarked(annotations, stakaterMatch, compatibility);
-  const isCopy = kind === "ConfigMap" && labels?.[pinnedCopyLabel] === "true";
+  // Anyone may write the label. An edit of a ConfigMap that is not immutable must never be ignored because of it.
+  const isCopy = kind === "ConfigMap" && labels?.[pinnedCopyLabel] === "true" && object.immutable === true;
   const injected = kind === "ConfigMap" && isInjected(object);
   if (!marked && !isCopy && !injected) return config;
   return {
     ...config,
     ...(marked && { isMarked: true }),
-    ...(isCopy && { isCopy: true }),
+    ...(isCopy && { isCopy: true, copyBytes: contentBytes(object) }),
     ...(injected && { isInjected: true }),
   };
+}
+
+/** Returns the size of the keys and values of an object, in bytes. Values of `binaryData` count in base64. */
+export function contentBytes(object: ConfigObject): number {
+  const binary = "binaryData" in object ? object.binaryData : undefined;
+  const entries = [object.data, binary].flatMap((map) => Object.entries(map ?? {}));
+  return entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
 }
 
 function slim(kind: StoredKind, object: ConfigObject, compatibility: CompatibilitySettings | undefined): Config {
@@ -93,7 +111,10 @@ function slim(kind: StoredKind, object: ConfigObject, compatibility: Compatibili
   };
   const count = countKeys(object.data) + countKeys(binary);
   if (count > limits.keysOfObject.max) {
-    return withoutKeys(about, { limit: "keysOfObject", count });
+    // Wave does not parse all keys of an object with even more keys.
+    const text = count >= parsedKeys ? (metadata.resourceVersion ?? "") : textOf(object.data) + textOf(binary);
+    const digests = hash("sha256", text, "binary");
+    return { ...withoutKeys(about, { limit: "keysOfObject", count }), keys: [wholeKey], binaryFrom: 1, digests };
   }
   const [keys, digests] = digest(object.data, kind === "Secret" ? "base64" : "utf8", "data", malformed);
   const [binaryKeys, binaryDigests] = digest(
@@ -111,6 +132,7 @@ function slim(kind: StoredKind, object: ConfigObject, compatibility: Compatibili
     binaryFrom: keys.length,
     digests: digests + binaryDigests,
     changedAt: about.changedAt,
+    editedAt: contentEditedAt(metadata),
     directive: about.directive,
   };
 }
@@ -133,7 +155,7 @@ type ConfigMetadata = Pick<
 /** Returns an object beyond a limit without its keys: its name, its grants and its annotations remain. */
 export function withoutKeys(
   { kind, namespace, name, sharedWith: grants, changedAt, directive, isMarked }: ConfigMetadata,
-  limitExceeded: Pick<LimitExceeded, "limit" | "count">,
+  limitExceeded: Pick<LimitExceeded, "limit" | "count" | "max">,
 ): Config {
   const bare = {
     kind,
@@ -147,6 +169,29 @@ export function withoutKeys(
     directive,
   };
   return { ...bare, limitExceeded, ...(isMarked && { isMarked }) };
+}
+
+/** The only key of an object that is compared as a whole. No real key is empty. */
+export const wholeKey = "";
+
+/** Reports whether an object is compared as a whole, because it has too many keys. */
+export function isWhole({ limitExceeded }: Config): boolean {
+  return limitExceeded?.limit === "keysOfObject";
+}
+
+/** Returns an object in the form in which it is compared as a whole. */
+export function asWhole(config: Config): Config {
+  const text = `${config.binaryFrom}\n${config.keys.map((key) => `${key.length} ${key}`).join("")}`;
+  const digests = hash("sha256", Buffer.from(text + config.digests, "latin1"), "binary");
+  const limitExceeded = { limit: "keysOfObject", count: config.keys.length } as const;
+  return { ...config, keys: [wholeKey], binaryFrom: 1, digests, limitExceeded };
+}
+
+/** Returns the sorted keys and values of a map with their lengths. */
+function textOf(map: Record<string, string> | null | undefined): string {
+  const keys = Object.keys(map ?? {}).sort();
+  const field = (text: unknown) => `${String(text).length} ${text}`;
+  return `${keys.length}\n${keys.map((key) => field(key) + field(map?.[key])).join("")}`;
 }
 
 /** Returns the digest of the value of a key; undefined if these fields of the object have no such key. */
@@ -179,7 +224,7 @@ export function keysOf(config: Config, parts: Parts = "data and binaryData"): re
 
 /** Reports whether two states of one object are equal in everything that Wave reads. */
 export function sameConfig(a: Config, b: Config): boolean {
-  return equalJson({ ...a, changedAt: 0 }, { ...b, changedAt: 0 });
+  return equalJson({ ...a, changedAt: 0, editedAt: 0 }, { ...b, changedAt: 0, editedAt: 0 });
 }
 
 /** Reports whether the object grants access to workloads of a namespace. */

@@ -17,7 +17,7 @@ interface Vector {
   readonly hash: string;
 }
 
-const adr = readFileSync(new URL("../../../docs/adr/0002-hash.md", import.meta.url), "utf8");
+const adr = readFileSync(new URL("../../../contributing/adr/0002-hash.md", import.meta.url), "utf8");
 const vectors: readonly Vector[] = JSON.parse(/```json\n(.*?)```/s.exec(adr)?.[1] ?? "[]");
 
 function digestOfText(value: string): string {

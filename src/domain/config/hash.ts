@@ -22,8 +22,8 @@ export interface ConfigView {
 }
 
 /**
- * Returns the view of entries in any order, with any duplicates. docs/adr/0002-hash.md defines the exact bytes. If `key` is
- * given, the hash is keyed: docs/adr/0008-hash-key.md.
+ * Returns the view of entries in any order, with any duplicates. contributing/adr/0002-hash.md defines the exact bytes. If `key` is
+ * given, the hash is keyed: contributing/adr/0008-hash-key.md.
  */
 export function viewOf(entries: readonly ViewEntry[], key?: HashKey): ConfigView {
   const sorted = [...entries].sort(compareEntries).filter(isFirst);

@@ -1,7 +1,7 @@
 import { type ConfigName, configKey } from "../references/references.ts";
 import { formatList, quoted } from "../syntax/wording.ts";
 import type { Change } from "./changes.ts";
-import type { Missing } from "./view.ts";
+import type { Missing } from "./view-of-references.ts";
 
 /** How many objects, and how many keys of each object, a message names. The API server limits the message of an Event to 1 KiB. */
 const shownObjects = 5;

@@ -36,7 +36,7 @@ export interface PodStatus {
   /** The resourceVersion of the object. {@link samePodStatus} does not compare it. */
   readonly resourceVersion: number;
   /** The limit that the namespace exceeds with this object. */
-  readonly limitExceeded?: Pick<LimitExceeded, "limit" | "count">;
+  readonly limitExceeded?: Pick<LimitExceeded, "limit" | "count" | "max">;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Workload } from "../model/workload.ts";
 import type { Reference } from "../references/references.ts";
 import type { Config } from "./digest.ts";
 import type { ViewEntry } from "./hash.ts";
-import type { Lookup } from "./view.ts";
+import type { Lookup } from "./view-of-references.ts";
 
 /** The key under which the versions of all fetched objects of a SecretProviderClass are hashed. */
 export const versionsKey = "versions";

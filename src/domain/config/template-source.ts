@@ -1,16 +1,16 @@
-import { kinds } from "../model/built-in-kinds.ts";
 import { isOfKind } from "../model/kind-row.ts";
-import type { TemplateSource, Workload } from "../model/workload.ts";
+import { kinds } from "../model/kinds/apps-kinds.ts";
+import type { TemplateSource, Workload, WorkloadObject } from "../model/workload.ts";
 import { isOptedIn } from "../policy/opted-in.ts";
 import type { Policy } from "../policy/policy.ts";
-import { workloadRefHash } from "../references/annotations.ts";
+import { allowWorkloadRef, workloadRefHash } from "../references/annotations.ts";
 import type { Warning } from "../references/warning.ts";
 import { invalidAnnotationTexts } from "../references/warning-texts.ts";
 import { isDnsSubdomain } from "../syntax/dns-name.ts";
 import { equalJson } from "../syntax/equal-json.ts";
 import { quoted } from "../syntax/wording.ts";
 import { trackedReferences } from "./tracked-references.ts";
-import type { Lookup } from "./view.ts";
+import type { Lookup } from "./view-of-references.ts";
 
 /**
  * The recorded hash of a workload while Wave writes its template source. No configuration has this hash. So after a crash
@@ -31,6 +31,16 @@ export function missingTemplateWarning({ templateSource }: Pick<Workload, "templ
     ? invalidAnnotationTexts.templateSourceMissing(source)
     : invalidAnnotationTexts.templateSourceUnsupported(source);
   return { reason: "InvalidAnnotation", message };
+}
+
+/**
+ * Reports whether Wave may write the hash of another workload into the pod template of a Deployment. The write restarts its Pods. So the
+ * Deployment has opted in, or its annotation allows the write, or it has no Pods.
+ */
+export function allowsWorkloadRef({ spec, metadata }: WorkloadObject, source: DecidedWorkload): boolean {
+  const { replicas } = (spec ?? {}) as { readonly replicas?: number };
+  if (replicas === 0 || isOptedIn(source.workload, source.policy)) return true;
+  return metadata?.annotations?.[allowWorkloadRef] === "true";
 }
 
 /** A workload with its policy. */

@@ -5,7 +5,7 @@ import { type RolloutPolicy, rolloutPolicyOf } from "../policy/rollout-policy.ts
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";
 import { isListed } from "../syntax/name-list.ts";
 import { type GrantedReferences, grantedReferences } from "./cross-namespace.ts";
-import type { Lookup } from "./view.ts";
+import type { Lookup } from "./view-of-references.ts";
 
 /**
  * Why an object is not tracked. "ignored": its annotation says so. "excluded": the workload or its Namespace excludes it.

@@ -8,7 +8,7 @@ import {
   workload,
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
-import { kinds } from "../model/built-in-kinds.ts";
+import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload } from "../model/workload.ts";
 import type { Config } from "./digest.ts";
 import type { ConfigView } from "./hash.ts";
@@ -58,7 +58,7 @@ describe("trackedViews", () => {
   });
 
   it("have no full view if untracked objects exceed a limit", () => {
-    const data = Object.fromEntries(Array.from({ length: 5_001 }, (_, i) => [`key-${i}`, ""]));
+    const data = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`key-${i}`, ""]));
     expect(viewsOf({ pod }, [a, configMap("b", data, ignore)])).toMatchObject({ full: undefined });
   });
 

@@ -7,7 +7,7 @@ import type { RecordedClasses } from "./recorded-classes.ts";
 import { recordedConfigFor } from "./recorded-config.ts";
 import { matchesView } from "./recorded-hash.ts";
 import type { TrackedReferences } from "./tracked-references.ts";
-import { limitExceededBy, viewOfReferences } from "./view.ts";
+import { limitExceededBy, viewOfReferences } from "./view-of-references.ts";
 
 /** The views of a workload: what new Pods would read, of tracked objects and of all objects. */
 export interface TrackedViews {

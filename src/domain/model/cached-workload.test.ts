@@ -86,7 +86,9 @@ describe("withProgressOf", () => {
 describe("withoutReferences", () => {
   it("keeps the policy annotations, unless they are long", () => {
     const annotations = { "wave.pusher.com/hold": "true", "wave.pusher.com/window": "x".repeat(400) };
-    expect(withoutReferences(workload({ annotations }), 21).policy).toEqual({ hold: "true" });
-    expect(withoutReferences(workload(), 21).policy).toBe(noPolicy);
+    expect(withoutReferences(workload({ annotations }), { limit: "namespace", count: 21 }).policy).toEqual({
+      hold: "true",
+    });
+    expect(withoutReferences(workload(), { limit: "namespace", count: 21 }).policy).toBe(noPolicy);
   });
 });

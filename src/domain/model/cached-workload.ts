@@ -3,6 +3,7 @@ import type { DirectiveContext } from "../compatibility/directives.ts";
 import { type OptIn, readOptIn } from "../compatibility/opt-in.ts";
 import { peerAnnotationNames } from "../compatibility/peer-annotations.ts";
 import { shortPolicyAnnotations } from "../policy/policy-annotations.ts";
+import type { LimitExceeded } from "../references/limits.ts";
 import { type Annotations, fingerprint } from "../references/wave-annotations.ts";
 import { equalJson } from "../syntax/equal-json.ts";
 import { withShortValues } from "./annotation-reads.ts";
@@ -66,12 +67,12 @@ export function withProgressOf(workload: Workload, object: WorkloadObject): Work
 }
 
 /** Returns what Wave keeps of a workload if its namespace exceeds the limit. `mebibytes` is the size of the cached data of the namespace. */
-export function withoutReferences(workload: Workload, mebibytes: number): Workload {
+export function withoutReferences(workload: Workload, limitExceeded: LimitExceeded): Workload {
   const short = (text: string | undefined) => (text !== undefined && text.length > maxKeptLength ? undefined : text);
   return {
     ...workload,
     references: [],
-    limitExceeded: { limit: "namespace", count: mebibytes },
+    limitExceeded,
     annotationReads: withShortValues(workload.annotationReads, maxKeptLength),
     recordedConfig: short(workload.recordedConfig),
     recordedClasses: short(workload.recordedClasses),

@@ -9,8 +9,8 @@ import {
 } from "../../../test/support/domain/objects.ts";
 import { planRollout } from "../plan/plan.ts";
 import type { Policy } from "../policy/policy.ts";
-import { kinds } from "./built-in-kinds.ts";
 import { matchesObject } from "./cached-workload.ts";
+import { kinds } from "./kinds/apps-kinds.ts";
 import { toWorkload } from "./workload.ts";
 
 const finalizers = ["example.com/other", "wave.pusher.com/finalizer"];

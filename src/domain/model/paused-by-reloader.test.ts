@@ -12,7 +12,7 @@ import {
 import type { Moment } from "../pacing/moment.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { planRollout, withBatchHold } from "../plan/plan.ts";
-import { kinds } from "./built-in-kinds.ts";
+import { kinds } from "./kinds/apps-kinds.ts";
 import { toWorkload } from "./workload.ts";
 
 const pausedAt = "deployment.reloader.stakater.com/paused-at";

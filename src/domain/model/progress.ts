@@ -14,6 +14,10 @@ export type Progress =
       readonly step: number;
       /** The number of available Pods, including old ones. */
       readonly available: number;
+      /** Whether the rollout of an earlier generation is complete, and the status does not show the current generation yet. */
+      readonly wasComplete?: true;
+      /** The Pod that Kubernetes waits for before it replaces other Pods in order; absent if it does not wait, or it is not known. */
+      readonly waitsFor?: string;
       /** Whether the controller of the workload has its own deadline and knows about intended pauses. Wave then has no deadline. */
       readonly selfTimed?: boolean;
     }
@@ -22,3 +26,8 @@ export type Progress =
       /** The word in the status that reports the failure; undefined: `ProgressDeadlineExceeded`. */
       readonly statusWord?: string;
     };
+
+/** Reports whether a workload is complete now, so that a rollout that fails after this moment shows that the change is bad. */
+export function isComplete({ progress }: { readonly progress: Progress }): boolean {
+  return progress.state === "complete" || (progress.state === "progressing" && progress.wasComplete === true);
+}

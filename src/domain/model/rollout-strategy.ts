@@ -20,6 +20,11 @@ export interface RolloutStrategy {
   /** Whether the pod template cannot be changed. Wave then records a first configuration instead of writing a first hash. */
   readonly hasImmutableTemplate: boolean;
   /**
+   * Whether Wave can lift a scheduling hold for every Pod that was created with it. A Job keeps its pod template for all of its Pods,
+   * and a CronJob with `concurrencyPolicy: Forbid` never runs again while the Pod of one run is pending.
+   */
+  readonly acceptsSchedulingHold: boolean;
+  /**
    * How a rollout is applied. "patch": one patch of the workload. "preApply": an action that creates Pods, and then the patch that
    * records the hash. "recreate": the workload is deleted and created again if the patch changes its pod template.
    */
@@ -40,6 +45,7 @@ export const rolloutStrategies: Readonly<Record<RolloutStrategyName, RolloutStra
     podsCarryHash: true,
     hasPods: true,
     hasImmutableTemplate: false,
+    acceptsSchedulingHold: true,
     apply: "patch",
     setsRestartAt: false,
     permissions: [],
@@ -52,6 +58,7 @@ export const rolloutStrategies: Readonly<Record<RolloutStrategyName, RolloutStra
     podsCarryHash: false,
     hasPods: true,
     hasImmutableTemplate: false,
+    acceptsSchedulingHold: false,
     apply: "preApply",
     setsRestartAt: false,
     permissions: [],
@@ -67,6 +74,7 @@ export const rolloutStrategies: Readonly<Record<RolloutStrategyName, RolloutStra
     podsCarryHash: false,
     hasPods: true,
     hasImmutableTemplate: false,
+    acceptsSchedulingHold: true,
     apply: "patch",
     setsRestartAt: true,
     permissions: [],
@@ -79,6 +87,7 @@ export const rolloutStrategies: Readonly<Record<RolloutStrategyName, RolloutStra
     podsCarryHash: false,
     hasPods: false,
     hasImmutableTemplate: false,
+    acceptsSchedulingHold: false,
     apply: "preApply",
     setsRestartAt: false,
     permissions: [{ resource: "jobs.batch", verbs: ["create"] }],
@@ -91,6 +100,7 @@ export const rolloutStrategies: Readonly<Record<RolloutStrategyName, RolloutStra
     podsCarryHash: false,
     hasPods: true,
     hasImmutableTemplate: true,
+    acceptsSchedulingHold: false,
     apply: "recreate",
     setsRestartAt: false,
     permissions: [{ resource: undefined, verbs: ["create", "delete"] }],

@@ -5,6 +5,9 @@ import type { Workload } from "./workload.ts";
 /** The schedulerName of a workload with a scheduling hold. No scheduler has this name. */
 export const invalidScheduler = "wave.pusher.com/invalid";
 
+/** The field selector of Pods that no scheduler handles. The API server filters by it. */
+export const pendingPodsSelector = `spec.schedulerName=${invalidScheduler},spec.nodeName=`;
+
 /** The schedulerName that the API server sets by default. */
 const defaultScheduler = "default-scheduler";
 

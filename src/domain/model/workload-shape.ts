@@ -51,6 +51,12 @@ export interface Workload extends WorkloadName {
   readonly pinned: string | undefined;
   /** The raw annotation with the content that was rolled back; undefined if absent. */
   readonly rejected: string | undefined;
+  /** The raw annotation with the pins before its last rollout; undefined if absent. */
+  readonly previousPins: string | undefined;
+  /** The raw annotation with the times in which its configuration differed; undefined if absent. No plan reads it. */
+  readonly differed: string | undefined;
+  /** The raw annotation with its held state; undefined if absent. No plan reads it. */
+  readonly state: string | undefined;
   /** Whether it has any annotations, of anyone. A JSON Patch needs to know. */
   readonly hasAnnotations: boolean;
   /** Whether its pod template has metadata. Built-in kinds always have it, because their selectors match its labels. */
@@ -71,10 +77,18 @@ export interface Workload extends WorkloadName {
   readonly policy: PolicyAnnotations;
   /** The progress of its rollout. */
   readonly progress: Progress;
+  /** When it was created, in seconds since the epoch; 0 during its creation. */
+  readonly createdAt: number;
   /** When field manager `wave` last changed it, in seconds since the epoch; 0 if never, or if none of its fields is left. */
   readonly rolledAt: number;
+  /** When Wave last rolled it or recorded its configuration, in seconds since the epoch; 0 if unknown. A later change is not in its hash. */
+  readonly hashWrittenAt: number;
+  /** When another field manager last changed its pod template, in seconds since the epoch; 0 if none did, or if that is not recorded. */
+  readonly templateEditedAt: number;
   /** The raw annotation with the number of rollouts without a quiet time between them; undefined if absent. */
   readonly consecutiveRollouts: string | undefined;
+  /** The raw annotation with digits of the hash to which it was rolled while it was not complete; undefined if absent. */
+  readonly rolledIncomplete: string | undefined;
   /** The other field manager that changed its spec or metadata last; undefined if there is none. */
   readonly editedBy: string | undefined;
 }

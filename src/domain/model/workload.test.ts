@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readsAll, workload, workloadObject } from "../../../test/support/domain/objects.ts";
-import { kinds } from "./built-in-kinds.ts";
+import { kinds } from "./kinds/apps-kinds.ts";
 import { parseWorkloadKey, toWorkload, workloadKey } from "./workload.ts";
 import { collectReferences } from "./workload-references.ts";
 
@@ -58,7 +58,13 @@ describe("toWorkload", () => {
       entry("wave-owner-references", "2026-01-01T00:00:09Z"),
     ];
     const rolledAt = Date.UTC(2026, 0, 1, 0, 0, 2) / 1000;
-    expect(workload({ metadata: { managedFields } })).toMatchObject({ rolledAt, editedBy: "argocd" });
+    const rolled = { rolledAt, hashWrittenAt: rolledAt, editedBy: "argocd" };
+    expect(workload({ metadata: { managedFields } })).toMatchObject(rolled);
+    const recorded = [...managedFields, entry("wave-recorded-config", "2026-01-01T00:00:08Z")];
+    expect(workload({ metadata: { managedFields: recorded } })).toMatchObject({
+      ...rolled,
+      hashWrittenAt: rolledAt + 6,
+    });
     expect(workload()).toMatchObject({ rolledAt: 0, editedBy: undefined });
   });
 

@@ -13,15 +13,19 @@ import {
 import { annotationMistakes } from "../policy/annotation-mistakes.ts";
 import { policyAnnotationsOf, shortPolicyAnnotations } from "../policy/policy-annotations.ts";
 import {
+  configDiffered,
   configHash,
   consecutiveRollouts,
   pinnedAnnotation,
+  previousPins,
   providerClasses,
   recordedConfigAnnotation,
   rejectedConfigMaps,
+  rolledIncomplete,
   schedulingDisabled,
+  stateAnnotation,
 } from "../references/annotations.ts";
-import { lastWriters } from "../references/field-managers.ts";
+import { epochSeconds, lastWriters } from "../references/field-managers.ts";
 import { limits } from "../references/limits.ts";
 import type { Warning } from "../references/warning.ts";
 import { type Annotations, fingerprint, waveAnnotationBytes } from "../references/wave-annotations.ts";
@@ -133,7 +137,7 @@ function slimForm(
   const recordedHash = kept(withHash[hashAnnotation]);
   const pinned = templateSource === undefined ? kept(template?.[pinnedAnnotation]) : undefined;
   const policy = policyAnnotationsOf(annotations, "workload");
-  const { byWaveAt, editedBy } = lastWriters(metadata);
+  const { byWaveAt, hashWrittenAt, editedBy, templateEditedAt } = lastWriters(metadata, row.template);
   const workload = {
     kind: row.id,
     row,
@@ -157,6 +161,10 @@ function slimForm(
     recordedClasses: kept(annotations[providerClasses]),
     pinned: pinned && sharedString(pinned),
     rejected: kept(annotations[rejectedConfigMaps]),
+    previousPins: kept(annotations[previousPins]),
+    // No plan depends on it, so no patch tests it.
+    differed: kept(written[configDiffered]),
+    state: kept(written[stateAnnotation]),
     hasAnnotations: metadata.annotations !== undefined && metadata.annotations !== null,
     hasTemplateMetadata: spec.template.metadata !== undefined && spec.template.metadata !== null,
     hasTemplateAnnotations: template !== undefined && template !== null,
@@ -171,8 +179,12 @@ function slimForm(
         : [...mistakesOf(source, directives), ...(references.length > 0 ? inPlaceWarnings(row, object) : [])],
     policy: isTooLong ? shortPolicyAnnotations(policy, maxKeptLength) : policy,
     progress: row.progress(object, templateSource),
+    createdAt: epochSeconds(metadata.creationTimestamp),
     rolledAt: byWaveAt,
+    hashWrittenAt,
+    templateEditedAt,
     consecutiveRollouts: kept(annotations[consecutiveRollouts]),
+    rolledIncomplete: kept(annotations[rolledIncomplete]),
     editedBy,
   };
   return { ...workload, annotationReads: reads(isTooLong ? maxKeptLength : undefined) };

@@ -4,6 +4,8 @@ import type { ConfigName } from "../references/references.ts";
 export type HoldReason =
   /** `mode: observe` or `--observe`: Wave only reports. */
   | "observed"
+  /** A person holds every rollout, by an annotation on the Namespace of Wave. */
+  | "clusterHold"
   /** A pacing annotation has an invalid value. */
   | "invalid"
   /** `hold: "true"` on the workload, its Namespace, or all changed objects. */

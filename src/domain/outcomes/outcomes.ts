@@ -1,7 +1,7 @@
 // The outcomes of a plan, and what may hold a due write. Types only.
 import type { Change } from "../config/changes.ts";
 import type { ConfigView } from "../config/hash.ts";
-import type { Missing } from "../config/view.ts";
+import type { Missing } from "../config/view-of-references.ts";
 import type { LimitExceeded } from "../references/limits.ts";
 import type { ConfigName } from "../references/references.ts";
 import type { Hold } from "./hold.ts";
@@ -13,7 +13,7 @@ export type Decision =
   /** The Pods read what new Pods would read. */
   | { readonly outcome: "current"; readonly view: ConfigView }
   /** No hash of this algorithm is recorded, or only a scheduling hold must be removed: write the hash. */
-  | ({ readonly outcome: "firstHash"; readonly hash: string; readonly view: ConfigView } & ConsecutiveRollouts)
+  | ({ readonly outcome: "firstHash"; readonly hash: string; readonly view: ConfigView } & RolloutRecord)
   /** Record `hash` beside the recorded hash as what the Pods run, without new Pods. */
   | {
       readonly outcome: "recorded";
@@ -29,13 +29,26 @@ export type Decision =
       readonly hash: string;
       readonly view: ConfigView;
       readonly changed: readonly Change[] | undefined;
-    } & ConsecutiveRollouts)
+      /** The rollout returns to earlier pins; absent for other rollouts. */
+      readonly returns?: PinsReturn;
+    } & RolloutRecord)
   /** Required objects or keys are missing (sorted, each once): existing Pods are kept. "closed": new Pods are pending. */
   | { readonly outcome: "waiting"; readonly missing: readonly Missing[]; readonly schedulingHold: "closed" | "open" }
   /** The workload exceeds a limit: its configuration is not read, and existing Pods are kept. */
   | { readonly outcome: "overLimit"; readonly limitExceeded: LimitExceeded }
   /** Remove a scheduling hold without a rollout, or unpause a Deployment that Stakater Reloader left paused. */
   | { readonly outcome: "cleanUp" };
+
+/** Where a workload returns to after a failed rollout, or because a copy was lost. */
+export interface PinsReturn {
+  readonly cause: "failedRollout" | "lostCopy";
+  /** The pins of the earlier rollout, as in the annotation. */
+  readonly pinned: string;
+  /** The annotation of rejected content afterwards. */
+  readonly rejected: string | undefined;
+  /** The ConfigMaps whose earlier content the Pods read, sorted. */
+  readonly names: readonly string[];
+}
 
 /**
  * Why a configuration is recorded without a rollout.
@@ -45,9 +58,21 @@ export type Decision =
  */
 export type RecordedCause = "firstSight" | "key" | "tracking";
 
-interface ConsecutiveRollouts {
-  /** The number of this rollout in a series without a quiet period, to be recorded; undefined if planned without a moment. */
+/** How a workload is rolled while it is not complete. */
+export interface IncompleteRollout {
+  /**
+   * The last rollout before which the workload was complete, in milliseconds since the epoch, if no rollout has succeeded since. A change
+   * that it included may have broken the workload. Undefined: there is none, or it is not known.
+   */
+  readonly completeBefore: number | undefined;
+}
+
+/** What is recorded with a rollout; undefined if planned without a moment. */
+interface RolloutRecord {
+  /** The number of this rollout in a series without a quiet period. */
   readonly consecutiveRollouts?: number;
+  /** Present if the workload takes part in batches and is not complete before this rollout. */
+  readonly incomplete?: IncompleteRollout | undefined;
 }
 
 /** A write that is due but must not happen yet. */
@@ -63,6 +88,8 @@ export interface BatchCandidate {
   readonly due: DueDecision;
   /** The changed objects. The batches of all of them must admit the workload. */
   readonly changed: readonly ConfigName[];
+  /** Whether a person requested the rollout, so that it does not wait for other workloads. */
+  readonly isRequested: boolean;
   /** When the window closes, milliseconds since the epoch; absent without a window. */
   readonly closesAt?: number;
 }

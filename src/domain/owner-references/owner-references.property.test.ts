@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { OwnerReference } from "#kubernetes";
 import { defaultPolicy, readsAll, workload } from "../../../test/support/domain/objects.ts";
-import { builtInKinds } from "../model/built-in-kinds.ts";
+import { builtInKinds } from "../model/kinds/apps-kinds.ts";
 import { oldFinalizer } from "../model/old-finalizer.ts";
 import { workloadKey } from "../model/workload.ts";
 import { planOwners } from "./owner-references.ts";

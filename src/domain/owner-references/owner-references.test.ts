@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { OwnerReference } from "#kubernetes";
 import { defaultPolicy, readsAll, type WorkloadFixture, workload } from "../../../test/support/domain/objects.ts";
-import { builtInKinds } from "../model/built-in-kinds.ts";
+import { builtInKinds } from "../model/kinds/apps-kinds.ts";
 import { oldFinalizer } from "../model/old-finalizer.ts";
 import type { Workload } from "../model/workload.ts";
 import { workloadKey } from "../model/workload.ts";

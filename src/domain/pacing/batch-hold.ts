@@ -1,5 +1,8 @@
+import { isComplete } from "../model/progress.ts";
 import type { Workload } from "../model/workload.ts";
+import type { IncompleteRollout } from "../outcomes/outcomes.ts";
 import type { ConfigName } from "../references/references.ts";
+import { incompleteRollout } from "./complete-before.ts";
 import { changedObjects, type DueWrite } from "./due.ts";
 
 /**
@@ -10,11 +13,25 @@ import { changedObjects, type DueWrite } from "./due.ts";
  * prove nothing.
  */
 export function batchedChanges(due: DueWrite): readonly ConfigName[] | undefined {
-  const { workload, decision, policy, flags } = due;
-  if (flags.maxConcurrent === 0 || !policy.batches.value) return undefined;
-  if (workload.progress.state === "idle") return undefined;
+  const { workload, decision } = due;
+  if (!isBatched(due)) return undefined;
   if (decision.outcome === "firstHash" && hasNoPodYet(workload)) return undefined;
   return changedObjects(due);
+}
+
+/**
+ * Returns what is recorded with a rollout that shows nothing to the batches of its changes if it fails, because the workload is not complete
+ * before; undefined for other rollouts. Also for a workload whose first Pods are being created.
+ */
+export function rolledIncompleteBy(due: DueWrite): IncompleteRollout | undefined {
+  const { workload, moment, flags } = due;
+  if (!isBatched(due) || isComplete(workload)) return undefined;
+  return incompleteRollout(workload, moment, flags.soakMs);
+}
+
+/** Reports whether the rollout of a workload has a stage in the batches of its changes. */
+function isBatched({ workload, policy, flags }: DueWrite): boolean {
+  return flags.maxConcurrent > 0 && policy.batches.value && workload.progress.state !== "idle";
 }
 
 /**

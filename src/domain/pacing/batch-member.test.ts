@@ -28,6 +28,7 @@ function stageWith(change: Partial<MemberFacts>, of: object = {}) {
     held: undefined,
     lastWrite: undefined,
     completeSince: undefined,
+    advancedAt: undefined,
     completeMs: 0,
     ...change,
   };

@@ -1,5 +1,6 @@
-import type { Lookup } from "../config/view.ts";
+import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
+import { rejectsLive } from "../pinning/rejections.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import type { RolloutPolicy } from "../policy/rollout-policy.ts";
 import type { BatchMember } from "./batches.ts";
@@ -7,8 +8,11 @@ import { hasLostHash } from "./lost-hash.ts";
 import type { LastWrite } from "./moment.ts";
 import { type Stage, stageOf } from "./stage.ts";
 
-/** The position of a workload for one change: "admitted" (and not written yet), "due", "heldElsewhere", or "none". */
-export type QueuePosition = "admitted" | "due" | "heldElsewhere" | "none";
+/**
+ * The position of a workload for one change: "admitted" (and not written yet), "admittedIncomplete" (the same, and it was not complete when it was
+ * admitted), "due", "heldElsewhere", or "none".
+ */
+export type QueuePosition = "admitted" | "admittedIncomplete" | "due" | "heldElsewhere" | "none";
 
 /** A change of an object. Times are milliseconds since the epoch. */
 export interface ChangeTimes {
@@ -33,8 +37,12 @@ export interface MemberFacts {
   readonly lastWrite: Pick<LastWrite, "at" | "hash"> | undefined;
   /** As in `StageFacts`. */
   readonly completeSince: number | undefined;
+  /** As in `StageFacts`. */
+  readonly advancedAt: number | undefined;
   /** The longest time for which the rollout of the recorded hash was complete, in milliseconds. */
   readonly completeMs: number;
+  /** Whether a container of its new Pods restarts again and again. Default: not known. */
+  readonly restarts?: boolean | undefined;
 }
 
 /** A write that is due and held. */
@@ -63,15 +71,27 @@ export function batchMember(
 }
 
 function stageAt(
-  { workload, policy, position, held, isCurrent, lastWrite, completeSince, completeMs }: MemberFacts,
+  {
+    workload,
+    policy,
+    position,
+    held,
+    isCurrent,
+    lastWrite,
+    completeSince,
+    advancedAt,
+    completeMs,
+    restarts,
+  }: MemberFacts,
   config: string,
   { changedAt, seenAt }: ChangeTimes,
   lookup: Lookup,
   flags: PacingFlags,
   now: number,
 ): Stage | undefined {
-  // Its status is still that of the previous rollout. The new rollout starts now or later.
-  if (position === "admitted") return { state: "underWay", until: now + flags.rolloutTimeoutMs };
+  // Its status is that of the previous rollout, or already of the new one if the write is not answered yet.
+  if (position === "admitted" || position === "admittedIncomplete")
+    return { state: "underWay", until: now + flags.rolloutTimeoutMs, wasComplete: position === "admitted" };
   if (position === "heldElsewhere") return { state: "heldElsewhere" };
   // Times of the API are in seconds. A current workload that rolled in the second of the change rolled after it.
   const rolledInItsSecond = isCurrent && workload.rolledAt * 1000 === changedAt ? changedAt + 1_000 : undefined;
@@ -85,11 +105,14 @@ function stageAt(
       workload,
       due: position === "due",
       isDueForIt: held?.changed?.has(config) === true,
+      rejected: rejectsLive(workload, lookup, config),
       changedAt,
       seenAt,
       writtenAt: lastWrite?.at ?? rolledInItsSecond,
       reverted,
       completeSince,
+      advancedAt,
+      restarts,
       soaked: completeMs >= Math.max(1, flags.soakMs),
       resumed: policy.resumedAt,
     },

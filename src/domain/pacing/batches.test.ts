@@ -6,12 +6,15 @@ import { admitBatch, type BatchAdmission, type BatchMember } from "./batches.ts"
 import type { Stage } from "./stage.ts";
 
 const object = { kind: "ConfigMap", namespace: "shop", name: "shared" } as const;
-const due: Stage = { state: "due", resumedAt: undefined };
-const resumed: Stage = { state: "due", resumedAt: 5_000 };
-const underWay: Stage = { state: "underWay", until: 600_000 };
+const due: Stage = { state: "due", resumedAt: undefined, wasComplete: true };
+const resumed: Stage = { state: "due", resumedAt: 5_000, wasComplete: true };
+const underWay: Stage = { state: "underWay", until: 600_000, wasComplete: true };
 const soaking: Stage = { state: "soaking", until: 10_000 };
 const passed: Stage = { state: "passed" };
-const failed: Stage = { state: "failed", rolledAt: 4_000 };
+const dueIncomplete: Stage = { ...due, wasComplete: false };
+const underWayIncomplete: Stage = { ...underWay, wasComplete: false };
+const failedIncomplete: Stage = { state: "failed", rolledAt: 4_000, wasComplete: false };
+const failed: Stage = { state: "failed", rolledAt: 4_000, wasComplete: true };
 
 /** Returns members with these stages, named a000, a001, …, in order. */
 function members(...counts: readonly (readonly [number, Stage])[]): readonly BatchMember[] {
@@ -24,6 +27,26 @@ function batch(group: readonly BatchMember[], flags: Partial<PacingFlags> = {}):
 }
 
 const admitted = (...given: Parameters<typeof batch>) => [...batch(...given).admitted];
+
+describe("a workload whose containers restart again and again", () => {
+  const restarts: Stage = { ...failed, restarts: true };
+
+  it("halts a change like a failed canary, also when the canary has passed", () => {
+    expect(batch(members([5, passed], [1, restarts], [10, due])).halted).toBe(true);
+    expect(batch(members([5, passed], [1, failed], [10, due])).halted).toBe(false);
+  });
+
+  it("halts nothing with --halt-after-failures=0, or if it was broken before", () => {
+    expect(batch(members([1, restarts], [10, due]), { haltAfterFailures: 0 }).halted).toBe(false);
+    expect(batch(members([5, passed], [1, { ...restarts, wasComplete: false }], [10, due])).halted).toBe(false);
+  });
+
+  it("is looked for among the workloads of the canary only", () => {
+    expect([...batch(members([1, underWay], [10, due])).canary]).toEqual(["a000"]);
+    expect([...batch(members([1, soaking], [10, due])).canary]).toEqual(["a000"]);
+    expect([...batch(members([1, passed], [5, underWay], [10, due])).canary]).toEqual([]);
+  });
+});
 
 describe("a change that concerns many workloads", () => {
   it("starts with the canary", () => {
@@ -102,7 +125,7 @@ describe("a change is halted", () => {
   });
 
   it("also for resumed workloads if a later rollout failed", () => {
-    const later: Stage = { state: "failed", rolledAt: 6_000 };
+    const later: Stage = { state: "failed", rolledAt: 6_000, wasComplete: true };
     expect(admitted(members([1, passed], [2, failed], [1, later], [196, resumed]))).toEqual([]);
   });
 
@@ -116,11 +139,49 @@ describe("a change is halted", () => {
   });
 });
 
+describe("a workload that is not complete before its rollout", () => {
+  it("is not the canary as long as another workload can be", () => {
+    expect(admitted(members([3, dueIncomplete], [5, due]))).toEqual(["a003"]);
+    expect(admitted(members([3, dueIncomplete], [1, underWay], [5, due]))).toEqual([]);
+    expect(admitted(members([3, dueIncomplete], [1, soaking], [5, due]))).toEqual([]);
+    expect(admitted(members([3, underWayIncomplete], [5, due]))).toEqual(["a003"]);
+  });
+
+  it("comes with the rest, after the complete workloads", () => {
+    expect(admitted(members([3, dueIncomplete], [1, passed], [5, due]), { maxConcurrent: 6 })).toEqual([
+      ...["a004", "a005", "a006", "a007", "a008"],
+      "a000",
+    ]);
+    const first = { key: "z", priority: 9, stage: dueIncomplete };
+    expect(admitted([first, ...members([1, passed], [1, due])], { maxConcurrent: 1 })).toEqual(["a001"]);
+  });
+
+  it("halts nothing if it fails", () => {
+    expect(batch(members([1, failedIncomplete], [9, due]))).toMatchObject({ halted: false, failed: new Set() });
+    expect(admitted(members([1, failedIncomplete], [9, due]))).toEqual(["a001"]);
+    expect(batch(members([1, passed], [9, failedIncomplete], [9, due])).halted).toBe(false);
+    const halted = batch(members([1, failedIncomplete], [1, failed], [9, due]));
+    expect(halted).toMatchObject({ halted: true, failed: new Set(["a001"]) });
+  });
+
+  it("does not have to be as many as the canary if all complete workloads have passed", () => {
+    expect(admitted(members([2, passed], [4, dueIncomplete]), { canarySize: 3 }).length).toBe(4);
+    expect(admitted(members([1, passed], [1, underWay], [4, dueIncomplete]), { canarySize: 3 })).toEqual([]);
+  });
+
+  it("goes alone if there is no other, and one after the other as long as each fails", () => {
+    expect(admitted(members([4, dueIncomplete]))).toEqual(["a000"]);
+    expect(admitted(members([1, underWayIncomplete], [3, dueIncomplete]))).toEqual([]);
+    expect(admitted(members([1, failedIncomplete], [3, dueIncomplete]))).toEqual(["a001"]);
+    expect(admitted(members([1, passed], [3, dueIncomplete])).length).toBe(3);
+  });
+});
+
 describe("any batches", () => {
   const stage = fc.oneof(
     { weight: 5, arbitrary: fc.constant(due) },
-    fc.constantFrom<Stage>(resumed, passed, failed, { state: "heldElsewhere" }),
-    fc.nat(1_000).map<Stage>((until) => ({ state: "underWay", until })),
+    fc.constantFrom<Stage>(resumed, passed, failed, dueIncomplete, failedIncomplete, { state: "heldElsewhere" }),
+    fc.nat(1_000).map<Stage>((until) => ({ state: "underWay", until, wasComplete: until % 2 === 0 })),
     fc.nat(1_000).map<Stage>((until) => ({ state: "soaking", until })),
   );
   const group = fc
@@ -144,8 +205,12 @@ describe("any batches", () => {
         expect(all.filter(is("underWay")).length + going.length).toBeLessThanOrEqual(
           Math.max(given.maxConcurrent, all.filter(is("underWay")).length),
         );
-        const lowest = Math.min(...going.map(({ priority }) => priority));
-        expect(waiting.filter(({ key, priority }) => !may.has(key) && priority > lowest)).toEqual([]);
+        const isComplete = ({ stage: each }: BatchMember) => each.state === "due" && each.wasComplete;
+        for (const alike of [isComplete, (member: BatchMember) => !isComplete(member)]) {
+          const lowest = Math.min(...going.filter(alike).map(({ priority }) => priority));
+          const waitingAlike = waiting.filter((member) => alike(member) && !may.has(member.key));
+          expect(waitingAlike.filter(({ priority }) => priority > lowest)).toEqual([]);
+        }
       }),
     );
   });

@@ -36,6 +36,12 @@ export interface BatchAdmission {
   readonly hold: Hold;
   /** Whether too many workloads failed. */
   readonly halted: boolean;
+  /** The keys of the failed workloads that were complete before. */
+  readonly failed: ReadonlySet<string>;
+  /** Whether the canary has passed, so that the rest starts. */
+  readonly canaryPassed: boolean;
+  /** The keys of the workloads of the canary that roll now, or soak. */
+  readonly canary: ReadonlySet<string>;
   /** When time alone may change the result, milliseconds since the epoch; undefined: never. */
   readonly nextCheckAt: number | undefined;
 }
@@ -43,35 +49,57 @@ export interface BatchAdmission {
 /**
  * Returns which workloads may start. First `canarySize` workloads start alone (the canary). When they have passed, the rest
  * starts, at most `maxConcurrent` at once. One failure in the canary, or `haltAfterFailures` failures later, halts all others
- * except workloads that a person resumed. If the change concerns at most `canarySize` workloads, none waits.
+ * except workloads that a person resumed. A workload whose containers restart again and again is a failure of the canary, also later. If the change concerns at most `canarySize` workloads, none waits.
+ *
+ * A workload that is not complete before its rollout shows nothing if it fails. So it comes with the rest, and its failure
+ * halts nothing. If no workload is complete, such workloads are the canary: one of them may become complete by the change.
  *
  * The result depends only on the stages, so it is the same after a restart: batches are not stored. It is valid only now:
  * later another workload may have to start first.
  */
 export function admitBatch({ object, namespace, members }: BatchedChange, flags: PacingFlags): BatchAdmission {
   const { canarySize, maxConcurrent } = flags;
-  const count = countStages(members);
+  const count = countStages(members.filter(showsResult));
   const nextCheckAt = earliestEnd(members);
-  const halted = isHalted(count, members.length, flags);
-  const free = Math.max(0, maxConcurrent - count.underWay);
+  const failed = members.filter(({ stage }) => stage.state === "failed" && stage.wasComplete);
+  const restarts = failed.some(({ stage }) => stage.state === "failed" && stage.restarts);
+  const halted = isHalted(count, members.length, restarts, flags);
+  const underWay = countStages(members).underWay;
+  const free = Math.max(0, maxConcurrent - underWay);
+  const result = { halted, failed: keysOf(failed), canary: none, canaryPassed: false, nextCheckAt };
   if (halted) {
-    const resumed = members.filter(isResumedAfter(lastFailure(members))).sort(inOrder);
-    return { admitted: keysOf(resumed.slice(0, free)), hold: haltedHold(object, namespace), halted, nextCheckAt };
+    const resumed = members.filter(isResumedAfter(lastFailure(failed))).sort(inOrder);
+    return { ...result, admitted: keysOf(resumed.slice(0, free)), hold: haltedHold(object, namespace) };
   }
   const due = members.filter(({ stage }) => stage.state === "due").sort(inOrder);
   // A failure that does not halt ends the canary like a success.
-  const canaryPassed = members.length <= canarySize || count.passed + count.failed >= canarySize;
-  const started = count.underWay + count.soaking + count.passed + count.failed;
-  const slots = canaryPassed ? free : Math.min(free, Math.max(0, canarySize - started));
+  const ended = count.passed + count.failed;
+  const started = count.underWay + count.soaking + ended;
+  const isNoneLeft = count.due + count.underWay + count.soaking === 0;
+  const canaryPassed = members.length <= canarySize || ended >= canarySize || (isNoneLeft && ended > 0);
+  const canary = isNoneLeft
+    ? due.slice(0, Math.max(0, canarySize - underWay))
+    : due.filter(showsResult).slice(0, Math.max(0, canarySize - started));
   const soaksUntil = !canaryPassed && started >= canarySize && count.underWay === 0 ? nextCheckAt : undefined;
-  return { admitted: keysOf(due.slice(0, slots)), hold: batchHold(object, namespace, soaksUntil), halted, nextCheckAt };
+  const admitted = keysOf((canaryPassed ? due : canary).slice(0, free));
+  const rolling = canaryPassed
+    ? []
+    : members.filter(({ stage }) => stage.state === "underWay" || stage.state === "soaking");
+  return { ...result, admitted, canaryPassed, canary: keysOf(rolling), hold: batchHold(object, namespace, soaksUntil) };
+}
+
+const none: ReadonlySet<string> = new Set();
+
+/** Matches members whose rollout shows, or has shown, whether the change is good. */
+function showsResult({ stage }: BatchMember): boolean {
+  return !("wasComplete" in stage) || stage.wasComplete;
 }
 
 /** Reports whether too many members failed, whatever else is due. */
-function isHalted(count: Counts, members: number, flags: PacingFlags): boolean {
+function isHalted(count: Counts, members: number, restarts: boolean, flags: PacingFlags): boolean {
   const { canarySize, haltAfterFailures } = flags;
   if (haltAfterFailures === 0 || members <= canarySize) return false;
-  return count.failed >= (count.passed < canarySize ? 1 : haltAfterFailures);
+  return restarts || count.failed >= (count.passed < canarySize ? 1 : haltAfterFailures);
 }
 
 type Counts = Readonly<Record<Stage["state"], number>>;
@@ -82,9 +110,9 @@ function countStages(members: readonly BatchMember[]): Counts {
   return counts;
 }
 
-/** Returns the time of the latest rollout that failed, milliseconds since the epoch; 0 if none failed. */
-function lastFailure(members: readonly BatchMember[]): number {
-  return members.reduce((last, { stage }) => (stage.state === "failed" ? Math.max(last, stage.rolledAt) : last), 0);
+/** Returns the time of the latest of these rollouts that failed, milliseconds since the epoch; 0 if none failed. */
+function lastFailure(failed: readonly BatchMember[]): number {
+  return failed.reduce((last, { stage }) => (stage.state === "failed" ? Math.max(last, stage.rolledAt) : last), 0);
 }
 
 /** Matches due members that a person resumed after the last rollout that failed, so that the person could know of all failures. */
@@ -98,8 +126,9 @@ function earliestEnd(members: readonly BatchMember[]): number | undefined {
   return Number.isFinite(first) ? first : undefined;
 }
 
+/** Orders workloads that show a result first. */
 function inOrder(a: BatchMember, b: BatchMember): number {
-  return b.priority - a.priority || (a.key < b.key ? -1 : 1);
+  return Number(showsResult(b)) - Number(showsResult(a)) || b.priority - a.priority || (a.key < b.key ? -1 : 1);
 }
 
 function keysOf(members: readonly BatchMember[]): ReadonlySet<string> {

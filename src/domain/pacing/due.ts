@@ -1,8 +1,9 @@
 import { isExcluded } from "../config/tracked-references.ts";
-import type { Lookup } from "../config/view.ts";
+import type { Lookup } from "../config/view-of-references.ts";
 import { isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { DueDecision } from "../outcomes/outcomes.ts";
+import type { ClusterHold } from "../policy/cluster-hold.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import type { RolloutPolicy } from "../policy/rollout-policy.ts";
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";
@@ -14,6 +15,7 @@ export interface DueWrite {
   readonly decision: DueDecision;
   readonly lookup: Lookup;
   readonly policy: RolloutPolicy;
+  readonly clusterHold: ClusterHold | undefined;
   readonly flags: PacingFlags;
   readonly moment: Moment;
 }
@@ -53,7 +55,7 @@ export function changedObjects({ workload, decision, lookup, policy }: DueWrite)
     .filter(({ config }) => config?.directive !== "ignore" && config?.directive !== "unselected")
     // A SecretProviderClass that no Pod has mounted is unknown. That is not a change.
     .filter(({ object, config }) => config !== undefined || object.kind !== "SecretProviderClass");
-  const since = found.filter(({ config }) => config && (config.changedAt ?? 0) >= workload.rolledAt);
+  const since = found.filter(({ config }) => config && (config.changedAt ?? 0) >= workload.hashWrittenAt);
   const changed = since.length > 0 ? since : found.filter(({ config }) => config === undefined);
   return changed.map(({ object: { kind, namespace, name } }) => ({ kind, namespace, name }));
 }

@@ -1,5 +1,6 @@
 import { describeObject } from "../config/messages.ts";
 import type { WorkloadName } from "../model/workload-key.ts";
+import type { ClusterHold } from "../policy/cluster-hold.ts";
 import type { DecidedBy } from "../policy/rollout-policy.ts";
 import { annotationPrefix } from "../references/annotations.ts";
 import { type ConfigName, isStored } from "../references/references.ts";
@@ -15,6 +16,9 @@ export const holdTexts = {
     by === "flag"
       ? "Rollout held: Wave runs with --observe and writes nothing. To allow rollouts, remove --observe."
       : `Rollout held by ${describeAnnotation("mode", by)}: "observe". To allow rollouts, set another mode.`,
+
+  clusterHold: ({ namespace, reason }: ClusterHold) =>
+    `Every rollout is held by ${describeAnnotation("hold-cluster", "namespace")} ${quoted(namespace)}${reason === "" ? "" : `: ${quoted(reason)}`}. Run: wave release --cluster.`,
 
   invalid: (problems: string) => `Rollout held: ${problems}. Set a valid value.`,
 

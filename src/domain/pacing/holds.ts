@@ -1,5 +1,5 @@
 // Whether a due write may happen now: holds, in the order of their checks. Pure: the moment and all facts are given.
-import type { Lookup } from "../config/view.ts";
+import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Hold, HoldReason } from "../outcomes/hold.ts";
 import type { DueDecision } from "../outcomes/outcomes.ts";
@@ -10,14 +10,17 @@ import { type DueWrite, replacesPods } from "./due.ts";
 import { interval } from "./interval.ts";
 import type { Moment } from "./moment.ts";
 import { progressing } from "./progressing.ts";
-import { approval, closing, hold, invalid, observed, window } from "./requested-holds.ts";
-import { reverted } from "./reverted.ts";
+import { reverted } from "./removed-hash.ts";
+import { approval, closing, clusterHeld, hold, invalid, observed, window } from "./requested-holds.ts";
+import { isRollRequested } from "./roll-request.ts";
 import { settling } from "./settling.ts";
 
 /** One check that may hold a write. */
 interface HoldRow {
   /** "writes": the check applies to every write. "rollouts": only to writes that replace running Pods. */
   readonly holds: "writes" | "rollouts";
+  /** Whether `wave roll` goes past this check. No person set such a hold: the workload only waits. */
+  readonly waits: boolean;
   /** Whether the changes have settled if this check holds the write: it comes after the check for settling. */
   readonly settled: boolean;
   /** Returns the hold, if it applies. Undefined for batches, which the caller checks last, for a {@link BatchCandidate}. */
@@ -30,6 +33,7 @@ interface HoldRow {
 export const holdRows: readonly HoldRow[] = [
   {
     holds: "writes",
+    waits: false,
     settled: false,
     hold: observed,
     reasons: {
@@ -38,6 +42,19 @@ export const holdRows: readonly HoldRow[] = [
   },
   {
     holds: "rollouts",
+    waits: false,
+    settled: false,
+    hold: clusterHeld,
+    reasons: {
+      clusterHold: {
+        when: "`hold-cluster` on the Namespace of Wave: every rollout is on hold",
+        ends: "`wave release --cluster`",
+      },
+    },
+  },
+  {
+    holds: "rollouts",
+    waits: false,
     settled: false,
     hold: invalid,
     reasons: {
@@ -46,6 +63,7 @@ export const holdRows: readonly HoldRow[] = [
   },
   {
     holds: "rollouts",
+    waits: false,
     settled: false,
     hold,
     reasons: {
@@ -57,31 +75,38 @@ export const holdRows: readonly HoldRow[] = [
   },
   {
     holds: "rollouts",
+    waits: false,
     settled: false,
     hold: approval,
     reasons: { approval: { when: "`mode: approve`, and the current hash is not approved", ends: "`wave approve`" } },
   },
   {
     holds: "rollouts",
+    waits: true,
     settled: false,
     hold: window,
     reasons: {
-      window: { when: "the time is outside the `window` annotation or `--window`", ends: "the window opens" },
-    },
-  },
-  {
-    holds: "rollouts",
-    settled: false,
-    hold: settling,
-    reasons: {
-      settling: {
-        when: "the configuration has just changed",
-        ends: "no change for `settle`. The maximum after the first change is `--settle-max`, or ten times the `settle` annotation if that is longer",
+      window: {
+        when: "the time is outside the `window` annotation or `--window`",
+        ends: "the window opens, or `wave roll`",
       },
     },
   },
   {
     holds: "rollouts",
+    waits: true,
+    settled: false,
+    hold: settling,
+    reasons: {
+      settling: {
+        when: "the configuration has just changed",
+        ends: "no change for `settle`. The maximum after the first change is `--settle-max`, or ten times the `settle` annotation if that is longer. Or `wave roll`",
+      },
+    },
+  },
+  {
+    holds: "rollouts",
+    waits: false,
     settled: true,
     hold: reverted,
     reasons: {
@@ -93,32 +118,38 @@ export const holdRows: readonly HoldRow[] = [
   },
   {
     holds: "rollouts",
+    waits: true,
     settled: true,
     hold: interval,
     reasons: {
       interval: {
-        when: "the previous rollout was recent. A first hash and a recorded configuration (Event `ConfigRecorded`) also start this wait",
-        ends: "10 s pass after the rollout, or `min-interval` if that is longer. The 10 s double for each consecutive rollout, up to 5 min",
+        when: "the previous rollout was recent. A first hash also starts this wait, a recorded configuration (Event `ConfigRecorded`) does not",
+        ends: "10 s pass after the rollout, or `min-interval` if that is longer. The 10 s double for each consecutive rollout, up to 5 min. Or `wave roll`",
       },
     },
   },
   {
     holds: "rollouts",
+    waits: true,
     settled: true,
     hold: progressing,
     reasons: {
       progressing: {
         when: "the previous rollout is in progress",
-        ends: "the rollout completes or fails, 30 s pass without a new available Pod, or `--rollout-timeout` is over",
+        ends: "the rollout completes or fails, 30 s pass without a new available Pod, `--rollout-timeout` is over, or `wave roll`",
       },
     },
   },
   {
     holds: "rollouts",
+    waits: false,
     settled: true,
     hold: undefined,
     reasons: {
-      batch: { when: "other workloads roll first after the same change", ends: "their rollouts complete" },
+      batch: {
+        when: "other workloads roll first after the same change",
+        ends: "their rollouts complete, or `wave roll`",
+      },
       halted: {
         when: "too many workloads failed after the same change",
         ends: "another change of the object, recovery of the failed workloads, or `wave resume`",
@@ -127,9 +158,17 @@ export const holdRows: readonly HoldRow[] = [
   },
 ];
 
-const settledReasons: ReadonlySet<string> = new Set(
-  holdRows.filter(({ settled }) => settled).flatMap(({ reasons }) => Object.keys(reasons)),
-);
+const settledReasons = reasonsOf(({ settled }) => settled);
+const waitReasons = reasonsOf(({ waits }) => waits);
+
+function reasonsOf(matches: (row: HoldRow) => boolean): ReadonlySet<string> {
+  return new Set(holdRows.filter(matches).flatMap(({ reasons }) => Object.keys(reasons)));
+}
+
+/** Reports whether `wave roll` goes past a hold with this reason. The batches, which are checked last, are not included. */
+export function isWait(reason: HoldReason): boolean {
+  return waitReasons.has(reason);
+}
 
 /**
  * Reports whether the changes of a due write have settled, even if another hold still delays the write. Settled changes are
@@ -148,13 +187,21 @@ export function dueWrite(
   moment: Moment,
 ): DueWrite {
   const flags = policy.pacing ?? unpaced;
-  return { workload, decision, lookup, policy: rolloutPolicyOf(workload, policy), flags, moment };
+  const { clusterHold } = policy;
+  return { workload, decision, lookup, policy: rolloutPolicyOf(workload, policy), clusterHold, flags, moment };
+}
+
+/** Returns what holds a return to earlier pins: only a person who wants no rollout. A window or a missing approval is for changes. */
+export function holdOfReturn(due: DueWrite): Hold | undefined {
+  return observed(due) ?? clusterHeld(due) ?? invalid(due) ?? hold(due);
 }
 
 /** Returns what holds a due write now, apart from batches; undefined if nothing does. */
 export function holdOf(due: DueWrite): Hold | undefined {
   const isRollout = replacesPods(due.workload, due.decision);
-  for (const { holds, hold: check } of holdRows) {
+  const isRequested = isRollRequested(due);
+  for (const { holds, waits, hold: check } of holdRows) {
+    if (waits && isRequested) continue;
     const found = isRollout || holds === "writes" ? check?.(due) : undefined;
     if (found !== undefined) return isRollout ? { ...found, ...closing(due) } : found;
   }

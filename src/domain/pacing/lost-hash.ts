@@ -1,4 +1,4 @@
-import type { Lookup } from "../config/view.ts";
+import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
 
 /**
@@ -7,13 +7,18 @@ import type { Workload } from "../model/workload.ts";
  * evidence. Returns false if an object is missing or regular expressions name objects: then that may be why it is due.
  */
 export function hasLostHash(
-  { references, peer, recordedHash, rolledAt }: Pick<Workload, "references" | "peer" | "recordedHash" | "rolledAt">,
+  {
+    references,
+    peer,
+    recordedHash,
+    hashWrittenAt,
+  }: Pick<Workload, "references" | "peer" | "recordedHash" | "hashWrittenAt">,
   lookup: Lookup,
 ): boolean {
   if (recordedHash === undefined) return true;
   if (peer !== undefined && peer.patterns.length > 0) return false;
   return references.every(({ kind, namespace, name }) => {
     const config = lookup(kind, namespace, name);
-    return config !== undefined && (config.changedAt ?? 0) < rolledAt;
+    return config !== undefined && (config.changedAt ?? 0) < hashWrittenAt;
   });
 }

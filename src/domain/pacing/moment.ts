@@ -9,6 +9,12 @@ export interface Moment {
   readonly lastWrite: LastWrite | undefined;
   /** The time of the last progress of its rollout: since then no new Pod became ready. */
   readonly progressSince: number;
+  /** When more Pods than before were replaced or available, in milliseconds since the epoch. Default: unknown. */
+  readonly advancedAt?: number | undefined;
+  /** The longest time for which the rollout of the recorded hash was complete, in milliseconds. Default: unknown, as 0. */
+  readonly completeMs?: number;
+  /** Whether a container of the Pods of the last rollout restarts again and again. Default: not known. */
+  readonly restarts?: boolean;
   /** The verification of a hash of another controller; undefined if there is none. */
   readonly legacy?: LegacyVerification | undefined;
 }

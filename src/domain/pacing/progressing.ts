@@ -1,4 +1,7 @@
+import type { Workload } from "../model/workload.ts";
 import type { Hold } from "../outcomes/hold.ts";
+import type { Warning } from "../references/warning.ts";
+import { quoted } from "../syntax/wording.ts";
 import type { DueWrite } from "./due.ts";
 import { holdTexts } from "./hold-texts.ts";
 import { lastRolloutAt } from "./interval.ts";
@@ -18,4 +21,14 @@ export function progressing({ workload, decision, flags, moment }: DueWrite): Ho
   const until = Math.min(moment.progressSince + stalledMs, last + flags.rolloutTimeoutMs);
   if (moment.now >= until) return undefined;
   return { reason: "progressing", message: holdTexts.progressing(stalledMs), until, warning: false };
+}
+
+/** The text about a Pod that Kubernetes does not replace. */
+export const rolloutBlockedText = (pod: string, namespace: string) =>
+  `Pod ${quoted(pod)} blocks the rollout if it is not ready: Kubernetes replaces the Pods of this StatefulSet in order, and does not replace a Pod that is not ready. Run: kubectl delete pod ${pod} -n ${namespace}.`;
+
+/** Returns a warning for a rollout that replaces no Pod before a person deletes the Pod that is not ready. */
+export function blockedWarnings({ namespace, progress }: Workload): readonly Warning[] {
+  if (progress.state !== "progressing" || progress.waitsFor === undefined) return [];
+  return [{ reason: "RolloutBlocked", message: rolloutBlockedText(progress.waitsFor, namespace) }];
 }

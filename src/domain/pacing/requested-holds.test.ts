@@ -44,7 +44,7 @@ function planned({ own = {}, ofNamespace = {}, flags, config = edited, now = "20
 
 const prefix = "annotation wave.pusher.com/";
 const night = "Mon-Fri 22:00-04:00 Europe/Berlin";
-const outside = `Rollout held until 2026-11-23T21:00:00Z: outside window ${JSON.stringify(night)}, set by`;
+const outside = `Rollout held until 2026-11-23T21:00:00Z (Mon 22:00 Europe/Berlin): outside window ${JSON.stringify(night)}, set by`;
 const run = (command: string) => `Run: wave ${command} deployment/web`;
 const approve = `${run("approve")}, or set ${prefix}approved: "${approvable}".`;
 const asksFor = `Waiting for approval of hash ${approvable}. ${approve}`;
@@ -186,7 +186,7 @@ describe("a request of a person holds a rollout", () => {
       if (!("view" in was)) throw new Error(was.outcome);
       const reader = workload({ pod, templateAnnotations: { [configHash]: was.view.hash } });
       const policy = { ...defaultPolicy, pacing: unpaced };
-      const rolled = { ...reader, rolledAt: 1_000 };
+      const rolled = { ...reader, rolledAt: 1_000, hashWrittenAt: 1_000 };
       return planRollout(
         rolled,
         lookupOf(...now),

@@ -5,7 +5,7 @@ import type { ConfigDirective } from "../policy/config-directive.ts";
 import { policyRows } from "../policy/policy-rows.ts";
 import type { InvalidPolicyAnnotation, RolloutPolicy } from "../policy/rollout-policy.ts";
 import type { ConfigName } from "../references/references.ts";
-import { closesAt, isOpen, opensAt } from "../syntax/calendar.ts";
+import { closesAt, isOpen, localTime, opensAt } from "../syntax/calendar.ts";
 import { formatList, quoted } from "../syntax/wording.ts";
 import { changedObjects, type DueWrite } from "./due.ts";
 import { describeAnnotation, holdTexts } from "./hold-texts.ts";
@@ -16,6 +16,11 @@ const shown = 3;
 /** Holds every write in `mode: observe` or with `--observe`. */
 export function observed({ policy: { mode } }: DueWrite): Hold | undefined {
   return mode.value === "observe" ? heldBy("observed", holdTexts.observed(mode.by)) : undefined;
+}
+
+/** Holds every rollout while the Namespace of Wave has the annotation `hold-cluster`. */
+export function clusterHeld({ clusterHold }: DueWrite): Hold | undefined {
+  return clusterHold && heldBy("clusterHold", holdTexts.clusterHold(clusterHold));
 }
 
 /** Holds a rollout if a pacing annotation is invalid: its author did not want rollouts at any time. */
@@ -66,7 +71,8 @@ export function window({ policy, moment: { now } }: DueWrite): Hold | undefined 
   if (policy.window === undefined || isOpen(policy.window.value, now)) return undefined;
   const { value, by } = policy.window;
   const until = opensAt(value, now);
-  const opens = new Date(until).toISOString().replace(".000Z", "Z");
+  const local = localTime(value, until);
+  const opens = `${new Date(until).toISOString().replace(".000Z", "Z")}${local === undefined ? "" : ` (${local})`}`;
   return { ...heldBy("window", holdTexts.window(by, value.text, opens)), until };
 }
 
@@ -90,7 +96,7 @@ function heldObjects(due: DueWrite, directive: ConfigDirective): readonly Config
 }
 
 /** Returns the digits of a hash without its prefix. */
-function digitsOf(hash: string): string {
+export function digitsOf(hash: string): string {
   return hash.slice(hash.indexOf(":") + 1);
 }
 

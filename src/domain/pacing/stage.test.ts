@@ -5,19 +5,20 @@ import { type StageFacts, stageOf } from "./stage.ts";
 
 const second = noon / 1000;
 const complete = (since?: number): Progress => ({ state: "complete", since });
-const failed = { state: "failed", rolledAt: noon + 1_000 };
+const failed = { state: "failed", rolledAt: noon + 1_000, wasComplete: true };
+const hashed = { recordedHash: `v2:${"a".repeat(64)}`, rolledIncomplete: undefined };
 const progressing: Progress = { state: "progressing", step: 1, available: 1 };
 
 /** Returns the stage of a workload that was rolled a second after the change, `ms` milliseconds after the change. */
 function stage(progress: Progress, ms: number, facts: Partial<StageFacts> = {}) {
-  const workload = { rolledAt: second + 1, progress };
+  const workload = { ...hashed, rolledAt: second + 1, progress };
   const known = { workload, due: false, changedAt: noon, writtenAt: undefined, completeSince: undefined };
   return stageOf({ ...known, resumed: undefined, ...facts }, defaultFlags, noon + ms);
 }
 
 describe("the stage of a workload for a change", () => {
   it("is undefined if the workload was not rolled since and need not be", () => {
-    const workload = { rolledAt: second - 1, progress: complete() };
+    const workload = { ...hashed, rolledAt: second - 1, progress: complete() };
     expect(stage(progressing, 5_000, { workload })).toBeUndefined();
     expect(stage(progressing, 5_000, { workload: { ...workload, rolledAt: 0 } })).toBeUndefined();
   });
@@ -28,17 +29,25 @@ describe("the stage of a workload for a change", () => {
   });
 
   it("is undefined for a forged rollout in the future", () => {
-    const workload = { rolledAt: second + 86_400, progress: progressing };
+    const workload = { ...hashed, rolledAt: second + 86_400, progress: progressing };
     expect(stage(progressing, 5_000, { workload })).toBeUndefined();
   });
 
   it("is due, whatever it was rolled for before", () => {
-    expect(stage(progressing, 5_000, { due: true })).toEqual({ state: "due", resumedAt: undefined });
-    expect(stage({ state: "failed" }, 5_000, { due: true })).toEqual({ state: "due", resumedAt: undefined });
+    expect(stage(progressing, 5_000, { due: true })).toEqual({
+      state: "due",
+      resumedAt: undefined,
+      wasComplete: false,
+    });
+    expect(stage({ state: "failed" }, 5_000, { due: true })).toEqual({
+      state: "due",
+      resumedAt: undefined,
+      wasComplete: false,
+    });
   });
 
   it("includes a rollout in the second of the change if this process saw it after the change", () => {
-    const workload = { rolledAt: second, progress: progressing };
+    const workload = { ...hashed, rolledAt: second, progress: progressing };
     const at = (seenAt: number | undefined, writtenAt: number | undefined) =>
       stage(progressing, 5_000, { workload, changedAt: noon, seenAt, writtenAt });
     expect(at(undefined, undefined)).toBeUndefined();
@@ -55,22 +64,63 @@ describe("the stage of a workload for a change", () => {
   });
 
   it("does not soak longer if the clock of the API server is ahead", () => {
-    const ahead = { rolledAt: second + 300, progress: complete(second + 303) };
+    const ahead = { ...hashed, rolledAt: second + 300, progress: complete(second + 303) };
     const at = (ms: number) => stage(complete(), ms, { workload: ahead, completeSince: noon + 3_000 });
     expect(at(5_000)).toEqual({ state: "soaking", until: noon + 3_000 + defaultFlags.soakMs });
     expect(at(3_000 + defaultFlags.soakMs)).toEqual({ state: "passed" });
   });
 
   it("includes a write of this process that no cache shows yet", () => {
-    const workload = { rolledAt: 0, progress: progressing };
+    const workload = { ...hashed, rolledAt: 0, progress: progressing };
     const unheard = { workload, seenAt: noon + 100, writtenAt: noon + 2_000 };
     expect(stage(progressing, 3_000, unheard)).toMatchObject({ state: "underWay" });
   });
 
   it("is under way until the timeout", () => {
-    expect(stage(progressing, 600_999)).toEqual({ state: "underWay", until: noon + 601_000 });
+    expect(stage(progressing, 600_999)).toEqual({ state: "underWay", until: noon + 601_000, wasComplete: true });
     expect(stage(progressing, 601_000)).toEqual(failed);
     expect(stage({ state: "failed" }, 2_000)).toEqual(failed);
+  });
+
+  it("is under way until the timeout after its last progress", () => {
+    const at = (ms: number) => stage(progressing, ms, { advancedAt: noon + 500_000 });
+    expect(at(1_099_999)).toMatchObject({ state: "underWay", until: noon + 1_100_000 });
+    expect(at(1_100_000)).toEqual(failed);
+    expect(stage(progressing, 601_000, { advancedAt: noon - 500_000 })).toEqual(failed);
+  });
+
+  it("shows whether it was complete before its rollout to this hash", () => {
+    const marked = (hash: string) => ({
+      ...hashed,
+      rolledIncomplete: hash.repeat(16),
+      rolledAt: second + 1,
+      progress: progressing,
+    });
+    expect(stage(progressing, 600_000, { workload: marked("a") })).toMatchObject({
+      state: "underWay",
+      wasComplete: false,
+    });
+    expect(stage(progressing, 601_000, { workload: marked("a") })).toEqual({ ...failed, wasComplete: false });
+    expect(stage(progressing, 601_000, { workload: marked("b") })).toEqual(failed);
+    expect(stage(complete(), 5_000, { due: true })).toMatchObject({ wasComplete: true });
+    expect(stage({ ...progressing, wasComplete: true }, 5_000, { due: true })).toMatchObject({ wasComplete: true });
+  });
+
+  it("shows a result for a change that an earlier rollout included, before which it was complete", () => {
+    const rolledBefore = (ms: number) => ({
+      ...hashed,
+      rolledIncomplete: `${"a".repeat(16)} ${noon + ms}`,
+      rolledAt: second + 60,
+      progress: progressing,
+    });
+    const at = (ms: number, facts: Partial<StageFacts> = {}) =>
+      stage(progressing, 61_000, { workload: rolledBefore(ms), ...facts });
+    expect(at(1_000)).toMatchObject({ state: "underWay", wasComplete: true });
+    expect(at(-1_000)).toMatchObject({ state: "underWay", wasComplete: false });
+    // In the second of the change, only a process that saw the change knows.
+    expect(at(900)).toMatchObject({ wasComplete: false });
+    expect(at(900, { seenAt: noon + 800 })).toMatchObject({ wasComplete: true });
+    expect(at(900, { seenAt: noon + 950 })).toMatchObject({ wasComplete: false });
   });
 
   it("is under way without a timeout if its controller reports a timeout itself", () => {
@@ -106,14 +156,17 @@ describe("a resumed workload", () => {
   });
 
   it("may roll alone if the object changed before", () => {
-    expect(stage(complete(), 60_000, { due: true, resumed: noon })).toEqual({ state: "due", resumedAt: noon });
-    expect(stage(complete(), 60_000, { due: true, resumed: noon - 1 })).toEqual({ state: "due", resumedAt: undefined });
+    expect(stage(complete(), 60_000, { due: true, resumed: noon })).toMatchObject({ state: "due", resumedAt: noon });
+    expect(stage(complete(), 60_000, { due: true, resumed: noon - 1 })).toMatchObject({
+      state: "due",
+      resumedAt: undefined,
+    });
   });
 
   it("ignores a time in the future, apart from a small clock difference", () => {
     expect(stage({ state: "failed" }, 60_000, { resumed: noon + 119_000 })).toBeUndefined();
     expect(stage({ state: "failed" }, 60_000, { resumed: noon + 121_000 })).toEqual(failed);
-    expect(stage(complete(), 60_000, { due: true, resumed: noon + 121_000 })).toEqual({
+    expect(stage(complete(), 60_000, { due: true, resumed: noon + 121_000 })).toMatchObject({
       state: "due",
       resumedAt: undefined,
     });

@@ -1,27 +1,37 @@
+import { isComplete } from "../model/progress.ts";
 import type { Workload } from "../model/workload.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
+import { wasComplete } from "./complete-before.ts";
 import { storedRolloutAt } from "./interval.ts";
+import { rolloutDeadline } from "./rollout-deadline.ts";
 
 /** The progress of one workload for one change of an object that it reads. Times are milliseconds since the epoch. */
 export type Stage =
   /** A write is due and only batches hold it. `resumedAt`: when a person resumed the workload. */
-  | { readonly state: "due"; readonly resumedAt: number | undefined }
+  | ({ readonly state: "due"; readonly resumedAt: number | undefined } & CompleteBefore)
   /** As "due", but the batches of another change hold it. The other members do not wait for it. */
   | { readonly state: "heldElsewhere" }
   /** The rollout is in progress. It has failed if it is still in progress at `until`, which may be never. */
-  | { readonly state: "underWay"; readonly until: number }
+  | ({ readonly state: "underWay"; readonly until: number } & CompleteBefore)
   /** The rollout is complete, and must stay complete until `until`. */
   | { readonly state: "soaking"; readonly until: number }
   | { readonly state: "passed" }
-  | { readonly state: "failed"; readonly rolledAt: number };
+  | ({ readonly state: "failed"; readonly rolledAt: number; readonly restarts?: true } & CompleteBefore);
+
+interface CompleteBefore {
+  /** Whether the workload is complete before the rollout. Otherwise its failure does not show that the change is bad. */
+  readonly wasComplete: boolean;
+}
 
 /** The facts that determine a {@link Stage}. Times are milliseconds since the epoch. */
 export interface StageFacts {
-  readonly workload: Pick<Workload, "rolledAt" | "progress">;
+  readonly workload: Pick<Workload, "rolledAt" | "progress" | "recordedHash" | "rolledIncomplete">;
   /** Whether a write is due because of this object, and only batches hold it. */
   readonly due: boolean;
   /** Whether a write is due because of this object, and another hold applies: the Pods do not read this change yet. */
   readonly isDueForIt?: boolean;
+  /** Whether the change was rolled back: the Pods read the content before it, and Wave does not roll to it again. */
+  readonly rejected?: boolean;
   /** When the object changed, by the API, in whole seconds. If it is deleted: when this process saw that. */
   readonly changedAt: number;
   /** When this process saw the change, or started if the change is older; undefined if this is no longer known. */
@@ -34,6 +44,10 @@ export interface StageFacts {
   readonly completeSince: number | undefined;
   /** Whether the rollout was complete for the soak time, even if it is not complete now: Pods may restart later. */
   readonly soaked?: boolean;
+  /** When the rollout last made progress: more Pods than before were replaced or available. Undefined: not known. */
+  readonly advancedAt?: number | undefined;
+  /** Whether a container of its new Pods restarts again and again. */
+  readonly restarts?: boolean | undefined;
   /** The time in the annotation `resumed`; undefined without the annotation. */
   readonly resumed: number | undefined;
 }
@@ -53,13 +67,26 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   const { workload, due, changedAt, seenAt, writtenAt = 0, completeSince = now } = facts;
   const { progress } = workload;
   if (progress.state === "idle") return undefined;
-  if (due) return { state: "due", resumedAt: resumedSince(facts, changedAt, now) ? facts.resumed : undefined };
+  if (due) {
+    const resumedAt = resumedSince(facts.resumed, changedAt, now) ? facts.resumed : undefined;
+    return { state: "due", resumedAt, wasComplete: isComplete(workload) };
+  }
   // The write was in progress when the object changed: it finished after the change, but has the state before it.
   if (facts.isDueForIt) return undefined;
   const stored = storedRolloutAt(workload, now);
-  const isRolled = stored / 1000 > Math.floor(changedAt / 1000) || writtenAt >= (seenAt ?? changedAt + 1_000);
-  if (!isRolled) return undefined;
+  if (facts.rejected) {
+    const rolledAt = Math.max(stored, writtenAt);
+    return resumedSince(facts.resumed, rolledAt, now) ? undefined : { state: "failed", rolledAt, wasComplete: true };
+  }
+  const isLater = (apiTime: number) => apiTime / 1000 > Math.floor(changedAt / 1000);
+  const isAfterSeen = (ownTime: number) => ownTime >= (seenAt ?? changedAt + 1_000);
+  if (!isLater(stored) && !isAfterSeen(writtenAt)) return undefined;
   const rolledAt = Math.max(stored, writtenAt);
+  const before = {
+    wasComplete: wasComplete(workload, (at) => isLater(Math.floor(at / 1000) * 1000) || isAfterSeen(at)),
+  };
+  if (facts.restarts && !facts.reverted && !resumedSince(facts.resumed, rolledAt, now))
+    return { state: "failed", rolledAt, ...before, restarts: true };
   if (progress.state === "complete") {
     if (facts.reverted) return undefined;
     const reportedAt = progress.since === undefined ? completeSince : progress.since * 1000;
@@ -69,13 +96,13 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
     return until <= now ? { state: "passed" } : { state: "soaking", until };
   }
   if (facts.soaked) return { state: "passed" };
-  const isSelfTimed = progress.state === "progressing" && progress.selfTimed === true;
-  const until = isSelfTimed ? Number.POSITIVE_INFINITY : rolledAt + flags.rolloutTimeoutMs;
-  if (progress.state === "progressing" && now < until) return { state: "underWay", until };
-  return resumedSince(facts, rolledAt, now) ? undefined : { state: "failed", rolledAt };
+  const lastProgress = Math.max(rolledAt, facts.advancedAt ?? 0);
+  const until = rolloutDeadline(progress, lastProgress, flags);
+  if (now < until) return { state: "underWay", until, ...before };
+  return resumedSince(facts.resumed, rolledAt, now) ? undefined : { state: "failed", rolledAt, ...before };
 }
 
 /** Reports whether a person resumed the workload at a time or later. A time in the future is ignored: it would apply forever. */
-function resumedSince({ resumed }: StageFacts, time: number, now: number): boolean {
+export function resumedSince(resumed: number | undefined, time: number, now: number): boolean {
   return resumed !== undefined && resumed >= time && resumed <= now + clocksDifferMs;
 }

@@ -4,8 +4,8 @@ import { allCompatibilities, settingsWith } from "../../../test/support/domain/c
 import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
 import { peerAnnotationNames } from "../compatibility/peer-annotations.ts";
 import { compatibilities } from "../compatibility/settings.ts";
-import { kinds } from "../model/built-in-kinds.ts";
 import { sameWorkload } from "../model/cached-workload.ts";
+import { kinds } from "../model/kinds/apps-kinds.ts";
 import { argoRollout } from "../model/kinds/argo-rollout.ts";
 import { toWorkload, type WorkloadObject, type WorkloadRow } from "../model/workload.ts";
 import { planRollout } from "../plan/plan.ts";
@@ -74,10 +74,10 @@ function patchOf(object: WorkloadObject, row: WorkloadRow, policy: Policy) {
 
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
 
-/** Whether the parsed workload differs in anything except the bookkeeping of annotations. */
+/** Whether the parsed workload differs in anything that a plan reads: not in the bookkeeping of annotations, and not in a note about Pods. */
 function differs(a: ReturnType<typeof toWorkload>, b: ReturnType<typeof toWorkload>): boolean {
-  const { annotationReads, annotationsFingerprint, mistakes } = a;
-  return !sameWorkload(a, { ...b, annotationReads, annotationsFingerprint, mistakes });
+  const { annotationReads, annotationsFingerprint, mistakes, differed, state } = a;
+  return !sameWorkload(a, { ...b, annotationReads, annotationsFingerprint, mistakes, differed, state });
 }
 
 describe("the tests of a patch", () => {

@@ -9,7 +9,7 @@ import {
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
 import type { Config } from "../config/digest.ts";
-import { kinds } from "../model/built-in-kinds.ts";
+import { kinds } from "../model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { planRollout } from "../plan/plan.ts";
@@ -118,6 +118,28 @@ describe("patchFor of a rollout", () => {
   ])("with record %j, records consecutive rollout %d as %j", (before, place, after) => {
     const { object, patch } = roll(before, place);
     expect(recordIn(applied(object, patch))).toBe(after);
+  });
+
+  it("records the hash if the workload is not complete, until the next rollout", () => {
+    const mark = "wave.pusher.com/rolled-incomplete";
+    type Incomplete = { readonly incomplete?: { readonly completeBefore: number | undefined } | undefined };
+    const rolled = (annotations: Readonly<Record<string, string>>, incomplete: Incomplete) => {
+      const object = workloadObject({ pod, annotations });
+      const { plan } = planned(object);
+      if (plan.outcome !== "firstHash") throw new Error(plan.outcome);
+      const patch = patchFor(toWorkload(kinds.Deployment, object), { ...plan, ...incomplete });
+      return { written: applied(object, patch).metadata?.annotations?.[mark], hash: plan.hash };
+    };
+    const isIncomplete = { incomplete: { completeBefore: undefined } };
+    const { written = "", hash } = rolled({}, isIncomplete);
+    expect(written).toMatch(/^[0-9a-f]{16}$/);
+    expect(hash).toContain(written);
+    expect(rolled({}, { incomplete: { completeBefore: 1_700_000_000_123.5 } }).written).toBe(
+      `${written} 1700000000123`,
+    );
+    expect(rolled({ [mark]: "other" }, isIncomplete).written).toBe(written);
+    expect(rolled({ [mark]: written }, { incomplete: undefined }).written).toBeUndefined();
+    expect(rolled({ [mark]: written }, {}).written).toBe(written);
   });
 
   it("fails if that record was changed or removed since it was read", () => {

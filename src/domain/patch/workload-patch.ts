@@ -5,13 +5,18 @@ import { patchOfKind } from "../model/kind-row.ts";
 import { unpausePatch } from "../model/paused-by-reloader.ts";
 import { liftSchedulingHold, testSchedulingHold } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
+import type { IncompleteRollout } from "../outcomes/outcomes.ts";
+import { incompleteMark } from "../pacing/complete-before.ts";
 import type { RolloutPlan } from "../plan/plan.ts";
 import {
   consecutiveRollouts,
   pinnedAnnotation,
+  previousPins,
   providerClasses,
   recordedConfigAnnotation,
   rejectedConfigMaps,
+  rolledAtAnnotation,
+  rolledIncomplete,
 } from "../references/annotations.ts";
 import { annotationPointer, type JsonPatch, type JsonPatchOperation } from "../syntax/json-patch.ts";
 import { forMissingAnnotations } from "../syntax/missing-annotations.ts";
@@ -29,6 +34,8 @@ export interface PinsToWrite {
   readonly pinned?: string | undefined;
   /** What stays rejected. */
   readonly rejected?: string | undefined;
+  /** The annotation of the pins before the write; undefined: the workload does not return to them. */
+  readonly previous?: string | undefined;
 }
 
 /**
@@ -52,7 +59,7 @@ function operationsFor(
   workload: Workload,
   plan: RolloutPlan,
   now: number,
-  { pinned, rejected }: PinsToWrite,
+  { pinned, rejected, previous }: PinsToWrite,
 ): JsonPatch | undefined {
   switch (plan.outcome) {
     case "ignore":
@@ -62,12 +69,7 @@ function operationsFor(
     case "held":
       return undefined;
     case "cleanUp":
-      return [
-        ...testIdentity(workload),
-        ...testSchedulingHold(workload),
-        ...liftSchedulingHold(workload),
-        ...(workload.pausedByReloader ? unpausePatch : []),
-      ];
+      return [...liftOperations(workload), ...(workload.pausedByReloader ? unpausePatch : [])];
     case "recorded":
       return [
         ...testIdentity(workload),
@@ -82,9 +84,11 @@ function operationsFor(
         ...testIdentity(workload),
         ...testAnnotations(workload),
         ...recordConsecutiveRollouts(workload, plan.consecutiveRollouts),
+        ...recordIncomplete(workload, plan),
         ...writeHash(workload, { ...plan.view, hash: plan.hash }),
         ...setPinned(workload, pinned),
         ...setRejected(workload, rejected),
+        ...setPrevious(workload, previous),
         ...(plan.outcome === "roll" ? restart(workload, now) : []),
         ...liftSchedulingHold(workload),
       ];
@@ -109,6 +113,17 @@ function recordConsecutiveRollouts(
   const wanted = count === undefined || count <= 1 ? undefined : `${count}`;
   if (count === undefined || wanted === recorded) return [];
   const path = annotationPointer(consecutiveRollouts);
+  return [wanted === undefined ? { op: "remove", path } : { op: "add", path, value: wanted }];
+}
+
+/** Records that the workload is not complete when it is rolled, so that its failure halts no other workload, also after a restart. */
+function recordIncomplete(
+  { rolledIncomplete: recorded }: Workload,
+  plan: { readonly hash: string; readonly incomplete?: IncompleteRollout | undefined },
+): readonly JsonPatchOperation[] {
+  const wanted = plan.incomplete && incompleteMark(plan.hash, plan.incomplete);
+  if (!("incomplete" in plan) || wanted === recorded) return [];
+  const path = annotationPointer(rolledIncomplete);
   return [wanted === undefined ? { op: "remove", path } : { op: "add", path, value: wanted }];
 }
 
@@ -165,6 +180,12 @@ export function setRejected(
   return [rejected === undefined ? { op: "remove", path } : { op: "add", path, value: rejected }];
 }
 
+function setPrevious({ previousPins: before }: Workload, previous: string | undefined): readonly JsonPatchOperation[] {
+  if (previous === before) return [];
+  const path = annotationPointer(previousPins);
+  return [previous === undefined ? { op: "remove", path } : { op: "add", path, value: previous }];
+}
+
 /** Returns the patch that records what an undo rejects, without new Pods. It fails if the workload has changed. */
 export function rejectPatch(workload: Workload, rejected: string | undefined): JsonPatch {
   return patchOfKind(workload.row, [
@@ -172,6 +193,29 @@ export function rejectPatch(workload: Workload, rejected: string | undefined): J
     ...testAnnotations(workload),
     ...setRejected(workload, rejected),
   ]);
+}
+
+/** Returns the patch that lifts a scheduling hold whatever the plan is. It fails if the workload has changed. */
+export function liftPatch(workload: Workload): JsonPatch {
+  return patchOfKind(workload.row, liftOperations(workload));
+}
+
+function liftOperations(workload: Workload): readonly JsonPatchOperation[] {
+  return [...testIdentity(workload), ...testSchedulingHold(workload), ...liftSchedulingHold(workload)];
+}
+
+/**
+ * Returns the patch that replaces all Pods without a change of the hash. It fails if the workload has changed. `time` is the time of the
+ * rollout in RFC 3339.
+ */
+export function rollAgainPatch(workload: Workload, time: string): JsonPatch {
+  const { hasTemplateMetadata, hasTemplateAnnotations } = workload;
+  const [path, value] = !hasTemplateMetadata
+    ? [templateMetadata, { annotations: { [rolledAtAnnotation]: time } }]
+    : !hasTemplateAnnotations
+      ? [templateAnnotations, { [rolledAtAnnotation]: time }]
+      : [annotationPointer(rolledAtAnnotation, templateMetadata), time];
+  return patchOfKind(workload.row, [...testIdentity(workload), { op: "add", path, value }]);
 }
 
 /** Records the configuration of a recorded hash, if it is not recorded already. "add" also replaces. */

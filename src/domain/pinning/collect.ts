@@ -34,6 +34,9 @@ export interface CopyTotals {
   readonly bytes: number;
 }
 
+/** The name and the size of a stored copy. */
+export type CopySize = Pick<StoredCopy, "name" | "bytes">;
+
 /** Limits of the pinned copies in one namespace. Above them, no copy is stored. */
 export const copyLimits: CopyTotals = { objects: 200, bytes: 20 * 1024 * 1024 };
 

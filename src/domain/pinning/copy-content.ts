@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { ConfigMap } from "#kubernetes";
 import { type Config, digestOf, keysOf } from "../config/digest.ts";
 import type { Reference } from "../references/references.ts";
+import { maxNameLength } from "../syntax/dns-name.ts";
 
 /** What a pinned copy of a ConfigMap contains: the keys that Pods read, and the keys that they need to start. */
 export interface CopyContent {
@@ -47,14 +48,17 @@ export function copyData(source: ConfigMap | undefined, content: CopyContent): P
   };
 }
 
-/** Limit of the name of an object: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ */
-const maxNameLength = 253;
-
 /** Returns the name of the copy of `source` with this content. 20 digits are for a name with 10 that is taken. */
 export function copyName(source: string, { digest }: Pick<CopyContent, "digest">, digits: 10 | 20): string {
   // A name must not contain ".-".
   const prefix = source.slice(0, maxNameLength - digits - 1).replace(/[.-]+$/, "");
   return `${prefix}-${digest.slice(0, digits)}`;
+}
+
+/** Reports whether an object has the name of a copy with its content. Anyone may write the label of copies, but not such a name by chance. */
+export function isNamedByContent(config: Config): boolean {
+  const { digest } = wholeContent(config);
+  return [10, 20].some((digits) => config.name.endsWith(`-${digest.slice(0, digits)}`));
 }
 
 function contentDigest(config: Config, data: readonly string[], binaryData: readonly string[]): string {

@@ -3,7 +3,7 @@
 import type { Config } from "../config/digest.ts";
 import type { ConfigView, ViewEntry } from "../config/hash.ts";
 import { trackedReferences } from "../config/tracked-references.ts";
-import { type Lookup, viewOfReferences } from "../config/view.ts";
+import { type Lookup, viewOfReferences } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
@@ -102,6 +102,7 @@ export function contentOf(
   { tracked, references, entries }: PinSource,
   config: Config | undefined,
 ): CopyContent | undefined {
+  if (config?.limitExceeded !== undefined) return undefined;
   if (config === undefined && !references.every(({ optional }) => optional)) return undefined;
   const read = viewOfReferences(tracked, () => config).entries;
   if (read.length !== entries.length) return undefined;

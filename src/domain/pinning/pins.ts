@@ -1,11 +1,10 @@
+import { maxNameLength } from "../syntax/dns-name.ts";
+
 /** The copies that Pods read, by the name of the ConfigMap that the pod spec references. */
 export type Pins = ReadonlyMap<string, string>;
 
 /** Limit of the annotation, in characters. A longer one is not read. */
 export const maxPinnedLength = 16_384;
-
-/** Limit of the name of an object, in characters. */
-export const maxNameLength = 253;
 
 const labels = "[a-z0-9]+(?:-+[a-z0-9]+)*";
 const subdomain = `${labels}(?:[.]${labels})*`;
@@ -28,6 +27,11 @@ export function parsePins(text: string): Pins | undefined {
     pins.set(source, copy);
   }
   return pins.values().some((copy) => pins.has(copy)) ? undefined : pins;
+}
+
+/** Returns the pins of an annotation; none if it is absent or malformed. */
+export function pinsIn(text: string | undefined): Pins {
+  return (text !== undefined && parsePins(text)) || new Map();
 }
 
 /** Returns the text of the annotation, sorted; "" if nothing is pinned. */

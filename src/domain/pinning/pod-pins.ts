@@ -18,7 +18,7 @@ export interface PodPins {
 }
 
 /**
- * Returns which copies a Pod reads. Only the references of its spec decide, because nobody can change them after the Pod is created.
+ * Returns which copies a Pod reads. Only the references of its spec decide, because Kubernetes rejects changes of them after the Pod is created.
  * `revisions` are the pins of the revisions that the Pod may belong to. The first revision that fits is returned.
  */
 export function podPins(spec: PodSpec | undefined, revisions: readonly Pins[]): PodPins {

@@ -4,7 +4,7 @@ import type { ConfigMap, PodSpec } from "#kubernetes";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
 import { defaultPolicy, workload } from "../../../test/support/domain/objects.ts";
 import { toConfig } from "../config/digest.ts";
-import { type Lookup, missingFrom, viewOfReferences } from "../config/view.ts";
+import { type Lookup, missingFrom, viewOfReferences } from "../config/view-of-references.ts";
 import { podReferences } from "../model/pod-references.ts";
 import { planRollout } from "../plan/plan.ts";
 import { mergeReferences } from "../references/merge-references.ts";

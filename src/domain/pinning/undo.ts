@@ -1,7 +1,9 @@
-import type { Lookup } from "../config/view.ts";
+import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
-import { formatRejected, parseRejected, pinnedLookup, rejectionDigest } from "./pinned-lookup.ts";
-import { type Pins, parsePins } from "./pins.ts";
+import { copyContent, copyName } from "./copy-content.ts";
+import { isLostCopy, pinnedLookup, referencesTo } from "./pinned-lookup.ts";
+import { pinsIn } from "./pins.ts";
+import { formatRejected, parseRejected, rejectionDigest } from "./rejections.ts";
 
 /** An undo: the pod template names the copies of an earlier revision again. */
 export interface Undo {
@@ -33,11 +35,19 @@ export function undoOf(workload: Workload, beforeUndo: BeforeUndo, live: Lookup)
   for (const name of kept) {
     const digest = rejectionDigest(workload, live, name);
     if (digest === rejectionDigest(workload, lookup, name)) continue;
-    const isReturned = pins.get(name) !== before.get(name);
+    const isReturned = pins.get(name) !== before.get(name) && !replacesLostCopy(workload, beforeUndo, live, name);
     if (isReturned) names.push(name);
     if (isReturned || rejectedBefore.some((each) => each.get(name) === digest)) rejected.set(name, digest);
   }
   return names.length === 0 ? undefined : { rejected: formatRejected(rejected), names: names.sort(), lookup };
+}
+
+/** Reports whether the workload had a copy that does not exist, of other content than the live content: then the live content is a later edit. */
+function replacesLostCopy(workload: Workload, { pinned }: BeforeUndo, live: Lookup, name: string): boolean {
+  const { namespace } = workload;
+  if (!isLostCopy({ pinned, namespace }, live, name)) return false;
+  const content = copyContent(referencesTo(workload, name), live("ConfigMap", namespace, name));
+  return ![copyName(name, content, 10), copyName(name, content, 20)].includes(pinsIn(pinned).get(name) ?? "");
 }
 
 /**
@@ -50,8 +60,4 @@ export function undoSince(workload: Workload, beforeUndo: BeforeUndo, live: Look
   const before = pinnedLookup({ ...workload, pinned: beforeUndo.pinned }, live, () => true).lookup;
   const wasRolled = (name: string) => rejectionDigest(workload, live, name) === rejectionDigest(workload, before, name);
   return undo.names.every(wasRolled) ? undo : undefined;
-}
-
-function pinsIn(text: string | undefined): Pins {
-  return (text !== undefined && parsePins(text)) || new Map();
 }

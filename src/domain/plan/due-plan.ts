@@ -5,7 +5,8 @@ import { recordedClassesOf } from "../config/recorded-classes.ts";
 import { missingTemplateWarning } from "../config/template-source.ts";
 import { trackedReferences } from "../config/tracked-references.ts";
 import { trackedViews } from "../config/tracked-view.ts";
-import { type Lookup, limitExceededBy, type Missing, missingFrom } from "../config/view.ts";
+import { type Lookup, limitExceededBy, type Missing, missingFrom } from "../config/view-of-references.ts";
+import { withWholeObjects } from "../config/whole-objects.ts";
 import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Decision, ExplainedDecision } from "../outcomes/outcomes.ts";
@@ -17,16 +18,20 @@ import { describeLimitExceeded, type LimitExceeded } from "../references/limits.
 import { mergeWarnings, type Warning } from "../references/warning.ts";
 import { invalidAnnotationTexts, overLimitText } from "../references/warning-texts.ts";
 import { quoted } from "../syntax/wording.ts";
-import { planComplete } from "./complete-plan.ts";
+import { planComplete } from "./compare-hash.ts";
+import { withEarlyEdits } from "./early-edits.ts";
 
 type WarnedDecision = ExplainedDecision & { readonly warnings: readonly Warning[] };
 
-/** Decides what is due, without regard to time. */
+/**
+ * Decides what is due, without regard to holds. `now` is in milliseconds since the epoch. Without it, a workload is not new.
+ */
 export function planDue(
   workload: Workload,
   lookup: Lookup,
   policy: Policy,
   previous: ConfigView | undefined,
+  now?: number,
 ): WarnedDecision {
   const { mistakes, namespace } = workload;
   if (workload.deleting) return ignored("the workload is being deleted", []);
@@ -40,8 +45,9 @@ export function planDue(
   const matched = matchedReferences(workload, policy);
   if (matched.limitExceeded !== undefined) return planOverLimit(workload, matched.limitExceeded, mistakes);
   const classes = recordedClassesOf(workload, lookup);
-  const tracked = trackedReferences(workload, classes.lookup, policy);
-  const warnings = mergeWarnings([...mistakes, ...tracked.warnings]);
+  const whole = withWholeObjects(trackedReferences(workload, classes.lookup, policy), namespace);
+  const { tracked } = whole;
+  const warnings = mergeWarnings([...mistakes, ...tracked.warnings, ...whole.warnings]);
   const limitExceeded = limitExceededBy(tracked.references, tracked.lookup);
   if (limitExceeded !== undefined) return planOverLimit(workload, limitExceeded, warnings);
   const missing = missingFrom(tracked.references, tracked.lookup);
@@ -51,7 +57,9 @@ export function planDue(
     const what = tracked.untracked.size > 0 ? "no tracked configuration" : "no configuration";
     return { outcome: "current", view: views.tracked, reason: `the workload reads ${what}`, warnings };
   }
-  return { ...planComplete(workload, views, policy, previous), warnings };
+  const decision = planComplete(workload, views, policy, previous);
+  if (now === undefined) return { ...decision, warnings };
+  return { ...withEarlyEdits(decision, workload, tracked.references, tracked.lookup, now), warnings };
 }
 
 function ignored(reason: string, warnings: readonly Warning[]): WarnedDecision {
@@ -96,6 +104,7 @@ function planIncomplete(workload: Workload, missing: readonly Missing[], policy:
   const reason = describeWaiting(missing, workload.namespace);
   if (!isSchedulingHeld(workload)) return { outcome: "waiting", missing, schedulingHold: "open", reason };
   if (!policy.schedulingHold) return cleanUp(`scheduling holds are off; ${reason}`);
+  if (!workload.strategy.acceptsSchedulingHold) return cleanUp(`its Pods would stay pending; ${reason}`);
   return { outcome: "waiting", missing, schedulingHold: "closed", reason };
 }
 

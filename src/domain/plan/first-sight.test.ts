@@ -8,8 +8,9 @@ import {
   type WorkloadFixture,
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
+import { momentAt } from "../../../test/support/pacing/due.ts";
 import type { Config } from "../config/digest.ts";
-import { kinds } from "../model/built-in-kinds.ts";
+import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -78,6 +79,54 @@ describe("a workload at first sight", () => {
   it("gets a hash if its Pods are pending: they are replaced anyway", () => {
     const held = { ...pod, schedulerName: "wave.pusher.com/invalid" };
     expect(plan(workloadObject({ pod: held })).outcome).toBe("firstHash");
+  });
+
+  describe("that is new, if an object is edited around its creation", () => {
+    const created = Date.UTC(2026, 0, 1, 12);
+    const time = (ms: number) => new Date(created + ms).toISOString().replace(/\.\d+Z$/, "Z");
+    const content = { "f:data": {} };
+    const entry = (manager: string, ms: number, fieldsV1: object = content) => ({ manager, time: time(ms), fieldsV1 });
+    const planAt = (ms: number, metadata: Record<string, unknown>, wanted: WorkloadFixture = {}) => {
+      const object = workloadObject({ pod, metadata: { creationTimestamp: time(0) }, ...wanted });
+      const lookup = lookupOf(configMap("web", { a: "1" }, { creationTimestamp: time(-3_600_000), ...metadata }));
+      return planRollout(toWorkload(kinds.Deployment, object), lookup, recording, undefined, momentAt(created + ms));
+    };
+
+    it("replaces its Pods after a later edit of content", () => {
+      expect(planAt(1_500, { managedFields: [entry("kubectl-edit", 1_000)] })).toMatchObject({
+        outcome: "firstHash",
+        reason: 'ConfigMap "web" changed after the workload was created',
+      });
+    });
+
+    it("records, and reports that an edit in the second of the creation is unclear", () => {
+      expect(planAt(150, { managedFields: [entry("kubectl-edit", 0)] })).toMatchObject({
+        outcome: "recorded",
+        reason:
+          'Wave sees the workload for the first time; ConfigMap "web" changed in the second in which the workload was created, so its Pods may have read the earlier content',
+      });
+    });
+
+    it.each([
+      ["the edit is older", { managedFields: [entry("kubectl-edit", -1_000)] }, 1_500],
+      ["only a label changed", { managedFields: [entry("kubectl-label", 1_000, { "f:metadata": {} })] }, 1_500],
+      [
+        "the object was created with the workload",
+        { creationTimestamp: time(0), managedFields: [entry("helm", 0)] },
+        1_500,
+      ],
+      [
+        "the object was created after the workload",
+        { creationTimestamp: time(2_000), managedFields: [entry("helm", 2_000)] },
+        2_500,
+      ],
+      ["the workload ran before Wave did", { managedFields: [entry("kubectl-edit", 1_000)] }, 61_000],
+    ])("records if %s", (_, metadata, ms) => {
+      expect(planAt(ms, metadata)).toMatchObject({
+        outcome: "recorded",
+        reason: "Wave sees the workload for the first time",
+      });
+    });
   });
 
   it.each<[string, WorkloadFixture, Policy, string]>([

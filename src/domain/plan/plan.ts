@@ -1,27 +1,32 @@
 // The one decision about a workload: from a snapshot of facts to an outcome. Pure: no I/O, clock or logger, and no callback.
 import type { ConfigView } from "../config/hash.ts";
 import { withLegacyVerification } from "../config/legacy/legacy-verification.ts";
-import type { Lookup } from "../config/view.ts";
+import type { Lookup } from "../config/view-of-references.ts";
 import { oldFinalizerWarning } from "../model/old-finalizer.ts";
 import { hasSchedulingHold } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Hold } from "../outcomes/hold.ts";
 import type { BatchCandidate, Decision, DueDecision, Held } from "../outcomes/outcomes.ts";
-import { batchedChanges } from "../pacing/batch-hold.ts";
+import { batchedChanges, rolledIncompleteBy } from "../pacing/batch-hold.ts";
 import { replacesPods } from "../pacing/due.ts";
-import { dueWrite, holdOf } from "../pacing/holds.ts";
+import { dueWrite, holdOf, holdOfReturn } from "../pacing/holds.ts";
 import { nextConsecutiveRollouts } from "../pacing/interval.ts";
 import type { Moment } from "../pacing/moment.ts";
+import { blockedWarnings } from "../pacing/progressing.ts";
 import { closing } from "../pacing/requested-holds.ts";
+import { isRollRequested, requestedReason } from "../pacing/roll-request.ts";
 import { isPinned } from "../pinning/pin-request.ts";
-import { nothingRejected, rolledBack, unusableCopies, withRejected } from "../pinning/pinned-lookup.ts";
+import { rolledBack, unusableCopies } from "../pinning/pin-texts.ts";
+import { nothingRejected, withRejected } from "../pinning/rejections.ts";
 import { isOptedIn } from "../policy/opted-in.ts";
 import type { Policy } from "../policy/policy.ts";
 import { mergeWarnings, type Warning } from "../references/warning.ts";
 import { planDue } from "./due-plan.ts";
+import { planReturn, type ReturningRoll, returnMistakes } from "./return-plan.ts";
+import { withUnrestored } from "./unrestored-reason.ts";
 
 export type { Change } from "../config/changes.ts";
-export type { Lookup, Missing } from "../config/view.ts";
+export type { Lookup, Missing } from "../config/view-of-references.ts";
 export type { Decision, DueDecision, Held } from "../outcomes/outcomes.ts";
 export type { Warning } from "../references/warning.ts";
 
@@ -39,6 +44,8 @@ export interface PlanTexts {
   /** Why this is the outcome: one clause for use after a colon, without a final period. For a held write: why it is due. */
   readonly reason: string;
   readonly warnings: readonly Warning[];
+  /** When time alone may change the plan, apart from a hold, in milliseconds since the epoch; absent: never. */
+  readonly checkAt?: number;
 }
 
 /**
@@ -76,19 +83,59 @@ export function planRollout(
   // A webhook leaves such a Deployment paused and writes its hash.
   const unpauses =
     moment !== undefined && workload.pausedByReloader && isOptedIn(workload, policy) && !hasSchedulingHold(workload);
-  const decided = unpauses ? planUnpause(workload) : planDue(workload, lookup, policy, previous);
+  const decided = unpauses
+    ? planUnpause(workload)
+    : withUnrestored(planDue(workload, lookup, policy, previous, moment?.now), workload, kept);
   const checked = policy.ownership === undefined ? withOldFinalizerWarning(workload, decided) : decided;
   const pinWarnings = [
+    ...(decided.outcome === "ignore" ? [] : returnMistakes(workload, policy)),
     ...(kept.size > 0 ? [rolledBack([...kept].sort())] : []),
     ...(unusable.length > 0 ? [unusableCopies(unusable)] : []),
   ];
-  const plan = pinWarnings.length === 0 ? checked : { ...checked, warnings: [...checked.warnings, ...pinWarnings] };
-  return moment === undefined || !isDue(plan) ? plan : planAt(moment, plan, workload, lookup, policy);
+  const warnings = mergeWarnings([...checked.warnings, ...pinWarnings]);
+  const plan = pinWarnings.length === 0 ? checked : { ...checked, warnings };
+  if (moment === undefined) return plan;
+  const planned = isDue(plan) ? planAt(moment, plan, workload, lookup, policy) : plan;
+  if (workload.previousPins === undefined || !mayReturn(planned)) return planned;
+  const returned = planReturn(workload, live, policy, previous, moment);
+  switch (returned.type) {
+    case "none":
+      return planned;
+    case "later":
+      return { ...planned, checkAt: returned.at };
+    case "impossible":
+      return { ...planned, warnings: [...planned.warnings, returned.warning] };
+    case "now":
+      return returnAt(moment, returned.plan, workload, lookup, policy);
+  }
+}
+
+/** Reports whether nothing rolls the workload forward soon, so that it returns if its last rollout failed. */
+function mayReturn(plan: RolloutPlan | CandidatePlan): plan is RolloutPlan {
+  if (plan.outcome === "held") return ["hold", "approval", "window"].includes(plan.hold.reason);
+  return plan.outcome === "current" || plan.outcome === "waiting";
+}
+
+/** Applies to a return the holds that a person wants for every rollout. A return waits for nothing else. */
+function returnAt(
+  moment: Moment,
+  { reason, warnings, ...due }: ReturningRoll,
+  workload: Workload,
+  lookup: Lookup,
+  policy: Policy,
+): RolloutPlan {
+  const hold = holdOfReturn(dueWrite(workload, due, lookup, policy, moment));
+  if (hold !== undefined) return { outcome: "held", due, hold, reason, warnings };
+  return { ...due, consecutiveRollouts: nextConsecutiveRollouts(workload, moment), reason, warnings };
 }
 
 /** Completes a candidate: `hold` is the hold of the batches of its changes, undefined if all of them admit it. */
-export function withBatchHold({ due, closesAt, reason, warnings }: CandidatePlan, hold: Hold | undefined): RolloutPlan {
-  if (hold === undefined) return { ...due, reason, warnings };
+export function withBatchHold(
+  { due, isRequested, closesAt, reason, warnings }: CandidatePlan,
+  hold: Hold | undefined,
+): RolloutPlan {
+  // A person may let a workload roll before the others, but not after a failure: for that there is `wave resume`.
+  if (hold === undefined || (isRequested && hold.reason === "batch")) return { ...due, reason, warnings };
   const held = closesAt === undefined ? hold : { ...hold, closesAt };
   return { outcome: "held", due, hold: held, reason, warnings };
 }
@@ -106,10 +153,17 @@ function planAt(
   const hold = holdOf(write);
   if (hold !== undefined) return { outcome: "held", due, hold, reason, warnings };
   if ((due.outcome !== "roll" && due.outcome !== "firstHash") || !replacesPods(workload, due)) return plan;
-  const rollout = { ...due, consecutiveRollouts: nextConsecutiveRollouts(workload, moment) };
   const changed = batchedChanges(write);
-  if (changed === undefined) return { ...rollout, reason, warnings };
-  return { outcome: "candidate", due: rollout, changed, ...closing(write), reason, warnings };
+  const incomplete = rolledIncompleteBy(write);
+  const rollout = { ...due, consecutiveRollouts: nextConsecutiveRollouts(workload, moment), incomplete };
+  const isRequested = isRollRequested(write);
+  const blocked = due.outcome === "roll" ? blockedWarnings(workload) : [];
+  const texts = {
+    reason: isRequested ? requestedReason(reason, write) : reason,
+    warnings: [...warnings, ...blocked],
+  };
+  if (changed === undefined) return { ...rollout, ...texts };
+  return { outcome: "candidate", due: rollout, changed, isRequested, ...closing(write), ...texts };
 }
 
 /** Unpausing comes before everything else: a paused Deployment creates no Pods, whatever Wave writes. */

@@ -1,9 +1,12 @@
 import type { NamesMatching, PatternReference } from "../compatibility/settings.ts";
+import type { ClusterHold } from "./cluster-hold.ts";
 import type { HashKeys } from "./hash-key.ts";
 import type { NamespacePolicy, Policy, PolicyFlags } from "./policy.ts";
 
 /** What the flags of `wave run` and the state of the cluster decide for all workloads. The state may change at any time. */
 export interface ClusterPolicy extends PolicyFlags {
+  /** The hold of every rollout; undefined: there is none. */
+  readonly clusterHold?: ClusterHold | undefined;
   /** The current keys of recorded hashes; undefined: hashes have no key. */
   readonly hashKeys?: HashKeys | undefined;
   /** Returns what a Namespace decides for its workloads; undefined: nothing. */

@@ -12,7 +12,7 @@ interface Vector {
   readonly hash: string;
 }
 
-const adr = readFileSync(new URL("../../../docs/adr/0008-hash-key.md", import.meta.url), "utf8");
+const adr = readFileSync(new URL("../../../contributing/adr/0008-hash-key.md", import.meta.url), "utf8");
 const vectors: readonly Vector[] = JSON.parse(/```json\n(.*?)```/s.exec(adr)?.[1] ?? "[]");
 const digestOf = (value: string) => createHash("sha256").update(value).digest("binary");
 

@@ -2,6 +2,7 @@ import type { Namespace } from "#kubernetes";
 import type { CompatibilitySettings } from "../compatibility/settings.ts";
 import { updateOnConfigChange } from "../references/annotations.ts";
 import { equalJson } from "../syntax/equal-json.ts";
+import { readClusterHold } from "./cluster-hold.ts";
 import { selectsNamespace } from "./filters.ts";
 import type { NamespacePolicy } from "./policy.ts";
 import { noPolicy, policyAnnotationsOf } from "./policy-annotations.ts";
@@ -23,9 +24,14 @@ export function toNamespacePolicy(
   const annotations = policyAnnotationsOf(metadata?.annotations, "namespace");
   // Only "true" opts in, as on a workload. An unclear value does not.
   const optsIn = metadata?.annotations?.[updateOnConfigChange] === "true";
+  const reason = readClusterHold(metadata?.annotations);
+  const clusterHold = reason === undefined ? undefined : { clusterHold: reason };
   const deleting = metadata?.deletionTimestamp ? ({ deleting: true } as const) : undefined;
-  if (!selectsNamespace(compatibility, metadata?.labels)) return { optsIn, annotations, unselected: true, ...deleting };
-  return optsIn || annotations !== noPolicy || deleting ? { optsIn, annotations, ...deleting } : emptyNamespacePolicy;
+  if (!selectsNamespace(compatibility, metadata?.labels))
+    return { optsIn, annotations, unselected: true, ...clusterHold, ...deleting };
+  return optsIn || annotations !== noPolicy || clusterHold || deleting
+    ? { optsIn, annotations, ...clusterHold, ...deleting }
+    : emptyNamespacePolicy;
 }
 
 /** Reports whether two Namespace policies are equal. */

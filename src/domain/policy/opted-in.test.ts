@@ -8,9 +8,10 @@ import {
   type WorkloadFixture,
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
-import { planAdmission, toAdmissionObject } from "../admission.ts";
-import { kinds } from "../model/built-in-kinds.ts";
+import { planAdmission } from "../admission/admission.ts";
+import { toAdmissionObject } from "../admission/admission-object.ts";
 import { matchesObject } from "../model/cached-workload.ts";
+import { kinds } from "../model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";

@@ -1,5 +1,6 @@
 import { parseDuration } from "../syntax/duration.ts";
 import { parseNames } from "../syntax/name-list.ts";
+import { parseSignedTime, parseTime } from "../syntax/time.ts";
 import { parseWindow } from "../syntax/window.ts";
 
 // domain/policy: what flags, Namespaces and annotations decide about rollouts. Knows no plan, view or pacing decision.
@@ -119,8 +120,16 @@ export const policyRows = {
     means: "Ignores failures before this time. Written by `wave resume`.",
     maxLength: 40,
     holdsIfInvalid: false,
-    parse: (text) =>
-      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) ? timeOf(text) : undefined,
+    parse: parseTime,
+  }),
+  "roll-requested": row({
+    places: ["workload"],
+    allowed: 'a time and a name, such as "2026-01-31T12:00:00Z alice"',
+    means:
+      "Rolls what is due without waiting for a window, for earlier rollouts, or for other workloads. Applies for 10 minutes after this time, or until the next rollout. Written by `wave roll`.",
+    maxLength: 200,
+    holdsIfInvalid: false,
+    parse: parseSignedTime,
   }),
   "first-sight": row({
     places: ["workload"],
@@ -147,6 +156,15 @@ export const policyRows = {
     holdsIfInvalid: true,
     parse: parseNames,
   }),
+  mixed: row({
+    places: onBoth,
+    allowed: '"evict", "roll" or "report"',
+    means:
+      "How to replace mixed Pods, which may run configuration that was taken back. `evict`: only these Pods, one at a time. `roll`: one rollout. `report`: only an Event. Default: `evict`, or `roll` for one replica, for `maxUnavailable: 0`, or if more than half of the Pods are mixed.",
+    maxLength: 20,
+    holdsIfInvalid: true,
+    parse: oneOf("evict", "roll", "report"),
+  }),
   "pin-config": row({
     places: onBoth,
     allowed: '"true" or "false"',
@@ -155,6 +173,15 @@ export const policyRows = {
     maxLength: 20,
     holdsIfInvalid: false,
     parse: either("true", "false"),
+  }),
+  "on-failure": row({
+    places: onBoth,
+    allowed: '"halt" or "return"',
+    means:
+      "`return`: if a rollout by Wave fails, the workload returns once to the pinned configuration before it. Needs `pin-config`. `halt`: the failed Pods stay. Default: `halt`.",
+    maxLength: 20,
+    holdsIfInvalid: false,
+    parse: oneOf("halt", "return"),
   }),
   "live-configmaps": row({
     places: onBoth,
@@ -183,9 +210,4 @@ export function readPolicyValue<Name extends PolicyAnnotation>(
 ): PolicyValue<Name> | undefined {
   const row = policyRows[name];
   return text.length > row.maxLength ? undefined : (row.parse(text.trim()) as PolicyValue<Name> | undefined);
-}
-
-function timeOf(text: string): number | undefined {
-  const ms = Date.parse(text);
-  return Number.isNaN(ms) ? undefined : ms;
 }

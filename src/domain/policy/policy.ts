@@ -1,4 +1,5 @@
 import type { CompatibilitySettings, MatchedNames } from "../compatibility/settings.ts";
+import type { ClusterHold } from "./cluster-hold.ts";
 import type { HashKeys } from "./hash-key.ts";
 import type { PacingFlags } from "./pacing-flags.ts";
 import type { PolicyAnnotations } from "./policy-annotations.ts";
@@ -35,8 +36,12 @@ export interface PolicyFlags {
 export interface Policy extends PolicyFlags {
   /** What the Namespace of the workload decides; undefined: nothing, or the Namespace is not known. */
   readonly namespacePolicy: NamespacePolicy | undefined;
+  /** The hold of every rollout; undefined: there is none. */
+  readonly clusterHold?: ClusterHold | undefined;
   /** The current keys of recorded hashes; undefined: hashes have no key. */
   readonly hashKeys?: HashKeys | undefined;
+  /** Whether this replica is stopping. It adds no scheduling hold, because perhaps no replica is left to lift the hold. */
+  readonly isStopping?: boolean;
   /** The names that the regular expressions of the workload match; undefined: it has none, or the names are not known. */
   readonly matchedNames?: MatchedNames | undefined;
 }
@@ -46,6 +51,8 @@ export interface NamespacePolicy {
   /** Whether the Namespace has `update-on-config-change: "true"`. */
   readonly optsIn: boolean;
   readonly annotations: PolicyAnnotations;
+  /** Present if the Namespace holds every rollout of the Wave that runs in it: the reason, or "". */
+  readonly clusterHold?: string;
   /** Present if `--namespace-selector` does not select the labels of the Namespace. */
   readonly unselected?: true;
   /** Present if the Namespace, and everything in it, is being deleted. */

@@ -42,12 +42,18 @@ export interface RolloutPolicy {
   readonly priority: Decided<number>;
   /** Failures before this time are ignored, in milliseconds since the epoch. */
   readonly resumedAt: number | undefined;
+  /** When a person requested a rollout, in milliseconds since the epoch, and the name of that person; "" if it is unknown. */
+  readonly rollRequest: PolicyValue<"roll-requested"> | undefined;
   /** Undefined if no annotation sets it. */
   readonly firstSight: PolicyValue<"first-sight"> | undefined;
   readonly excludeConfigMaps: Decided<Names>;
   readonly excludeSecrets: Decided<Names>;
+  /** How mixed Pods are replaced. Undefined if no annotation sets it. */
+  readonly mixed: PolicyValue<"mixed"> | undefined;
   /** Whether the Pods of a revision read pinned copies of their ConfigMaps. */
   readonly pinConfig: Decided<boolean>;
+  /** What follows a failed rollout: its Pods stay, or the workload returns to the pins before it. */
+  readonly onFailure: Decided<"halt" | "return">;
   /** The ConfigMaps that Pods read live although the workload is pinned. */
   readonly liveConfigMaps: Decided<Names>;
 }
@@ -91,10 +97,13 @@ export function rolloutPolicyOf(workload: PacedWorkload, policy: Policy): Rollou
     batches: decide("batches", true),
     priority: decide("priority", 0),
     resumedAt: decide("resumed", undefined).value,
+    rollRequest: decide("roll-requested", undefined).value,
     firstSight: decide("first-sight", undefined).value,
     excludeConfigMaps: decide("exclude-configmaps", noNames),
     excludeSecrets: decide("exclude-secrets", noNames),
+    mixed: decide("mixed", undefined).value,
     pinConfig: decide("pin-config", false),
+    onFailure: decide("on-failure", "halt" as const),
     liveConfigMaps: decide("live-configmaps", noNames),
     invalid,
   };

@@ -27,6 +27,17 @@ export const userAnnotations: Readonly<Record<string, UserAnnotation>> = {
     means: "Secrets that the workload reads outside its pod template.",
   },
   ...policyRows,
+  "allow-workload-ref": {
+    places: ["workload"],
+    allowed: '"true"',
+    means: "On a Deployment with Pods that has not opted in: a Rollout with workloadRef may restart its Pods.",
+  },
+  "hold-cluster": {
+    places: ["namespace"],
+    allowed: 'a reason, or "true"',
+    means:
+      "On the Namespace of Wave: stops every rollout of this Wave until the annotation is removed. Written by `wave hold --cluster`.",
+  },
   ignore: {
     places: ["config"],
     allowed: '"true" or "false"',

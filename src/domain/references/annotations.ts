@@ -6,6 +6,9 @@ export const annotationPrefix = "wave.pusher.com/";
 /** Annotation of a workload or Namespace: "true" opts in. */
 export const updateOnConfigChange = "wave.pusher.com/update-on-config-change";
 
+/** Annotation of the Namespace in which Wave runs: holds every rollout, and gives the reason. */
+export const holdCluster = "wave.pusher.com/hold-cluster";
+
 /** Annotation of a pod template, written by Wave: the hash of the configuration that its Pods read. */
 export const configHash = "wave.pusher.com/config-hash";
 
@@ -27,14 +30,31 @@ export const pinnedAnnotation = "wave.pusher.com/pinned";
  */
 export const rejectedConfigMaps = "wave.pusher.com/rejected-configmaps";
 
+/**
+ * Annotation of a workload, written by Wave with `on-failure: return`: the hash of the last rollout, a space, and the pins before it. Wave
+ * returns to these pins if the rollout fails.
+ */
+export const previousPins = "wave.pusher.com/previous-pins";
+
 /** Label of a pinned copy, with the value "true". */
 export const pinnedCopyLabel = "wave.pusher.com/pinned-copy";
 
 /** Annotation of a pinned copy: the name of its source. */
 export const copyOf = "wave.pusher.com/copy-of";
+/** Annotation of a pinned copy: the field manager that wrote its content first. */
+export const editedBy = "wave.pusher.com/edited-by";
 
 /** Annotation of a pinned copy: the time since when nothing uses it, in RFC 3339. Wave deletes it an hour later. */
 export const unusedSince = "wave.pusher.com/unused-since";
+
+/** Label of the record of a Job that is being replaced, with the value "true". */
+export const jobReplacementLabel = "wave.pusher.com/job-replacement";
+
+/** Annotation of such a record: what the record does not store in its own fields. */
+export const replacedJob = "wave.pusher.com/replaced-job";
+
+/** Annotation of a Deployment: "true" lets Wave restart its Pods for a workload that uses its pod template by workloadRef. */
+export const allowWorkloadRef = "wave.pusher.com/allow-workload-ref";
 
 /** Annotation of a workload: ConfigMaps that it reads outside its pod template, as comma-separated `name` or `namespace/name`. */
 export const extraConfigMaps = "wave.pusher.com/extra-configmaps";
@@ -51,6 +71,21 @@ export const recordedConfigAnnotation = "wave.pusher.com/recorded-config";
 /** Annotation of a workload, written by Wave: the number of rollouts without a quiet time between them, if more than one. */
 export const consecutiveRollouts = "wave.pusher.com/consecutive-rollouts";
 
+/** Annotation of a workload, written by Wave: digits of the hash to which it was rolled while it was not complete. */
+export const rolledIncomplete = "wave.pusher.com/rolled-incomplete";
+
+/**
+ * Annotation of a workload, written by Wave: the times in which the live configuration differed from that of the recorded hash. A Pod
+ * whose containers started in such a time may run another configuration.
+ */
+export const configDiffered = "wave.pusher.com/config-differed";
+
+/** Annotation of a workload, written by Wave: `held` or `halted` if its rollout has been so for a while. No plan reads it. */
+export const stateAnnotation = "wave.pusher.com/state";
+
+/** Annotation of a pod template, written by Wave: the time of a rollout with an unchanged hash, which replaces mixed Pods. */
+export const rolledAtAnnotation = "wave.pusher.com/rolled-at";
+
 /** Annotation of a workload, written by Wave: the versions of SecretProviderClass objects that its recorded hash includes. */
 export const providerClasses = "wave.pusher.com/secret-provider-classes";
 
@@ -63,8 +98,17 @@ export const writtenByWave: readonly string[] = [
   recordedConfigAnnotation,
   providerClasses,
   consecutiveRollouts,
+  rolledIncomplete,
   rejectedConfigMaps,
+  previousPins,
+  configDiffered,
+  stateAnnotation,
 ];
 
 /** The annotations that Wave writes on pod templates, beside those of hashes. */
-export const writtenOnTemplates: readonly string[] = [configHash, workloadRefHash, pinnedAnnotation];
+export const writtenOnTemplates: readonly string[] = [
+  configHash,
+  workloadRefHash,
+  pinnedAnnotation,
+  rolledAtAnnotation,
+];

@@ -7,6 +7,18 @@ export const fieldManager = "wave";
 /** The field manager of the owner references and finalizers that Wave writes. Such a write is neither a rollout nor an edit. */
 export const ownershipManager = "wave-owner-references";
 
+/** The field manager of `kubectl rollout undo`. The other commands of kubectl have names of their own, such as `kubectl-edit`. */
+export const kubectlUndoManager = "kubectl";
+
+/** The field manager of annotations that Wave writes beside rollouts. Such a write is neither a rollout nor an edit. */
+export const annotationManager = "wave-annotations";
+
+/** The field manager of recorded configuration. A recording replaces no Pod, so it is neither a rollout nor an edit. */
+export const recordManager = "wave-recorded-config";
+
+/** The field managers of Wave whose writes are neither rollouts nor edits. */
+const quietManagers: readonly (string | undefined)[] = [ownershipManager, annotationManager, recordManager];
+
 /** The metadata that record who wrote an object. */
 type WriteMetadata = Pick<ObjectMeta, "managedFields" | "creationTimestamp">;
 
@@ -17,31 +29,52 @@ export function epochSeconds(time: string | undefined): number {
 }
 
 /**
- * Returns when Wave last changed an object, in seconds since the epoch, and which other field manager changed it last. The time is 0 if
- * none of the fields that Wave wrote is left. Ignores the status. The entry of a field manager has the time of its last change.
+ * Returns when Wave last changed a workload, and when Wave last wrote a hash or recorded configuration, in seconds since the epoch, and which other field manager changed it last, and when another one
+ * changed its pod template, which is at `template`. A time is 0 if none of the fields that were written is left. Ignores the status. The
+ * entry of a field manager has the time of its last change.
  */
-export function lastWriters({ managedFields }: WriteMetadata): {
+export function lastWriters(
+  { managedFields }: WriteMetadata,
+  template: string,
+): {
   readonly byWaveAt: number;
+  readonly hashWrittenAt: number;
   readonly editedBy: string | undefined;
+  readonly templateEditedAt: number;
 } {
+  const templateFields = template.split("/").slice(1);
   let byWaveAt = 0;
+  let recordedAt = 0;
   let others = -1;
   let editedBy: string | undefined;
-  for (const { manager, subresource, time } of managedFields ?? []) {
-    if (subresource === "status" || manager === ownershipManager) continue;
+  let templateEditedAt = 0;
+  for (const { manager, subresource, time, fieldsV1 } of managedFields ?? []) {
+    if (subresource === "status") continue;
     const at = epochSeconds(time);
+    if (manager === recordManager) recordedAt = Math.max(recordedAt, at);
+    if (quietManagers.includes(manager)) continue;
     if (manager === fieldManager) byWaveAt = Math.max(byWaveAt, at);
-    else if (manager && at > others) [others, editedBy] = [at, manager];
+    else if (manager && (at > others || (at === others && manager === kubectlUndoManager)))
+      [others, editedBy] = [at, manager];
+    if (manager !== fieldManager && at > templateEditedAt && hasFields(fieldsV1, templateFields)) templateEditedAt = at;
   }
-  return { byWaveAt, editedBy: editedBy && sharedString(editedBy) };
+  const hashWrittenAt = Math.max(byWaveAt, recordedAt);
+  return { byWaveAt, hashWrittenAt, editedBy: editedBy && sharedString(editedBy), templateEditedAt };
+}
+
+/** Reports whether the fields of a manager (https://kubernetes.io/docs/reference/using-api/server-side-apply/) include some at a path. */
+function hasFields(fieldsV1: unknown, path: readonly string[]): boolean {
+  let fields = fieldsV1;
+  for (const name of path) fields = (fields as Readonly<Record<string, unknown>> | null | undefined)?.[`f:${name}`];
+  return fields !== undefined;
 }
 
 /**
  * Returns when an object was last changed, in seconds since the epoch; its creation time if it never was; 0 if unknown. Ignores
- * writes of owner references by Wave.
+ * writes of owner references and of annotations by Wave.
  */
 export function lastWrittenAt({ managedFields, creationTimestamp }: WriteMetadata): number {
-  const others = (managedFields ?? []).filter(({ manager }) => manager !== ownershipManager);
+  const others = (managedFields ?? []).filter(({ manager }) => !quietManagers.includes(manager));
   return latestOf(others) || epochSeconds(creationTimestamp);
 }
 
@@ -51,6 +84,17 @@ export function lastWrittenAt({ managedFields, creationTimestamp }: WriteMetadat
  */
 export function contentWrittenAt(metadata: WriteMetadata): number {
   return lastWrittenAt({ ...metadata, managedFields: contentEntries(metadata) });
+}
+
+/**
+ * Returns when the content of an object was last edited after its creation, in seconds since the epoch; undefined if it never was. An edit
+ * by the client that created the object, in the second of the creation, is not shown by the API.
+ */
+export function contentEditedAt(metadata: WriteMetadata): number | undefined {
+  const entries = contentEntries(metadata);
+  const last = latestOf(entries);
+  const created = epochSeconds(metadata.creationTimestamp);
+  return created > 0 && (last > created || (last === created && entries.length > 1)) ? last : undefined;
 }
 
 /** Returns the field manager that changed the content of an object last, by the same entries; undefined if the object does not record it. */

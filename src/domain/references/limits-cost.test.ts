@@ -7,8 +7,8 @@ import {
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
 import { processorMs } from "../../../test/support/processor-time.ts";
-import { kinds } from "../model/built-in-kinds.ts";
 import { sameWorkload } from "../model/cached-workload.ts";
+import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload } from "../model/workload.ts";
 import { planRollout } from "../plan/plan.ts";
 

@@ -49,18 +49,6 @@ describe("a workload above a limit", () => {
     ["places", variables(limits.places.max + 7, () => "one"), [], 7],
     ["places", projected(3_000), [], 3_000 * 3_000 - limits.places.max],
     ["objects", variables(limits.objects.max + 2, (i) => `m${i}`), [], 2],
-    [
-      "keys",
-      { pod: { containers: [{ name: "web", envFrom: ["a", "b"].map((name) => ({ configMapRef: { name } })) }] } },
-      [configMap("a", keys(3_000)), configMap("b", keys(3_000))],
-      6_000 - limits.keys.max,
-    ],
-    [
-      "keysOfObject",
-      { pod: readsAll("ConfigMap", "a") },
-      [configMap("a", keys(40_000))],
-      40_000 - limits.keysOfObject.max,
-    ],
   ])("of %s is not planned, and one warning shows count and limit", (limit, wanted, configs, more) => {
     const decided = plan(wanted, ...configs);
     const { max } = limits[limit];
@@ -94,6 +82,58 @@ describe("a workload above a limit", () => {
   });
 });
 
+describe("a workload that reads an object with too many keys", () => {
+  const both = ["page", "large"].map((name) => ({ configMapRef: { name } }));
+  const wanted = { pod: { containers: [{ name: "web", envFrom: both }] } };
+  const large = (count: number, more: Record<string, string> = {}, resourceVersion = "7") =>
+    configMap("large", { ...keys(count), ...more }, { resourceVersion });
+  const hashOf = (of: WorkloadFixture, ...configs: Config[]) => {
+    const decided = plan(of, ...configs);
+    return { hash: "hash" in decided ? decided.hash : undefined, outcome: decided.outcome, warnings: decided.warnings };
+  };
+
+  it.each([
+    ["one object has more than the limit", 5_001],
+    ["two objects together have more than the limit", 4_999],
+    ["one object has more keys than Wave parses", 100_000],
+  ])("is rolled for other objects and for the data of this one, with a Warning: %s", (_, count) => {
+    const page = (a: string) => configMap("page", { a, b: "" });
+    const first = hashOf(wanted, page("1"), large(count));
+    expect(first.outcome).toBe("firstHash");
+    expect(first.warnings).toEqual([
+      {
+        reason: "OverLimit",
+        message: expect.stringMatching(/^ConfigMap "large" has [0-9,]+ keys, .* limit .* is 5,000\./),
+      },
+    ]);
+    expect(hashOf(wanted, page("1"), large(count))).toEqual(first);
+    expect(hashOf(wanted, page("2"), large(count)).hash).not.toBe(first.hash);
+    expect(hashOf(wanted, page("1"), large(count, { k1: "new" }, "8")).hash).not.toBe(first.hash);
+  });
+
+  it("is not rolled for labels, if Wave parses all keys", () => {
+    const labelled = configMap("large", keys(5_001), { resourceVersion: "8", labels: { team: "shop" } });
+    const page = configMap("page", { a: "1" });
+    expect(hashOf(wanted, page, labelled).hash).toBe(hashOf(wanted, page, large(5_001)).hash);
+  });
+
+  it("is rolled if it reads one key, and does not wait for that key", () => {
+    const valueFrom = { configMapKeyRef: { name: "large", key: "k1" } };
+    const one = { pod: { containers: [{ name: "web", env: [{ name: "A", valueFrom }] }] } };
+    expect(hashOf(one, large(5_001))).toMatchObject({ outcome: "firstHash" });
+    expect(hashOf(one, large(5_001)).hash).not.toBe(hashOf(one, large(5_001, { k1: "new" })).hash);
+  });
+
+  it("names the object and no key as the change", () => {
+    const before = planRollout(workload(wanted), lookupOf(configMap("page", { a: "1" }), large(10)), defaultPolicy);
+    if (!("view" in before)) throw new Error("no view");
+    const recorded = workload({ ...wanted, templateAnnotations: { "wave.pusher.com/config-hash": before.view.hash } });
+    const now = lookupOf(configMap("page", { a: "1" }), large(5_001));
+    const due = planRollout(recorded, now, defaultPolicy, before.view);
+    expect([due.outcome, due.reason]).toEqual(["roll", 'ConfigMap "large" changed']);
+  });
+});
+
 describe("a workload within the limits", () => {
   it("is planned", () => {
     const wanted = variables(limits.places.max, (i) => `m${i % limits.objects.max}`);
@@ -104,13 +144,13 @@ describe("a workload within the limits", () => {
 });
 
 describe("a ConfigMap above its limit", () => {
-  it("is kept without keys or digests, but with their number and the namespaces that it is shared with", () => {
+  it("is kept with one digest of all data, with the number of its keys and the namespaces that it is shared with", () => {
     const annotations = { "wave.pusher.com/shared-with": "shop" };
     const binaryData = { logo: "" };
     const metadata = { namespace: "default", name: "large", annotations };
     const config = toConfig("ConfigMap", { metadata, data: keys(limits.keysOfObject.max), binaryData });
     expect(config.limitExceeded).toEqual({ limit: "keysOfObject", count: limits.keysOfObject.max + 1 });
-    expect([keysOf(config), config.digests]).toEqual([[], ""]);
+    expect([keysOf(config), config.digests.length]).toEqual([[""], 32]);
     expect(isSharedWith(config, "shop")).toBe(true);
   });
 
@@ -129,7 +169,7 @@ describe("a ConfigMap above its limit", () => {
 });
 
 it("the limits are in the docs", () => {
-  const page = readFileSync(new URL("../../../docs/limits.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../../docs/kinds.md", import.meta.url), "utf8");
   for (const { max, unit, advice } of Object.values(limits)) {
     expect(page).toContain(`| ${formatCount(max)} | ${unit} | ${advice} |`);
   }

@@ -12,7 +12,7 @@ export interface Limit {
 
 /**
  * The limits, far above the size of real objects. Wave plans anything within the limits in a tenth of a second, on the one core that
- * all workloads share. docs/limits.md has this table.
+ * all workloads share. docs/kinds.md has this table.
  */
 export const limits = {
   annotations: {
@@ -64,20 +64,26 @@ export const limits = {
  */
 export const maxSharedWithBytes = 8_192;
 
+/** How many keys of `data` or `binaryData` Wave parses. */
+export const parsedKeys = 20_000;
+
 /** A limit that is exceeded, with the actual count. */
 export interface LimitExceeded {
   readonly limit: keyof typeof limits;
   readonly count: number;
+  /** The limit that applies, if it is lower than usual because other namespaces use the memory. */
+  readonly max?: number;
   /** The object that is too large; undefined if the limit is not about a single object. */
   readonly object?: ConfigName;
 }
 
 /** Returns one line with the actual count, the limit, and what to do. `describe` names the object. */
 export function describeLimitExceeded(
-  { limit, count, object }: LimitExceeded,
+  { limit, count, max: lower, object }: LimitExceeded,
   describe: (object: ConfigName) => string,
 ): string {
   const { max, unit, advice } = limits[limit];
   const which = object === undefined ? "" : ` (${describe(object)})`;
-  return `${formatCount(count)} ${unit}${which}, limit ${formatCount(max)}. ${advice}.`;
+  if (lower === undefined) return `${formatCount(count)} ${unit}${which}, limit ${formatCount(max)}. ${advice}.`;
+  return `${formatCount(count)} ${unit}${which}, limit ${formatCount(lower)} in the memory that is left. Raise the memory limit of Wave, or n${advice.slice(advice.indexOf("name fewer") + 1)}.`;
 }

@@ -30,6 +30,8 @@ export const invalidAnnotationTexts = {
     `Annotation ${annotation} has the invalid value ${quoted(value)}. Use a duration such as "5m".`,
   contradiction: (annotation: string, value: string, others: string) =>
     `Annotation ${annotation}: ${quoted(value)} does not opt the workload in, but the annotations of ${others} do. Wave rolls the workload for the objects in these other annotations. Remove one of the annotations.`,
+  returnWithoutPins:
+    'Annotation wave.pusher.com/on-failure has no effect: the workload is not pinned. Run Wave with --pin-config, and set wave.pusher.com/pin-config to "true".',
   templateSourceMissing: (source: string) =>
     `Not rolled. The template source ${source} does not exist in this namespace. Create it.`,
   templateSourceUnsupported: (source: string) =>
@@ -46,3 +48,7 @@ export const crossNamespaceTexts = {
 
 /** The text of warnings with the reason `OverLimit`. */
 export const overLimitText = (excess: string): string => `Not rolled: ${excess}`;
+
+/** The text of a warning with the reason `OverLimit` about an object that Wave compares as a whole. */
+export const wholeObjectText = (object: string, count: string, limit: string): string =>
+  `${object} has ${count} keys, and the limit for all keys that the Pods read is ${limit}. Wave rolls the workload for each change of its data, also of keys that no Pod reads. Split that object, or combine its keys in one file.`;

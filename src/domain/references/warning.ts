@@ -9,6 +9,9 @@ export interface Warning {
     | "ConfigurationMissing"
     | "OverLimit"
     | "OldFinalizer"
+    | "AnnotationsKept"
+    | "AnnotationsLost"
+    | "RolloutBlocked"
     | "Unpinned"
     | "PinsKept"
     | "RolledBack";

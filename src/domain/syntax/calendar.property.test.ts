@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { closesAt, isOpen, opensAt } from "./calendar.ts";
+import { closesAt, isOpen, localTime, opensAt } from "./calendar.ts";
 import { parseWindow } from "./window.ts";
 
 const minute = 60_000;
@@ -98,6 +98,17 @@ describe("a window, against a wall clock that is read every minute", () => {
     expect(opensAt(window, at("2026-07-05T12:00:00Z"))).toBe(at("2026-07-05T22:00:00Z"));
     expect(isOpen(window, at("2026-07-05T23:00:00Z"))).toBe(false);
     expect(opensAt(window, at("2026-07-05T23:00:00Z"))).toBe(at("2026-07-06T04:00:00Z"));
+  });
+
+  it("is shown on the clock of the range that opens, with its day, and not if that clock shows UTC", () => {
+    const window = parseWindow("Tue 03:00-04:00 Europe/Berlin; Mon 22:30-23:00 America/New_York; Sat 01:00-02:00");
+    if (window === undefined) throw new Error("not read");
+    const shown = (from: string) => localTime(window, opensAt(window, Date.parse(from)));
+    expect(shown("2026-11-23T16:00:00Z")).toBe("Tue 03:00 Europe/Berlin");
+    expect(shown("2026-07-06T16:00:00Z")).toBe("Tue 03:00 Europe/Berlin");
+    expect(shown("2026-11-24T03:10:00Z")).toBe("Mon 22:30 America/New_York");
+    expect(shown("2026-11-25T00:00:00Z")).toBeUndefined();
+    expect(localTime(window, Date.parse("2026-11-25T00:00:00Z"))).toBeUndefined();
   });
 
   it("opens a week later if spring skips its hour, and twice if autumn repeats its hour", () => {

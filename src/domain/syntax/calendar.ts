@@ -1,4 +1,4 @@
-import { type OffsetAt, zoneOffset } from "./time-zone.ts";
+import { type OffsetAt, utcNames, zoneOffset } from "./time-zone.ts";
 import type { Window, WindowTimes } from "./window.ts";
 
 const minute = 60_000;
@@ -22,6 +22,17 @@ export function isOpen(window: Window, now: number): boolean {
  */
 export function opensAt(window: Window, now: number): number {
   return Math.min(...window.times.map((times) => firstOpening(times, now)));
+}
+
+/**
+ * Returns a moment in which a window is open, as the clock of the open range shows it: `Tue 03:00 Europe/Berlin`. Returns undefined if
+ * that clock shows UTC, or if the window is closed.
+ */
+export function localTime({ times }: Window, at: number): string | undefined {
+  const open = times.find((each) => covers(each, at + clockOf(each)(at)));
+  if (open === undefined || utcNames.has(open.zone)) return undefined;
+  const local = new Date(at + clockOf(open)(at)).toUTCString();
+  return `${local.slice(0, 3)} ${local.slice(17, 22)} ${open.zone}`;
 }
 
 /**

@@ -59,6 +59,11 @@ export function isClusterFailure(error: unknown): error is ApiError | Connection
   return error instanceof ApiError || error instanceof ConnectionError;
 }
 
+/** Reports whether the server no longer keeps the requested resourceVersion or page. */
+export function isExpired(error: unknown): boolean {
+  return apiFailureOf(error)?.type === "expired";
+}
+
 /** Returns how long the server requests to wait before the next try, in milliseconds: 0 to 300,000. */
 export function retryAfterMs(error: unknown): number {
   return error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, maxRetryAfterMs) : 0;
@@ -68,6 +73,8 @@ function failureOf(error: ApiError): ApiFailure {
   const { status, reason } = error;
   if (isWebhookDenial(error)) return { type: "deniedByWebhook", error };
   if (!isFromApiServer(error)) return unavailable(error, true);
+  // A stream that began with 200 ends with this reason.
+  if (reason === "Expired") return { type: "expired", error };
   switch (status) {
     case 400:
     case 413:

@@ -61,7 +61,5 @@ export const isAlreadyExists = (error: unknown): error is ApiError =>
 /** Reports whether a write failed with 409: the object is newer than the one that the write was made from. */
 export const isConflict = (error: unknown): error is ApiError =>
   hasStatus(error, 409) && error.reason !== "AlreadyExists";
-/** Reports whether the status is 410: the server no longer keeps the requested resourceVersion or page. */
-export const isGone = (error: unknown): error is ApiError => hasStatus(error, 410);
 /** Reports whether the status is 422: the object is invalid, or a `test` of a JSON Patch failed. */
 export const isInvalid = (error: unknown): error is ApiError => hasStatus(error, 422);

@@ -8,6 +8,8 @@ export interface ClusterConfig {
   /** Source of this configuration, for messages: "context kind-dev of /home/a/.kube/config". */
   readonly source: string;
   readonly tls: TlsConfig;
+  /** The proxy to the server: `http`, `https` or `socks5`, with the login in it. Undefined: none. */
+  readonly proxy?: URL | undefined;
   readonly credentials: Credentials;
 }
 

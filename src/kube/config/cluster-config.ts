@@ -9,7 +9,8 @@ import { ClusterConfigError } from "../api/errors.ts";
 import type { ClusterConfig } from "./cluster-access.ts";
 import { configErrorTexts } from "./config-error-texts.ts";
 import { tokenFileCredentials } from "./credentials.ts";
-import { loadKubeconfig } from "./kubeconfig.ts";
+import { loadKubeconfig, readContextNames } from "./kubeconfig.ts";
+import { proxyFromEnvironment } from "./proxy.ts";
 
 /** Sources of the cluster configuration. */
 export interface ClusterConfigOptions {
@@ -41,7 +42,7 @@ export async function loadClusterConfig(options: ClusterConfigOptions): Promise<
     if (config !== undefined) return config;
     throw new ClusterConfigError(configErrorTexts.flagFileNotFound(kubeconfigFlag));
   }
-  const files = [...new Set((env.KUBECONFIG ?? "").split(delimiter).filter((file) => file !== ""))];
+  const files = filesOfVariable(env);
   if (files.length > 0) {
     const config = await loadKubeconfig(files, surroundings);
     if (config !== undefined) return config;
@@ -55,6 +56,21 @@ export async function loadClusterConfig(options: ClusterConfigOptions): Promise<
   throw new ClusterConfigError(pod?.problem ?? configErrorTexts.noCluster(home));
 }
 
+/** Returns the names of the contexts that `--context` can select. @throws ClusterConfigError if a file is invalid. */
+export function loadContextNames({
+  kubeconfigFlag = "",
+  env,
+  homeDir,
+}: Pick<ClusterConfigOptions, "kubeconfigFlag" | "env" | "homeDir">): Promise<readonly string[]> {
+  const files = filesOfVariable(env);
+  if (kubeconfigFlag !== "") return readContextNames([kubeconfigFlag]);
+  return readContextNames(files.length > 0 ? files : [join(homeDir, ".kube", "config")]);
+}
+
+function filesOfVariable({ KUBECONFIG = "" }: ClusterConfigOptions["env"]): readonly string[] {
+  return [...new Set(KUBECONFIG.split(delimiter).filter((file) => file !== ""))];
+}
+
 interface PodConfig {
   readonly config?: ClusterConfig;
   readonly problem?: string;
@@ -64,16 +80,19 @@ interface PodConfig {
 async function inCluster({ env, inClusterFolder }: ClusterConfigOptions, clock: Clock): Promise<PodConfig | undefined> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
   if (!host || !port) return undefined;
+  const server = new URL(`https://${host.includes(":") ? `[${host}]` : host}:${port}`);
+  const proxy = proxyFromEnvironment(server, env);
   const folder = inClusterFolder ?? "/var/run/secrets/kubernetes.io/serviceaccount";
   try {
     await readFile(join(folder, "token"));
     const ca = await readFile(join(folder, "ca.crt"), "utf8");
     const namespace = await readFile(join(folder, "namespace"), "utf8").catch(() => "");
     const config: ClusterConfig = {
-      server: new URL(`https://${host.includes(":") ? `[${host}]` : host}:${port}`),
+      server,
       namespace: namespace.trim() || undefined,
       source: "the ServiceAccount of the Pod",
       tls: { ca, insecure: false },
+      proxy,
       credentials: tokenFileCredentials(join(folder, "token"), clock),
     };
     return { config };

@@ -1,4 +1,4 @@
-/** The errors about kubeconfigs and credentials, one line each. docs/errors.md is made from this table. */
+/** The errors about kubeconfigs and credentials, one line each. */
 export const configErrorTexts = {
   noCluster: (home: string) =>
     `no cluster configured: $KUBECONFIG is not set, Wave does not run in a Pod, and ${home} does not exist; set --kubeconfig FILE`,
@@ -11,6 +11,8 @@ export const configErrorTexts = {
   contextNotFound: (files: string, name: string, choice: string) => `${files}: context ${name} not found (${choice})`,
   pluginFailed: (file: string, place: string, command: string, cause: string) =>
     `${file}: ${place}: credential plugin ${command} failed: ${cause}`,
+  invalidProxy: (variable: string) =>
+    `$${variable} is not a URL of a proxy; use http://, https:// or socks5:// with a host and a port`,
   tokenUnreadable: (file: string, cause: string) => `cannot read token file ${file}: ${cause}`,
   tokenEmpty: (file: string) => `token file ${file} is empty`,
 } as const;

@@ -12,6 +12,7 @@ export interface Credential {
   readonly certificate?: { readonly cert: string; readonly key: string } | undefined;
 }
 
+/** A source of credentials, which may change: a token, a file or a plugin. */
 export interface Credentials {
   /** Returns the current credential. @throws ClusterConfigError if there is none, for example if a plugin fails. */
   current(): Promise<Credential>;
@@ -25,6 +26,10 @@ export function fixedCredentials(headers: Credential["headers"] = {}): Credentia
   return { current: async () => credential, renew: async () => undefined };
 }
 
+/**
+ * Returns the header of a bearer token
+ * (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#putting-a-bearer-token-in-a-request).
+ */
 export function bearer(token: string): Credential["headers"] {
   return { authorization: `Bearer ${token}` };
 }

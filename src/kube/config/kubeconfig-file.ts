@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { parseYaml, Section } from "../../lib/section.ts";
+import { parseYaml, Section } from "../../lib/yaml-mapping.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { ClusterConfigError } from "../api/errors.ts";
 import { configErrorTexts } from "./config-error-texts.ts";

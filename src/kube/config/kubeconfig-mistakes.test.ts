@@ -58,8 +58,8 @@ describe("a mistake in a kubeconfig is one line with its file and path, and neve
     ],
     [
       "a proxy",
-      { cluster: { "proxy-url": "http://proxy" } },
-      "clusters[dev].cluster.proxy-url is not supported; remove it and connect without a proxy",
+      { cluster: { "proxy-url": "ftp://me:sekret@proxy" } },
+      "clusters[dev].cluster.proxy-url is not the URL of a proxy; use http://, https:// or socks5:// with a host and a port",
     ],
     [
       "an authority that nobody asks",

@@ -1,4 +1,4 @@
-import type { Section } from "../../lib/section.ts";
+import type { Section } from "../../lib/yaml-mapping.ts";
 import {
   bearer,
   type Credential,

@@ -1,10 +1,11 @@
-import type { Section } from "../../lib/section.ts";
+import type { Section } from "../../lib/yaml-mapping.ts";
 import { ClusterConfigError } from "../api/errors.ts";
 import type { ClusterConfig } from "./cluster-access.ts";
 import { configErrorTexts } from "./config-error-texts.ts";
 import type { ExecContext } from "./exec-plugin.ts";
 import { readKubeconfigFile, readPem } from "./kubeconfig-file.ts";
 import { userCredentials } from "./kubeconfig-user.ts";
+import { parseProxyUrl, proxyFromEnvironment } from "./proxy.ts";
 
 /** Options of {@link loadKubeconfig}. */
 export interface KubeconfigOptions extends ExecContext {
@@ -31,9 +32,18 @@ export async function loadKubeconfig(
   files: readonly string[],
   options: KubeconfigOptions,
 ): Promise<ClusterConfig | undefined> {
-  const sections = await Promise.all(files.map(readKubeconfigFile));
-  const found = sections.filter((section) => section !== undefined);
+  const found = await readSections(files);
   return found.length === 0 ? undefined : clusterOf(merge(found), options);
+}
+
+/** Returns the names of the contexts of files, in their order. Skips files that do not exist. @throws ClusterConfigError if a file is invalid. */
+export async function readContextNames(files: readonly string[]): Promise<readonly string[]> {
+  return [...merge(await readSections(files)).contexts.keys()];
+}
+
+async function readSections(files: readonly string[]): Promise<readonly Section[]> {
+  const sections = await Promise.all(files.map(readKubeconfigFile));
+  return sections.filter((section) => section !== undefined);
 }
 
 function merge(sections: readonly Section[]): Kubeconfig {
@@ -91,11 +101,13 @@ async function clusterOf(kubeconfig: Kubeconfig, options: KubeconfigOptions): Pr
       "is missing; client-certificate and client-key belong together",
     );
   }
+  const server = serverOf(cluster);
   return {
-    server: serverOf(cluster),
+    server,
     namespace: context.text("namespace"),
     source: `context ${name} of ${context.file}`,
     tls,
+    proxy: proxyOf(cluster) ?? proxyFromEnvironment(server, options.env),
     credentials: userCredentials(user, cluster, tls.ca, options),
   };
 }
@@ -113,10 +125,22 @@ function referred(
   return section;
 }
 
-function serverOf(cluster: Section): URL {
-  if (cluster.has("proxy-url")) {
-    throw cluster.wrong("proxy-url", "is not supported; remove it and connect without a proxy");
+/** Returns the proxy of a cluster; undefined if it has none of its own. Like in kubectl, `NO_PROXY` does not apply to it. */
+function proxyOf(cluster: Section): URL | undefined {
+  const text = cluster.text("proxy-url");
+  if (text === undefined) return undefined;
+  const proxy = parseProxyUrl(text);
+  // The text may contain a password.
+  if (proxy === undefined) {
+    throw cluster.wrong(
+      "proxy-url",
+      "is not the URL of a proxy; use http://, https:// or socks5:// with a host and a port",
+    );
   }
+  return proxy;
+}
+
+function serverOf(cluster: Section): URL {
   const server = cluster.text("server");
   if (server === undefined) throw cluster.wrong("server", "is missing");
   const url = URL.parse(server);

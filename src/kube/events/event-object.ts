@@ -1,6 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../lib/clock.ts";
+import { printable } from "../../lib/printable.ts";
 
+/**
+ * The object that an Event is about. `kubectl describe` finds Events by the kind, namespace, name and uid of this object
+ * (https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#objectreference-v1-core).
+ */
 export interface ObjectReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -16,7 +21,7 @@ export interface ObjectEvent {
   readonly type: "Normal" | "Warning";
   /** CamelCase. */
   readonly reason: string;
-  /** Truncated to {@link maxMessageBytes}. Never contains a value of a ConfigMap or Secret. */
+  /** Written as one printable line, truncated to {@link maxMessageBytes}. Never contains a value of a ConfigMap or Secret. */
   readonly message: string;
   /** Set if the Event may not be new: this replica "reported" the problem before, or "perhaps" the previous leader did. */
   readonly repeats?: "reported" | "perhaps";
@@ -25,6 +30,7 @@ export interface ObjectEvent {
 /** Maximum length of a message, in bytes. This is the limit of the API server. */
 export const maxMessageBytes = 1024;
 
+/** The program that writes Events, and the clock for their timestamps. */
 export interface EventSource {
   readonly clock: Clock;
   readonly component: string;
@@ -44,7 +50,7 @@ export function toEventBody(event: ObjectEvent, count: number, { clock, componen
     involvedObject: { ...reference, ...(regarding.namespace && { namespace: regarding.namespace }) },
     type,
     reason,
-    message: truncateUtf8(message, maxMessageBytes),
+    message: truncateUtf8(printable(message), maxMessageBytes),
     source: { component },
     reportingComponent: component,
     reportingInstance: instance,

@@ -1,3 +1,4 @@
+/** One request to the API server. The client adds the credentials, and the base path of the server. */
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Path from the root of the server. See `resourcePath`. */

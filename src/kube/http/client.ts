@@ -1,5 +1,5 @@
-// The client of the API server: requests, responses and connections. Knows no kind of object.
-/** This folder sends requests to one API server over HTTP/1.1 and HTTP/2. It knows no kind of object and logs nothing but reachability. */
+// The client of one API server: requests, responses and connections over HTTP/1.1 and HTTP/2. Knows no kind of object, and logs nothing but
+// reachability.
 import type { Clock } from "../../lib/clock.ts";
 import { GarbageCollection } from "../../lib/garbage-collection.ts";
 import { SlotPool } from "../../lib/slot-pool.ts";
@@ -21,6 +21,7 @@ import { type RequestInfo, requestInfo } from "./request-info.ts";
 import { readBody, toApiError } from "./response-body.ts";
 import { UnprocessedError } from "./transport.ts";
 
+/** A client of one API server. The client connects with its first request. */
 export interface ApiClient {
   /**
    * Returns the parsed response. Retries once with new credentials after a 401. Retries other failures only if the server
@@ -63,7 +64,7 @@ const collectAfterBytes = 4 * 1024 * 1024;
 /** Closes a connection at most 6 s after the peer disappeared. */
 const defaultPing: PingSettings = { intervalMs: 3_000, timeoutMs: 3_000 };
 
-/** Creates a client that connects with its first request. docs/adr/0004-api-client.md has the reasons for an own client. */
+/** Creates a client that connects with its first request. contributing/adr/0004-api-client.md has the reasons for an own client. */
 export function createApiClient(options: ApiClientOptions): ApiClient {
   const { config, clock, metrics, userAgent, reachability, ping = defaultPing, connect = createConnections } = options;
   const requests = metrics.counter(clusterMetrics.requests);
@@ -77,7 +78,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     if (connections === undefined || credential.certificate !== certificate) {
       connections?.close();
       certificate = credential.certificate;
-      connections = connect(config.server, { ...config.tls, ...certificate }, { clock, ping });
+      connections = connect(config.server, { ...config.tls, ...certificate }, { clock, ping, proxy: config.proxy });
     }
     return connections;
   };

@@ -25,7 +25,7 @@ export interface Connections {
 export function createConnections(
   server: URL,
   tls: TlsConfig,
-  options: { readonly clock: Clock; readonly ping: PingSettings },
+  options: { readonly clock: Clock; readonly ping: PingSettings; readonly proxy?: URL | undefined },
 ): Connections {
   let http1: Transport | undefined;
   let http2: Http2Connection[] = [];
@@ -33,7 +33,7 @@ export function createConnections(
   let closed = false;
 
   const connectOnce = async (): Promise<void> => {
-    const socket = await connectTls(server, tls);
+    const socket = await connectTls(server, tls, options.proxy);
     if (!closed && socket.alpnProtocol === "h2") {
       const connection = await connectHttp2(server, socket, options);
       // Keeps connections that are no longer used but not ended, for close().
@@ -41,7 +41,7 @@ export function createConnections(
       if (closed) connection.close();
     } else {
       socket.destroy();
-      http1 = createHttp1Transport(server, tls);
+      http1 = createHttp1Transport(server, tls, options.proxy);
     }
   };
 
@@ -54,7 +54,7 @@ export function createConnections(
 
   const withRoom = (longLived: boolean): Transport | undefined => {
     if (closed) throw new Error("the client is closed");
-    if (server.protocol === "http:") http1 ??= createHttp1Transport(server, tls);
+    if (server.protocol === "http:") http1 ??= createHttp1Transport(server, tls, options.proxy);
     if (http1 !== undefined) return http1;
     return http2.find((connection) => connection.isUsable() && connection.hasRoom(longLived));
   };

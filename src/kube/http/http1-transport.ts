@@ -1,6 +1,8 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import { connect } from "node:tls";
 import type { TlsConfig } from "../config/cluster-access.ts";
-import { tlsOptions } from "./tls-connect.ts";
+import { openServerTunnel, tlsOptions, withServerName } from "./tls-connect.ts";
 import {
   type Exchange,
   type Transport,
@@ -10,11 +12,20 @@ import {
 } from "./transport.ts";
 
 /** Creates an HTTP/1.1 transport with keep-alive connections, for `http://` servers and servers without HTTP/2. */
-export function createHttp1Transport(server: URL, tls: TlsConfig): Transport {
+export function createHttp1Transport(server: URL, tls: TlsConfig, proxy?: URL): Transport {
   // Not an ES module import, which would also load the lazy parts of node:http: 13 MiB.
   const secure = server.protocol === "https:";
   const { Agent, request } = secure ? process.getBuiltinModule("node:https") : process.getBuiltinModule("node:http");
   const agent = new Agent({ keepAlive: true, keepAliveMsecs: 5_000, ...(secure ? tlsOptions(server, tls) : {}) });
+  if (proxy !== undefined) {
+    agent.createConnection = (_options, callback) => {
+      connectThrough(server, tls, proxy).then(
+        (socket) => callback?.(null, socket),
+        (error) => callback?.(error, new Socket()),
+      );
+      return undefined;
+    };
+  }
 
   const send = ({ method, path, headers, body }: TransportRequest): Exchange => {
     const url = new URL(path, server);
@@ -40,6 +51,14 @@ export function createHttp1Transport(server: URL, tls: TlsConfig): Transport {
     return { response, cancel: (reason) => void sent.destroy(reason) };
   };
   return { send, close: () => agent.destroy() };
+}
+
+/** Connects through a proxy, for TLS without HTTP/2. */
+async function connectThrough(server: URL, tls: TlsConfig, proxy: URL): Promise<Socket> {
+  const tunnel = await openServerTunnel(server, proxy);
+  return server.protocol === "https:"
+    ? connect({ ...withServerName(tlsOptions(server, tls)), socket: tunnel })
+    : tunnel;
 }
 
 /** Adds the length. Without it Node.js sends the body of a DELETE without framing, and servers respond with 400. */

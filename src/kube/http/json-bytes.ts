@@ -1,7 +1,9 @@
 /** Scans JSON as bytes, to skip parts without parsing them. */
 
+/** The byte `"`, which begins and ends a string. */
 export const quote = 0x22;
 const backslash = 0x5c;
+/** The byte `,` between members of an object or items of a list. */
 export const comma = 0x2c;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;

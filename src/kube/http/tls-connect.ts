@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { connect } from "node:tls";
 import type { TlsConfig } from "../config/cluster-access.ts";
@@ -18,12 +19,30 @@ export function tlsOptions(server: URL, tls: TlsConfig) {
 
 const connectTimeoutMs = 10_000;
 
+/** Opens the tunnel to a server through a proxy. Rejects after 10 s without a response. */
+export async function openServerTunnel(server: URL, proxy: URL): Promise<Socket> {
+  // Loaded only with a proxy.
+  const { openTunnel } = await import("./proxy/tunnel.ts");
+  const host = server.hostname.replace(/^\[|\]$/g, "");
+  return openTunnel(
+    proxy,
+    { host, port: Number(server.port) || (server.protocol === "http:" ? 80 : 443) },
+    connectTimeoutMs,
+  );
+}
+
+/** Returns TLS options that send the name of the server, which `tls.connect` does not do by itself. */
+export function withServerName<T extends { readonly host: string; readonly servername?: string }>(options: T): T {
+  const servername = options.servername ?? (/^[\d.]+$|:/.test(options.host) ? undefined : options.host);
+  return { ...options, ...(servername && { servername }) };
+}
+
 /** Connects and completes the TLS handshake, with HTTP/2 preferred to HTTP/1.1. Rejects after 10 s without a response. */
-export function connectTls(server: URL, tls: TlsConfig): Promise<TLSSocket> {
+export async function connectTls(server: URL, tls: TlsConfig, proxy?: URL): Promise<TLSSocket> {
+  const tunnel = proxy && (await openServerTunnel(server, proxy));
   return new Promise((resolve, reject) => {
-    const options = tlsOptions(server, tls);
-    const servername = options.servername ?? (/^[\d.]+$|:/.test(options.host) ? undefined : options.host);
-    const socket = connect({ ...options, ...(servername && { servername }), ALPNProtocols: ["h2", "http/1.1"] });
+    const options = { ...withServerName(tlsOptions(server, tls)), ...(tunnel && { socket: tunnel }) };
+    const socket = connect({ ...options, ALPNProtocols: ["h2", "http/1.1"] });
     socket.setNoDelay(true);
     socket.setTimeout(connectTimeoutMs, () =>
       socket.destroy(new Error(`no response from ${server.host} within ${connectTimeoutMs / 1000} s`)),

@@ -29,6 +29,7 @@ export interface Exchange {
   readonly cancel: (reason: Error) => void;
 }
 
+/** Sends requests to one server over HTTP/1.1 or HTTP/2. */
 export interface Transport {
   readonly send: (request: TransportRequest) => Exchange;
   /** Closes all connections. Running requests fail. */

@@ -54,7 +54,7 @@ async function pausesBetween(count: number, listener: RequestListener) {
 const status = (code: number, headers: Record<string, string> = {}): RequestListener => {
   return (_, response) => {
     response.writeHead(code, { "content-type": "application/json", ...headers });
-    response.end(JSON.stringify({ kind: "Status", code, message: "refused" }));
+    response.end(JSON.stringify({ kind: "Status", code, reason: "Refused", message: "refused" }));
   };
 };
 

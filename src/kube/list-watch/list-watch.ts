@@ -5,13 +5,13 @@ import { backoffMs } from "../../runtime/backoff.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
 import type { Counter } from "../../telemetry/metrics/metrics.ts";
-import { retryAfterMs } from "../api/api-failure.ts";
+import { apiFailureOf, isExpired, retryAfterMs } from "../api/api-failure.ts";
 import type { KubeObject } from "../api/api-types.ts";
 import { ApiError, isNotFound } from "../api/errors.ts";
 import { type Resource, resourcePath } from "../api/resources.ts";
 import { pagedList } from "./paged-list.ts";
 import type { ListWatchOptions, ReflectorEvent, WatchContext } from "./watch-context.ts";
-import { isExpired, watchFrom } from "./watch-from.ts";
+import { watchFrom } from "./watch-from.ts";
 import { createWatchReport, listFailureText } from "./watch-report.ts";
 
 /**
@@ -141,7 +141,8 @@ type Restart = LabelsOf<typeof clusterMetrics.restarts>;
 
 /** Servers before 1.27, or with WatchList off, reject `sendInitialEvents` as invalid. */
 function offersNoStreams(error: unknown): boolean {
-  return error instanceof ApiError && (error.status === 400 || error.status === 422);
+  const type = apiFailureOf(error)?.type;
+  return type === "badRequest" || type === "invalid";
 }
 
 function count(restarts: Counter<Restart>, resource: Resource, reason: Restart["reason"]): void {

@@ -1,10 +1,10 @@
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
+import { isExpired } from "../api/api-failure.ts";
 import type { KubeList, KubeObject } from "../api/api-types.ts";
 import { withoutBulkyFields } from "../http/large-json.ts";
 import { listItems } from "../http/list-items.ts";
 import { withIdleTimeout } from "./idle-timeout.ts";
 import type { ReflectorEvent, WatchContext } from "./watch-context.ts";
-import { isExpired } from "./watch-from.ts";
 
 /** Target size of a page: the API server and etcd keep the whole page in memory. */
 const pageBytes = 2 * 1024 * 1024;
@@ -12,14 +12,11 @@ const pageBytes = 2 * 1024 * 1024;
 const limits = { first: 20, least: 5, most: 500 };
 const silenceLimitMs = 30_000;
 
-/** Media type of a list with metadata only: https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches. */
-export const metadataOnlyList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
-
 /** Options of {@link pagedList}. */
 export interface PagedListContext
   extends Pick<WatchContext, "client" | "path" | "what" | "fieldSelector" | "clock" | "log" | "heard" | "signal"> {
   readonly labelSelector?: string | undefined;
-  /** Media type of the list, such as {@link metadataOnlyList}. */
+  /** Media type of the list, such as `metadataOnlyList`. */
   readonly accept?: string | undefined;
 }
 

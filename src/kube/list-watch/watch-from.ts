@@ -1,5 +1,5 @@
 import type { KubeObject, Status, WatchEvent } from "../api/api-types.ts";
-import { ApiError, isGone } from "../api/errors.ts";
+import { ApiError } from "../api/errors.ts";
 import type { ReflectorEvent, WatchContext } from "./watch-context.ts";
 import { watchStream } from "./watch-stream.ts";
 
@@ -83,9 +83,4 @@ function errorOf(what: string, status: Status): ApiError {
     retryAfterMs: seconds ? seconds * 1000 : undefined,
     details: status.details,
   });
-}
-
-/** Reports whether the server no longer has the resourceVersion: 410 as a status or in the stream, or reason "Expired". */
-export function isExpired(error: unknown): boolean {
-  return isGone(error) || (error instanceof ApiError && error.reason === "Expired");
 }

@@ -1,6 +1,7 @@
 import type { ApiClient } from "../http/client.ts";
 import { getIfExists } from "./get-if-exists.ts";
 
+/** The resource that {@link findResource} finds. `plural` is its name in URLs. */
 export interface ResourceQuery {
   readonly group: string;
   /** Undefined: the preferred version that has the resource. */

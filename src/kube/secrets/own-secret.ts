@@ -8,6 +8,7 @@ import { getIfExists } from "../reads/get-if-exists.ts";
 /** A Secret as it is stored. */
 export type StoredSecret = KubeObject & Pick<Secret, "type" | "data">;
 
+/** The name of a Secret and its namespace, which may differ from the namespace of Wave. */
 export interface SecretName {
   readonly namespace: string;
   readonly name: string;

@@ -41,7 +41,7 @@ const maxRemembered = 8;
 /**
  * The hash keys, which are the same for all replicas. The first replica creates the key, and any replica rotates it on request.
  * This process never forgets a current key: if the Secret is deleted, it continues with the key and writes it back. It never
- * overwrites a damaged Secret. docs/adr/0008-hash-key.md has the reasons.
+ * overwrites a damaged Secret. contributing/adr/0008-hash-key.md has the reasons.
  */
 export class HashKeyStore {
   readonly #options: HashKeyStoreOptions;

@@ -58,7 +58,7 @@ export function electionIdentity(hostname: string): string {
   return `${hostname}_${randomUUID()}`;
 }
 
-/** Creates a leader elector; docs/adr/0006-leader-election.md has the rules and reasons. Throws an Error if the timings are invalid. */
+/** Creates a leader elector; contributing/adr/0006-leader-election.md has the rules and reasons. Throws an Error if the timings are invalid. */
 export function createLeaderElector(options: LeaderElectorOptions): LeaderElector {
   const { clock, log, identity, recorder, random = Math.random } = options;
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = options;

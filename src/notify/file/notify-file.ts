@@ -1,7 +1,7 @@
 // The file of --notify: reads and checks receivers and their secrets. Knows formats and outcomes, not the delivery.
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { parseYaml, Section } from "../../lib/section.ts";
+import { parseYaml, Section } from "../../lib/yaml-mapping.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { formats, receiverTypes } from "../formats/formats.ts";
 import { defaultTemplate, parseTemplate } from "../notification/message-template.ts";

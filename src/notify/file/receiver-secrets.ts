@@ -1,4 +1,4 @@
-import type { Section } from "../../lib/section.ts";
+import type { Section } from "../../lib/yaml-mapping.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 
 /** Sources of the secrets of receivers outside the file. */

@@ -54,16 +54,30 @@ const lookalikes: Readonly<Record<string, string>> = { "<": "‹", ">": "›", "
 /**
  * An incoming webhook of Google Chat (https://developers.google.com/workspace/chat/quickstart/webhooks): a text message.
  * Mentions and links with a text start with "<", for which there is no escape
- * (https://developers.google.com/workspace/chat/format-messages), so a similar sign replaces it.
+ * (https://developers.google.com/workspace/chat/format-messages), so a similar sign replaces it. Newer apps read Markdown, whose
+ * links contain "](". Chat also makes a link of a domain without a scheme, so a space follows its dots.
  */
 export const googleChat: NotificationFormat = {
   means: "an incoming webhook of Google Chat",
   fields: [],
-  escape: (text) => withoutLinks(text).replace(/[<>`]/g, (sign) => lookalikes[sign] ?? ""),
+  escape: (text) =>
+    withoutDomains(withoutLinks(text))
+      .replace(/[<>`]/g, (sign) => lookalikes[sign] ?? "")
+      .replaceAll("](", "] ("),
   content: ({ text }) => ({ headers: jsonHeaders, body: { text } }),
 };
 
 /** Breaks URLs, so that no client shows a link. Otherwise anyone who names an object could choose its target. */
 function withoutLinks(text: string): string {
   return text.replaceAll("://", ": //");
+}
+
+const annotationName = /(?<![\p{L}\p{N}.@-])wave\.pusher\.com(?=\/)/u.source;
+/** No domain ends in these endings of files, which are frequent in keys. */
+const fileEnding = /(?:cfg|conf|crt|env|html|ini|json|pem|toml|txt|xml|ya?ml)(?![\p{L}\p{N}.-])/u.source;
+const dots = new RegExp(`${annotationName}|\\.(?=\\p{L})(?!${fileEnding})`, "gu");
+
+/** Breaks domains, except in the names of Wave's annotations. */
+function withoutDomains(text: string): string {
+  return text.replace(dots, (found) => (found === "." ? ". " : found));
 }

@@ -29,6 +29,8 @@ const hostile = fc
       fc.constantFrom(
         "https://evil.example",
         "[a](http://b)",
+        "[a](//evil.example)",
+        "evil.example/x",
         "{{DATE(2017-02-14T06:00:00Z)}}",
         "{{name}}",
         "<at>x</at>",
@@ -80,9 +82,19 @@ describe("untrusted text", () => {
     fc.assert(
       fc.property(hostile, hostile, (name, message) => {
         const notification = notificationWith(name, message);
-        expect(textIn("googleChat", notification)).not.toMatch(/[<>`]|:\/\//);
+        expect(textIn("googleChat", notification)).not.toMatch(/[<>`]|:\/\/|\]\(|\.(?=\p{L})(?!html)/u);
         expect(textIn("teams", notification)).not.toMatch(/:\/\/|\{\{/);
       }),
+    );
+  });
+
+  it("breaks domains for Google Chat, and keeps annotations of Wave and names of files", () => {
+    const asText = formats.googleChat.escape;
+    expect(asText('see wave.pusher.com/hold on app.v1, key "index.html", evil.html.example')).toBe(
+      'see wave.pusher.com/hold on app. v1, key "index.html", evil. html. example',
+    );
+    expect(asText("wave.pusher.com.evil.example/ x@wave.pusher.com/")).toBe(
+      "wave. pusher. com. evil. example/ x@wave. pusher. com/",
     );
   });
 

@@ -9,6 +9,7 @@ export const formats = { slack, teams, googleChat, webhook, cloudEvents } as con
   Record<string, NotificationFormat>
 >;
 
+/** The `type` of a receiver in the file. */
 export type ReceiverType = keyof typeof formats;
 
 /** All types, in the order of the docs. */

@@ -21,11 +21,14 @@ export function notificationOf(
   { regarding, type, reason, message }: ObjectEvent,
   now: number,
 ): Notification | undefined {
+  // The Event on the workload has the same content.
+  if (regarding.kind === "Pod") return undefined;
   const outcome = outcomeOf(reason);
   if (outcome === undefined) return undefined;
-  const { kind, namespace, name } = regarding;
+  const { kind } = regarding;
+  const [namespace, name, shown] = [printable(regarding.namespace), printable(regarding.name), printable(message)];
   const time = new Date(now).toISOString();
-  return { outcome, type, reason, kind, namespace, name: printable(name), message: printable(message), time };
+  return { outcome, type, reason, kind, namespace, name, message: shown, time };
 }
 
 /** The number of notifications of a namespace that were not sent. */

@@ -16,10 +16,27 @@ export const outcomes = {
   waiting: { means: "a required object or key is missing", reasons: ["ConfigMissing", "SchedulingDisabled"] },
   held: { means: "a rollout is due, but a hold delays it", reasons: ["RolloutHeld"] },
   halted: { means: "the rollouts of a change are halted because workloads failed with it", reasons: ["RolloutHalted"] },
+  annotationsLost: {
+    means: "`kubectl rollout undo` changed annotations of Wave, such as a hold",
+    reasons: ["AnnotationsLost", "AnnotationsKept"],
+  },
+  blocked: {
+    means: "Kubernetes does not replace a Pod that is not ready, so a rollout needs a person",
+    reasons: ["RolloutBlocked"],
+  },
+  returned: {
+    means: "a rollout failed, and the workload returned to the pinned configuration before it",
+    reasons: ["RolloutReturned"],
+  },
   rolledBack: { means: "the workload was rolled back together with its configuration", reasons: ["RolledBack"] },
   pinning: {
-    means: "new Pods of a pinned workload read live configuration, or the content before a held change",
-    reasons: ["Unpinned", "PinsKept", "PinnedCopiesOverLimit"],
+    means:
+      "new Pods of a pinned workload read live configuration, or the content before a held change, or cannot start",
+    reasons: ["Unpinned", "PinsKept", "PinnedCopiesOverLimit", "PinnedCopyLost"],
+  },
+  mixed: {
+    means: "Pods may run configuration that was taken back, or Wave replaces such Pods",
+    reasons: ["PodsMixed", "PodEvicted"],
   },
   overLimit: { means: "the workload exceeds a limit of Wave", reasons: ["OverLimit"] },
   refused: { means: "the API server or an admission webhook rejects the write", reasons: ["RolloutFailed"] },
@@ -35,6 +52,7 @@ export type NotifiedOutcome = keyof typeof outcomes;
 /** All outcomes, in the order of the docs. */
 export const outcomeNames = Object.keys(outcomes).filter(isOutcome);
 
+/** Reports whether a text is the name of an outcome. */
 export function isOutcome(name: string): name is NotifiedOutcome {
   return Object.hasOwn(outcomes, name);
 }

@@ -49,6 +49,9 @@ export const clusterMetrics = {
     help: "Longest time since a watch of the resource received data. Bookmarks arrive about every minute.",
     labels: { resource: "each resource that is watched for the caches" },
   }),
+  clusterHold: gauge("wave_cluster_hold", {
+    help: "1 while the annotation hold-cluster on the Namespace of Wave holds every rollout, otherwise 0.",
+  }),
   synced: gauge("wave_caches_synced", {
     help: "1 after Wave has listed everything that it can list; 0 before that, while it decides nothing.",
   }),

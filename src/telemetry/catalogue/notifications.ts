@@ -1,5 +1,6 @@
 import { counter } from "../metrics/metric-row.ts";
 
+/** Metrics of the messages to the receivers of `--notify`. A message with several tries has one result. */
 export const notificationMetrics = {
   notifications: counter("wave_notifications_total", {
     help: "Number of notifications, by the type of the receiver and the result.",

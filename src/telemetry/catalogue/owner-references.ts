@@ -1,5 +1,6 @@
 import { counter } from "../metrics/metric-row.ts";
 
+/** Metrics of the controller of owner references. */
 export const ownerReferenceMetrics = {
   writes: counter("wave_owner_reference_writes_total", {
     help: "Number of writes of owner references and finalizers, by result. Includes the writes of --migrate-legacy.",

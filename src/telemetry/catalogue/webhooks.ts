@@ -2,6 +2,7 @@ import { counter, gauge, histogram } from "../metrics/metric-row.ts";
 
 const only = "--enable-webhooks";
 
+/** Metrics of the webhook: admission reviews, HTTP requests and the serving certificate. Each replica has its own values. */
 export const webhookMetrics = {
   reviews: counter("wave_admission_reviews_total", {
     help: "Number of answered admission reviews, by outcome.",

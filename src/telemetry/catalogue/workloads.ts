@@ -34,6 +34,7 @@ const states = {
 /** Reasons for holding a due rollout. */
 const holds = {
   observed: "Wave only reports, because of `mode: observe` or `--observe`",
+  clusterHold: "A person holds every rollout of this Wave",
   invalid: "An annotation that controls the time of a rollout is invalid",
   hold: "A person set a hold",
   approval: "The rollout waits for an approval",
@@ -75,6 +76,12 @@ export const workloadMetrics = {
   }),
   halted: gauge("wave_rollouts_halted", {
     help: "Number of changes of ConfigMaps and Secrets whose rollout is halted in a namespace, because workloads failed after the change.",
+  }),
+  failed: gauge("wave_rollouts_failed", {
+    help: "Number of workloads whose rollout failed: their status reports it, or a container of a canary restarted three times.",
+  }),
+  onlyObserves: gauge("wave_only_observes", {
+    help: "1 if Wave runs with --observe, so that it rolls nothing; otherwise 0.",
   }),
   depth: gauge("wave_queue_depth", { help: "Number of workloads that are ready for a worker." }),
   delayed: gauge("wave_queue_delayed", {

@@ -1,6 +1,6 @@
 /**
  * The messages of the log with level `warn` or `error`, by area. Constant texts, so that one problem has one message: what varies is in
- * fields, except a few words. docs/errors.md is made from this table.
+ * fields, except a few words. docs/events.md is made from this table.
  */
 export const logMessages = {
   // API server
@@ -28,9 +28,14 @@ export const logMessages = {
   writeRefused: "write refused; retrying",
   writeUnanswered: "API server unavailable; retrying",
   changeHalted: "rollout of a change halted",
+  canaryRestarts: "a rollout failed: a container of its Pods restarts again and again",
+  canaryPodsUnread: "cannot read the Pods of a canary; retrying",
   planFailed: "bug: cannot plan a workload; retrying",
   pendingPodsKept: "cannot replace pending Pods; retrying",
+  jobNotReplaced: "cannot create a deleted Job again; retrying",
   ownersNotWritten: "cannot write owner references; retrying",
+  mixedPodsKept: "cannot read or replace Pods that may run configuration that was taken back; retrying",
+  stateNotWritten: "cannot write the annotation with the state of a held workload; retrying",
   copiesNotSwept: "cannot check which pinned copies are unused; retrying",
   copyLost: "a pinned copy is gone, and its ConfigMap has another content",
   ownersReverted: "another client keeps reverting owner references; writing less often",
@@ -61,6 +66,7 @@ export const logMessages = {
   migrateLegacyIdle:
     "--migrate-legacy has no effect: --owner-references maintains the same owner references and finalizers",
   flagIdle: (flag: string, reason: string) => `--${flag} has no effect: ${reason}`,
+  variableIdle: (name: string) => `${name} has no effect: Wave sends notifications with --notify`,
   secondSignal: "exiting now after a second signal",
   bug: (error: string) => `bug: ${error}`,
 } as const;

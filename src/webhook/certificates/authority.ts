@@ -5,7 +5,7 @@ import type { Certificate, KeyPair } from "./pem.ts";
 
 /**
  * The certificate authority that all replicas share, and when it changes. The secret path of the webhook is derived from it.
- * docs/adr/0005-webhook-certificates.md explains why no change breaks a TLS handshake or rejects a registered path.
+ * contributing/adr/0005-webhook-certificates.md explains why no change breaks a TLS handshake or rejects a registered path.
  */
 
 /** The authority that signs now, the next one, and the previous ones that are still trusted. */

@@ -13,7 +13,7 @@ import { type KeyPair, readCertificate } from "./pem.ts";
 
 /**
  * X.509 certificates of one fixed shape (RFC 5280): ECDSA on P-256 with SHA-256, created with node:crypto. A library for this
- * would be the largest part of Wave in memory. docs/adr/0005-webhook-certificates.md has the figures.
+ * would be the largest part of Wave in memory. contributing/adr/0005-webhook-certificates.md has the figures.
  */
 
 /** Validity period of a certificate, in milliseconds since the epoch. */

@@ -18,6 +18,10 @@ export interface WebhookRule {
   readonly scope: "Cluster" | "Namespaced" | "*";
 }
 
+/**
+ * One webhook of a configuration, with complete rules
+ * (https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#matching-requests-rules).
+ */
 export interface MutatingWebhook extends Omit<PublishedWebhook, "rules"> {
   readonly rules?: readonly WebhookRule[];
 }
@@ -145,7 +149,10 @@ export function webhookConfiguration({
     name: string,
     rule: Omit<WebhookRule, "scope">,
     matchConditions: readonly { readonly name: string; readonly expression: string }[],
-    sideEffects: "None" | "NoneOnDryRun" = "None",
+    more: {
+      readonly reinvocationPolicy: "IfNeeded" | "Never";
+      readonly sideEffects: "None" | "NoneOnDryRun";
+    },
   ) => ({
     name,
     admissionReviewVersions: ["v1"],
@@ -160,9 +167,7 @@ export function webhookConfiguration({
     // A webhook that is down blocks no request. The controller then does what the webhook would have done.
     failurePolicy: "Ignore",
     timeoutSeconds: 5,
-    // Another webhook may add a container that reads configuration after the review by Wave.
-    reinvocationPolicy: "IfNeeded",
-    sideEffects,
+    ...more,
   });
   const forWorkloads = (name: string, rule: Omit<WebhookRule, "scope" | "operations">, at: AnnotationsPath) =>
     webhook(
@@ -172,8 +177,12 @@ export function webhookConfiguration({
         { name: "concerns-wave", expression: concernsWave(compatibility, at) },
         { name: "not-by-wave", expression: notByWave },
       ],
-      // Wave stores the copies of new Pods before it answers.
-      pinConfig ? "NoneOnDryRun" : "None",
+      {
+        // Another webhook may add a container that reads configuration after the review by Wave.
+        reinvocationPolicy: "IfNeeded",
+        // Wave stores the copies of new Pods before it answers.
+        sideEffects: pinConfig ? "NoneOnDryRun" : "None",
+      },
     );
   // Without subresources: scale and status never change the pod template.
   const builtIn = {
@@ -195,7 +204,15 @@ export function webhookConfiguration({
           annotationsAt(template),
         ),
       ),
-      ...(pinConfig ? [webhook(podWebhookName, pods, [{ name: "is-pinned", expression: isPinned }])] : []),
+      ...(pinConfig
+        ? [
+            webhook(podWebhookName, pods, [{ name: "is-pinned", expression: isPinned }], {
+              // A container that another webhook adds later reads live configuration: a copy may lack its keys.
+              reinvocationPolicy: "Never",
+              sideEffects: "None",
+            }),
+          ]
+        : []),
     ],
   };
 }

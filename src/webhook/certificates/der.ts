@@ -73,6 +73,7 @@ export function namedBits(...numbers: readonly number[]): Buffer {
   return tagged(tags.bitString, Buffer.concat([Buffer.from([7 - (last % 8)]), bytes]));
 }
 
+/** Encodes bytes as an OCTET STRING. In a certificate extension, the bytes are themselves a complete DER value. */
 export function octetString(bytes: Uint8Array): Buffer {
   return tagged(tags.octetString, bytes);
 }
@@ -89,6 +90,7 @@ function base128(value: number): number[] {
   return bytes;
 }
 
+/** Encodes a text as a UTF8String, such as a common name. */
 export function utf8String(text: string): Buffer {
   return tagged(tags.utf8String, Buffer.from(text, "utf8"));
 }

@@ -31,6 +31,7 @@ export function tokenOf(pair: KeyPair): string {
   return token;
 }
 
+/** Returns the secret path at which the API server calls the webhook: `/mutate/` and the token. The form of the token is not checked. */
 export function pathWith(token: string): string {
   return prefix + token;
 }

@@ -23,6 +23,7 @@ export interface RegistrationState {
   readonly object: StoredConfiguration;
 }
 
+/** The caBundle and the path that {@link Registration.publish} writes. */
 export interface DesiredRegistration {
   /** The exact content of the caBundle. Empty: not known. Undefined: another program writes it. */
   readonly trusted: readonly Certificate[] | undefined;

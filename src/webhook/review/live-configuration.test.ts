@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { MemoryApi } from "../../../test/support/memory-api.ts";
 import { toConfig } from "../../domain/config/digest.ts";
-import { kinds } from "../../domain/model/built-in-kinds.ts";
+import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";

@@ -20,9 +20,13 @@ export class UnreadError extends Error {
 
 /**
  * Reads the objects that a workload references as they are stored now, and the copies in these annotations of pins that the caches do not have
- * yet. Throws {@link UnreadError}.
+ * yet. `others` are other forms that the workload may get. Throws {@link UnreadError}.
  */
-export type LiveConfiguration = (workload: Workload, pinned?: readonly (string | undefined)[]) => Promise<Lookup>;
+export type LiveConfiguration = (
+  workload: Workload,
+  pinned?: readonly (string | undefined)[],
+  others?: readonly Workload[],
+) => Promise<Lookup>;
 
 /** Options of {@link liveConfiguration}. */
 export interface LiveConfigurationOptions {
@@ -55,8 +59,9 @@ export function liveConfiguration({ client, policy, cached, clock }: LiveConfigu
     },
   });
 
-  return async (workload, pinned = []) => {
-    const referenced = grantedObjects(workload, cached, policyFor(workload, policy));
+  return async (workload, pinned = [], others = []) => {
+    const ofForms = [workload, ...others].flatMap((form) => grantedObjects(form, cached, policyFor(form, policy)));
+    const referenced = [...new Map(ofForms.map((object) => [configKey(object), object])).values()];
     if (referenced.length > maxObjectsPerReview) {
       throw new UnreadError(
         `the workload references ${referenced.length} objects, and the webhook reads at most ${maxObjectsPerReview}`,

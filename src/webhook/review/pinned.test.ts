@@ -5,8 +5,11 @@ import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { fetchClient } from "../../../test/support/fake-cluster.ts";
 import { type ConfigObject, toConfig } from "../../domain/config/digest.ts";
+import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
+import { toWorkload, type Workload } from "../../domain/model/workload.ts";
 import { parsePins } from "../../domain/pinning/pins.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
+import { unpaced } from "../../domain/policy/pacing-flags.ts";
 import { ApiError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -18,6 +21,8 @@ const prefix = "wave.pusher.com/";
 const hashName = `${prefix}config-hash`;
 const pinnedName = `${prefix}pinned`;
 const rejectedName = `${prefix}rejected-configmaps`;
+
+const pacing = { ...unpaced, maxConcurrent: 5, haltAfterFailures: 1 };
 
 type Annotations = Readonly<Record<string, string>>;
 
@@ -124,11 +129,12 @@ const replace = (name: string, data: Annotations) =>
   });
 
 /** Sends a request through the webhook. Returns the object as it is stored afterwards, and the warnings. */
-async function admit(object: Web, oldObject?: Web, dryRun = false) {
+async function admit(object: Web, oldObject?: Web, dryRun = false, others: readonly Workload[] = []) {
   const reviewer = createReviewer({
     client: api,
-    policy: { crossNamespace: "granted", namespaces: undefined, schedulingHold: true, pinConfig: true },
+    policy: { crossNamespace: "granted", namespaces: undefined, schedulingHold: true, pinConfig: true, pacing },
     cached,
+    workloadsReading: (config) => (config.endsWith("/page") ? others : []),
     isAlive: () => true,
     clock,
     log: silentLogger,
@@ -193,6 +199,16 @@ describe("the review of a pinned workload", () => {
     expect(again.after).toEqual(second.after);
   });
 
+  it("changes nothing in a second review that keeps one ConfigMap and advances another", async () => {
+    const first = await admit(web());
+    await edit("page", { index: "2" }, { [`${prefix}hold`]: "true" });
+    await edit("other", { a: "2" });
+    const second = await admit(web({ image: "nginx:2", template: first.template }), first.after);
+    const again = await admit(second.after, first.after);
+    expect(dataOf(again.pins?.get("page"))).toEqual({ index: "1" });
+    expect(again.after).toEqual(second.after);
+  });
+
   it("gives a new template the live content", async () => {
     const first = await admit(web());
     await edit("page", { index: "2" });
@@ -213,6 +229,29 @@ describe("the review of a pinned workload", () => {
     const { pins, hash, warnings } = await admit(next, first.after);
     expect([pins, hash]).toEqual([first.pins, first.hash]);
     expect(warnings).toEqual([expect.stringContaining('pinned content of ConfigMap "page"')]);
+  });
+
+  it("keeps the copy of a ConfigMap whose change is halted, and gives a new template other live content", async () => {
+    const first = await admit(web());
+    await edit("page", { index: "2" });
+    await edit("other", { a: "2" });
+    const slim = (object: Web, name: string, change: Partial<Workload>): Workload => ({
+      ...toWorkload(kinds.Deployment, withMetadata(object, { name }) as never),
+      ...change,
+    });
+    const changedAt = cached("ConfigMap", "default", "page")?.changedAt ?? 0;
+    clock.jumpWall((changedAt + 60) * 1000 - clock.wall());
+    const { after: newest } = await admit(web());
+    const others = [
+      slim(newest, "canary", { rolledAt: changedAt, progress: { state: "failed" } }),
+      slim(first.after, "web", { progress: { state: "complete", since: 1 } }),
+    ];
+    const next = web({ image: "nginx:2", template: first.template });
+    const { pins, warnings, after } = await admit(next, first.after, false, others);
+    expect(pins?.get("page")).toBe(first.pins?.get("page"));
+    expect(dataOf(pins?.get("other"))).toEqual({ a: "2" });
+    expect(warnings).toEqual([expect.stringContaining('pinned content of ConfigMap "page"')]);
+    expect((await admit(after, first.after, false, others)).after).toEqual(after);
   });
 
   it("keeps the copies of a new template if an unapproved change removes a required key", async () => {

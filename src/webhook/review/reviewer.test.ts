@@ -2,9 +2,10 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Deployment } from "#kubernetes";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { MemoryApi } from "../../../test/support/memory-api.ts";
-import { planAdmission, toAdmissionObject } from "../../domain/admission.ts";
+import { planAdmission } from "../../domain/admission/admission.ts";
+import { toAdmissionObject } from "../../domain/admission/admission-object.ts";
 import { type ConfigObject, toConfig } from "../../domain/config/digest.ts";
-import { kinds } from "../../domain/model/built-in-kinds.ts";
+import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
@@ -15,7 +16,8 @@ import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { type Logger, silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { AdmissionRequest } from "../server/review.ts";
-import { cannotAffectPods, createReviewer } from "./reviewer.ts";
+import { cannotAffectPods } from "./review-request.ts";
+import { createReviewer } from "./reviewer.ts";
 
 const policy: ClusterPolicy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
 const hashPath = "/spec/template/metadata/annotations/wave.pusher.com~1config-hash";
@@ -180,6 +182,20 @@ describe("the reviewer", () => {
     expect(metrics.render()).toContain('outcome="ignored"} 200');
   });
 
+  it("adds no scheduling hold while it stops, because perhaps no replica lifts the hold, and keeps existing ones", async () => {
+    let isStopping = false;
+    const reviewer = createReviewer({ ...options(silentLogger), isStopping: () => isStopping });
+    const scheduler = "/spec/template/spec/schedulerName";
+    const held = { op: "add", path: scheduler, value: "wave.pusher.com/invalid" };
+    expect((await reviewer(requestOf("CREATE", deployment()))).patch).toContainEqual(held);
+    isStopping = true;
+    expect((await reviewer(requestOf("CREATE", deployment()))).patch ?? []).not.toContainEqual(held);
+    const before = deployment({ annotations: { "wave.pusher.com/scheduling-disabled": "" } });
+    before.spec.template.spec.schedulerName = "wave.pusher.com/invalid";
+    const after = await reviewer(requestOf("UPDATE", { ...deployment({ image: "nginx:2" }) }, before));
+    expect(after.patch).toContainEqual(held);
+  });
+
   it("writes the hash of the stored configuration, and reads each object once and all concurrently", async () => {
     await createBoth();
     api.most = 0;
@@ -236,6 +252,24 @@ describe("the reviewer", () => {
     const updated = await review(requestOf("UPDATE", deployment({ hash: "v2:old", image: "nginx:2" }), old));
     expect(hashIn(updated.patch)?.value).toMatch(/^v2:[0-9a-f]{64}$/);
   });
+
+  it.each([["True"], ["false"]])(
+    "reads the stored objects for an undo by kubectl to a revision whose opt-in was %s",
+    async (optIn) => {
+      // The caches of Wave do not have the objects yet.
+      await createBoth();
+      const managedFields = [{ manager: "kubectl", operation: "Update", time: "2026-01-01T00:00:00Z" }];
+      const undone = deployment({
+        annotations: { "wave.pusher.com/update-on-config-change": optIn },
+        image: "nginx:2",
+      });
+      const object = { ...undone, metadata: { ...undone.metadata, managedFields } };
+      const { patch, warnings } = await review(requestOf("UPDATE", object, deployment({ hash: "v2:old" })));
+      expect(JSON.stringify(patch)).toMatch(/"v2:[0-9a-f]{64}"/);
+      expect(JSON.stringify(patch)).not.toContain("wave.pusher.com/invalid");
+      expect(warnings.join()).not.toContain("Waiting for");
+    },
+  );
 
   it("reads no object of another namespace that the policy excludes, and does not reveal whether it exists", async () => {
     await createBoth();

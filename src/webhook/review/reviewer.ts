@@ -1,19 +1,16 @@
 // Reviews of workloads (live configuration, the plan of domain/admission, warnings) and of Pods (pinned copies). Knows domain and
 // cache, not TLS and not HTTP.
-import { isDeepStrictEqual } from "node:util";
-import { type AdmissionObject, pinnedPatch, planAdmission, toAdmissionObject } from "../../domain/admission.ts";
-import { hasPrecondition, uncheckedPrecondition } from "../../domain/admission-precondition.ts";
-import { optedInDirectives } from "../../domain/compatibility/directives.ts";
-import { peerAnnotationNames, peerHashAnnotation } from "../../domain/compatibility/peer-annotations.ts";
-import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
-import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
-import { isOfKind, standardForm } from "../../domain/model/kind-row.ts";
-import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
-import { toWorkloadIfValid, type WorkloadObject, type WorkloadRow } from "../../domain/model/workload.ts";
-import { compatibilitySourceOf } from "../../domain/model/workload-references.ts";
+import { pinnedPatch, planAdmission } from "../../domain/admission/admission.ts";
+import { type AdmissionObject, annotationsOf, toAdmissionObject } from "../../domain/admission/admission-object.ts";
+import { uncheckedPrecondition } from "../../domain/admission/admission-precondition.ts";
+import { type HaltLookup, withUserAnnotations } from "../../domain/admission/pinned-admission.ts";
+import { isKubectlUndo } from "../../domain/admission/undo-request.ts";
+import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
+import { toWorkloadIfValid, type Workload, type WorkloadObject } from "../../domain/model/workload.ts";
+import { isHaltedFor } from "../../domain/plan/halted-change.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
 import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
-import { annotationPrefix, configHash } from "../../domain/references/annotations.ts";
+import { configKey } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { webhookMetrics } from "../../telemetry/catalogue/webhooks.ts";
@@ -22,20 +19,32 @@ import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { maxReviewsPerNamespace, readsTimeoutMs, reviewTimeoutMs } from "../server/admission-limits.ts";
-import type { AdmissionRequest, AdmissionResponse, AdmittedObject } from "../server/review.ts";
+import type { AdmissionRequest, AdmissionResponse } from "../server/review.ts";
 import type { Reviewer } from "../server/server.ts";
 import { type LiveConfiguration, liveConfiguration } from "./live-configuration.ts";
 import { createsPod, type PodReview, reviewPod } from "./pod-review.ts";
-import { type ReviewPinsOptions, storeReviewPins } from "./store-pins.ts";
+import {
+  cannotAffectPods,
+  isNotOptedIn,
+  type KindsInCluster,
+  operationOf,
+  rowOf,
+  workloadObject,
+} from "./review-request.ts";
+import { type ReviewPinsOptions, storeReviewPins } from "./store-review-pins.ts";
 
 /** Options of {@link createReviewer}. */
-export interface AdmissionOptions extends Pick<ReviewPinsOptions, "isAlive"> {
+export interface AdmissionOptions extends Pick<ReviewPinsOptions, "isAlive" | "copiesIn"> {
   readonly client: ApiClient;
   readonly policy: ClusterPolicy;
+  /** Reports whether this replica is stopping. Default: never. */
+  readonly isStopping?: () => boolean;
   /** Looks up cross-namespace grants in the caches. */
   readonly cached: Lookup;
+  /** Returns the cached workloads that read the object with this key, to find halted changes. Default: none. */
+  readonly workloadsReading?: ((configKey: string) => readonly Workload[]) | undefined;
   /** The kinds of workload that exist in the cluster. Default: the built-in ones. */
-  readonly kinds?: (() => readonly WorkloadRow[]) | undefined;
+  readonly kinds?: KindsInCluster;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
@@ -60,7 +69,8 @@ export function createReviewer(options: AdmissionOptions): Reviewer {
   const reviewWithinLimit = async (request: AdmissionRequest): Promise<ReviewResult> => {
     const { namespace } = request;
     if (createsPod(request)) return reviewPod(request);
-    if (isNotOptedIn(request, options)) return { patch: undefined, warnings: [], outcome: "ignored" };
+    if (isNotOptedIn(request, options.policy, options.kinds))
+      return { patch: undefined, warnings: [], outcome: "ignored" };
     const others = inFlight.get(namespace) ?? 0;
     if (others >= maxReviewsPerNamespace)
       return allowUnread(
@@ -82,7 +92,7 @@ export function createReviewer(options: AdmissionOptions): Reviewer {
     const { outcome, ...answer } = await reviewWithinLimit(request);
     seconds.observe((clock.monotonic() - start) / 1000);
     const isPod = createsPod(request);
-    const kind = isPod ? "Pod" : (rowOf(request, options)?.id ?? "other");
+    const kind = isPod ? "Pod" : (rowOf(request, options.kinds)?.id ?? "other");
     reviews.inc({ kind, operation: operationOf(request) ?? "other", outcome });
     const { namespace, name } = request;
     const fields = { kind: request.kind.kind, namespace, name, operation: request.operation, outcome };
@@ -114,7 +124,7 @@ async function review(
   until = options.clock.monotonic() + reviewTimeoutMs,
   tries = 2,
 ): Promise<ReviewResult> {
-  const row = rowOf(request, options);
+  const row = rowOf(request, options.kinds);
   const operation = operationOf(request);
   const object = workloadObject(request.object);
   if (row === undefined || operation === undefined || object === undefined || request.subResource !== "") {
@@ -139,6 +149,7 @@ async function review(
     lookup = await read(
       after.workload,
       options.policy.pinConfig ? [after.workload.pinned, before?.workload.pinned] : [],
+      undoneForm(after, before, options.policy),
     );
   } catch (error) {
     const { namespace, name } = request;
@@ -147,7 +158,9 @@ async function review(
     // Without the cause: the text of the API server belongs in the log.
     return allowUnread(error instanceof Error ? error.message : "see Wave's log", object, options.policy);
   }
-  const plan = planAdmission(operation, after, before, lookup, policyFor(after.workload, options.policy));
+  const isStopping = options.isStopping?.() ?? false;
+  const policy = { ...policyFor(after.workload, options.policy), isStopping };
+  const plan = planAdmission(operation, after, before, lookup, policy, haltLookup(options, lookup));
   const { pins, outcome, denied } = plan;
   const warnings = plan.warnings.map(({ message }) => message);
   if (pins === undefined || request.dryRun) return { patch: plan.patch, warnings, outcome, denied };
@@ -166,86 +179,32 @@ async function review(
   return { patch, warnings: stored.warning === undefined ? warnings : [...warnings, stored.warning], outcome, denied };
 }
 
+/** Returns the form that `kubectl rollout undo` of a Deployment gets: with the annotations of people from before, it may read other objects. */
+function undoneForm(
+  after: AdmissionObject,
+  before: AdmissionObject | undefined,
+  policy: ClusterPolicy,
+): readonly Workload[] {
+  if (before === undefined || !isKubectlUndo(after.sent, before.sent)) return [];
+  const metadata = {
+    ...after.sent.metadata,
+    annotations: withUserAnnotations(annotationsOf(after), annotationsOf(before)),
+  };
+  return [toAdmissionObject(after.workload.row, { ...after.sent, metadata }, policy).workload];
+}
+
+/** Returns the lookup of halted changes. `lookup` has the ConfigMaps of the request as they are stored now. */
+function haltLookup({ workloadsReading, policy, clock }: AdmissionOptions, lookup: Lookup): HaltLookup {
+  return (workload, name) => {
+    const { namespace } = workload;
+    const object = { kind: "ConfigMap", namespace, name } as const;
+    const readers = workloadsReading?.(configKey(object)).filter((reader) => reader.namespace === namespace) ?? [];
+    const policyOf = (reader: Workload) => policyFor(reader, policy);
+    return isHaltedFor(workload, { object, readers, lookup, policyOf, now: clock.wall() });
+  };
+}
+
 /** Allows a workload whose ConfigMaps keep changing. The controller rolls it after the last change. */
 function changing({ sent }: AdmissionObject, policy: ClusterPolicy): ReviewResult {
   return allowUnread("its ConfigMaps keep changing", sent, policy);
-}
-
-/**
- * Reports whether a new workload has no opt-in at all. The API server calls Wave for such workloads because no match condition can
- * check the annotations of their Namespaces. They do not count toward the limit of concurrent reviews.
- */
-function isNotOptedIn(request: AdmissionRequest, options: AdmissionOptions): boolean {
-  const { namespacePolicyOf, compatibility, providerClasses } = options.policy;
-  const object = workloadObject(request.object);
-  if (object === undefined || request.operation !== "CREATE" || request.subResource !== "") return false;
-  const row = rowOf(request, options);
-  if (row === undefined) return false;
-  const standard = standardIfAny(row, object);
-  if (standard === undefined) return false;
-  if (
-    compatibility !== undefined &&
-    optedInDirectives(compatibilitySourceOf(standard), { compatibility, providerClasses }) !== undefined
-  )
-    return false;
-  if (
-    Object.keys(annotationsForWave(object, compatibility)).length > 0 ||
-    namespacePolicyOf?.(request.namespace)?.optsIn
-  )
-    return false;
-  return standard.spec?.template?.spec?.schedulerName !== invalidScheduler;
-}
-
-/** Returns the kind of workload of a request. */
-function rowOf({ kind }: AdmissionRequest, { kinds }: Pick<AdmissionOptions, "kinds">): WorkloadRow | undefined {
-  const typeMeta = { apiVersion: `${kind.group}/${kind.version}`, kind: kind.kind };
-  return (kinds?.() ?? builtInKinds).find((row) => isOfKind(typeMeta, row));
-}
-
-function operationOf({ operation }: AdmissionRequest): "CREATE" | "UPDATE" | undefined {
-  return operation === "CREATE" || operation === "UPDATE" ? operation : undefined;
-}
-
-/** Returns the object as a workload. The API server has checked its types; `admitted` finds other mistakes. */
-function workloadObject(object: AdmittedObject | undefined): WorkloadObject | undefined {
-  return object as WorkloadObject | undefined;
-}
-
-/** Returns the standard form; undefined if the pod template is malformed. The callers that need it report that. */
-function standardIfAny(row: WorkloadRow, object: WorkloadObject): WorkloadObject | undefined {
-  try {
-    return standardForm(row, object);
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Reports whether an UPDATE needs no reads: the pod template has its hash and no scheduling hold, and neither the template nor an
- * annotation of Wave changes. `planAdmission` never patches such an update.
- */
-export function cannotAffectPods(
-  row: WorkloadRow,
-  object: WorkloadObject,
-  oldObject: WorkloadObject,
-  compatibility?: CompatibilitySettings,
-): boolean {
-  const template = standardIfAny(row, object)?.spec?.template;
-  const hashes = [configHash, peerHashAnnotation(compatibility?.understood) ?? configHash];
-  return (
-    hashes.some((name) => template?.metadata?.annotations?.[name] !== undefined) &&
-    template?.spec?.schedulerName !== invalidScheduler &&
-    !hasPrecondition(object, compatibility) &&
-    isDeepStrictEqual(annotationsForWave(object, compatibility), annotationsForWave(oldObject, compatibility)) &&
-    isDeepStrictEqual(template, standardIfAny(row, oldObject)?.spec?.template)
-  );
-}
-
-function annotationsForWave(
-  { metadata }: WorkloadObject,
-  compatibility: CompatibilitySettings | undefined,
-): Readonly<Record<string, string>> {
-  const all = Object.entries(metadata?.annotations ?? {});
-  const others = peerAnnotationNames(compatibility?.understood);
-  return Object.fromEntries(all.filter(([name]) => name.startsWith(annotationPrefix) || others.includes(name)));
 }

@@ -28,7 +28,7 @@ export function reject(response: ServerResponse, rejection: HttpReply): void {
   reply(response, rejection, { last: true });
 }
 
-/** Answers. If this is the `last` response on its connection, the header announces that the connection ends. */
+/** Sends a reply. If this is the `last` response on its connection, the header announces that the connection ends. */
 export function reply(
   response: ServerResponse,
   { status, text, type = "text/plain; charset=utf-8", headers }: HttpReply,

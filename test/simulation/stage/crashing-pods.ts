@@ -4,8 +4,17 @@ import type { StoredObject } from "../record.ts";
 /** A value with which every container crashes. */
 export const badValue = "bad";
 
+/** An image with which every container crashes. */
+export const brokenImage = "broken:1";
+
+/** Reports whether the containers of a Pod crash at their start, because of their image or with the stored configuration. */
+export function crashesWith(...args: Parameters<typeof readsBadValue>): boolean {
+  const { containers = [] } = args[0].spec as { readonly containers?: readonly { readonly image?: string }[] };
+  return containers.some(({ image }) => image === brokenImage) || readsBadValue(...args);
+}
+
 /** Reports whether the containers of a Pod crash at their start with the stored configuration: they read a {@link badValue}. */
-export function crashesWith(
+function readsBadValue(
   pod: StoredObject,
   find: (kind: "ConfigMap" | "Secret", namespace: string, name: string) => StoredObject | undefined,
 ): boolean {

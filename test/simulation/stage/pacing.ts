@@ -1,3 +1,4 @@
+import { isOldSeed } from "../kept-seeds.ts";
 import type { Pacing } from "../record.ts";
 import type { Random } from "./random.ts";
 
@@ -51,4 +52,9 @@ export function choosePacing(random: Random): PacedTime {
     window: random.chance(0.08) ? "Mon-Sun 00:00-23:59 Europe/Berlin; Tue 23:00-01:00" : undefined,
   };
   return { pacing, epoch };
+}
+
+/** Whether some workloads are broken from the start: in half of the runs with pacing, but in no older run that is kept. */
+export function chooseBroken(random: Random, seed: number): boolean {
+  return random.chance(0.5) && !isOldSeed(seed);
 }

@@ -1,4 +1,4 @@
-import { keptSeeds } from "../kept-seeds.ts";
+import { isOldSeed } from "../kept-seeds.ts";
 import type { StoredObject } from "../record.ts";
 import type { Random } from "./random.ts";
 
@@ -7,7 +7,7 @@ export const collectedMs = 150_000;
 
 /** Whether workloads are pinned: in half of the runs without pacing, but in no older run that is kept. */
 export function choosePinning(random: Random, seed: number): boolean {
-  return random.chance(0.5) && !keptSeeds.some((kept) => kept.seed === seed);
+  return random.chance(0.5) && !isOldSeed(seed);
 }
 
 /** The fields of a pod spec that name a ConfigMap. */

@@ -7,7 +7,7 @@ import { type Cluster, startCluster } from "./cluster.ts";
 import { Director } from "./director.ts";
 import { emptied } from "./emptied.ts";
 import { Encore } from "./encore.ts";
-import { choosePacing } from "./pacing.ts";
+import { chooseBroken, choosePacing } from "./pacing.ts";
 import { choosePinning, collectedMs } from "./pinning.ts";
 import { Random } from "./random.ts";
 import { waveNamespace } from "./replica.ts";
@@ -74,7 +74,8 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     const paced = pacing && { pacing, wall: () => epoch + scheduler.now };
     const worldRandom = random.stream("world").next;
     const pinned = pacing === undefined && choosePinning(random.stream("pinning"), seed);
-    const has = { widgets: widgetsFrom !== undefined, pinned };
+    const broken = pacing !== undefined && chooseBroken(random.stream("broken"), seed);
+    const has = { widgets: widgetsFrom !== undefined, pinned, broken };
     const world = createWorld({ api, random: worldRandom, sleep: scheduler.sleep, history, paced, ...has });
     const { settings } = world;
     trace.line("", () => JSON.stringify(settings));

@@ -1,7 +1,13 @@
 import { toConfig } from "../../../src/domain/config/digest.ts";
 import { copyName, wholeContent } from "../../../src/domain/pinning/copy-content.ts";
 import { formatPins } from "../../../src/domain/pinning/pins.ts";
-import { configHash, copyOf, pinnedAnnotation, pinnedCopyLabel } from "../../../src/domain/references/annotations.ts";
+import {
+  configHash,
+  copyOf,
+  editedBy,
+  pinnedAnnotation,
+  pinnedCopyLabel,
+} from "../../../src/domain/references/annotations.ts";
 import type { KubeObject } from "../../../src/kube/api/api-types.ts";
 import { type CommandScene, commandScene } from "./commands.ts";
 
@@ -20,8 +26,8 @@ export interface WantedPod {
 
 /** A namespace with pinned workloads, in an API server without controllers. All names are those that the tests give. */
 export interface PinnedScene extends CommandScene {
-  /** Creates an immutable copy of these data and returns its name. */
-  readonly createCopy: (source: string, data: Readonly<Record<string, string>>) => Promise<string>;
+  /** Creates an immutable copy of these data and returns its name. `editor` wrote the content first. */
+  readonly createCopy: (source: string, data: Readonly<Record<string, string>>, editor?: string) => Promise<string>;
   /** Creates the Deployment `web`, which mounts ConfigMap `page` and reads ConfigMap `flags` as environment. */
   readonly createWeb: (annotations?: Readonly<Record<string, string>>) => Promise<void>;
   /** Writes pins and the current hash into the pod template, as Wave does, and returns the hash. */
@@ -74,11 +80,15 @@ export async function pinnedScene(
   await scene.createNamespace(namespace);
   return {
     ...scene,
-    createCopy: async (source, data) => {
+    createCopy: async (source, data, editor) => {
       const metadata = { namespace, name: source };
       const name = copyName(source, wholeContent(toConfig("ConfigMap", { metadata, data })), 10);
       await send("POST", `${core}/configmaps?fieldManager=wave`, {
-        metadata: { name, labels: { [pinnedCopyLabel]: "true" }, annotations: { [copyOf]: source } },
+        metadata: {
+          name,
+          labels: { [pinnedCopyLabel]: "true" },
+          annotations: { [copyOf]: source, ...(editor && { [editedBy]: editor }) },
+        },
         immutable: true,
         data,
       });
@@ -124,10 +134,11 @@ export async function pinnedScene(
     },
     createPod: async ({ revision, hash, pinned, reads }) => {
       const template = templateOf(hash, pinned, reads);
+      const name = `web-${++pods}`;
       await send("POST", `${core}/pods`, {
         metadata: {
           ...template.metadata,
-          name: `web-${++pods}`,
+          name,
           labels: { app: "web", "pod-template-hash": `r${revision}` },
           ownerReferences: [
             {
@@ -140,6 +151,18 @@ export async function pinnedScene(
           ],
         },
         spec: template.spec,
+      });
+      // Its container started before every change of the test.
+      const startedAt = new Date(Date.now() - 60_000).toISOString();
+      const containerStatuses = template.spec.containers.map((each) => ({
+        name: each.name,
+        ready: true,
+        restartCount: 0,
+        state: { running: { startedAt } },
+      }));
+      const conditions = [{ type: "Ready", status: "True" }];
+      await send("PATCH", `${core}/pods/${name}/status`, {
+        status: { phase: "Running", conditions, containerStatuses },
       });
     },
     complete: async () => {

@@ -3,7 +3,7 @@ import {
   type CompatibilitySettings,
   compatibilities,
 } from "../../../src/domain/compatibility/settings.ts";
-import { kinds } from "../../../src/domain/model/built-in-kinds.ts";
+import { kinds } from "../../../src/domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../src/domain/model/workload.ts";
 import type { Policy } from "../../../src/domain/policy/policy.ts";
 import { updateOnConfigChange } from "../../../src/domain/references/annotations.ts";

@@ -1,10 +1,10 @@
 import type { PodSpec } from "#kubernetes";
 import { type Config, toConfig } from "../../../src/domain/config/digest.ts";
-import type { Lookup } from "../../../src/domain/config/view.ts";
-import { type BuiltInKind, kinds } from "../../../src/domain/model/built-in-kinds.ts";
+import type { Lookup } from "../../../src/domain/config/view-of-references.ts";
+import { type BuiltInKind, kinds } from "../../../src/domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../src/domain/model/workload.ts";
 import type { Policy } from "../../../src/domain/policy/policy.ts";
-import { updateOnConfigChange } from "../../../src/domain/references/annotations.ts";
+import { pinnedCopyLabel, updateOnConfigChange } from "../../../src/domain/references/annotations.ts";
 import { type ConfigKind, configKey } from "../../../src/domain/references/references.ts";
 
 // test/support/domain: fixtures of the domain. May import the domain only.
@@ -65,6 +65,12 @@ export function readsAll(kind: ConfigKind, name: string, optional = false): Part
 /** Returns a ConfigMap in namespace "default", for tests. */
 export function configMap(name: string, data: Record<string, string>, metadata: Record<string, unknown> = {}): Config {
   return toConfig("ConfigMap", { metadata: { namespace: "default", name, ...metadata }, data });
+}
+
+/** Returns a pinned copy in namespace "default", for tests. */
+export function pinnedCopy(name: string, data: Record<string, string>): Config {
+  const metadata = { namespace: "default", name, labels: { [pinnedCopyLabel]: "true" } };
+  return toConfig("ConfigMap", { metadata, immutable: true, data });
 }
 
 /** Returns a Secret in namespace "default" with values from text, for tests. */

@@ -9,6 +9,7 @@ export function clientOf(
   server: string,
   options: {
     readonly tls?: Partial<TlsConfig>;
+    readonly proxy?: URL;
     readonly credentials?: Credentials;
     readonly ping?: ApiClientOptions["ping"];
     readonly clock?: ApiClientOptions["clock"];
@@ -16,11 +17,12 @@ export function clientOf(
   } = {},
 ) {
   const metrics = new MetricsRegistry();
-  const { tls, credentials = fixedCredentials(), ping, clock = systemClock, collect } = options;
+  const { tls, proxy, credentials = fixedCredentials(), ping, clock = systemClock, collect } = options;
   const config: ClusterConfig = {
     server: new URL(server),
     source: "a test",
     tls: { insecure: false, ...tls },
+    proxy,
     credentials,
   };
   const optional = { ...(ping && { ping }), ...(collect && { collect }) };

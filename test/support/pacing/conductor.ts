@@ -103,10 +103,11 @@ export class Conductor {
     return wrote;
   }
 
-  #write(actor: Actor, { hash, consecutiveRollouts = 1 }: RolloutPlan & { readonly outcome: "roll" }): void {
+  #write(actor: Actor, { hash, ...recorded }: RolloutPlan & { readonly outcome: "roll" }): void {
+    const { consecutiveRollouts = 1 } = recorded;
     const memory = this.#of(actor.key);
     const timesReverted = memory.lastWrite?.hash === hash ? memory.lastWrite.timesReverted + 1 : 0;
-    this.#world.roll(actor, hash, consecutiveRollouts);
+    this.#world.roll(actor, hash, recorded);
     memory.lastWrite = { at: this.#world.now, hash, consecutiveRollouts, timesReverted };
     memory.changes = undefined;
   }
@@ -149,7 +150,7 @@ export class Conductor {
       const objects = due.get(actor.key) ?? [];
       const isDue = objects.some((object) => configKey(object) === own);
       const elsewhere = objects.some((object) => configKey(object) !== own && halted.has(groupKey(namespace, object)));
-      const { lastWrite, completeSince } = this.#of(actor.key);
+      const { lastWrite, completeSince, progress } = this.#of(actor.key);
       const held = behind.get(actor.key)?.length === 0;
       const facts = {
         workload,
@@ -160,6 +161,7 @@ export class Conductor {
         writtenAt: lastWrite?.at,
         reverted: lastWrite ? lastWrite.hash !== workload.recordedHash : held && hasLostHash(workload, lookup),
         completeSince,
+        advancedAt: progress?.since,
         resumed: resumedAt,
       };
       const stage = stageOf(facts, this.#flags, now);

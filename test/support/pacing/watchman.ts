@@ -93,19 +93,24 @@ export class Watchman {
     );
     const rolled = since.filter(({ at, again, byWave }) => byWave && !again && !sameSecond(at, editedAt));
     const unfinished = rolled.filter(({ other }) => this.#progressSince(other) !== undefined);
-    const failed = unfinished.filter(({ at }) => now - at >= rolloutTimeoutMs - 1_000);
-    const excused = failed.filter(({ other }) => other.stored.policy.resumed !== undefined);
+    const failed = unfinished.filter(({ other }) => {
+      return now - (this.#progressSince(other) ?? now) >= rolloutTimeoutMs - 1_000;
+    });
+    const shown = failed.filter(({ wasComplete }) => wasComplete);
+    const excused = shown.filter(({ other }) => other.stored.policy.resumed !== undefined);
     demand(unfinished.length - failed.length < maxConcurrent, "rolls within the limit of concurrent rollouts", actor);
-    const isFirst = rolled.length - excused.length < canarySize;
+    const isFirst = rolled.filter(({ wasComplete }) => wasComplete).length - excused.length < canarySize;
     demand(isFirst || passed.length >= canarySize, "is of the canary, or the canary has passed", actor);
-    demand(failed.length - excused.length < haltAfterFailures, "is not halted", actor);
+    demand(shown.length - excused.length < haltAfterFailures, "is not halted", actor);
   }
 
   /** Returns a workload as it was known at the decision, if it rolls at this same moment for another change. */
   #asKnown(other: Actor, object: ConfigName): Actor {
     const { rollout } = other;
     if (!rollout?.byWave || rollout.at < this.#world.now || isOf(object, rollout.changed)) return other;
-    return { ...other, rollout: rollout.before };
+    const { before, wasComplete } = rollout;
+    // A workload that is rolled while it is not complete shows no result of an earlier change any more.
+    return { ...other, rollout: before && { ...before, wasComplete: before.wasComplete && wasComplete } };
   }
 
   /** Returns the last progress of an unfinished rollout, milliseconds since the epoch; undefined if it is finished. */

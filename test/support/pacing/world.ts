@@ -1,7 +1,9 @@
 import type { Config } from "../../../src/domain/config/digest.ts";
-import { type Lookup, viewOfReferences } from "../../../src/domain/config/view.ts";
+import { type Lookup, viewOfReferences } from "../../../src/domain/config/view-of-references.ts";
 import type { Progress } from "../../../src/domain/model/progress.ts";
 import { type Workload, workloadKey } from "../../../src/domain/model/workload.ts";
+import type { IncompleteRollout } from "../../../src/domain/outcomes/outcomes.ts";
+import { incompleteMark } from "../../../src/domain/pacing/complete-before.ts";
 import { configHash, extraConfigMaps } from "../../../src/domain/references/annotations.ts";
 import { type ConfigName, configKey } from "../../../src/domain/references/references.ts";
 import { configMap, workload as workloadOf } from "../domain/objects.ts";
@@ -9,13 +11,15 @@ import { configMap, workload as workloadOf } from "../domain/objects.ts";
 /** The properties of a workload of a {@link World}. */
 export interface Shape {
   readonly namespace: string;
-  readonly kind: "Deployment" | "StatefulSet";
+  readonly kind: "Deployment" | "StatefulSet" | "DaemonSet";
   /** The numbers of the ConfigMaps that it reads. */
   readonly reads: readonly number[];
   /** The number of Pods, and the time to replace each. They are replaced one after the other. */
   readonly pods: number;
   readonly podMs: number;
   readonly policy: Readonly<Record<string, string>>;
+  /** Whether one of its Pods never becomes available, for a reason of its own. */
+  readonly broken?: boolean;
 }
 
 /** A replacement of all Pods of a workload. Pods that read a bad value never become available. */
@@ -29,6 +33,8 @@ export interface Rollout {
   readonly values: readonly (string | undefined)[];
   readonly at: number;
   readonly bad: boolean;
+  /** Whether the workload was complete before. */
+  readonly wasComplete: boolean;
   /** The previous rollout. */
   readonly before: Rollout | undefined;
 }
@@ -45,6 +51,12 @@ export interface Actor {
   readonly rolls: number[];
 }
 
+/** What Wave records with a rollout. */
+export interface RecordedRollout {
+  readonly consecutiveRollouts?: number;
+  readonly incomplete?: IncompleteRollout | undefined;
+}
+
 /** The progress deadline of a Deployment in milliseconds: the default of the API. */
 const deadlineMs = 600_000;
 
@@ -55,7 +67,11 @@ export class World {
   readonly #configs = new Map<string, Config>();
   readonly #values = new Map<string, string>();
 
-  constructor(shapes: readonly Shape[], configs: number, now: number) {
+  readonly #ordered: boolean;
+
+  /** `ordered`: as Kubernetes does, StatefulSets do not replace a broken Pod. */
+  constructor(shapes: readonly Shape[], configs: number, now: number, ordered = false) {
+    this.#ordered = ordered;
     this.now = now - 3_600_000;
     for (let index = 0; index < configs; index++) this.edit(index, "good");
     this.actors = shapes.map((shape, index) => this.#actor(shape, index));
@@ -98,7 +114,7 @@ export class World {
   }
 
   /** Stores a write of Wave: new Pods are created. */
-  roll(actor: Actor, hash: string, consecutiveRollouts: number): void {
+  roll(actor: Actor, hash: string, { consecutiveRollouts = 1, incomplete }: RecordedRollout): void {
     actor.rolls.push(this.now);
     const { reads } = actor.shape;
     const values = reads.map((index) => this.#values.get(`c${index}`));
@@ -111,20 +127,32 @@ export class World {
       changed: this.changedFor(actor),
       values,
       at: this.now,
-      bad: reads.some((index) => this.isBad(index)),
+      bad: reads.some((index) => this.isBad(index)) || this.#isStuck(actor),
+      wasComplete: this.progressOf(actor).state === "complete",
     };
     actor.stored = {
       ...actor.stored,
       recordedHash: hash,
       consecutiveRollouts: consecutiveRollouts > 1 ? `${consecutiveRollouts}` : undefined,
+      rolledIncomplete: incomplete && incompleteMark(hash, incomplete),
       rolledAt: Math.floor(this.now / 1000),
+      hashWrittenAt: Math.floor(this.now / 1000),
     };
   }
 
   /** Another client removes the hash that Wave wrote, and the Pods are replaced. */
   undo(actor: Actor): void {
     const before = actor.rollout;
-    actor.rollout = { before, byWave: false, again: false, changed: [], values: [], at: this.now, bad: false };
+    actor.rollout = {
+      before,
+      byWave: false,
+      again: false,
+      changed: [],
+      values: [],
+      at: this.now,
+      bad: false,
+      wasComplete: true,
+    };
     actor.stored = { ...actor.stored, recordedHash: `v2:${"0".repeat(64)}`, editedBy: "helm" };
   }
 
@@ -133,7 +161,11 @@ export class World {
     return { ...actor.stored, progress: this.progressOf(actor) };
   }
 
-  progressOf({ shape: { kind, pods, podMs }, rollout }: Actor): Progress {
+  progressOf({ shape: { kind, pods, podMs, broken }, rollout }: Actor): Progress {
+    if (broken) {
+      if (kind === "Deployment" && this.now >= (rollout?.at ?? 0) + deadlineMs) return { state: "failed" };
+      return { state: "progressing", step: 0, available: pods - 1 };
+    }
     const complete = (at: number | undefined): Progress => {
       return {
         state: "complete",
@@ -149,14 +181,19 @@ export class World {
 
   /** Returns when the next Pod becomes available or a deadline ends, milliseconds since the epoch. */
   next(): number {
-    const times = this.actors.flatMap(({ shape: { kind, pods, podMs }, rollout }) => {
+    const times = this.actors.flatMap(({ shape: { kind, pods, podMs, broken }, rollout }) => {
       if (rollout === undefined) return [];
       const { at, bad } = rollout;
-      if (bad) return kind === "Deployment" ? [at + deadlineMs] : [];
+      if (bad || broken) return kind === "Deployment" ? [at + deadlineMs] : [];
       const step = Math.floor((this.now - at) / podMs) + 1;
       return step > pods ? [] : [at + step * podMs];
     });
     return Math.min(...times.filter((time) => time > this.now));
+  }
+
+  /** Reports whether Kubernetes does not replace the Pods: it waits until a broken Pod of the last rollout is ready. */
+  #isStuck({ shape: { kind }, rollout }: Actor): boolean {
+    return this.#ordered && kind === "StatefulSet" && rollout?.bad === true;
   }
 
   #actor(shape: Shape, index: number): Actor {

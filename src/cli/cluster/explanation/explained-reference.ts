@@ -1,6 +1,6 @@
 import type { DirectiveSource } from "../../../domain/compatibility/directive-sources.ts";
 import type { UntrackedReason } from "../../../domain/config/tracked-references.ts";
-import { type Lookup, missingFrom } from "../../../domain/config/view.ts";
+import { type Lookup, missingFrom } from "../../../domain/config/view-of-references.ts";
 import type { Reference } from "../../../domain/references/references.ts";
 import type { ReadConfig } from "../read/configs.ts";
 

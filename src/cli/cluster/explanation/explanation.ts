@@ -1,12 +1,13 @@
 // This folder explains the plan of a workload for all commands. It makes no request.
 // Explains one workload: the plan, the state, and everything that they depend on. Pure: the snapshot holds all that was read.
+
 import { directiveSourcesOf } from "../../../domain/compatibility/directive-sources.ts";
 import { optedInDirectives, readDirectives } from "../../../domain/compatibility/directives.ts";
 import type { Compatibility } from "../../../domain/compatibility/settings.ts";
 import { describeObject } from "../../../domain/config/messages.ts";
 import { readRecordedHash } from "../../../domain/config/recorded-hash.ts";
 import { type TrackedReferences, trackedReferences } from "../../../domain/config/tracked-references.ts";
-import { missingFrom } from "../../../domain/config/view.ts";
+import { missingFrom } from "../../../domain/config/view-of-references.ts";
 import { fieldOfKind } from "../../../domain/model/kind-row.ts";
 import type { RolloutStrategyName } from "../../../domain/model/rollout-strategy.ts";
 import { isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
@@ -15,6 +16,9 @@ import { collectReferences, compatibilitySourceOf } from "../../../domain/model/
 import { isPinned } from "../../../domain/pinning/pin-request.ts";
 import type { Missing, RolloutPlan, Warning } from "../../../domain/plan/plan.ts";
 import { withBatchHold } from "../../../domain/plan/plan.ts";
+import { type ReadConfig, readConfigOf, withReadsOf } from "../../../domain/pods/observed-pod.ts";
+import { configStateOf } from "../../../domain/pods/pod-state.ts";
+import { parseSpans } from "../../../domain/pods/span.ts";
 import { describeLimitExceeded } from "../../../domain/references/limits.ts";
 import { type ConfigName, configKey } from "../../../domain/references/references.ts";
 import type { ReadConfigs } from "../read/configs.ts";
@@ -30,6 +34,7 @@ import {
   readableReferences,
 } from "../snapshot/live-plan.ts";
 import { type WorkloadSnapshot, withAllReferences } from "../snapshot/workload-snapshot.ts";
+import { assessState } from "../states/assess-state.ts";
 import type { KubernetesReason } from "../states/kubernetes-reason.ts";
 import {
   missingPins,
@@ -38,8 +43,7 @@ import {
   readsTemplate,
   rolledBackConfigMaps,
 } from "../states/pod-pinning.ts";
-import { assessState } from "../states/workload-state.ts";
-import type { WorkloadStateName } from "../states/workload-states.ts";
+import type { WorkloadStateName } from "../states/state-rows.ts";
 import { type DecidedPolicy, decidedPolicy } from "./decided-policy.ts";
 import { type ExplainedOutcome, explainedOutcome, timeOf } from "./explained-outcome.ts";
 import { type ExplainedReference, explainedReference } from "./explained-reference.ts";
@@ -136,10 +140,20 @@ export function explainWorkload({
   const isCurrent = currentPods(workload, plan, explained.outcome, counted, policy);
   const isTrulyCurrent =
     isCurrent && ((pod: RunningPod) => isCurrent(pod) && readsTemplate(workload, pod, lookup, back));
-  const podCount = running && isTrulyCurrent && countPods(running, isTrulyCurrent);
+  const readConfig = readConfigOf(counted.references);
+  const isMixed = mixedPods(workload, plan, readConfig, now);
+  const terminating = pods.state === "read" ? pods.terminating(workload) : [];
+  const podCount = running && isTrulyCurrent && countPods(running, terminating, isTrulyCurrent, isMixed);
   const pinning = running === undefined ? null : podPinning(workload, running);
+  const changedAt = dueSince({ object, workload: readable }, read, now);
   const held =
-    running && isTrulyCurrent ? heldChange(plan, running, isTrulyCurrent, changedSinceRollout(workload, read)) : null;
+    running && isTrulyCurrent
+      ? heldChange(plan, workload, running, isTrulyCurrent, {
+          keys: changedSinceRollout(workload, read),
+          at: changedAt,
+          readConfig,
+        })
+      : null;
   const { state, because, message, since } = assessState({
     object,
     workload,
@@ -151,7 +165,7 @@ export function explainWorkload({
     pinning,
     rolledBack: [...back].sort(),
     kubernetes,
-    dueSince: dueSince({ object, workload: readable }, read, now),
+    dueSince: changedAt,
     flags,
     now,
   });
@@ -218,6 +232,19 @@ function currentPods(
   const matches = (hash: string | undefined) =>
     readRecordedHash({ recordedHash: hash, recordedConfig }, view, hashKeys).state === "current";
   return ({ hash }) => readsNothing || matches(hash) || (keepsPods && hash !== undefined && hash === recordedHash);
+}
+
+/** Returns whether a Pod may run configuration that was taken back, by the annotation of its workload. */
+function mixedPods(
+  { differed, recordedHash: hash, rolledAt }: Workload,
+  { outcome }: RolloutPlan,
+  config: ReadConfig,
+  now: number,
+): (pod: RunningPod) => boolean {
+  const spans = outcome === "current" ? parseSpans(differed, hash, now) : [];
+  if (spans.length === 0) return () => false;
+  const history = { hash, spans, changedAt: undefined, rolledAt: rolledAt * 1000 };
+  return ({ observed }) => configStateOf(withReadsOf(observed, config), history) === "mixed";
 }
 
 function unreadObjects({ references }: Workload, read: ReadConfigs): readonly UnreadObject[] {

@@ -1,11 +1,18 @@
 import type { Workload } from "../../../domain/model/workload.ts";
 import { canBePinned } from "../../../domain/pinning/pin-request.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
+import { type ReadConfig, withReadsOf } from "../../../domain/pods/observed-pod.ts";
+import { configStateOf } from "../../../domain/pods/pod-state.ts";
 import type { RunningPod } from "../read/pods.ts";
 import { pinningTexts } from "../states/pod-pinning.ts";
 
 /** How many Pods of the old revision may read a change that is held, because Kubernetes does not wait for Wave. */
 export interface HeldChange {
+  /** All Pods, and those that were rolled for the change. */
+  readonly total: number;
+  readonly rolled: number;
+  /** The Pods whose containers all started after the change, so that they read it. */
+  readonly startedSince: number;
   /** The Pods that mount a changed object. The kubelet updates mounted files by itself. */
   readonly files: number;
   /** The Pods that read a changed object as environment variables. A container reads them again when it restarts. */
@@ -13,29 +20,47 @@ export interface HeldChange {
 }
 
 /**
- * Returns how many Pods that are not current may read a held change; null if no change is held. `changed` has the keys of the
- * objects that changed since the last rollout. A change that only settles soon reaches all Pods.
+ * Returns how many Pods that are not current read a held change, or may read it; null if no change is held. `changed` has the keys of
+ * the objects that changed since the last rollout, and the time of the last change. A change that only settles soon reaches all Pods.
  */
 export function heldChange(
   plan: RolloutPlan,
+  { recordedHash: hash, rolledAt }: Workload,
   pods: readonly RunningPod[],
   isCurrent: (pod: RunningPod) => boolean,
-  changed: ReadonlySet<string>,
+  changed: { readonly keys: ReadonlySet<string>; readonly at: number | undefined; readonly readConfig: ReadConfig },
 ): HeldChange | null {
   if (plan.outcome !== "held" || plan.due.outcome !== "roll" || plan.hold.reason === "settling") return null;
+  const spans = [{ from: changed.at ?? 0, to: undefined }];
+  const history = { hash, spans, changedAt: changed.at, rolledAt: rolledAt * 1000 };
   const old = pods.filter((pod) => !isCurrent(pod));
-  const reading = (by: "files" | "env") => old.filter((pod) => !pod[by].isDisjointFrom(changed)).length;
-  return { files: reading("files"), env: reading("env") };
+  const unsure = old.filter(
+    ({ observed }) => configStateOf(withReadsOf(observed, changed.readConfig), history) !== "current",
+  );
+  const reading = (by: "files" | "env") => unsure.filter((pod) => !pod[by].isDisjointFrom(changed.keys)).length;
+  return {
+    total: pods.length,
+    rolled: pods.length - old.length,
+    startedSince: old.length - unsure.length,
+    files: reading("files"),
+    env: reading("env"),
+  };
 }
 
 /** Returns one line for each way in which old Pods may read a held change. */
 export function heldChangeLines(held: HeldChange | null): readonly string[] {
   if (held === null) return [];
   return [
+    ...(held.startedSince === 0 ? [] : [heldChangeTexts.startedSince(held)]),
     ...(held.files === 0 ? [] : [pinningTexts.heldFiles(held.files)]),
     ...(held.env === 0 ? [] : [pinningTexts.heldEnv(held.env)]),
   ];
 }
+
+const heldChangeTexts = {
+  startedSince: ({ rolled, total, startedSince }: HeldChange) =>
+    `${rolled} of ${total} ${total === 1 ? "Pod was" : "Pods were"} rolled for the held change. ${startedSince} started since the change and ${startedSince === 1 ? "reads" : "read"} it already.`,
+} as const;
 
 /** Returns the lines about a held change, and how to prevent that old Pods read the next one. */
 export function heldChangeNotes(held: HeldChange | null, workload: Workload, isPinned: boolean): readonly string[] {

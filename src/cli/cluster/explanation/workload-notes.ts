@@ -2,13 +2,19 @@ import { fieldsOf, numberOf } from "../../../domain/model/kinds/replica-counts.t
 import { hasSchedulingHold, isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload, WorkloadObject } from "../../../domain/model/workload.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
+import { untrackedProjectionNotes } from "./untracked-projections.ts";
 
 /**
  * Returns other settings of the workload that decide when its Pods are replaced, one line each. They explain why Kubernetes replaced
  * no Pod.
  */
 export function workloadNotes(object: WorkloadObject, workload: Workload): readonly string[] {
-  return [...templateSourceNotes(workload), ...rolloutNotes(object), ...schedulingHoldNotes(workload)];
+  return [
+    ...templateSourceNotes(workload),
+    ...untrackedProjectionNotes(object),
+    ...rolloutNotes(object),
+    ...schedulingHoldNotes(workload),
+  ];
 }
 
 function templateSourceNotes({ templateSource }: Workload): readonly string[] {

@@ -1,7 +1,8 @@
 import { configResources, readStoredObject } from "../../../cache/live/live-configs.ts";
 import type { CompatibilitySettings } from "../../../domain/compatibility/settings.ts";
 import { type Config, type ConfigObject, toConfig } from "../../../domain/config/digest.ts";
-import { contentEditedBy, contentWrittenAt } from "../../../domain/references/field-managers.ts";
+import { editedBy } from "../../../domain/references/annotations.ts";
+import { contentEditedBy, contentWrittenAt, epochSeconds } from "../../../domain/references/field-managers.ts";
 import { type ConfigName, configKey, isStored, type StoredName } from "../../../domain/references/references.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { isForbidden } from "../../../kube/api/errors.ts";
@@ -18,8 +19,10 @@ export type ReadConfig =
       readonly config: Config;
       /** When the content last changed, in seconds since the epoch; absent if the API does not show it separately. */
       readonly contentAt?: number;
-      /** The field manager that changed the content last; absent if the API does not show it. */
+      /** The field manager that changed the content last, and of a pinned copy the first that wrote its content; absent if unknown. */
       readonly editedBy?: string | undefined;
+      /** The creation of an immutable object, in seconds since the epoch; absent if it is not immutable. */
+      readonly immutableSince?: number;
     }
   | { readonly state: "absent" }
   | UnreadConfig;
@@ -132,7 +135,13 @@ function present(
   try {
     const config = toConfig(kind, object, compatibility);
     const metadata = object.metadata ?? {};
-    return { state: "present", config, contentAt: contentWrittenAt(metadata), editedBy: contentEditedBy(metadata) };
+    const read = {
+      config,
+      contentAt: contentWrittenAt(metadata),
+      editedBy: config.isCopy ? metadata.annotations?.[editedBy] : contentEditedBy(metadata),
+    };
+    const immutableSince = object.immutable ? epochSeconds(metadata.creationTimestamp) : undefined;
+    return { state: "present", ...read, ...(immutableSince && { immutableSince }) };
   } catch (error) {
     return unreadConfig(error);
   }

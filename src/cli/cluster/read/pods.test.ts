@@ -3,7 +3,7 @@ import { startSandbox } from "../../../../sandbox/sandbox.ts";
 import { clientOf } from "../../../../test/support/kube/client.ts";
 import { configHash } from "../../../domain/references/annotations.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { countPods, podSelector, readPods } from "./pods.ts";
+import { countPods, readPods } from "./pods.ts";
 
 const sandbox = await startSandbox({ controllers: false });
 afterAll(() => sandbox.close());
@@ -52,37 +52,18 @@ describe("the Pods of a workload", () => {
     await createPod("alone", { kind: "ReplicaSet", name: "web-front" }, "old");
     await createPod("db-0", { kind: "StatefulSet", name: "db" }, "new");
     await createPod("job", { kind: "Job", name: "db" }, "new");
-    const { of } = await read();
-    const count = (kind: "Deployment" | "StatefulSet", name: string) =>
-      countPods(of({ kind, namespace: "default", name }), ({ hash }) => hash === "new");
-    expect(count("Deployment", "web-front")).toEqual({ total: 2, current: 1 });
-    expect(count("Deployment", "web")).toEqual({ total: 0, current: 0 });
-    expect(count("StatefulSet", "db")).toEqual({ total: 1, current: 1 });
+    const { of, terminating } = await read();
+    const count = (kind: "Deployment" | "StatefulSet", name: string) => {
+      const workload = { kind, namespace: "default", name };
+      return countPods(
+        of(workload),
+        terminating(workload),
+        ({ hash }) => hash === "new",
+        () => false,
+      );
+    };
+    expect(count("Deployment", "web-front")).toMatchObject({ total: 2, current: 1, terminatingOld: 1 });
+    expect(count("Deployment", "web")).toMatchObject({ total: 0, current: 0, terminatingOld: 0 });
+    expect(count("StatefulSet", "db")).toMatchObject({ total: 1, current: 1, terminatingOld: 0 });
   });
-
-  it("are selected by the selector of the workload", () => {
-    const expression = (key: string, operator: string, values?: readonly string[]) => ({
-      key,
-      operator,
-      ...(values && { values }),
-    });
-    expect(
-      podSelector({
-        matchLabels: { app: "web", tier: "front" },
-        matchExpressions: [
-          expression("a", "In", ["1", "2"]),
-          expression("b", "NotIn", ["3"]),
-          expression("c", "Exists"),
-          expression("d", "DoesNotExist"),
-        ],
-      }),
-    ).toBe("app=web,tier=front,a in (1,2),b notin (3),c,!d");
-  });
-
-  it.each([undefined, "text", { matchLabels: "x", matchExpressions: 3 }, { matchExpressions: [null, { key: 1 }] }])(
-    "have no selector if it is %j, as a custom resource may have",
-    (selector) => {
-      expect(podSelector(selector)).toBe("");
-    },
-  );
 });

@@ -1,9 +1,9 @@
 import type { Pod } from "#kubernetes";
-import { builtInKinds } from "../../../domain/model/built-in-kinds.ts";
-import { isOfKind } from "../../../domain/model/kind-row.ts";
-import { fieldsOf } from "../../../domain/model/kinds/replica-counts.ts";
+import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { podReferences } from "../../../domain/model/pod-references.ts";
 import { type WorkloadName, type WorkloadRow, workloadKey } from "../../../domain/model/workload.ts";
+import { everyObject, type ObservedPod, observePod } from "../../../domain/pods/observed-pod.ts";
+import { podOwner } from "../../../domain/pods/pod-owner.ts";
 import { configHash, pinnedAnnotation, workloadRefHash } from "../../../domain/references/annotations.ts";
 import { epochSeconds } from "../../../domain/references/field-managers.ts";
 import { configKey } from "../../../domain/references/references.ts";
@@ -23,6 +23,8 @@ export interface RunningPod {
   readonly revision: string | undefined;
   /** In seconds since the epoch; 0 if unknown. */
   readonly startedAt: number;
+  /** Its containers: when they read configuration, whether they are ready, and how often they restarted. */
+  readonly observed: ObservedPod;
   /** The keys of the objects that its spec mounts. */
   readonly files: ReadonlySet<string>;
   /** The keys of the objects that its spec reads as environment variables. */
@@ -31,7 +33,12 @@ export interface RunningPod {
 
 /** The Pods of a namespace, by the workload that owns them, or the cause of a failed read. */
 export type ReadPods =
-  | { readonly state: "read"; readonly of: (workload: WorkloadName) => readonly RunningPod[] }
+  | {
+      readonly state: "read";
+      readonly of: (workload: WorkloadName) => readonly RunningPod[];
+      /** Pods that are being deleted, and whose containers may still run. */
+      readonly terminating: (workload: WorkloadName) => readonly RunningPod[];
+    }
   | { readonly state: "unread"; readonly why: string };
 
 type PodObject = KubeObject & Pick<Pod, "spec" | "status">;
@@ -40,7 +47,8 @@ type PodObject = KubeObject & Pick<Pod, "spec" | "status">;
 const revisionLabel = "controller-revision-hash";
 
 /**
- * Lists Pods by workload. Pods that are being deleted or have ended are left out, because they no longer serve. Never rejects.
+ * Lists Pods by workload. Pods that have ended are left out, and Pods that are being deleted are apart: they no longer serve. Never
+ * rejects.
  */
 export async function readPods(
   client: ApiClient,
@@ -49,24 +57,26 @@ export async function readPods(
 ): Promise<ReadPods> {
   try {
     const running = await listAll<PodObject, readonly [string, RunningPod]>(client, resources.pods, scope, (pod) => {
-      const owner = ownerOf(pod, kinds);
-      return owner && isRunning(pod) ? [workloadKey(owner), runningPod(pod, kinds, owner)] : undefined;
+      const owner = podOwner(pod.metadata, kinds);
+      return owner && hasNotEnded(pod) ? [workloadKey(owner), runningPod(pod, kinds, owner)] : undefined;
     });
     const byWorkload = Map.groupBy(running, ([key]) => key);
+    const podsOf = (workload: WorkloadName, isEnding: boolean) =>
+      (byWorkload.get(workloadKey(workload)) ?? []).flatMap(([, pod]) =>
+        pod.observed.ending === isEnding ? [pod] : [],
+      );
     return {
       state: "read",
-      of: (workload) => byWorkload.get(workloadKey(workload))?.map(([, pod]) => pod) ?? [],
+      of: (workload) => podsOf(workload, false),
+      terminating: (workload) => podsOf(workload, true),
     };
   } catch (error) {
     return { state: "unread", why: errorText(error) };
   }
 }
 
-function runningPod(
-  { metadata, spec, status }: PodObject,
-  kinds: readonly WorkloadRow[],
-  owner: WorkloadName,
-): RunningPod {
+function runningPod(pod: PodObject, kinds: readonly WorkloadRow[], owner: WorkloadName): RunningPod {
+  const { metadata, spec, status } = pod;
   const { namespace = "", annotations = {}, labels = {}, creationTimestamp } = metadata;
   const { replicaSetLabel = "" } = kinds.find(({ id }) => id === owner.kind) ?? {};
   const [files, env] = [new Set<string>(), new Set<string>()];
@@ -77,72 +87,48 @@ function runningPod(
     pinned: annotations[pinnedAnnotation],
     revision: labels[replicaSetLabel || revisionLabel],
     startedAt: epochSeconds(status?.startTime ?? creationTimestamp),
+    observed: observePod({ metadata, ...(spec && { spec }), ...(status && { status }) }, everyObject),
     files,
     env,
   };
 }
 
-/** The number of Pods, and of those that run with the current configuration. */
+/** The number of Pods that serve, and what is known about them. */
 export interface PodCount {
   readonly total: number;
+  /** Those that run with the current configuration. */
   readonly current: number;
+  /** Those with the current hash that may run configuration that was taken back. */
+  readonly mixed: number;
+  /** Those that Kubernetes reports as ready. */
+  readonly ready: number;
+  /** Why Pods are not ready, each reason once: CrashLoopBackOff, ImagePullBackOff, OOMKilled. */
+  readonly notReadyReasons: readonly string[];
+  /** The restarts of the container that restarted most, added up over all Pods. */
+  readonly restarts: number;
+  /** Pods with another configuration that are being deleted, and whose containers may still run. */
+  readonly terminatingOld: number;
 }
 
-/** Counts the Pods, and those that run with the current configuration. */
-export function countPods(pods: readonly RunningPod[], isCurrent: (pod: RunningPod) => boolean): PodCount {
-  return { total: pods.length, current: pods.filter(isCurrent).length };
+/** Counts the Pods of a workload. A mixed Pod is not current. */
+export function countPods(
+  pods: readonly RunningPod[],
+  terminating: readonly RunningPod[],
+  isCurrent: (pod: RunningPod) => boolean,
+  isMixed: (pod: RunningPod) => boolean,
+): PodCount {
+  const reasons = pods.flatMap(({ observed: { notReadyReason } }) => notReadyReason ?? []);
+  return {
+    total: pods.length,
+    current: pods.filter((pod) => isCurrent(pod) && !isMixed(pod)).length,
+    mixed: pods.filter((pod) => isCurrent(pod) && isMixed(pod)).length,
+    ready: pods.filter(({ observed }) => observed.ready).length,
+    notReadyReasons: [...new Set(reasons)].sort(),
+    restarts: pods.reduce((sum, { observed }) => sum + observed.restarts.count, 0),
+    terminatingOld: terminating.filter((pod) => !isCurrent(pod)).length,
+  };
 }
 
-/**
- * Returns the Pod selector of a workload in the syntax of `kubectl -l`. Malformed parts, which a custom resource may have, are left out.
- * More Pods match then, and their owner references show which workload owns them.
- */
-export function podSelector(selector: unknown): string {
-  const { matchLabels, matchExpressions } = fieldsOf(selector);
-  const equal = Object.entries(fieldsOf(matchLabels)).filter(([, value]) => typeof value === "string");
-  const expressions: readonly unknown[] = Array.isArray(matchExpressions) ? matchExpressions : [];
-  return [...equal.map(([key, value]) => `${key}=${value}`), ...expressions.flatMap(requirementOf)].join(",");
-}
-
-/** Converts one match expression of apps/v1 (https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/label-selector/). */
-function requirementOf(expression: unknown): readonly string[] {
-  const { key, operator, values } = fieldsOf(expression);
-  if (typeof key !== "string") return [];
-  const listed = `(${(Array.isArray(values) ? values : []).join(",")})`;
-  switch (operator) {
-    case "In":
-      return [`${key} in ${listed}`];
-    case "NotIn":
-      return [`${key} notin ${listed}`];
-    case "Exists":
-      return [key];
-    case "DoesNotExist":
-      return [`!${key}`];
-    default:
-      return [];
-  }
-}
-
-/**
- * Returns the workload that owns a Pod. The name of a ReplicaSet is the name of its Deployment plus the template hash, which its Pods
- * have as a label (https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label). So ReplicaSets,
- * ten times as many as Deployments, need not be read.
- */
-function ownerOf({ metadata }: PodObject, kinds: readonly WorkloadRow[]): WorkloadName | undefined {
-  const { namespace = "", labels = {}, ownerReferences = [] } = metadata;
-  const owner = ownerReferences.find(({ controller }) => controller);
-  if (owner === undefined) return undefined;
-  const row = kinds.find((each) => each.replicaSetLabel === "" && isOfKind(owner, each));
-  if (row !== undefined) return { kind: row.id, namespace, name: owner.name };
-  if (owner.kind !== "ReplicaSet") return undefined;
-  for (const { id, replicaSetLabel } of kinds) {
-    const suffix = `-${(replicaSetLabel && labels[replicaSetLabel]) ?? ""}`;
-    if (suffix === "-" || !owner.name.endsWith(suffix)) continue;
-    return { kind: id, namespace, name: owner.name.slice(0, -suffix.length) };
-  }
-  return undefined;
-}
-
-function isRunning({ metadata, status }: PodObject): boolean {
-  return !metadata.deletionTimestamp && status?.phase !== "Succeeded" && status?.phase !== "Failed";
+function hasNotEnded({ status }: PodObject): boolean {
+  return status?.phase !== "Succeeded" && status?.phase !== "Failed";
 }

@@ -1,4 +1,4 @@
-import { ProviderClasses } from "../../../cache/configs/provider-classes.ts";
+import { ProviderClasses } from "../../../cache/configs/mounted-classes.ts";
 import type { Config } from "../../../domain/config/digest.ts";
 import { type PodStatusObject, toPodStatus } from "../../../domain/config/pod-status.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";

@@ -2,11 +2,11 @@
 import { fieldsOf } from "../../../domain/model/kinds/replica-counts.ts";
 import type { WorkloadObject, WorkloadRow } from "../../../domain/model/workload.ts";
 import { type Pins, parsePins } from "../../../domain/pinning/pins.ts";
+import { podSelector } from "../../../domain/pods/pod-selector.ts";
 import { configHash, pinnedAnnotation, workloadRefHash } from "../../../domain/references/annotations.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { podSelector } from "../read/pods.ts";
 import { listAll } from "../requests/list-all.ts";
 
 /** A revision of a workload that Kubernetes keeps, as a ReplicaSet or a ControllerRevision. */

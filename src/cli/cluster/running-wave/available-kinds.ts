@@ -1,5 +1,5 @@
 import { findKind } from "../../../cache/workloads/find-kind.ts";
-import { builtInKinds } from "../../../domain/model/built-in-kinds.ts";
+import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import type { RequestedKind } from "../../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadKind, WorkloadRow } from "../../../domain/model/workload.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";

@@ -1,11 +1,14 @@
+import { holdTexts } from "../../../domain/pacing/hold-texts.ts";
 import { formatList } from "../../../domain/syntax/wording.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import type { CommandCall } from "../../command/flag-command.ts";
 import { noteLine, warningLine } from "../../command/messages.ts";
 import { inheritedFlags } from "../../flags/inherited-flags.ts";
 import { type FlagValues, type GivenFlag, parseFlags } from "../../flags/parse-flags.ts";
+import { readClusterHoldOf } from "./cluster-hold.ts";
 import { type KnownPolicy, readPolicy } from "./known-policy.ts";
 import { type RunningWave, type RunningWaves, readRunningWaves, wavesWatching } from "./running-wave.ts";
+import { wavePresence } from "./wave-presence.ts";
 
 /**
  * Reads the policy of the running Wave for a namespace; `undefined` means all namespaces. A flag of the command wins; otherwise the
@@ -20,8 +23,13 @@ export async function readRunningPolicy<T extends typeof inheritedFlags>(
   known?: RunningWaves,
 ): Promise<KnownPolicy> {
   const waves = known ?? (await readRunningWaves(client));
-  const [wave, ...others] = "unread" in waves ? [] : wavesWatching(waves, namespace);
+  const watching = "unread" in waves ? [] : wavesWatching(waves, namespace);
+  const [wave, ...others] = watching;
   const warn = (line: string) => terminal.writeError(warningLine(line));
+  const presence = wavePresence(waves, namespace);
+  const clusterHold = await readClusterHoldOf(client, watching);
+  if (clusterHold !== undefined && known === undefined)
+    terminal.writeError(noteLine(holdTexts.clusterHold(clusterHold)));
   const isGiven = Object.keys(inheritedFlags).some((name) => given.has(name));
   // A caller that has read the Deployments reports the failure itself.
   if ("unread" in waves && known === undefined && !isGiven)
@@ -33,12 +41,12 @@ export async function readRunningPolicy<T extends typeof inheritedFlags>(
       warn(
         `Several Waves run: ${formatList([wave, ...others], 3, describeWave)}. Using the defaults. Pass the flags of the Wave that you mean.`,
       );
-    return readPolicy(client, values);
+    return { ...(await readPolicy(client, values)), clusterHold, presence };
   }
   const effective = effectiveFlags(wave, given);
   if (effective.inherited.length > 0)
     terminal.writeError(noteLine(`Using the flags of ${describeWave(wave)}: ${effective.inherited.join(" ")}`));
-  return readPolicy(client, effective.values);
+  return { ...(await readPolicy(client, effective.values)), clusterHold, presence };
 }
 
 /** The flags that a command decides by. */

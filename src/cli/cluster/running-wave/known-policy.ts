@@ -10,11 +10,14 @@ import type { FlagValues } from "../../flags/parse-flags.ts";
 import { ownershipOf } from "../../flags/run-flags.ts";
 import { availableKinds } from "./available-kinds.ts";
 import { type ReadHashKeys, readHashKeys } from "./hash-keys.ts";
+import type { WavePresence } from "./wave-presence.ts";
 
 /** The policy of the running Wave, as far as the user can read it. */
 export interface KnownPolicy extends Omit<ClusterPolicy, "hashKeys" | "pacing"> {
   readonly pacing: NonNullable<ClusterPolicy["pacing"]>;
   readonly keys: ReadHashKeys;
+  /** Whether Wave can act now; undefined if that was not read. */
+  readonly presence?: WavePresence | undefined;
   /** The kinds of workload that Wave rolls and this cluster serves. */
   readonly kinds: readonly WorkloadRow[];
 }
@@ -25,6 +28,15 @@ export async function readPolicy(
   values: FlagValues<typeof inheritedFlags>,
 ): Promise<KnownPolicy> {
   return {
+    ...policyOfFlags(values),
+    keys: await readHashKeys(client, values["hash-key-secret"]),
+    kinds: await availableKinds(client, wantedKinds(values) ?? []),
+  };
+}
+
+/** Returns the part of the policy that does not depend on the cluster. */
+export function policyOfFlags(values: FlagValues<typeof inheritedFlags>): Omit<KnownPolicy, "keys" | "kinds"> {
+  return {
     crossNamespace: values["cross-namespace"],
     firstSight: values["first-sight"],
     namespaces: values.namespaces,
@@ -34,13 +46,11 @@ export async function readPolicy(
     pinConfig: values["pin-config"],
     ownership: ownershipOf(values),
     pacing: pacingSettings(values),
-    keys: await readHashKeys(client, values["hash-key-secret"]),
-    kinds: await availableKinds(client, wantedKinds(values) ?? []),
   };
 }
 
 /** Converts the policy to the form that the controller uses. */
-export function clusterPolicyOf({ keys, kinds: _kinds, ...policy }: KnownPolicy): ClusterPolicy {
+export function clusterPolicyOf({ keys, kinds: _kinds, presence: _presence, ...policy }: KnownPolicy): ClusterPolicy {
   return { ...policy, hashKeys: keys.state === "read" ? keys.keys : undefined };
 }
 

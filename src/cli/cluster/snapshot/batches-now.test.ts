@@ -7,7 +7,7 @@ import {
   workload,
   workloadObject,
 } from "../../../../test/support/domain/objects.ts";
-import { builtInKinds } from "../../../domain/model/built-in-kinds.ts";
+import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { unpaced } from "../../../domain/policy/pacing-flags.ts";
 import type { ReadConfig, ReadConfigs } from "../read/configs.ts";
 import type { FoundWorkload } from "../read/workloads.ts";
@@ -24,10 +24,14 @@ const policy: KnownPolicy = {
 const page = { kind: "ConfigMap", namespace: "default", name: "page" } as const;
 
 /** Returns a complete workload with an outdated hash. */
-function stale(name: string, annotations: WorkloadFixture["annotations"] = {}): FoundWorkload {
+function stale(
+  name: string,
+  annotations: WorkloadFixture["annotations"] = {},
+  objects: readonly string[] = ["page"],
+): FoundWorkload {
   const wanted: WorkloadFixture = {
     metadata: { name, annotations: { "wave.pusher.com/update-on-config-change": "true", ...annotations } },
-    pod: readsAll("ConfigMap", "page"),
+    pod: { containers: objects.flatMap((object) => readsAll("ConfigMap", object).containers ?? []) },
     spec: { replicas: 0 },
     templateAnnotations: { "wave.pusher.com/config-hash": `v2:${"0".repeat(64)}` },
   };
@@ -56,6 +60,27 @@ describe("the batches that a command derives", () => {
     expect(admitted([stale("b"), stale("a"), stale("c")])).toEqual(["a"]);
     expect(admitted([stale("b"), stale("a"), stale("c", { "wave.pusher.com/priority": "1" })])).toEqual(["c"]);
     expect(admitted([stale("b"), stale("a", { "wave.pusher.com/batches": "off" })])).toContain("b");
+  });
+
+  it("admit another workload instead of one that a second change holds", () => {
+    const both = ["page", "other"];
+    const found = [
+      stale("a", {}, both),
+      stale("b"),
+      stale("c"),
+      stale("z", { "wave.pusher.com/priority": "1" }, ["other"]),
+      stale("y", {}, ["other"]),
+    ];
+    const read: ReadConfigs = new Map([
+      ...readsOfPage(),
+      ["ConfigMap/default/other", { state: "present", config: configMap("other", { a: "1" }) }],
+    ]);
+    const { holdOf } = batchesNow({ found, read, policy, now });
+    const objectsOf = ({ workload: { references } }: FoundWorkload) =>
+      references.map(({ kind, namespace, name }) => ({ kind, namespace, name }));
+    const free = found.filter((each) => holdOf(each.workload, objectsOf(each)) === undefined);
+    expect(free.map(({ workload: { name } }) => name)).toEqual(["b", "z"]);
+    expect(holdOf(found[0]?.workload as FoundWorkload["workload"], [page])?.reason).toBe("batch");
   });
 
   it("read each workload once, not once for each other workload", () => {

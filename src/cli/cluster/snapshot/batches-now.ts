@@ -8,11 +8,16 @@ import {
   type BatchHoldLookup,
   type BatchMember,
 } from "../../../domain/pacing/batches.ts";
+import { maxBlockRounds, partlyAdmitted } from "../../../domain/pacing/partly-admitted.ts";
+import { plannedFacts } from "../../../domain/plan/batch-facts.ts";
+import type { CandidatePlan, RolloutPlan } from "../../../domain/plan/plan.ts";
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../../../domain/references/references.ts";
 import type { ReadConfigs } from "../read/configs.ts";
+import type { ReadPods } from "../read/pods.ts";
 import type { FoundWorkload } from "../read/workloads.ts";
 import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
+import { restartingContainer, rolloutProgressSince } from "../states/assess-state.ts";
 import { lookupIn, planFromCluster } from "./live-plan.ts";
 
 /** The workloads of one or more namespaces, and what their plans depend on. */
@@ -22,9 +27,13 @@ export interface BatchesNowFacts {
   readonly read: ReadConfigs;
   readonly policy: KnownPolicy;
   readonly now: number;
+  /** Returns the Pods of a namespace, which show when a rollout last made progress. */
+  readonly podsIn?: (namespace: string) => ReadPods;
   /** Returns the configuration that the Pods of a workload run with, if known: only differences from it are due. */
   readonly seen?: (workload: Workload) => ConfigView | undefined;
 }
+
+const unreadPods = (): ReadPods => ({ state: "unread", why: "Pods were not listed" });
 
 /** The batches of these namespaces at this moment, from the API alone, as Wave derives them after a restart. */
 export interface BatchesNow {
@@ -38,23 +47,29 @@ export interface BatchesNow {
 
 /** Derives which workloads may roll now, from all workloads of each namespace. */
 export function batchesNow(facts: BatchesNowFacts): BatchesNow {
-  const readers = readersByGroup(facts.found);
-  const plans = new Map(facts.found.map((each) => [each, planned(each, facts)]));
-  const batches = new Map<string, BatchAdmission>();
+  const { found, read, policy, now, seen } = facts;
+  const readers = readersByGroup(found);
+  const plans = new Map(found.map((each) => [each, planFromCluster(each, read, policy, now, seen?.(each.workload))]));
+  const blocked = new Set<string>();
   const groupOf = (object: ConfigName, namespace: string): BatchedChange => {
     const all = readers.get(groupKey(object, namespace)) ?? [];
-    return { object, namespace, members: all.flatMap((each) => memberOf(each, plans.get(each), object, facts)) };
+    const members = all.flatMap((each) => memberOf(each, plans.get(each), object, facts, blocked));
+    return { object, namespace, members };
   };
+  const admit = (object: ConfigName, namespace: string) => admitBatch(groupOf(object, namespace), policy.pacing);
+  const batches = admitJointly(found, plans, blocked, admit);
   const admissionOf = (object: ConfigName, namespace: string): BatchAdmission => {
     const key = groupKey(object, namespace);
-    const known = batches.get(key);
-    if (known !== undefined) return known;
-    const batch = admitBatch(groupOf(object, namespace), facts.policy.pacing);
+    const batch = batches.get(key) ?? admit(object, namespace);
     batches.set(key, batch);
     return batch;
   };
-  const holding = (workload: Workload, changed: readonly ConfigName[]) =>
-    changed.find((object) => !admissionOf(object, workload.namespace).admitted.has(workloadKey(workload)));
+  const holding = (workload: Workload, changed: readonly ConfigName[]) => {
+    const held = changed.filter(
+      (object) => !admissionOf(object, workload.namespace).admitted.has(workloadKey(workload)),
+    );
+    return held.find((object) => admissionOf(object, workload.namespace).halted) ?? held[0];
+  };
   return {
     holdOf: (workload, changed) => {
       const object = holding(workload, changed);
@@ -66,6 +81,44 @@ export function batchesNow(facts: BatchesNowFacts): BatchesNow {
     },
     groupOf,
   };
+}
+
+/**
+ * Returns the batches of all changes for which workloads are due, by `groupKey`. Adds the workloads to `blocked` that one change admits and
+ * another does not.
+ */
+function admitJointly(
+  found: readonly FoundWorkload[],
+  plans: ReadonlyMap<FoundWorkload, RolloutPlan | CandidatePlan>,
+  blocked: Set<string>,
+  admit: (object: ConfigName, namespace: string) => BatchAdmission,
+): Map<string, BatchAdmission> {
+  const changes = new Map<string, () => BatchAdmission>();
+  const dueFor = new Map<string, readonly string[]>();
+  for (const each of found) {
+    const { namespace } = each.workload;
+    const plan = plans.get(each);
+    const objects = plan?.outcome === "candidate" ? plan.changed : [];
+    dueFor.set(
+      workloadKey(each.workload),
+      objects.map((object) => groupKey(object, namespace)),
+    );
+    for (const object of objects) changes.set(groupKey(object, namespace), () => admit(object, namespace));
+  }
+  const batches = new Map([...changes].map(([change, compute]) => [change, compute()]));
+  const isAdmittedByAll = (key: string) =>
+    dueFor.get(key)?.every((change) => batches.get(change)?.admitted.has(key)) === true;
+  for (let round = 0; round < maxBlockRounds; round++) {
+    const admitted = batches.entries().map(([change, batch]) => [change, batch.admitted] as const);
+    const held = [...partlyAdmitted(admitted, isAdmittedByAll)].filter(([key]) => !blocked.has(key));
+    if (held.length === 0) break;
+    for (const [key] of held) blocked.add(key);
+    for (const change of new Set(held.flatMap(([, by]) => by))) {
+      const compute = changes.get(change);
+      if (compute !== undefined) batches.set(change, compute());
+    }
+  }
+  return batches;
 }
 
 /** Returns the key of a change of one object for the workloads of one namespace. */
@@ -86,46 +139,31 @@ function readersByGroup(found: readonly FoundWorkload[]): ReadonlyMap<string, re
   return readers;
 }
 
-/** The result of a plan without batches. */
-interface PlanSummary extends Pick<MemberFacts, "held" | "isCurrent"> {
-  /** The keys of the changed objects, if the workload is due and only batches may hold it. */
-  readonly dueFor: ReadonlySet<string>;
-}
-
-function planned(found: FoundWorkload, { read, policy, now, seen }: BatchesNowFacts): PlanSummary {
-  const plan = planFromCluster(found, read, policy, now, seen?.(found.workload));
-  const dueFor = keysOf(plan.outcome === "candidate" ? plan.changed : []);
-  const due = plan.outcome === "held" ? plan.due : undefined;
-  const held = due && { changed: due.outcome === "roll" && due.changed ? keysOf(due.changed) : undefined };
-  return { dueFor, held, isCurrent: plan.outcome === "current" };
-}
-
-function keysOf(objects: readonly ConfigName[]): ReadonlySet<string> {
-  return new Set(objects.map(configKey));
-}
-
 /** Returns a workload with its stage for the last change of an object; empty if the change does not affect it. */
 function memberOf(
-  { workload }: FoundWorkload,
-  plan: PlanSummary | undefined,
+  { object: stored, workload }: FoundWorkload,
+  plan: RolloutPlan | CandidatePlan | undefined,
   object: ConfigName,
-  { read, policy, now }: BatchesNowFacts,
+  { read, policy, now, podsIn = unreadPods }: BatchesNowFacts,
+  blocked: ReadonlySet<string>,
 ): readonly BatchMember[] {
   if (plan === undefined) return [];
   const config = configKey(object);
-  const { dueFor, held, isCurrent } = plan;
+  const key = workloadKey(workload);
+  const planFacts = plannedFacts(plan, config);
   const facts: MemberFacts = {
-    key: workloadKey(workload),
+    key,
     workload,
     policy: rolloutPolicyOf(workload, policyOf(workload, policy)),
-    position: dueFor.has(config) ? "due" : "none",
-    held,
-    isCurrent,
+    ...planFacts,
+    position: planFacts.position === "due" && blocked.has(key) ? "heldElsewhere" : planFacts.position,
     // Wave may have written it. The API shows only the result.
     lastWrite: undefined,
     // Without a time in the status, the rollout is taken as complete at once, which is soon correct.
     completeSince: workload.rolledAt * 1000,
+    advancedAt: rolloutProgressSince(stored, workload, podsIn(workload.namespace)),
     completeMs: 0,
+    restarts: restartingContainer(workload, podsIn(workload.namespace), now) !== undefined,
   };
   const times = { changedAt: changedAtOf(object, read) ?? now, seenAt: undefined };
   const member = batchMember(facts, config, times, lookupIn(read), policy.pacing, now);

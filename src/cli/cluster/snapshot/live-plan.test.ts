@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { configMap, defaultPolicy, workloadObject } from "../../../../test/support/domain/objects.ts";
 import { changedAt, defaultFlags, noon, outdated } from "../../../../test/support/pacing/due.ts";
-import { builtInKinds } from "../../../domain/model/built-in-kinds.ts";
+import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { configKey } from "../../../domain/references/references.ts";
 import { planFromCluster } from "./live-plan.ts";
 

@@ -1,5 +1,5 @@
 import type { ConfigView } from "../../../domain/config/hash.ts";
-import type { Lookup } from "../../../domain/config/view.ts";
+import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { Moment } from "../../../domain/pacing/moment.ts";
 import { type CandidatePlan, planRollout, type RolloutPlan } from "../../../domain/plan/plan.ts";
@@ -8,7 +8,7 @@ import { configKey, type Reference } from "../../../domain/references/references
 import type { ReadConfig, ReadConfigs } from "../read/configs.ts";
 import type { FoundWorkload } from "../read/workloads.ts";
 import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
-import { statusProgressSince } from "../states/workload-state.ts";
+import { statusProgressSince } from "../states/assess-state.ts";
 
 /** Returns the lookup of `planRollout` over the objects that were read. */
 export function lookupIn(read: ReadConfigs): Lookup {
@@ -73,7 +73,7 @@ export function dueSince({ object, workload }: FoundWorkload, read: ReadConfigs,
   const times =
     ofContent.length > 0 ? ofContent : timesSinceRoll(workload, read, now, ({ config }) => config.changedAt);
   // Before its first rollout, a workload is due at most since its creation.
-  const madeAt = workload.rolledAt === 0 ? epochSeconds(object.metadata?.creationTimestamp) * 1000 : 0;
+  const madeAt = workload.hashWrittenAt === 0 ? epochSeconds(object.metadata?.creationTimestamp) * 1000 : 0;
   return Math.max(madeAt, ...times) || undefined;
 }
 
@@ -81,17 +81,17 @@ export function dueSince({ object, workload }: FoundWorkload, read: ReadConfigs,
  * Returns the keys of the objects that changed since the last rollout of a workload. Returns all that it references if none of them
  * shows such a change: an object may have been deleted.
  */
-export function changedSinceRollout({ references, rolledAt }: Workload, read: ReadConfigs): ReadonlySet<string> {
+export function changedSinceRollout({ references, hashWrittenAt }: Workload, read: ReadConfigs): ReadonlySet<string> {
   const keys = references.map(configKey);
   const changed = keys.filter((key) => {
     const found = read.get(key);
-    return found?.state === "present" && (found.contentAt ?? found.config.changedAt ?? 0) >= rolledAt;
+    return found?.state === "present" && (found.contentAt ?? found.config.changedAt ?? 0) >= hashWrittenAt;
   });
   return new Set(changed.length === 0 ? keys : changed);
 }
 
 function timesSinceRoll(
-  { references, rolledAt }: Workload,
+  { references, hashWrittenAt }: Workload,
   read: ReadConfigs,
   now: number,
   timeOf: (found: Extract<ReadConfig, { readonly state: "present" }>) => number | undefined,
@@ -99,6 +99,6 @@ function timesSinceRoll(
   return references.flatMap((reference) => {
     const found = read.get(configKey(reference));
     const time = found?.state === "present" ? timeOf(found) : undefined;
-    return time !== undefined && time >= rolledAt && time * 1000 <= now + clocksDifferMs ? [time * 1000] : [];
+    return time !== undefined && time >= hashWrittenAt && time * 1000 <= now + clocksDifferMs ? [time * 1000] : [];
   });
 }

@@ -61,17 +61,18 @@ export async function readWorkloadSnapshots(
   ]);
   const podsOf = new Map<string, ReadPods>(pods);
   const now = Date.now();
-  const { holdOf } = batchesNow({ found, read, policy, now });
+  const unread: ReadPods = { state: "unread", why: "Pods of this namespace were not listed" };
+  const podsIn = (each: string) => podsOf.get(each) ?? unread;
+  const { holdOf } = batchesNow({ found, read, policy, now, podsIn });
   const keys = new Set(matching.found.map(({ workload }) => workloadKey(workload)));
   const wanted = found.filter(({ workload }) => keys.has(workloadKey(workload)));
-  const unread: ReadPods = { state: "unread", why: "Pods of this namespace were not listed" };
   const snapshots = await mapBounded(wanted, (each) =>
     withVerifiedHash(client, {
       found: each,
       unnamed: each.unnamed,
       read,
       policy,
-      pods: podsOf.get(each.workload.namespace) ?? unread,
+      pods: podsIn(each.workload.namespace),
       kubernetes: refused(each),
       now,
       batch: holdOf,

@@ -1,12 +1,13 @@
 import { standardForm } from "../../../domain/model/kind-row.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
+import { podSelector } from "../../../domain/pods/pod-selector.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import type { WorkloadArgument } from "../../command/workload-argument.ts";
 import { readAllConfigs, readManyConfigs } from "../read/configs.ts";
 import { readNames, withMatches } from "../read/matching-names.ts";
 import { gapsOf, readNamespaces } from "../read/namespaces.ts";
-import { podSelector, readPods } from "../read/pods.ts";
+import { readPods } from "../read/pods.ts";
 import { listWorkloads, readWorkload } from "../read/workloads.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { batchNotes } from "./batch-notes.ts";
@@ -76,8 +77,11 @@ async function withOthers({ client }: Cluster, snapshot: WorkloadSnapshot): Prom
     const policy = { ...snapshot.policy, namesMatching };
     const found = listed.map((each) => ({ ...each, workload: withMatches(each.workload, policy) }));
     const objects = found.flatMap(({ workload }) => planObjects(workload, policy));
-    const read = await readManyConfigs(client, objects, policy.compatibility);
-    const { holdOf, holderOf } = batchesNow({ found, read, policy, now });
+    const [read, pods] = await Promise.all([
+      readManyConfigs(client, objects, policy.compatibility),
+      readPods(client, { namespace }, snapshot.policy.kinds),
+    ]);
+    const { holdOf, holderOf } = batchesNow({ found, read, policy, now, podsIn: () => pods });
     let others: readonly string[] = [];
     const plan = planFromCluster(snapshot.found, snapshot.read, snapshot.policy, now);
     const group = plan.outcome === "candidate" ? holderOf(snapshot.found.workload, plan.changed) : undefined;

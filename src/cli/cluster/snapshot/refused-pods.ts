@@ -1,5 +1,6 @@
 import type { Event } from "#kubernetes";
 import { fieldsOf, numberOf } from "../../../domain/model/kinds/replica-counts.ts";
+import { desiredPods } from "../../../domain/pods/desired-pods.ts";
 import { isClusterFailure } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
@@ -8,7 +9,6 @@ import type { FoundWorkload } from "../read/workloads.ts";
 import { listAll } from "../requests/list-all.ts";
 import { mapBounded } from "../requests/map-bounded.ts";
 import { boundedReason, type KubernetesReason, kubernetesReasonOf } from "../states/kubernetes-reason.ts";
-import { desiredPods } from "../states/workload-state.ts";
 
 /** Returns why Kubernetes cannot create Pods of a workload; null if it reports no failure. */
 export type RefusedPods = (found: FoundWorkload) => KubernetesReason | null;

@@ -1,13 +1,13 @@
-import type { Lookup } from "../../../domain/config/view.ts";
+import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import { canBePinned, isPinned, neverPinned } from "../../../domain/pinning/pin-request.ts";
-import { withRejected } from "../../../domain/pinning/pinned-lookup.ts";
+import { formatConfigMaps } from "../../../domain/pinning/pin-texts.ts";
 import { type Pins, parsePins } from "../../../domain/pinning/pins.ts";
 import { type PodPins, pinsRead } from "../../../domain/pinning/pod-pins.ts";
+import { withRejected } from "../../../domain/pinning/rejections.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { configKey } from "../../../domain/references/references.ts";
-import { formatList, quoted } from "../../../domain/syntax/wording.ts";
 import type { RunningPod } from "../read/pods.ts";
 
 /** How many Pods of a pinned workload read its pinned copies. */
@@ -18,9 +18,6 @@ export interface PodPinning {
   /** Why Pods read live configuration, one line for each cause. */
   readonly why: readonly string[];
 }
-
-/** How many ConfigMaps a line names. */
-const shownNames = 3;
 
 /** Returns how the Pods of a workload are pinned; null if its pod template has no valid pins. */
 export function podPinning(workload: Workload, pods: readonly RunningPod[]): PodPinning | null {
@@ -106,7 +103,7 @@ export const pinningTexts = {
   notAnnotated: (count: number) =>
     `${podsAre(count)} unpinned, without annotation wave.pusher.com/pinned. Delete such a Pod: the next one is pinned.`,
   partly: (count: number, names: readonly string[]) =>
-    `${podsAre(count)} partly pinned. Live configuration: ${names.length === 1 ? "ConfigMap" : "ConfigMaps"} ${formatList(names, shownNames, quoted)}.`,
+    `${podsAre(count)} partly pinned. Live configuration: ${formatConfigMaps(names)}.`,
   heldFiles: (count: number) =>
     `${pods(count)} of the old revision ${count === 1 ? "mounts" : "mount"} live configuration. Mounted files may already show the held change.`,
   heldEnv: (count: number) =>

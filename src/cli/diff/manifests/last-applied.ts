@@ -7,7 +7,8 @@ export interface LastApplied {
   readonly exact: boolean;
 }
 
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+/** The annotation in which `kubectl apply` stores the manifest. */
+export const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 /** Field managers that apply by update, and so also own defaults of the API server. */
 const updaters: ReadonlySet<Json> = new Set(["helm", "kubectl-client-side-apply", "argocd-controller"]);
 /** The preferred field manager if several apply the object. */

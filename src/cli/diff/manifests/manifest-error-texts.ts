@@ -1,8 +1,10 @@
 import { quoted } from "../../../domain/syntax/wording.ts";
 
-/** The errors about manifests and their files, one line each. docs/errors.md is made from this table. */
+/** The errors about manifests and their files, one line each. */
 export const manifestErrorTexts = {
   noFile: "no manifests given; use -f FILE, -f FOLDER, or -f - for standard input",
+  clusterOfBase: (flag: string) => `--base uses no cluster; remove --${flag} or --base`,
+  baseOfInput: "standard input cannot be the base; use a file or folder",
   noManifest: (names: string) => `no manifest found in ${names}`,
   emptyFolder: (name: string) => `${name} contains no *.yaml, *.yml or *.json file`,
   fileNotFound: (name: string) => `file or folder ${name} not found`,

@@ -3,6 +3,7 @@ import { UsageError } from "../../flags/usage-error.ts";
 import { isList, isMap, type Json, type JsonMap } from "./json.ts";
 import { manifestErrorTexts } from "./manifest-error-texts.ts";
 
+/** One object that the manifests contain. An item of a List is an object of its own. */
 export interface Manifest {
   /** "shop.yaml:12", for messages. */
   readonly place: string;
@@ -51,6 +52,7 @@ export function manifestsOf(document: Json, place: string): readonly Manifest[] 
   ];
 }
 
+/** Returns a copy of the manifest with another namespace, also in the metadata of its object. */
 export function inNamespace(manifest: Manifest, namespace: string): Manifest {
   const { object } = manifest;
   const metadata = isMap(object.metadata) ? object.metadata : {};

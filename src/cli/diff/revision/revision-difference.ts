@@ -3,8 +3,9 @@ import { type Config, toConfig } from "../../../domain/config/digest.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import { copyContent } from "../../../domain/pinning/copy-content.ts";
 import { neverPinned } from "../../../domain/pinning/pin-request.ts";
+import { formatConfigMaps } from "../../../domain/pinning/pin-texts.ts";
 import type { Pins } from "../../../domain/pinning/pins.ts";
-import { formatList, quoted } from "../../../domain/syntax/wording.ts";
+import { quoted } from "../../../domain/syntax/wording.ts";
 import { hasSameKeys, keyChanges, withKeys } from "../../cluster/revisions/copy-changes.ts";
 
 /** A ConfigMap as it was read, or why it could not be read. */
@@ -45,9 +46,6 @@ export interface ComparedRevision {
   readonly read: ReadonlyMap<string, ReadConfigMap>;
   readonly withValues: boolean;
 }
-
-/** How many ConfigMaps a note names. */
-const shownNames = 3;
 
 /** Compares each copy of a revision with what the workload reads of the ConfigMap now. */
 export function revisionDifference(compared: ComparedRevision): RevisionDifference {
@@ -135,14 +133,10 @@ function keptCopies({ workload, currentPins, read }: ComparedRevision): readonly
 const revisionTexts = {
   secrets: "Secrets are never pinned, so they are not compared.",
   notPinned: (names: readonly string[], revision: number) =>
-    `${configMaps(names)} ${names.length === 1 ? "is" : "are"} not pinned in revision ${revision}, so not compared.`,
+    `${formatConfigMaps(names)} ${names.length === 1 ? "is" : "are"} not pinned in revision ${revision}, so not compared.`,
   kept: (names: readonly string[]) =>
-    `New Pods read pinned copies of ${configMaps(names)}, not the current configuration: a change is due, held or rolled back.`,
+    `New Pods read pinned copies of ${formatConfigMaps(names)}, not the current configuration: a change is due, held or rolled back.`,
   noCopy: (name: string, copy: string, why: string | undefined) =>
     `ConfigMap ${quoted(name)} is not compared: ${why ?? `its copy ${quoted(copy)} no longer exists`}.`,
   unread: (name: string, why: string) => `ConfigMap ${quoted(name)} is not compared: ${why}.`,
 } as const;
-
-function configMaps(names: readonly string[]): string {
-  return `${names.length === 1 ? "ConfigMap" : "ConfigMaps"} ${formatList(names, shownNames, quoted)}`;
-}

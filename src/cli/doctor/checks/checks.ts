@@ -12,6 +12,7 @@ import { checkInstallation } from "./installation.ts";
 import { checkLeadership } from "./leadership.ts";
 import { checkOtherControllers } from "./other-controllers.ts";
 import { checkPermissions } from "./permissions.ts";
+import { checkPinning } from "./pinning.ts";
 import { checkWebhook } from "./webhook.ts";
 import { checkWorkloads } from "./workloads.ts";
 
@@ -24,15 +25,24 @@ export const checks = {
   permissions: { means: "The ServiceAccount of Wave has every permission that its flags need.", run: checkPermissions },
   leader: { means: "One replica is the leader, and at least one other is on standby.", run: checkLeadership },
   webhook: { means: "The API server reaches the webhook and trusts its certificate.", run: checkWebhook },
-  workloads: { means: "No workload waits, failed, or has been due or held for too long.", run: checkWorkloads },
+  pinning: {
+    means: "New Pods are pointed at their pinned copies, copies are protected, and no unused copies remain.",
+    run: checkPinning,
+  },
+  workloads: {
+    means:
+      "No workload waits, failed, or has been due or held for too long. No immutable object was deleted and created again.",
+    run: checkWorkloads,
+  },
   annotations: {
     means: "Annotations for Wave are in a place where they have an effect, and are valid.",
     run: checkAnnotations,
   },
   others: { means: "No other controller rolls the same workloads.", run: checkOtherControllers },
-  leftovers: { means: "No leftovers of earlier versions block Wave.", run: checkLeftovers },
+  leftovers: { means: "No leftovers of Wave or earlier versions block anything.", run: checkLeftovers },
 } as const satisfies Readonly<Record<string, Check>>;
 
+/** The name of a check in the output of `wave doctor`. */
 export type CheckName = keyof typeof checks;
 
 /** The checks of each running Wave, which are skipped if no Wave runs. */

@@ -29,6 +29,8 @@ const explain = (workload: ObjectRef) => `wave explain ${waveArguments(workload)
 /** The findings by hold reason; undefined if a person wants the hold, or if another check reports it. */
 const holdFindings: Readonly<Record<HoldReason, HoldFinding | undefined>> = {
   observed: undefined,
+  // The check of the installation reports the hold, once.
+  clusterHold: undefined,
   // The check of annotations reports the invalid value, once for a workload or its Namespace.
   invalid: undefined,
   // Reported once for each changed object, by haltFindings.

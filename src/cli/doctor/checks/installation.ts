@@ -1,8 +1,9 @@
 import type { Pod } from "#kubernetes";
+import { holdTexts } from "../../../domain/pacing/hold-texts.ts";
+import { podSelector } from "../../../domain/pods/pod-selector.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
-import { podSelector } from "../../cluster/read/pods.ts";
 import { listAll } from "../../cluster/requests/list-all.ts";
 import { tryRead } from "../../cluster/requests/read-result.ts";
 import { describeWave } from "../../cluster/running-wave/effective-flags.ts";
@@ -22,8 +23,20 @@ export async function checkInstallation(doctorContext: DoctorContext): Promise<C
   const [first] = watching;
   if (first === undefined) return { found: [noWave(waves, doctorContext.namespace)] };
   const states = await Promise.all(watching.map((wave) => replicasOf(doctorContext, wave)));
-  const found = [...overlaps(watching), ...watching.flatMap(otherVersion), ...states.flatMap((state) => state.found)];
+  const found = [
+    ...heldFindings(doctorContext),
+    ...overlaps(watching),
+    ...watching.flatMap(otherVersion),
+    ...states.flatMap((state) => state.found),
+  ];
   return { found, fine: states.map(({ fine }) => fine).join(", ") };
+}
+
+/** Finds a hold of every rollout. It is one finding, however many workloads are due. */
+function heldFindings({ policy: { clusterHold } }: DoctorContext): readonly Finding[] {
+  if (clusterHold === undefined) return [];
+  const place = { kind: "Namespace", namespace: null, name: clusterHold.namespace };
+  return [warning(place, holdTexts.clusterHold(clusterHold), "wave release --cluster")];
 }
 
 function noWave(waves: readonly RunningWave[], namespace: string | undefined): Finding {
@@ -71,17 +84,29 @@ function otherVersion(wave: RunningWave): readonly Finding[] {
 async function replicasOf({ cluster }: DoctorContext, wave: RunningWave): Promise<CheckResult> {
   const ref = deploymentRef(wave);
   const { replicas = 1, selector } = wave.object.spec ?? {};
-  const { readyReplicas: ready = 0 } = wave.object.status ?? {};
+  const { readyReplicas: ready = 0, updatedReplicas: updated = 0, unavailableReplicas = 0 } = wave.object.status ?? {};
   const fine = `${describeWave(wave)}, ${ready} of ${replicas} ready`;
-  if (ready >= replicas) return { found: [], fine };
+  const isUpgrading = updated < replicas || unavailableReplicas > 0;
+  if (ready >= replicas && !isUpgrading) return { found: [], fine };
   const scope = { namespace: wave.namespace, labelSelector: podSelector(selector) };
   const pods = await tryRead(`list pods in ${wave.namespace}`, () =>
     listAll<KubeObject & Pod, UnreadyPod>(cluster.client, resources.pods, scope, unreadyPod),
   );
   const unready = "read" in pods ? pods.read : [];
+  if (ready >= replicas) return { found: upgradeFindings(unready, wave), fine };
   const causes = "read" in pods && unready.length === 0 ? ["There are no Pods"] : unready.map(({ cause }) => cause);
   const what = sentences(`${ready} of ${replicas} replicas are ready`, ...[...new Set(causes)].slice(0, mostCauses));
   return { found: [(ready === 0 ? problem : warning)(ref, what, fixOf(unready, wave))], fine };
+}
+
+/** Finds an upgrade whose new Pods do not become ready. The old Pods still work, so all replicas are ready. */
+function upgradeFindings(unready: readonly UnreadyPod[], wave: RunningWave): readonly Finding[] {
+  const failing = unready.find(({ imageFailed, hasExited }) => imageFailed || hasExited);
+  if (failing === undefined) return [];
+  const ref = deploymentRef(wave);
+  const logs = `kubectl logs ${kubectlArguments({ ...ref, kind: "Pod", name: failing.name })} --previous`;
+  const what = sentences("The upgrade of Wave does not finish, and the old Pods still run", failing.cause);
+  return [problem(ref, what, failing.imageFailed ? imageFix(wave) : logs)];
 }
 
 /** How many causes a finding names: replicas of one Deployment usually have the same cause. */
@@ -94,6 +119,9 @@ interface UnreadyPod {
   /** Whether the image cannot be pulled, so that there are no logs. */
   readonly imageFailed: boolean;
   readonly hasLogs: boolean;
+  /** Whether a container ended, and perhaps starts again. */
+  readonly hasExited: boolean;
+  readonly name: string;
 }
 
 /** The reasons of the kubelet for an image that it cannot pull. */
@@ -103,19 +131,22 @@ const imageReasons: readonly string[] = ["ErrImagePull", "ImagePullBackOff", "In
 function unreadyPod({ metadata, spec, status }: KubeObject & Pod): UnreadyPod | undefined {
   if (metadata.deletionTimestamp || status?.conditions?.some((each) => each.type === "Ready" && each.status === "True"))
     return undefined;
+  const { name } = metadata;
+  const other = { imageFailed: false, hasLogs: false, hasExited: false, name };
   for (const { image, state = {}, lastState = {} } of status?.containerStatuses ?? []) {
     const { exitCode } = state.terminated ?? lastState.terminated ?? {};
     const { reason } = state.waiting ?? {};
     const exited = `The container exited with code ${exitCode}`;
-    const hasLogs = exitCode !== undefined;
+    const hasExited = exitCode !== undefined;
+    const one = { ...other, hasLogs: hasExited, hasExited };
     if (reason !== undefined && imageReasons.includes(reason))
-      return { cause: `Kubernetes cannot pull image ${quoted(image)} (${reason})`, imageFailed: true, hasLogs };
-    if (reason) return { cause: hasLogs ? `${exited} (${reason})` : `Waiting: ${reason}`, imageFailed: false, hasLogs };
-    if (hasLogs) return { cause: exited, imageFailed: false, hasLogs };
+      return { ...one, cause: `Kubernetes cannot pull image ${quoted(image)} (${reason})`, imageFailed: true };
+    if (reason) return { ...one, cause: hasExited ? `${exited} (${reason})` : `Waiting: ${reason}` };
+    if (hasExited) return { ...one, cause: exited };
   }
   return spec?.nodeName === undefined
-    ? { cause: "Kubernetes found no node for the Pod", imageFailed: false, hasLogs: false }
-    : { cause: "The Pod runs, but /readyz reports that it is not ready", imageFailed: false, hasLogs: true };
+    ? { ...other, cause: "Kubernetes found no node for the Pod" }
+    : { ...other, cause: "The Pod runs, but /readyz reports that it is not ready", hasLogs: true };
 }
 
 function fixOf(unready: readonly UnreadyPod[], wave: RunningWave): string {

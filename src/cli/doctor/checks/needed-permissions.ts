@@ -37,6 +37,8 @@ const isNeeded: Readonly<Record<PermissionCondition, (wave: RunningWave) => bool
   always: () => true,
   ownersWritten: ({ values }) => ownershipOf(values) !== undefined,
   ownersKept: ({ values }) => ownershipOf(values) === "keep",
+  // Without it, Wave rolls workloads instead.
+  evicts: () => false,
   pinned: ({ values }) => values["pin-config"],
   csi: ({ values }) => values["enable-csi-integration"],
   leaderElection: elects,
@@ -44,6 +46,9 @@ const isNeeded: Readonly<Record<PermissionCondition, (wave: RunningWave) => bool
   webhooks: ({ values }) => values["enable-webhooks"],
   installedWebhook: ({ values }) => values["enable-webhooks"] && values["webhook-url"] === undefined,
   ownAuthority: ({ values }) => values["enable-webhooks"] && values["webhook-tls-directory"] === undefined,
+  // The account of the uninstall hook has these permissions, and not the running Wave.
+  uninstall: () => false,
+  uninstallOwners: () => false,
 };
 
 function neededPermission({ role, resource, name, verbs }: PermissionRow, wave: RunningWave): NeededPermission {
@@ -52,10 +57,13 @@ function neededPermission({ role, resource, name, verbs }: PermissionRow, wave: 
   return { role, group: group.join("."), resource: plural, name: objectName, verbs, within: scopeOf(role, wave) };
 }
 
-function nameOf(name: PermissionName, { values }: RunningWave): string | undefined {
+function nameOf(name: PermissionName, wave: RunningWave): string | undefined {
+  const { values } = wave;
   switch (name) {
     case "namespaces":
       return undefined;
+    case "deployment":
+      return wave.name;
     case "lease":
       return values["leader-election-id"];
     case "hashKey":

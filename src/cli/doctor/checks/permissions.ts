@@ -28,7 +28,7 @@ async function permissionsOf({ cluster }: DoctorContext, wave: RunningWave): Pro
   const account = wave.object.spec?.template.spec?.serviceAccountName ?? "default";
   const watched = wave.values.namespaces;
   const checked = watched?.slice(0, mostNamespaces);
-  const questions = neededPermissions(wave).flatMap((need) => questionsOf(need, checked));
+  const questions = neededPermissions(wave).flatMap((need) => questionsOf(need, checked, wave.namespace));
   const answers = await tryRead("create subjectaccessreviews", () =>
     mapBounded(questions, async (question) => ({
       question,
@@ -41,21 +41,52 @@ async function permissionsOf({ cluster }: DoctorContext, wave: RunningWave): Pro
   const left = (watched?.length ?? 0) - (checked?.length ?? 0);
   const rest = left > 0 ? [unchecked(deploymentRef(wave), `${whose} in ${formatCount(left)} more namespaces.`)] : [];
   return {
-    found: [...missing(denied, wave, account), ...rest],
+    found: [...missing(denied, questions, wave, account), ...rest],
     fine: `${account} in ${wave.namespace} has all ${questions.length} permissions that it needs`,
   };
 }
 
 /** Returns one question for each verb and place. If Wave watches named namespaces, a role may allow these Namespaces by name only. */
-function questionsOf(need: NeededPermission, namespaces: readonly string[] | undefined): readonly AccessQuestion[] {
+function questionsOf(
+  need: NeededPermission,
+  namespaces: readonly string[] | undefined,
+  own: string,
+): readonly AccessQuestion[] {
   const places =
     need.within === "watched"
       ? (namespaces ?? [undefined])
       : [need.within === "none" ? undefined : need.within.namespace];
-  const names = need.resource === "namespaces" ? (namespaces ?? [undefined]) : [need.name];
+  const names =
+    need.resource === "namespaces"
+      ? namespaces === undefined
+        ? [undefined]
+        : new Set([...namespaces, own])
+      : [need.name];
   return need.verbs.flatMap((verb) =>
-    places.flatMap((namespace) => names.map((name) => ({ need: { ...need, name }, verb, namespace }))),
+    places.flatMap((namespace) => Array.from(names, (name) => ({ need: { ...need, name }, verb, namespace }))),
   );
+}
+
+/** Reports whether Wave may read ConfigMaps in a namespace; undefined if the user may not know. */
+export async function mayReadConfiguration(
+  { cluster }: DoctorContext,
+  wave: RunningWave,
+  namespace: string,
+): Promise<boolean | undefined> {
+  const account = wave.object.spec?.template.spec?.serviceAccountName ?? "default";
+  const need: NeededPermission = {
+    role: "",
+    group: "",
+    resource: resources.configMaps.plural,
+    name: undefined,
+    verbs: ["get"],
+    within: "watched",
+  };
+  const question: AccessQuestion = { need, verb: "get", namespace };
+  const answer = await tryRead("create subjectaccessreviews", () =>
+    isAllowed(cluster.client, wave.namespace, account, question),
+  );
+  return "read" in answer ? answer.read : undefined;
 }
 
 /** https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/ */
@@ -85,8 +116,45 @@ async function isAllowed(
   return (await client.request<SubjectAccessReview>({ method: "POST", path, body })).status?.allowed === true;
 }
 
-/** Returns one finding for each kind of object, with all denied verbs and namespaces. */
-function missing(denied: readonly AccessQuestion[], wave: RunningWave, account: string): readonly Finding[] {
+/**
+ * Returns one finding for each role of which nothing is granted, because its binding is missing. Otherwise one for each kind of object, with all
+ * denied verbs and namespaces.
+ */
+function missing(
+  denied: readonly AccessQuestion[],
+  asked: readonly AccessQuestion[],
+  wave: RunningWave,
+  account: string,
+): readonly Finding[] {
+  const byRole = Map.groupBy(asked, ({ need }) => need.role);
+  const refused = new Set(denied);
+  const unbound = [...byRole].filter(([, questions]) => {
+    const own = questions.filter((each) => !isGrantedByOther(each, asked));
+    return own.length > 0 && own.every((each) => refused.has(each));
+  });
+  const roles = new Set(unbound.map(([role]) => role));
+  const left = denied.filter(({ need }) => !roles.has(need.role));
+  return [...unbound.map(([role]) => unboundRole(role, wave, account)), ...missingObjects(left, wave, account)];
+}
+
+/** Reports whether another role grants the same verb on the same objects, so that the answer does not show whether this role is bound. */
+function isGrantedByOther({ need, verb }: AccessQuestion, asked: readonly AccessQuestion[]): boolean {
+  return asked.some(
+    (other) =>
+      other.need.role !== need.role &&
+      other.verb === verb &&
+      other.need.resource === need.resource &&
+      other.need.group === need.group,
+  );
+}
+
+function unboundRole(role: string, wave: RunningWave, account: string): Finding {
+  const name = role === "" ? wave.name : `${wave.name}-${role}`;
+  const what = `ServiceAccount ${account} has no permission of role ${name}. The role or its binding is missing.`;
+  return problem(deploymentRef(wave), what, reinstall(wave));
+}
+
+function missingObjects(denied: readonly AccessQuestion[], wave: RunningWave, account: string): readonly Finding[] {
   const objectsOf = ({ need: { resource, group, name } }: AccessQuestion) =>
     `${resource}${group === "" ? "" : `.${group}`}${name === undefined ? "" : `/${name}`}`;
   return [...Map.groupBy(denied, objectsOf)].map(([objects, questions]) => {

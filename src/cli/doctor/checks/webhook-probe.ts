@@ -8,17 +8,19 @@ import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
 import { sentences } from "../../output/sentences.ts";
 import { type DoctorContext, deploymentRef } from "../context/doctor-context.ts";
 import { type Finding, kubectlArguments, type ObjectRef, problem, unchecked } from "../context/finding.ts";
+import { mayReadConfiguration } from "./permissions.ts";
 
 /**
  * Checks that the API server reaches the webhook: creates a Deployment as a dry run, which returns with a hash if the webhook was
  * called. Only the API server needs to reach the webhook. Nothing is stored.
  */
 export async function probeWebhook(
-  { cluster, namespace }: DoctorContext,
+  doctorContext: DoctorContext,
   wave: RunningWave,
   { failurePolicy, namespaceSelector, objectSelector }: MutatingWebhook,
   where: ObjectRef,
 ): Promise<readonly Finding[]> {
+  const { cluster, namespace } = doctorContext;
   if (wave.values.observe)
     return [unchecked(where, "The webhook was not called, because with --observe it changes nothing.")];
   const watched = wave.values.namespaces;
@@ -30,6 +32,10 @@ export async function probeWebhook(
     const answer = await cluster.client.request<Deployment>({ method: "POST", path, query, body: probe() });
     const hash = answer.spec?.template.metadata?.annotations?.[configHash];
     if (hash !== undefined) return [];
+    if ((await mayReadConfiguration(doctorContext, wave, target)) === false) {
+      const cause = `Wave does not have permission to read ConfigMaps in ${target}, so it cannot add a hash`;
+      return [unchecked(where, sentences("The webhook was not checked", cause))];
+    }
     const selects = Object.keys({ ...namespaceSelector, ...objectSelector }).length > 0;
     const perhaps = selects ? ", or the selectors of the webhook exclude it" : "";
     const what = `A dry run of a workload in ${target} returned without a hash. The API server does not reach Wave${perhaps}.`;

@@ -17,6 +17,7 @@ import {
 } from "../context/finding.ts";
 import { haltFindings, heldFindings } from "./held-workloads.ts";
 import { missingObjectFix } from "./missing-object-fix.ts";
+import { recreatedObjectFindings } from "./recreated-objects.ts";
 
 const minute = 60_000;
 
@@ -38,6 +39,7 @@ export async function checkWorkloads(doctorContext: DoctorContext): Promise<Chec
     ...others.flatMap((each) => findingsOn(each, doctorContext)),
     ...haltFindings(held),
     ...held.flatMap((each) => findingsOn(each, doctorContext)),
+    ...recreatedObjectFindings(snapshots),
     ...unknownFindings(explanations.length - known.length),
   ];
   return { found, fine: `${formatCount(snapshots.length)} opted in; none waiting, failed, or held for too long` };
@@ -61,7 +63,8 @@ function findingsOn(explanation: Explanation, { now }: DoctorContext): readonly 
     case "failed":
       return [problem(ref, what, describe)];
     case "overLimit":
-      return [problem(ref, what, "Reference fewer objects or keys (docs/limits.md).")];
+      return [problem(ref, what, "Reference fewer objects or keys (docs/kinds.md#limits).")];
+    case "mixed":
     case "behind":
       return [warning(ref, what, `wave explain ${waveArguments(ref)}`)];
     case "held":

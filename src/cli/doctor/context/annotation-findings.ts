@@ -17,6 +17,7 @@ import { sentences } from "../../output/sentences.ts";
 import { type Finding, kubectlArguments, type ObjectRef, problem, warning } from "./finding.ts";
 import { misplacedAnnotations, misusedAnnotations } from "./misplaced-annotations.ts";
 
+/** The findings about one object: mistakes in its annotations and labels, and leftovers. */
 export interface ObjectFindings {
   readonly mistakes: readonly Finding[];
   /** What earlier controllers or earlier versions of Wave left behind. */
@@ -111,8 +112,8 @@ function leftoversOn(
   workload: Workload,
   { namespacePolicyOf, ownership }: ClusterPolicy,
 ): readonly Finding[] {
-  const edit = `kubectl edit ${kubectlArguments(place)}`;
-  const migrate = "Run Wave once with --migrate-legacy (docs/owner-references.md).";
+  const release = `wave release --scheduling-holds -n ${place.namespace}`;
+  const migrate = "Run Wave once with --migrate-legacy (docs/gitops.md#owner-references).";
   const left = namespacePolicyOf !== undefined && workload.optIn.state !== "in" && isSchedulingHeld(workload);
   const what =
     "New Pods stay pending, because a scheduling hold of Wave is left over. Wave removes the hold when Wave runs.";
@@ -120,7 +121,7 @@ function leftoversOn(
     ...(workload.oldFinalizer && ownership === undefined
       ? [warning(place, sentences(oldFinalizerWarning.message), migrate)]
       : []),
-    ...(left ? [problem(place, what, edit)] : []),
+    ...(left ? [problem(place, what, release)] : []),
   ];
 }
 

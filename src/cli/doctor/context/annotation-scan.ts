@@ -1,7 +1,7 @@
 import type { WorkloadObject } from "../../../domain/model/workload.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { metadataOnlyList } from "../../../kube/api/media-types.ts";
 import { type Resource, resourcePath, resources } from "../../../kube/api/resources.ts";
-import { metadataOnlyList } from "../../../kube/list-watch/paged-list.ts";
 import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
 import { readNamespaces } from "../../cluster/read/namespaces.ts";
 import { type ListScope, listAll } from "../../cluster/requests/list-all.ts";
@@ -29,6 +29,7 @@ export interface AnnotationScan {
   readonly count: number;
 }
 
+/** A resource that the scan could not read, by its plural name, with the cause. */
 export interface UnreadResource extends ReadFailure {
   readonly plural: string;
 }

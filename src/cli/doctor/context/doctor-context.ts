@@ -44,6 +44,7 @@ export async function forEachWave(
   return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine = "" }) => fine).join(", ") };
 }
 
+/** Returns the Deployment of a Wave as the object of a finding. */
 export function deploymentRef({ namespace, name }: RunningWave): ObjectRef {
   return { kind: "Deployment", namespace, name };
 }

@@ -9,6 +9,7 @@ export const severities = {
   ok: "The check found nothing.",
 } as const;
 
+/** The severity of a finding, or `ok` if a check found nothing. */
 export type Severity = keyof typeof severities;
 
 /** The object that a finding is about. */
@@ -32,6 +33,7 @@ export interface Finding {
   readonly needs: readonly string[];
 }
 
+/** The result of one check. The check is `ok` if `found` is empty. */
 export interface CheckResult {
   readonly found: readonly Finding[];
   /** The summary if nothing was found: "2 of 2 replicas are ready". Absent if something was found. */
@@ -43,6 +45,7 @@ export function problem(where: ObjectRef | null, what: string, fix: string | nul
   return { severity: "problem", where, what, fix, needs: [] };
 }
 
+/** Returns a finding about something that works, but that a person should look at. */
 export function warning(where: ObjectRef | null, what: string, fix: string | null): Finding {
   return { severity: "warning", where, what, fix, needs: [] };
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { defaultPolicy, lookupOf, workloadObject } from "../../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
-import { kinds } from "../../../domain/model/built-in-kinds.ts";
+import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
 import { toWorkload, type WorkloadObject, type WorkloadRow } from "../../../domain/model/workload.ts";
 import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
@@ -38,7 +38,14 @@ const cases = [
   ["patches a Deployment that is cleaned up", kinds.Deployment, workloadObject(), "cleanUp", annotation, ["PATCH"]],
   ["runs a CronJob before its patch", cronJobs, cronJob, "roll", annotation, ["GET", "POST", "PATCH"]],
   ["only patches a CronJob that is cleaned up", cronJobs, cronJob, "cleanUp", annotation, ["PATCH"]],
-  ["recreates a Job for a change of its template", jobs, job, "roll", hash, ["GET", "POST", "DELETE", "POST"]],
+  [
+    "recreates a Job for a change of its template",
+    jobs,
+    job,
+    "roll",
+    hash,
+    ["GET", "POST", "POST", "DELETE", "POST", "DELETE"],
+  ],
   ["only patches other fields of a Job", jobs, job, "roll", annotation, ["PATCH"]],
 ] as const;
 

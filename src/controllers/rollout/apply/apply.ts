@@ -5,6 +5,7 @@ import type { Workload } from "../../../domain/model/workload.ts";
 import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import type { ClusterPolicy } from "../../../domain/policy/cluster-policy.ts";
+import { fieldManager, recordManager } from "../../../domain/references/field-managers.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";
@@ -40,7 +41,8 @@ export async function applyPlan(
       const acted = await preApply(client, workload, plan.hash, patch, leadership, policy, caches.lookup);
       return acted.type === "acted" ? await writeWorkload(client, workload, acted.patch, leadership, policy) : acted;
     }
-    return await writeWorkload(client, workload, patch, leadership, policy);
+    const isRecording = plan.outcome === "recorded" && !changesTemplate(workload.row, patch);
+    return await writeWorkload(client, workload, patch, leadership, policy, isRecording ? recordManager : fieldManager);
   } catch (error) {
     if (leadership.abort.aborted) return { type: "stopped" };
     throw error;

@@ -107,7 +107,11 @@ describe("the pod template of a Deployment that is the template source of a Roll
       ...more,
       metadata: { name: "lent", uid: "of the Deployment", resourceVersion: "77" },
       pod: readsAll("ConfigMap", config),
-      annotations: { "wave.pusher.com/update-on-config-change": "false", ...more.annotations },
+      annotations: {
+        "wave.pusher.com/update-on-config-change": "false",
+        "wave.pusher.com/allow-workload-ref": "true",
+        ...more.annotations,
+      },
     });
 
   const recordedPath = "/metadata/annotations/wave.pusher.com~1config-hash";
@@ -174,6 +178,25 @@ describe("the pod template of a Deployment that is the template source of a Roll
     ]);
     const changed = await roll("page", lent("page"), failing(409, "Conflict"));
     expect(changed.result).toMatchObject({ type: "stale" });
+  });
+
+  it("is not written if its owner did not consent, unless it has no Pods", async () => {
+    const not = { "wave.pusher.com/allow-workload-ref": undefined };
+    const refused = await roll("page", lent("page", { annotations: not }));
+    expect(refused).toMatchObject({
+      sent: [],
+      noted: [],
+      result: {
+        type: "refused",
+        message:
+          'Not rolled: Deployment "lent" has Pods and has not opted in. To let its template change for a workloadRef, set wave.pusher.com/allow-workload-ref: "true" on it.',
+      },
+    });
+    const optedIn = { ...not, "wave.pusher.com/update-on-config-change": "true" };
+    expect((await roll("page", lent("page", { annotations: optedIn }))).sent).toHaveLength(1);
+    const isOff = { ...not, "wave.pusher.com/allow-workload-ref": "false" };
+    expect((await roll("page", lent("page", { annotations: isOff }))).sent).toEqual([]);
+    expect((await roll("page", lent("page", { annotations: not, spec: { replicas: 0 } }))).sent).toHaveLength(1);
   });
 
   it("is not written if it already has the hash", async () => {

@@ -1,9 +1,9 @@
 import { readTemplateSource, withTemplateOf } from "../../../cache/workloads/template-source-reads.ts";
 import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
 import { missingTemplateWarning } from "../../../domain/config/template-source.ts";
-import type { Lookup } from "../../../domain/config/view.ts";
-import { kinds } from "../../../domain/model/built-in-kinds.ts";
+import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import { type CronJobObject, cronJobRun } from "../../../domain/model/cron-job-run.ts";
+import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
 import type { ClusterPolicy } from "../../../domain/policy/cluster-policy.ts";

@@ -47,11 +47,12 @@ const failure = (status: number, reason: string) =>
 const exists = failure(409, "AlreadyExists");
 
 describe("a recreated Job", () => {
-  it("is created as a dry run, deleted with preconditions, and created without the fields that others set", async () => {
+  it("is created as a dry run, recorded, deleted with preconditions, and created without the fields that others set", async () => {
     const { asked, bodies, result } = await again([exists]);
-    expect([asked, result?.type]).toEqual([["POST dry", "DELETE", "POST"], "written"]);
-    expect(bodies[1]).toMatchObject({ propagationPolicy: "Background", preconditions: { uid: "7" } });
-    const body = bodies[2] as { metadata: object; spec: object };
+    expect([asked, result?.type]).toEqual([["POST dry", "POST", "DELETE", "POST", "DELETE"], "written"]);
+    expect(bodies[1]).toMatchObject({ metadata: { labels: { "wave.pusher.com/job-replacement": "true" } } });
+    expect(bodies[2]).toMatchObject({ propagationPolicy: "Background", preconditions: { uid: "7" } });
+    const body = bodies[3] as { metadata: object; spec: object };
     expect(body.metadata).toMatchObject({ name: "web", labels: { app: "web" } });
     expect(Object.keys(body.metadata)).not.toEqual(expect.arrayContaining(["uid"]));
     expect(JSON.stringify(body)).not.toMatch(/controller-uid|batch.kubernetes.io|"status"|generation/);
@@ -64,15 +65,50 @@ describe("a recreated Job", () => {
     const metadata = { ...stored.metadata, finalizers: ["example.com/kept"] };
     expect(await again([], { ...stored, metadata })).toMatchObject({ asked: [], result: { type: "refused" } });
     expect(await again([], stored, 4)).toMatchObject({ asked: [], result: { type: "stale" } });
-    const conflict = await again([exists, failure(409, "Conflict")]);
-    expect([conflict.asked, conflict.result?.type]).toEqual([["POST dry", "DELETE"], "stale"]);
+    const full = await again([exists, failure(403, "Forbidden")]);
+    expect([full.asked, full.result?.type]).toEqual([["POST dry", "POST"], "refused"]);
+    const conflict = await again([exists, undefined, failure(409, "Conflict")]);
+    expect([conflict.asked, conflict.result?.type]).toEqual([["POST dry", "POST", "DELETE", "DELETE"], "stale"]);
+  });
+
+  it("is refused with the names of invalid fields, and without their values", async () => {
+    const causes = [{ field: "spec.template.spec.containers[0].env[0].value", reason: "FieldValueInvalid" }];
+    const invalid = () =>
+      new ApiError({
+        request: "create jobs",
+        status: 422,
+        reason: "Invalid",
+        serverMessage: 'Job "web" is invalid: spec: Invalid value: "hunter2"',
+        details: { causes },
+      });
+    const dry = await again([invalid()]);
+    const created = await again([exists, undefined, undefined, ...Array.from({ length: 50 }, invalid)]);
+    for (const { result } of [dry, created]) {
+      expect(result).toMatchObject({
+        type: "refused",
+        message: expect.stringContaining("containers[0].env[0].value (FieldValueInvalid)"),
+      });
+      expect(JSON.stringify(result)).not.toContain("hunter2");
+    }
   });
 
   it("is created with retries once the old Job is deleted", async () => {
     const broken = new ConnectionError("it broke");
-    const { asked, result } = await again([exists, undefined, broken, failure(503, "ServiceUnavailable"), broken]);
-    expect([asked.length, result?.type]).toEqual([6, "written"]);
-    const never = await again([exists, undefined, ...Array.from({ length: 30 }, () => failure(403, "Forbidden"))]);
+    const { asked, result } = await again([
+      exists,
+      undefined,
+      undefined,
+      broken,
+      failure(503, "ServiceUnavailable"),
+      broken,
+    ]);
+    expect([asked.length, result?.type]).toEqual([8, "written"]);
+    const never = await again([
+      exists,
+      undefined,
+      undefined,
+      ...Array.from({ length: 30 }, () => failure(403, "Forbidden")),
+    ]);
     expect(never.result).toMatchObject({
       type: "refused",
       message: expect.stringContaining("Job deleted, but not created again"),

@@ -1,73 +1,112 @@
 import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
 import type { DirectiveContext } from "../../../domain/compatibility/directives.ts";
 import { type JobObject, jobReplacement } from "../../../domain/model/job-replacement.ts";
+import { type RecordedReplacement, replacementRecord } from "../../../domain/model/replacement-record.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
+import { apiFailureOf } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../../kube/api/errors.ts";
+import { errorTextWithoutValues } from "../../../kube/api/refused-fields.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { type Clock, sleep } from "../../../lib/clock.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { createReplacement, deleteRecord, type ReplacementResult } from "../../job-replacements/replace.ts";
 import { refusedTexts } from "../report/event-texts.ts";
 import { passesTests, type WriteResult } from "./workload-writer.ts";
 import { writeFailure } from "./write-failure.ts";
 
+type Client = Pick<ApiClient, "request">;
 type Job = KubeObject & WorkloadObject & JobObject;
 
-/** How many times a deleted Job is created again, one second apart. */
+/** How many times a deleted Job is created again, one second apart. Then the next sweep creates it. */
 const tries = 30;
 
 /**
- * Applies a patch that a Job does not accept: deletes the Job and creates it again with the same name. A dry run first
- * checks that the API server would create the Job. A deleted Job is created again even if the leadership is lost; only a
- * process that is killed between these two requests leaves no Job.
+ * Applies a patch that a Job does not accept: deletes the Job and creates it again with the same name. A dry run first checks
+ * that the API server would create the Job, and a record stores the Job before the deletion. If the process ends or the API
+ * server rejects the Job in between, a leader creates the Job from the record.
  */
 export async function recreateJob(
-  client: Pick<ApiClient, "request">,
+  client: Client,
   before: Workload,
   patch: JsonPatch,
-  { abort: signal, valid: mayBeSent }: Pick<Leadership, "abort" | "valid">,
+  leadership: Pick<Leadership, "abort" | "valid">,
   clock: Clock,
   directiveContext: DirectiveContext,
 ): Promise<WriteResult> {
+  const { abort: signal, valid: mayBeSent } = leadership;
   const path = workloadPath(before);
   const create = { method: "POST", path: path.slice(0, path.lastIndexOf("/")) } as const;
-  let body: object;
+  let replacement: RecordedReplacement;
   try {
     const object = await client.request<Job>({ method: "GET", path, signal });
     if (!passesTests(patch, object)) return { type: "stale", newest: toWorkload(before.row, object, directiveContext) };
-    const { uid, resourceVersion, finalizers = [] } = object.metadata;
+    const { name, uid, resourceVersion, finalizers = [] } = object.metadata;
     if (finalizers.length > 0) return refused(refusedTexts.jobWithFinalizers);
-    body = jobReplacement(object, patch);
+    replacement = { name, replaces: uid, manifest: jobReplacement(object, patch) };
     try {
-      await client.request({ ...create, query: { dryRun: "All" }, body, signal, mayBeSent });
+      await client.request({ ...create, query: { dryRun: "All" }, body: replacement.manifest, signal, mayBeSent });
     } catch (error) {
       // The Job exists at this moment, so this error is expected.
       if (!isAlreadyExists(error)) throw error;
     }
+    const record = { ...create, body: replacementRecord(replacement.manifest, uid), signal, mayBeSent };
+    try {
+      await client.request(record);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      // An earlier run stored the record for an older change.
+      await deleteRecord(client, before.namespace, replacement);
+      await client.request(record);
+    }
     const options = { propagationPolicy: "Background", preconditions: { uid, resourceVersion } };
-    await client.request({ method: "DELETE", path, body: options, signal, mayBeSent });
+    const deletion = { method: "DELETE", path, body: options, signal, mayBeSent } as const;
+    try {
+      await client.request(deletion);
+    } catch (error) {
+      // If the API server did not answer, the Job may be deleted. A sweep reads whether it is.
+      const failure = apiFailureOf(error);
+      if (failure?.type !== "unavailable" || !failure.mayBeDone)
+        await deleteRecord(client, before.namespace, replacement);
+      throw error;
+    }
   } catch (error) {
     signal.throwIfAborted();
     if (isConflict(error)) return { type: "stale", newest: before };
     if (isNotFound(error)) return { type: "gone" };
     const failure = writeFailure(error, before);
-    return failure.type === "stale" || failure.type === "staleOrRefused" ? refused(errorText(error)) : failure;
+    if (failure.type === "staleOrRefused") return refused(failure.message);
+    return failure.type === "stale" ? refused(errorText(error)) : failure;
   }
+  const result = await createWithRetries(client, before.namespace, replacement, clock);
+  if (result.type === "refused") return result;
+  // A record that is left is deleted by the next sweep.
+  await deleteRecord(client, before.namespace, replacement).catch(() => {});
+  if (result.type !== "created") return { type: "gone" };
+  return { type: "written", after: toWorkload(before.row, result.job as Job, directiveContext) };
+}
+
+/** Creates a deleted Job again, also if the leadership is lost: nothing else would until the next leader starts. */
+async function createWithRetries(
+  client: Client,
+  namespace: string,
+  replacement: RecordedReplacement,
+  clock: Clock,
+): Promise<ReplacementResult | Extract<WriteResult, { readonly type: "refused" }>> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const after = await client.request<Job>({ ...create, body });
-      return { type: "written", after: toWorkload(before.row, after, directiveContext) };
+      const result = await createReplacement(client, namespace, replacement);
+      if (result.type !== "kept") return result;
     } catch (error) {
-      // Another client created the Job, or an earlier request whose response was lost.
-      if (isAlreadyExists(error)) return { type: "gone" };
-      if (attempt === tries) return refused(refusedTexts.jobNotRecreated(errorText(error)));
-      await sleep(clock, 1_000);
+      if (attempt === tries) return refused(refusedTexts.jobNotRecreated(errorTextWithoutValues(error)));
     }
+    if (attempt === tries) return { type: "exists" };
+    await sleep(clock, 1_000);
   }
 }
 
-function refused(message: string): WriteResult {
+function refused(message: string): Extract<WriteResult, { readonly type: "refused" }> {
   return { type: "refused", message };
 }

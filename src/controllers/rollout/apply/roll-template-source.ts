@@ -1,7 +1,7 @@
 import type { StoredTemplateSource } from "../../../cache/workloads/template-source-reads.ts";
-import { rollInProgress, workloadRefAnnotation } from "../../../domain/config/template-source.ts";
-import type { Lookup } from "../../../domain/config/view.ts";
-import { kinds } from "../../../domain/model/built-in-kinds.ts";
+import { allowsWorkloadRef, rollInProgress, workloadRefAnnotation } from "../../../domain/config/template-source.ts";
+import type { Lookup } from "../../../domain/config/view-of-references.ts";
+import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type Workload } from "../../../domain/model/workload.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import { fieldManager } from "../../../domain/references/field-managers.ts";
@@ -47,6 +47,8 @@ export async function rollTemplateSource(
   const source = toWorkload(kinds.Deployment, templateSource, policy);
   const annotation = workloadRefAnnotation(decided(source), decided(workload), lookup);
   if (inTemplate(templateSource, annotation) === hash) return { type: "acted", patch };
+  if (!allowsWorkloadRef(templateSource, decided(source)))
+    return { type: "refused", message: refusedTexts.workloadRefNotAllowed(name) };
   const failure = await recordRollInProgress(client, workload, patch, leadership, policy);
   if (failure !== undefined) return failure;
   const path = resourcePath(kinds.Deployment, { namespace, name });

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { configMap, defaultPolicy, lookupOf, workload } from "../../../../test/support/domain/objects.ts";
+import { configMap, defaultPolicy, lookupOf, pinnedCopy, workload } from "../../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import type { ConfigObject } from "../../../domain/config/digest.ts";
-import { formatRejected, rejectionDigest } from "../../../domain/pinning/pinned-lookup.ts";
+import { formatRejected, rejectionDigest } from "../../../domain/pinning/rejections.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
 import { ApiError } from "../../../kube/api/errors.ts";
 import type { ApiRequest } from "../../../kube/http/api-request.ts";
@@ -24,8 +24,8 @@ it("keeps what is rejected, and its copy, if the copy of another ConfigMap is re
   const lookup = lookupOf(
     source("page", "2"),
     source("other", "2"),
-    configMap("page-0000000001", { a: "1" }, { labels }),
-    configMap("other-0000000001", { a: "1" }, { labels }),
+    pinnedCopy("page-0000000001", { a: "1" }),
+    pinnedCopy("other-0000000001", { a: "1" }),
   );
   const rejected = formatRejected(new Map([["page", rejectionDigest(workload(fields), lookup, "page")]]));
   const undone = workload({
@@ -50,7 +50,7 @@ it("keeps what is rejected, and its copy, if the copy of another ConfigMap is re
         throw new ApiError({ request: "", status, reason, serverMessage: "", details: undefined });
       },
     },
-    caches: { workload: () => undone, kinds: () => [] },
+    caches: { workload: () => undone, kinds: () => [], copiesIn: () => [] },
     clock: new FakeClock(),
     policy,
     leadership: soleLeadership(new AbortController().signal),

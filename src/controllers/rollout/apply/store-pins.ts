@@ -1,10 +1,11 @@
 import type { Caches } from "../../../cache/caches.ts";
 import { isOwnerAlive } from "../../../cache/workloads/owner-alive.ts";
-import type { Lookup } from "../../../domain/config/view.ts";
+import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { PinsToWrite } from "../../../domain/patch/workload-patch.ts";
 import { pinSources } from "../../../domain/pinning/pin-request.ts";
-import { stillRejected } from "../../../domain/pinning/pinned-lookup.ts";
+import { previousPinsAfter } from "../../../domain/pinning/previous-pins.ts";
+import { stillRejected } from "../../../domain/pinning/rejections.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import { policyFor } from "../../../domain/policy/cluster-policy.ts";
 import { isApiFailure, retryAfterMs } from "../../../kube/api/api-failure.ts";
@@ -14,7 +15,7 @@ import type { ApplyOptions } from "./apply.ts";
 
 /** What {@link storePins} needs. */
 export interface StorePinsOptions extends Omit<ApplyOptions, "caches"> {
-  readonly caches: Pick<Caches, "workload" | "kinds">;
+  readonly caches: Pick<Caches, "workload" | "kinds" | "copiesIn">;
 }
 
 /** The pins of a write, or why the write must wait. */
@@ -36,25 +37,36 @@ export async function storePins(
   lookup: Lookup,
   { client, caches, policy, leadership }: StorePinsOptions,
 ): Promise<PinsForWrite> {
+  const workloadPolicy = policyFor(workload, policy);
   const sources =
     plan.outcome === "roll" || plan.outcome === "firstHash"
-      ? pinSources(workload, plan.view, lookup, policyFor(workload, policy))
+      ? pinSources(workload, plan.view, lookup, workloadPolicy)
       : undefined;
-  if (sources === undefined) return { type: "pins", pins: {} };
+  if (sources === undefined || !("hash" in plan)) return { type: "pins", pins: {} };
+  const returns = plan.outcome === "roll" ? plan.returns : undefined;
   try {
-    const stored = await storeCopies(workload, sources, {
+    const from = returns === undefined ? workload : { ...workload, pinned: returns.pinned };
+    const stored = await storeCopies(from, sources, {
       client,
       lookup,
       isAlive: isOwnerAlive(caches.workload, caches.kinds()),
+      copiesIn: caches.copiesIn,
       signal: leadership.abort,
       mayBeSent: leadership.valid,
     });
     switch (stored.type) {
       case "stored":
-        return { type: "pins", pins: { pinned: stored.pinned, rejected: stillRejected(workload, lookup) } };
       case "unpinned": {
-        const pins = { pinned: stored.pinned, rejected: stillRejected(workload, lookup) };
-        return { type: "pins", pins, unpinned: stored.message };
+        const { pinned } = stored;
+        const pins =
+          returns === undefined
+            ? {
+                pinned,
+                rejected: stillRejected(workload, lookup),
+                previous: previousPinsAfter(workload, { hash: plan.hash, pinned }, workloadPolicy),
+              }
+            : { pinned, rejected: returns.rejected };
+        return { type: "pins", pins, ...(stored.type === "unpinned" && { unpinned: stored.message }) };
       }
       case "stale":
         return stored;

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type FaultAction, startSandbox } from "../../../../sandbox/sandbox.ts";
 import { fetchClient, workload } from "../../../../test/support/fake-cluster.ts";
-import { kinds } from "../../../domain/model/built-in-kinds.ts";
+import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type Workload } from "../../../domain/model/workload.ts";
 import { patchFor } from "../../../domain/patch/workload-patch.ts";
 import { ApiError } from "../../../kube/api/errors.ts";

@@ -2,7 +2,7 @@ import { withBorrowedTemplate } from "../../../cache/workloads/template-source-r
 import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
 import type { DirectiveContext } from "../../../domain/compatibility/directives.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
-import { fieldManager } from "../../../domain/references/field-managers.ts";
+import { fieldManager, type recordManager } from "../../../domain/references/field-managers.ts";
 import { equalJson } from "../../../domain/syntax/equal-json.ts";
 import { type JsonPatch, valueAtPointer } from "../../../domain/syntax/json-patch.ts";
 import { isApiFailure, retryAfterMs } from "../../../kube/api/api-failure.ts";
@@ -29,6 +29,7 @@ export async function writeWorkload(
   patch: JsonPatch,
   { abort: signal, valid: mayBeSent }: Pick<Leadership, "abort" | "valid">,
   directiveContext?: DirectiveContext,
+  manager: typeof fieldManager | typeof recordManager = fieldManager,
 ): Promise<WriteResult> {
   const path = workloadPath(before);
   let answer: KubeObject & WorkloadObject;
@@ -36,7 +37,7 @@ export async function writeWorkload(
     answer = await client.request({
       method: "PATCH",
       path,
-      query: { fieldManager },
+      query: { fieldManager: manager },
       contentType: "application/json-patch+json",
       body: patch,
       signal,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { workload } from "../../../../test/support/fake-cluster.ts";
-import { kinds } from "../../../domain/model/built-in-kinds.ts";
+import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import { ApiError, ClusterConfigError, ConnectionError } from "../../../kube/api/errors.ts";
 import { writeFailure } from "./write-failure.ts";

@@ -2,6 +2,7 @@ import { resourceName } from "../../../domain/model/kind-row.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import { apiFailureOf, retryAfterMs as retryAfterMsOf } from "../../../kube/api/api-failure.ts";
 import type { ApiError } from "../../../kube/api/errors.ts";
+import { refusedFields } from "../../../kube/api/refused-fields.ts";
 import { refusedTexts } from "../report/event-texts.ts";
 
 /** Why a PATCH of a workload failed, by how to continue. */
@@ -68,16 +69,6 @@ function refusal(error: ApiError, { row, namespace }: Workload): string {
     return refusedTexts.forbiddenToWrite(resourceName(row), namespace);
   }
   return refusedTexts.refusedWrite(refusedFields(error) ?? oneLine(serverMessage || reason || String(status)));
-}
-
-/**
- * Which fields of the pod template are not valid, and how. The server's own message would quote their values,
- * and the value of a variable may be a password.
- */
-function refusedFields({ status, details }: ApiError): string | undefined {
-  if (status !== 422) return undefined;
-  const fields = details?.causes?.flatMap(({ field, reason }) => (field ? `${field} (${reason ?? "invalid"})` : []));
-  return fields === undefined || fields.length === 0 ? undefined : [...new Set(fields)].join(", ");
 }
 
 function oneLine(text: string): string {

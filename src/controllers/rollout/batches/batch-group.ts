@@ -14,15 +14,16 @@ export class BatchGroup {
   readonly #namespace: string;
   /** The keys of the workloads that are due for the change and held only by batches. */
   readonly due = new Set<string>();
-  /** The keys of the workloads that are admitted and not written yet. */
-  readonly writing = new Set<string>();
+  /** The keys of the workloads that are admitted and not written yet, and whether each was complete when it was admitted. */
+  readonly writing = new Map<string, boolean>();
   /** Whether the admitted workloads may have changed since they were computed. */
   isStale = true;
   /** When the halt was last reported on the object, in monotonic milliseconds, and whether the current halt was. */
   haltReportedAt = Number.NEGATIVE_INFINITY;
   isHaltReported = false;
   #batch: BatchAdmission | undefined;
-  #failed: readonly string[] = [];
+  /** The keys of the due workloads that are complete. */
+  #complete: ReadonlySet<string> = new Set();
   #delayedSince: number | undefined;
 
   /** `config` is the key of the object. */
@@ -46,9 +47,19 @@ export class BatchGroup {
     return this.#batch?.nextCheckAt ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The keys of the failed workloads. */
-  get failed(): readonly string[] {
-    return this.#failed;
+  /** The keys of the failed workloads that were complete before. */
+  get failed(): ReadonlySet<string> {
+    return this.#batch?.failed ?? new Set();
+  }
+
+  /** Whether the canary has passed. */
+  get canaryPassed(): boolean {
+    return this.#batch?.canaryPassed ?? false;
+  }
+
+  /** The keys of the workloads of the canary that roll now, or soak. */
+  get canary(): ReadonlySet<string> {
+    return this.#batch?.canary ?? new Set();
   }
 
   /** Returns the hold of the workloads that are not admitted. */
@@ -74,7 +85,13 @@ export class BatchGroup {
     this.isStale = members === undefined;
     if (members === undefined) return;
     this.#delayedSince = undefined;
-    this.#failed = members.filter(({ stage }) => stage.state === "failed").map(({ key }) => key);
+    const complete = members.filter(({ stage }) => stage.state === "due" && stage.wasComplete);
+    this.#complete = new Set(complete.map(({ key }) => key));
     this.#batch = admitBatch({ object: this.object, namespace: this.#namespace, members }, facts.flags);
+  }
+
+  /** Marks a workload as admitted. Its status may show the new rollout before the write is answered. */
+  admit(key: string): void {
+    this.writing.set(key, this.#complete.has(key));
   }
 }

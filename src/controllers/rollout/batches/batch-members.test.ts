@@ -7,6 +7,7 @@ import { unpaced } from "../../../domain/policy/pacing-flags.ts";
 import { newRecord } from "../record/workload-record.ts";
 import { BatchGroup, maxDelayMs } from "./batch-group.ts";
 import { membersOf } from "./batch-members.ts";
+import { BatchPlaces } from "./batch-places.ts";
 
 /** Two readers of an object: one is due, and the other has to be planned if `asked` is more than `planned`. */
 function readers(other: { readonly requestedRuns: number; readonly finishedRuns: number }) {
@@ -26,12 +27,13 @@ function readers(other: { readonly requestedRuns: number; readonly finishedRuns:
     flags,
     caches: { workload: (key: string) => workloads.get(key), lookup: () => undefined },
     record: (key: string) => records.get(key),
+    restarts: () => false,
   };
   const group = new BatchGroup(first.namespace, "ConfigMap/default/web");
   const positionOf = (key: string): QueuePosition => (key === workloadKey(first) ? "due" : "none");
   const find = () =>
     group.compute(workloads.keys(), { changedAt: clock.wall(), seenAt: clock.wall() }, positionOf, facts);
-  return { clock, group, find, records, first: workloadKey(first), second: workloadKey(second) };
+  return { clock, group, find, records, workloads, facts, first: workloadKey(first), second: workloadKey(second) };
 }
 
 it("no workload rolls before every reader was planned for the change, because one of them may be the canary", () => {
@@ -72,6 +74,27 @@ it("after 10 s, the batch no longer waits for readers that still have to be plan
   expect([group.isStale, [...group.admitted]]).toEqual([false, [first]]);
 });
 
+it("the canary stays the canary while its write has no answer, and its status shows the new rollout", () => {
+  const { workloads, facts, clock, first, second } = readers({ requestedRuns: 1, finishedRuns: 1 });
+  const config = "ConfigMap/default/web";
+  const places = new BatchPlaces("default");
+  const complete = { state: "complete", since: undefined } as const;
+  for (const name of ["first", "second"])
+    workloads.set(workloadKey({ ...workload(), name }), { ...workload(), name, progress: complete });
+  for (const key of [first, second]) places.due(key, [config]);
+  const group = places.groupOf(config);
+  const admitted = () => {
+    const times = { changedAt: clock.wall(), seenAt: clock.wall() };
+    group.compute(workloads.keys(), times, (key) => places.positionOf(key, config), facts);
+    return [...group.admitted];
+  };
+  expect(admitted()).toEqual([first]);
+  places.admit(first);
+  const progress = { state: "progressing", step: 0, available: 1 } as const;
+  workloads.set(first, { ...workload(), name: "first", progress });
+  expect(admitted()).toEqual([]);
+});
+
 describe("after a restart, a workload that is held for another reason than its batch", () => {
   /** How far it is with a change a minute ago, having been rolled and complete 30 s after it; its other object changed then. */
   function stage(recordedHash: string | undefined, otherChanged: number) {
@@ -80,7 +103,12 @@ describe("after a restart, a workload that is held for another reason than its b
     const reads = { envFrom: [{ configMapRef: { name: "page" } }, { configMapRef: { name: "other" } }] };
     const held = {
       ...workload({ pod: { containers: [{ name: "web", ...reads }] } }),
-      ...{ recordedHash, rolledAt: at(-30_000), progress: { state: "complete", since: at(-29_000) } as const },
+      ...{
+        recordedHash,
+        rolledAt: at(-30_000),
+        hashWrittenAt: at(-30_000),
+        progress: { state: "complete", since: at(-29_000) } as const,
+      },
     };
     const key = workloadKey(held);
     const hold = {
@@ -104,7 +132,7 @@ describe("after a restart, a workload that is held for another reason than its b
       [key],
       () => "none",
       {
-        ...{ clock, flags, policy: { ...defaultPolicy, pacing: flags } },
+        ...{ clock, flags, policy: { ...defaultPolicy, pacing: flags }, restarts: () => false },
         caches: {
           workload: () => held,
           lookup: (_, __, name) => ({ ...configMap(name, { a: "1" }), changedAt: changed[name] }),

@@ -24,6 +24,8 @@ export interface BatchFacts {
   readonly policy: ClusterPolicy;
   readonly flags: PacingFlags;
   readonly record: (key: string) => WorkloadRecord | undefined;
+  /** Reports whether a container of the new Pods of a workload restarts again and again. */
+  readonly restarts: (workload: Workload) => boolean;
 }
 
 /** A change of an object, for the workloads of one namespace. */
@@ -58,9 +60,17 @@ export function membersOf(
     if (!own.batches.value) continue;
     const record = facts.record(key);
     const position = positionOf(key);
-    if (waitsForRuns && position !== "admitted" && mustBeReconciled(record, now)) return undefined;
+    const isAdmitted = position === "admitted" || position === "admittedIncomplete";
+    if (waitsForRuns && !isAdmitted && mustBeReconciled(record, now)) return undefined;
     const newest = record === undefined ? cached : newestOf(record, cached, now);
-    const known = { key, workload: newest, policy: own, position, ...knownFrom(record, newest, clock) };
+    const known = {
+      key,
+      workload: newest,
+      policy: own,
+      position,
+      ...knownFrom(record, newest, clock),
+      restarts: facts.restarts(newest),
+    };
     const member = batchMember(known, change.config, change, caches.lookup, facts.flags, clock.wall());
     if (member !== undefined) members.push(member);
   }
@@ -80,7 +90,7 @@ function knownFrom(
   record: WorkloadRecord | undefined,
   workload: Workload,
   clock: Clock,
-): Pick<MemberFacts, "held" | "lastWrite" | "completeSince" | "completeMs"> {
+): Pick<MemberFacts, "held" | "lastWrite" | "completeSince" | "advancedAt" | "completeMs"> {
   const { progress, hold, lastRollout } = record ?? {};
   const onWall = (at: number) => clock.wall() - (clock.monotonic() - at);
   const isNewer = record !== undefined && hold?.changed !== undefined && hasCaughtUp(record, workload);
@@ -88,6 +98,8 @@ function knownFrom(
     held: hold && { changed: hold.changed && (isNewer ? hold.changed : noObjects) },
     lastWrite: lastRollout?.uid === workload.uid ? { hash: lastRollout.hash, at: onWall(lastRollout.at) } : undefined,
     completeSince: progress?.step === "complete" ? onWall(progress.since) : undefined,
+    advancedAt:
+      progress?.hash === workload.recordedHash && progress !== undefined ? onWall(progress.advancedAt) : undefined,
     completeMs: progress?.hash === workload.recordedHash ? (progress?.completeMs ?? 0) : 0,
   };
 }

@@ -1,4 +1,5 @@
 import type { QueuePosition } from "../../../domain/pacing/batch-member.ts";
+import { partlyAdmitted } from "../../../domain/pacing/partly-admitted.ts";
 import { BatchGroup } from "./batch-group.ts";
 
 /**
@@ -45,7 +46,7 @@ export class BatchPlaces {
   admit(key: string): readonly string[] {
     const configs = this.#remove(key);
     this.#admittedFor.set(key, configs);
-    for (const config of configs) this.#groups.get(config)?.writing.add(key);
+    for (const config of configs) this.#groups.get(config)?.admit(key);
     return configs;
   }
 
@@ -69,7 +70,8 @@ export class BatchPlaces {
 
   /** Returns the position of a workload for a change. */
   positionOf(key: string, config: string): QueuePosition {
-    if (this.#admittedFor.get(key)?.includes(config)) return "admitted";
+    if (this.#admittedFor.get(key)?.includes(config))
+      return this.#groups.get(config)?.writing.get(key) ? "admitted" : "admittedIncomplete";
     if (!this.#due.get(key)?.includes(config)) return "none";
     return this.#blocked.has(key) ? "heldElsewhere" : "due";
   }
@@ -83,13 +85,11 @@ export class BatchPlaces {
 
   /** Blocks workloads that one change admits and another does not. Returns the changes that may admit others instead. */
   blockPartlyAdmitted(): readonly string[] {
-    const affected: string[] = [];
-    for (const [config, { admitted }] of this.#groups) {
-      const blocked = [...admitted].filter((key) => !this.#isAdmittedByAll(key) && !this.#blocked.has(key));
-      for (const key of blocked) this.#blocked.add(key);
-      if (blocked.length > 0) affected.push(config);
-    }
-    return affected;
+    const admitted = this.#groups.entries().map(([config, group]) => [config, group.admitted] as const);
+    const held = [...partlyAdmitted(admitted, (key) => this.#isAdmittedByAll(key))];
+    const blocked = held.filter(([key]) => !this.#blocked.has(key));
+    for (const [key] of blocked) this.#blocked.add(key);
+    return [...new Set(blocked.flatMap(([, configs]) => configs))];
   }
 
   /** Returns the workloads that all of their changes admit, in order. */

@@ -15,7 +15,8 @@ import { BatchReaders } from "./batch-readers.ts";
 import { NamespaceBatches, type NamespaceBatchesOptions } from "./namespace-batches.ts";
 
 /** What a {@link BatchQueue} needs. */
-export interface BatchQueueOptions extends Pick<NamespaceBatchesOptions, "record" | "onChange" | "onHalted"> {
+export interface BatchQueueOptions
+  extends Pick<NamespaceBatchesOptions, "record" | "restarts" | "onChange" | "onCanary" | "onHalted"> {
   readonly clock: Clock;
   readonly caches: Pick<Caches, "lookup" | "workload" | "workloadsReading">;
   readonly policy: ClusterPolicy;
@@ -25,7 +26,7 @@ export interface BatchQueueOptions extends Pick<NamespaceBatchesOptions, "record
 /** Returns the queue of batches; undefined if batches are off. */
 export function createBatchQueue(
   { clock, caches, policy }: Pick<BatchQueueOptions, "clock" | "caches" | "policy">,
-  rest: Pick<BatchQueueOptions, "record" | "onChange" | "onHalted">,
+  rest: Pick<BatchQueueOptions, "record" | "restarts" | "onChange" | "onCanary" | "onHalted">,
 ): BatchQueue | undefined {
   const flags = policy.pacing;
   if (flags === undefined || flags.maxConcurrent === 0) return undefined;
@@ -116,6 +117,9 @@ export class BatchQueue {
     const isDue = outcome !== "bug" && outcome.type === "done" && isHeldByBatch(outcome.plan);
     if (isDue) this.#in(namespace).due(key, changedKeys);
     const batches = this.#namespaces.get(namespace);
+    const isRolled = outcome !== "bug" && outcome.type === "written" && outcome.plan.outcome === "roll";
+    // If no other workload waits for the change, this one is its canary.
+    if (isRolled && (changedKeys.length === 0 || batches?.rollsCanary(changedKeys))) this.#options.onCanary(key);
     if (batches === undefined) return;
     if (!isDue && !isRetriedSoon(outcome)) batches.leave(key);
     const workload = this.#options.caches.workload(key);

@@ -564,3 +564,62 @@ describe("several changes, several namespaces, stale caches", () => {
     expect(rolled).toHaveLength(6);
   });
 });
+
+describe("a workload that is broken for a reason of its own", () => {
+  const broken = (name: string) => name === "web-0" || name === "web-1";
+
+  async function withBroken() {
+    const made = await steady(6);
+    made.breakRollouts(broken);
+    await made.losePod("web-0");
+    await made.losePod("web-1");
+    await made.pass(5_000);
+    return made;
+  }
+
+  it("is not the canary, and halts nothing: each edit reaches all others", async () => {
+    const { editConfig, pass, rolled, halted, leader } = await withBroken();
+    for (const value of ["1", "2"]) {
+      await editConfig(value);
+      await pass(20_000);
+      expect(rolled.slice(0, 5).toSorted()).toEqual(["web-0", "web-2", "web-3", "web-4", "web-5"]);
+      expect(rolled[0]).toBe("web-2");
+      await pass(1_300_000, 50_000);
+      expect(rolled.splice(0).toSorted()).toEqual(["web-0", "web-1", "web-2", "web-3", "web-4", "web-5"]);
+      expect(halted()).toBe(0);
+    }
+    expect(leader.events.filter(({ reason }) => reason === "RolloutHalted")).toEqual([]);
+  });
+
+  it("halts nothing after a restart of Wave either", async () => {
+    const { annotate, editConfig, pass, rolled, replicas, start, leader } = await withBroken();
+    await annotate("web-5", "hold", "true");
+    await pass(1_000);
+    await editConfig("1");
+    await pass(1_300_000, 50_000);
+    expect(rolled).not.toContain("web-5");
+    leader.end();
+    replicas.length = 0;
+    const next = await start();
+    await pass(700_000, 50_000);
+    await annotate("web-5", "hold", null);
+    await pass(60_000);
+    expect(rolled).toContain("web-5");
+    expect(next.events.filter(({ reason }) => reason === "RolloutHalted")).toEqual([]);
+  });
+
+  it("that a bad edit broke is not the canary of the next edit", async () => {
+    const { editConfig, pass, rolled, halted, breakRollouts } = await steady(4);
+    breakRollouts(() => true);
+    await editConfig("bad");
+    await pass(700_000, 50_000);
+    expect([rolled.splice(0), halted()]).toEqual([["web-0"], 1]);
+    // Kubernetes does not replace its Pods: it stays broken.
+    breakRollouts((name) => name === "web-0");
+    await editConfig("good");
+    await pass(10_000);
+    expect(rolled).toEqual(["web-1"]);
+    await pass(700_000, 50_000);
+    expect([rolled.toSorted(), halted()]).toEqual([["web-0", "web-1", "web-2", "web-3"], 0]);
+  });
+});

@@ -1,5 +1,6 @@
 import type { Hold } from "../../../domain/outcomes/hold.ts";
 import type { ChangeTimes } from "../../../domain/pacing/batch-member.ts";
+import { maxBlockRounds } from "../../../domain/pacing/partly-admitted.ts";
 import type { ConfigName } from "../../../domain/references/references.ts";
 import { longestTimerMs } from "../../../lib/clock.ts";
 import type { Priority } from "../../../runtime/fair-queue.ts";
@@ -16,6 +17,8 @@ export interface NamespaceBatchesOptions extends BatchFacts {
   readonly changeOf: (object: ConfigName) => ChangeTimes;
   /** Enqueues a due workload: it is admitted now ("high"), or a halt begins or ends ("low"). */
   readonly onChange: (key: string, urgency: Priority) => void;
+  /** Receives the key of each workload of a canary that rolls now, or soaks. */
+  readonly onCanary: (key: string) => void;
   /** Reports a halted change on its object. */
   readonly onHalted: (change: HaltedChange) => void;
 }
@@ -23,8 +26,6 @@ export interface NamespaceBatchesOptions extends BatchFacts {
 /** Changes of a short time are computed together, and the computation may take only a small part of the time. */
 const minDelayMs = 20;
 const membersPerMs = 20;
-/** How many times one computation looks for other workloads to admit. The rest waits for the next one. */
-const maxBlockRounds = 4;
 /** As for the Events of workloads. */
 const repeatAfterMs = 45 * 60_000;
 /** A tenant whose rollouts fail and recover must not flood the other readers of the object with Events. */
@@ -73,6 +74,11 @@ export class NamespaceBatches {
     return hold?.until !== undefined && hold.until <= clock.wall() ? { ...hold, until: undefined } : hold;
   }
 
+  /** Reports whether the canary of one of these changes has not passed, so that a workload that rolls now belongs to it. */
+  rollsCanary(configs: readonly string[]): boolean {
+    return configs.some((config) => !this.#places.groupOf(config).canaryPassed);
+  }
+
   /** Adds a workload that is due because these objects changed, and held only by batches. */
   due(key: string, configs: readonly string[]): void {
     this.touch(this.#places.due(key, configs));
@@ -101,7 +107,7 @@ export class NamespaceBatches {
 
   /** Returns the keys of the objects whose change is halted because of this workload, which may not read them any more. */
   haltedBy(key: string): readonly string[] {
-    return [...this.#halted].filter((config) => this.#places.groups.get(config)?.failed.includes(key));
+    return [...this.#halted].filter((config) => this.#places.groups.get(config)?.failed.has(key));
   }
 
   #makeStale(configs: Iterable<string>): boolean {
@@ -138,6 +144,7 @@ export class NamespaceBatches {
     for (const [config, group] of groups) {
       if (group.isStale || group.nextCheckAt <= clock.wall()) this.#computeGroup(config, group);
     }
+    // The rest waits for the next computation.
     for (let times = 0; times < maxBlockRounds && this.#blockPartlyAdmitted(); times++);
     // All of one moment: no workload is admitted to a place that was taken since.
     for (const key of this.#places.admittedByAll()) {
@@ -160,11 +167,12 @@ export class NamespaceBatches {
   }
 
   #computeGroup(config: string, group: BatchGroup): void {
-    const { readers, changeOf, onChange } = this.#options;
+    const { readers, changeOf, onChange, onCanary } = this.#options;
     const wasHalted = group.isHalted;
-    const keys = new Set([...readers(this.#namespace, config), ...group.due, ...group.writing]);
+    const keys = new Set([...readers(this.#namespace, config), ...group.due, ...group.writing.keys()]);
     this.#members += keys.size;
     group.compute(keys, changeOf(group.object), (key) => this.#places.positionOf(key, config), this.#options);
+    if (!group.isStale) for (const key of group.canary) onCanary(key);
     // Readers that still have to be reconciled mark the group stale then.
     if (group.isStale) this.#computeIn(maxDelayMs);
     else if (group.isHalted !== wasHalted) {
@@ -182,6 +190,6 @@ export class NamespaceBatches {
     if (now < group.haltReportedAt + afterMs) return;
     group.isHaltReported = true;
     group.haltReportedAt = now;
-    this.#options.onHalted({ object: group.object, namespace: this.#namespace, failed: group.failed });
+    this.#options.onHalted({ object: group.object, namespace: this.#namespace, failed: [...group.failed] });
   }
 }

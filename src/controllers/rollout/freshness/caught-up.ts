@@ -8,7 +8,7 @@ import type { Findings, Writable } from "../record/workload-record.ts";
 /**
  * Reports whether a plan from the caches may be written without live reads, so that Wave reverts nothing newer. That is so
  * if the caches once matched the recorded hash, and each later change is newer than the last change of the workload. Any
- * other recorded hash may be of configuration that the caches have not received yet: docs/adr/0009-newer-than-known.md.
+ * other recorded hash may be of configuration that the caches have not received yet: contributing/adr/0009-newer-than-known.md.
  */
 export function areCachesFresh(
   findings: Pick<Findings, "caughtUpWith">,

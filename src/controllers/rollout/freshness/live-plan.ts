@@ -54,11 +54,9 @@ export async function planLive(
     const read = cached.outcome === "cleanUp" ? await live.workload(workload) : (legacy?.workload ?? workload);
     // If its namespace exceeds a limit, the caches track no references of this workload, so it is not planned by them.
     const newest =
-      read && workload.limitExceeded?.limit === "namespace"
-        ? withoutReferences(read, workload.limitExceeded.count)
-        : read;
+      read && workload.limitExceeded?.limit === "namespace" ? withoutReferences(read, workload.limitExceeded) : read;
     if (newest === undefined) return { type: "gone" };
-    const lookup = legacy?.lookup ?? (await live.lookup(newest));
+    const lookup = legacy?.lookup ?? (await (isFirst(cached) ? live.firstLookup(newest) : live.lookup(newest)));
     const plan = planWith(newest, lookup);
     if (plan.outcome !== "recorded" || plan.cause === "firstSight" || readHashKeys === undefined) {
       return { type: "planned", workload: newest, plan, lookup };
@@ -71,6 +69,11 @@ export async function planLive(
     if (leadership.abort.aborted) return { type: "stopped" };
     return { ...readFailure(error, workload), workload };
   }
+}
+
+/** Reports whether a plan records the first hash of a workload, so that there is no newer hash that a write could revert. */
+function isFirst(plan: RolloutPlan): boolean {
+  return plan.outcome === "firstHash" || (plan.outcome === "recorded" && plan.cause === "firstSight");
 }
 
 /** Verifies whether the hash that another controller recorded matches the current configuration, and stores the result. */

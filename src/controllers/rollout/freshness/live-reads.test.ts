@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { defaultPolicy, workload, workloadObject } from "../../../../test/support/domain/objects.ts";
 import { classConfig } from "../../../domain/config/recorded-classes.ts";
-import { kinds } from "../../../domain/model/built-in-kinds.ts";
+import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import { ConnectionError } from "../../../kube/api/errors.ts";
 import { createLiveReads } from "./live-reads.ts";

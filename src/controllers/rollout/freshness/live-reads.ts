@@ -1,11 +1,14 @@
 import { type LegacyRead, readLegacy } from "../../../cache/live/legacy-reads.ts";
+import type { ListedConfigs } from "../../../cache/live/listed-configs.ts";
 import { liveLookup } from "../../../cache/live/live-configs.ts";
 import { createLiveReader } from "../../../cache/live/live-reader.ts";
 import { readWithBorrowedTemplate } from "../../../cache/workloads/template-source-reads.ts";
 import { grantedObjects } from "../../../domain/config/cross-namespace.ts";
+import type { Config } from "../../../domain/config/digest.ts";
 import { resourceName } from "../../../domain/model/kind-row.ts";
 import { toWorkload, type Workload } from "../../../domain/model/workload.ts";
 import { uncachedCopies } from "../../../domain/pinning/pinned-lookup.ts";
+import { pinsBeforeRollout } from "../../../domain/pinning/previous-pins.ts";
 import type { Lookup } from "../../../domain/plan/plan.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import { type ConfigName, configKey, parseStoredKey } from "../../../domain/references/references.ts";
@@ -18,9 +21,14 @@ import { refusedTexts, retriedTexts } from "../report/event-texts.ts";
 export interface LiveReads {
   /**
    * Reads the references of a workload. In another namespace, only objects that are shared with it by the caches. Also reads the copies in
-   * these annotations that the caches do not have yet. Default: in the annotation of the workload.
+   * these annotations that the caches do not have yet. Default: in the pins of the workload, and those before its last rollout.
    */
   readonly lookup: (workload: Workload, pinned?: readonly (string | undefined)[]) => Promise<Lookup>;
+  /**
+   * Finds the references of a workload without a recorded hash, each as it was after the last write of the workload: by lists,
+   * if many such workloads need objects of one namespace, and otherwise by reads.
+   */
+  readonly firstLookup: (workload: Workload) => Promise<Lookup>;
   /** Reports whether all of these objects exist. */
   readonly exist: (objects: readonly ConfigName[]) => Promise<boolean>;
   /** Returns the workload as it is now; undefined if it is gone. */
@@ -39,17 +47,29 @@ export function createLiveReads(options: {
   readonly client: Pick<ApiClient, "request">;
   readonly policy: ClusterPolicy;
   readonly cached: Lookup;
+  /** Default: no lists. */
+  readonly listed?: ListedConfigs;
   readonly signal: AbortSignal;
 }): LiveReads {
-  const { client, policy, cached, signal } = options;
+  const { client, policy, cached, listed, signal } = options;
   const bounds = { timeoutMs, signal };
   const reader = createLiveReader({ client, compatibility: policy.compatibility, bounds, concurrency });
 
+  const objectsOf = (
+    workload: Workload,
+    pinned: readonly (string | undefined)[] = [workload.pinned, pinsBeforeRollout(workload)],
+  ) => {
+    const copies = policy.pinConfig ? uncachedCopies(workload, pinned, cached) : [];
+    return [...grantedObjects(workload, cached, policyFor(workload, policy)), ...copies];
+  };
+
   return {
-    lookup: async (workload, pinned = [workload.pinned]) => {
-      const copies = policy.pinConfig ? uncachedCopies(workload, pinned, cached) : [];
-      const objects = [...grantedObjects(workload, cached, policyFor(workload, policy)), ...copies];
-      return liveLookup(await reader.readAll(objects), cached);
+    lookup: async (workload, pinned) => liveLookup(await reader.readAll(objectsOf(workload, pinned)), cached),
+    firstLookup: async (workload) => {
+      const objects = objectsOf(workload);
+      const confirmed = (await listed?.confirmed(workload, objects)) ?? new Map<string, Config>();
+      const found = await reader.readAll(objects.filter((object) => !confirmed.has(configKey(object))));
+      return liveLookup(new Map([...found, ...confirmed]), cached);
     },
     exist: async (objects) => {
       const configs = await Promise.all(objects.map((object) => reader.read(parseStoredKey(configKey(object)))));

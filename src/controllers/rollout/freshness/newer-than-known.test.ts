@@ -4,7 +4,7 @@ import { workload } from "../../../../test/support/fake-cluster.ts";
 import { LateReplica, MemoryCluster } from "../../../../test/support/late-replica.ts";
 import { startMemoryServer } from "../../../../test/support/sandbox-memory-server.ts";
 import { type ConfigObject, toConfig } from "../../../domain/config/digest.ts";
-import { kinds } from "../../../domain/model/built-in-kinds.ts";
+import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
 import { ApiError } from "../../../kube/api/errors.ts";

@@ -87,8 +87,10 @@ export function writtenOutcome(
   return { type: "written", before, plan: summaryOf(plan) };
 }
 
-function summaryOf({ outcome, reason, warnings }: RolloutPlan): PlanSummary {
-  return { outcome, reason, warnings };
+function summaryOf(plan: RolloutPlan): PlanSummary {
+  const { outcome, reason, warnings } = plan;
+  const returned = plan.outcome === "roll" && plan.returns && { returned: plan.returns };
+  return { outcome, reason, warnings, ...returned };
 }
 
 function hashOf(plan: RolloutPlan): string | undefined {

@@ -1,3 +1,4 @@
+import type { StuckPins } from "../../../domain/plan/lost-copy-plan.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
 import { changesAfter, endsByItself, type HoldRecord, type UnsettledChanges } from "./pacing-record.ts";
 import type { Findings, ReportedBlockers, WorkloadRecord, Writable } from "./workload-record.ts";
@@ -36,6 +37,11 @@ export function recordSeenChange(record: Writable<WorkloadRecord>, now: number):
 /** Records that configuration of the workload changed and may still change. */
 export function recordUnsettledChange(record: Writable<WorkloadRecord>, now: number): void {
   record.changes = { first: record.changes?.first ?? now, last: now };
+}
+
+/** Records that a Pod cannot start without lost copies. */
+export function recordStuckPins(record: Writable<WorkloadRecord>, stuck: StuckPins): void {
+  record.stuckPins = stuck;
 }
 
 /** Starts a run and returns what it starts from. */

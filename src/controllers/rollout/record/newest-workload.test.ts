@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { workload } from "../../../../test/support/fake-cluster.ts";
-import { kinds } from "../../../domain/model/built-in-kinds.ts";
+import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type Workload } from "../../../domain/model/workload.ts";
 import { newestOf, recordNewest, takeNewest } from "./newest-workload.ts";
 import { findingsOf } from "./workload-record.ts";

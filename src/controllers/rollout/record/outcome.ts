@@ -1,8 +1,12 @@
 import type { Workload } from "../../../domain/model/workload.ts";
+import type { PinsReturn } from "../../../domain/outcomes/outcomes.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 
 /** The part of a plan that is reported. It has no view, which may have thousands of keys. */
-export type PlanSummary = Pick<RolloutPlan, "outcome" | "reason" | "warnings">;
+export interface PlanSummary extends Pick<RolloutPlan, "outcome" | "reason" | "warnings"> {
+  /** Why the rollout returned to earlier pins, and the ConfigMaps whose earlier content the Pods read; absent for other plans. */
+  readonly returned?: Pick<PinsReturn, "cause" | "names">;
+}
 
 /**
  * The live plan needs no write, but the plan from the caches did. The caches may catch up without a change event: a list

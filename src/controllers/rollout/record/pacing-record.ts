@@ -32,6 +32,9 @@ export interface ProgressRecord {
   readonly hash: string | undefined;
   readonly step: number | string;
   readonly since: number;
+  /** The highest step of this hash, and since when: a Pod that becomes ready again and again is no progress. */
+  readonly highest: number;
+  readonly advancedAt: number;
   /** How long the rollout was complete before this step, in milliseconds: a complete rollout that loses a Pod has not failed. */
   readonly completeMs: number;
 }
@@ -98,7 +101,12 @@ export function recordProgress(
   if (before?.step === step) return;
   if (typeof before?.step === "number" && typeof step === "number" && step < before.step) return;
   const completeMs = before?.step === "complete" ? now - before.since : 0;
-  findings.progress = { hash, step, since: now, completeMs: Math.max(before?.completeMs ?? 0, completeMs) };
+  const reached = typeof step === "number" ? step : step === "complete" ? Number.POSITIVE_INFINITY : undefined;
+  const advance =
+    before === undefined || (reached !== undefined && reached > before.highest)
+      ? { highest: reached ?? Number.NEGATIVE_INFINITY, advancedAt: now }
+      : { highest: before.highest, advancedAt: before.advancedAt };
+  findings.progress = { hash, step, since: now, completeMs: Math.max(before?.completeMs ?? 0, completeMs), ...advance };
 }
 
 /** Returns the last rollout after a write of `plan`: this write if it makes new Pods. */
@@ -156,6 +164,8 @@ export function momentOf(
     changes: changes && { first: onWall(changes.first), last: onWall(changes.last) },
     lastWrite: lastRollout?.uid === uid ? { ...lastRollout, at: onWall(lastRollout.at) } : undefined,
     progressSince: onWall(progress?.since ?? monotonic),
+    advancedAt: progress && onWall(progress.advancedAt),
+    completeMs: progress?.completeMs ?? 0,
     legacy,
   };
 }

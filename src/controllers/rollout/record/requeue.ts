@@ -50,8 +50,8 @@ export function resultOf(
 }
 
 /** The next time at which something ends, or is to be reported, without a change: a hold, a window, or an Event that expires. */
-function untilNextEvent({ blockers, hold }: WorkloadRecord, now: number): Result {
-  const times = [blockers?.repeatAt, hold?.until, hold?.closesAt];
+function untilNextEvent({ blockers, hold, checkAt }: WorkloadRecord, now: number): Result {
+  const times = [blockers?.repeatAt, hold?.until, hold?.closesAt, checkAt];
   if (hold !== undefined && hold.reportAt > now) times.push(hold.reportAt);
   const next = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
   return Number.isFinite(next) ? { type: "requeueAfter", delayMs: Math.max(leastDelayMs, next - now) } : done;

@@ -1,9 +1,11 @@
 // The memory of the rollout controller: one record for each workload. Only finish.ts changes a record.
 import type { LegacyVerification } from "../../../domain/config/legacy/legacy-verification.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
+import type { StuckPins } from "../../../domain/plan/lost-copy-plan.ts";
 import type { PlanSummary } from "./outcome.ts";
 import type { LastRollout, PacingRecord, ProgressRecord } from "./pacing-record.ts";
-import type { SeenPins } from "./seen-pins.ts";
+import type { SeenAnnotations } from "./seen-annotations.ts";
+import type { SeenPins, UnrestoredPins } from "./seen-pins.ts";
 import type { WorkloadState } from "./workload-state.ts";
 
 /** Makes the fields of a record writable: for the functions of finish.ts, and for the findings of one run. */
@@ -34,6 +36,12 @@ export interface Findings {
   readonly legacy: LegacyVerification | undefined;
   /** Its pins when it was last seen. */
   readonly pins: SeenPins | undefined;
+  /** The last pins that another client restored although some copies are gone; undefined if there were none. */
+  readonly unrestored: UnrestoredPins | undefined;
+  /** When time alone may change its last plan, apart from a hold; undefined: never. */
+  readonly checkAt: number | undefined;
+  /** Its annotations when it was last seen. */
+  readonly annotations: SeenAnnotations | undefined;
   /** The pins of the last write of Wave, whether the write has arrived or not. */
   readonly writtenPins: string | undefined;
 }
@@ -59,6 +67,8 @@ export interface WorkloadRecord extends PacingRecord, Findings {
   readonly disagreements: number;
   /** The failure that was logged since the last success, so that each is logged once. */
   readonly logged: "refused" | "bug" | undefined;
+  /** The last copies without which a Pod of it could not start; undefined if there were none. */
+  readonly stuckPins: StuckPins | undefined;
   /** The blockers that were reported to the owner. */
   readonly blockers: ReportedBlockers | undefined;
 }
@@ -96,6 +106,7 @@ export function newRecord(): WorkloadRecord {
     hold: undefined,
     disagreements: 0,
     logged: undefined,
+    stuckPins: undefined,
     blockers: undefined,
     ...findingsOf(undefined),
   };
@@ -112,6 +123,9 @@ export function findingsOf(record: Findings | undefined): Writable<Findings> {
     confirmedMissing: record?.confirmedMissing,
     legacy: record?.legacy,
     pins: record?.pins,
+    unrestored: record?.unrestored,
+    checkAt: record?.checkAt,
+    annotations: record?.annotations,
     writtenPins: record?.writtenPins,
   };
 }

@@ -1,8 +1,10 @@
-/** This folder reports runs: Events, log lines and metrics. This file has the texts of all Events about rollouts. */
+/** This folder reports runs: Events, log lines and metrics. This file has the texts of Events about rollouts. Those about holds are in domain/pacing/hold-texts.ts. */
 import { describeMissing } from "../../../domain/config/messages.ts";
 import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
-import type { Workload } from "../../../domain/model/workload.ts";
+import type { Workload, WorkloadName } from "../../../domain/model/workload.ts";
+import { formatConfigMaps } from "../../../domain/pinning/pin-texts.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
+import { allowWorkloadRef } from "../../../domain/references/annotations.ts";
 import { type ConfigName, isStored } from "../../../domain/references/references.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
@@ -54,6 +56,13 @@ export function writtenEvent(before: Workload, plan: PlanSummary, waitedFor: str
   if (hasSchedulingHold(before)) {
     return { type: "Normal", reason: "SchedulingEnabled", message: eventTexts.schedulingEnabled(why) };
   }
+  if (plan.returned !== undefined) {
+    const configMaps = formatConfigMaps(plan.returned.names);
+    if (plan.returned.cause === "lostCopy")
+      return { type: "Warning", reason: "PinnedCopyLost", message: eventTexts.rolledWithoutCopy(configMaps) };
+    const message = eventTexts.rolloutReturned(configMaps, resourceArgument(before));
+    return { type: "Warning", reason: "RolloutReturned", message };
+  }
   switch (plan.outcome) {
     case "cleanUp":
       return { type: "Normal", reason: "Unpaused", message: eventTexts.unpaused(plan.reason) };
@@ -94,6 +103,17 @@ export function haltedChangeEvent(halted: {
   return { type: "Warning", reason: "RolloutHalted", message };
 }
 
+/** Returns the Event on a ConfigMap whose change a workload does not read any more, because its rollout failed. */
+export function returnedChangeEvent(workload: WorkloadName): WorkloadEvent {
+  const message = eventTexts.changeReturned(resourceArgument(workload));
+  return { type: "Warning", reason: "RolloutReturned", message };
+}
+
+/** Returns a workload as a command takes it. */
+function resourceArgument({ kind, name }: WorkloadName): string {
+  return `${kind.toLowerCase()}/${name}`;
+}
+
 /** The texts of the Events about rollouts: state, cause, next step. docs/events.md is made from this table. */
 export const eventTexts = {
   rolloutStarted: (why: string) => `Rollout started: ${why}.`,
@@ -105,6 +125,12 @@ export const eventTexts = {
   podsPending: (missing: string) => `New Pods are pending. Waiting for ${missing}. Create what is missing.`,
   /** With the text of the hold, because in observe mode people want to know what Wave would do. */
   observed: (why: string, hold: string) => `Rollout due: ${why}. ${hold}`,
+  rolloutReturned: (configMaps: string, workload: string) =>
+    `Rollout failed. New Pods read the earlier content of ${configMaps} again. Fix the ConfigMap, or run: wave resume ${workload}`,
+  rolledWithoutCopy: (configMaps: string) =>
+    `Rollout started: a pinned copy of ${configMaps} was deleted, and a Pod could not start without it. New Pods read an earlier copy, or live configuration if there is none.`,
+  changeReturned: (workload: string) =>
+    `Rollout of the last change failed: ${workload} reads the earlier content again. Fix this ConfigMap, or run: wave resume ${workload}`,
   changeHalted: (place: string, workloads: string, command: string) =>
     `Rollout of the last change halted${place}: ${workloads} failed. Continues when this object changes again, failed workloads recover, or ${command}.`,
 } as const;
@@ -117,13 +143,18 @@ export const refusedTexts = {
   /** The API server returned a template source without the hash. */
   annotationRemovedOnWrite: (annotation: string, deployment: string) =>
     `Annotation ${annotation} removed from the pod template of Deployment ${quoted(deployment)} on write. Fix the webhook that removes the annotation.`,
+  /** The owner of a template source did not consent to a restart of its Pods. */
+  workloadRefNotAllowed: (deployment: string) =>
+    `Not rolled: Deployment ${quoted(deployment)} has Pods and has not opted in. To let its template change for a workloadRef, set ${allowWorkloadRef}: "true" on it.`,
   forbiddenToWrite: (resource: string, namespace: string) =>
     `Cannot write the hash: forbidden. Grant patch on ${resource} in namespace ${quoted(namespace)} to the service account of Wave.`,
   forbiddenToRead: (resource: string, namespace: string) =>
     `Cannot read configuration: forbidden. Grant get on configmaps, secrets and ${resource} in namespace ${quoted(namespace)} to the service account of Wave.`,
+  forbiddenToReplace: (namespace: string) =>
+    `Cannot delete the Pods of the failed rollout: forbidden. Grant list and delete on pods in namespace ${quoted(namespace)} to the service account of Wave.`,
   refusedWrite: (cause: string) => `Cannot write the hash: the API server refused the write: ${cause}`,
   jobWithFinalizers: "Job not replaced: it has finalizers. Remove the finalizers, or replace the Job yourself.",
-  jobNotRecreated: (cause: string) => `Job deleted, but not created again: ${cause}. Create the Job yourself.`,
+  jobNotRecreated: (cause: string) => `Job deleted, but not created again: ${cause}. Wave retries every 30 s.`,
 };
 
 /** The messages of writes and reads that Wave retries at once or soon. They become the field `error` of a log line, not an Event. */

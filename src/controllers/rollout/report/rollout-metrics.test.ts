@@ -3,7 +3,15 @@ import { parseExposition } from "../../../../test/support/parse-exposition.ts";
 import { MetricsRegistry } from "../../../telemetry/metrics/metrics.ts";
 import { type RolloutGauges, rolloutMetrics } from "./rollout-metrics.ts";
 
-const idle = { depth: 0, delayed: 0, waitingForPermit: 0, waitingEvents: 0, viewEntries: 0, haltedChanges: 0 };
+const idle = {
+  depth: 0,
+  delayed: 0,
+  waitingForPermit: 0,
+  waitingEvents: 0,
+  viewEntries: 0,
+  haltedChanges: 0,
+  failedRollouts: 0,
+};
 
 /** What is shown of these workloads 100 s after the clock's beginning, without what is 0. */
 function shown(workloads: RolloutGauges["workloads"]): readonly string[] {

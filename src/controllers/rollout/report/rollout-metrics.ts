@@ -28,6 +28,8 @@ export interface RolloutGauges {
   readonly viewEntries: number;
   /** Halted changes, each one per namespace. */
   readonly haltedChanges: number;
+  /** Workloads whose status reports a failed rollout, or whose containers restart again and again. */
+  readonly failedRollouts: number;
   /** Every workload with a record. */
   readonly workloads: Iterable<{
     readonly state: WorkloadState | undefined;
@@ -62,6 +64,7 @@ export function rolloutMetrics(
   const counted = registry.counter(workloadMetrics.outcomes);
   const seconds = registry.histogram(workloadMetrics.duration);
   const halted = registry.gauge(workloadMetrics.halted);
+  const failed = registry.gauge(workloadMetrics.failed);
   const depth = registry.gauge(workloadMetrics.depth);
   const delayed = registry.gauge(workloadMetrics.delayed);
   const permits = registry.gauge(workloadMetrics.permits);
@@ -81,6 +84,7 @@ export function rolloutMetrics(
     events.set(observed?.waitingEvents ?? 0);
     views.set(observed?.viewEntries ?? 0);
     halted.set(observed?.haltedChanges ?? 0);
+    failed.set(observed?.failedRollouts ?? 0);
     showWorkloads(observed?.workloads ?? []);
   });
   return {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { WorkloadObject } from "../workload.ts";
-import { anyKind } from "./any-kind.ts";
+import { anyKind } from "./generic-kind.ts";
 import { knownKinds } from "./known-kinds.ts";
 
 /** Returns the progress of an object of a kind with three desired Pods. */

@@ -1,6 +1,6 @@
 import { isDnsLabel, isDnsSubdomain } from "../../syntax/dns-name.ts";
 import type { WorkloadKind, WorkloadRow } from "../kind-row.ts";
-import { anyKind, genericKind } from "./any-kind.ts";
+import { anyKind, genericKind } from "./generic-kind.ts";
 import type { KnownKind } from "./kind-rules.ts";
 import { knownKinds } from "./known-kinds.ts";
 

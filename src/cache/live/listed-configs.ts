@@ -1,0 +1,174 @@
+import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
+import { type Config, type ConfigObject, sameConfig, toConfig } from "../../domain/config/digest.ts";
+import type { Workload, WorkloadKind } from "../../domain/model/workload.ts";
+import { configKey, type StoredKind, type StoredName } from "../../domain/references/references.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { resourcePath } from "../../kube/api/resources.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { pagedList } from "../../kube/list-watch/paged-list.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Logger } from "../../telemetry/logging/log.ts";
+import type { Caches } from "../cluster-cache.ts";
+import { withoutHelmReleases } from "../configs/config-caches.ts";
+import { configResources } from "./live-configs.ts";
+
+/** Confirms cached objects for many workloads by one list of their namespace, in place of one GET for each. */
+export interface ListedConfigs {
+  /**
+   * Returns those of `objects`, by key, whose cached state is what a list showed that began after the last write of the
+   * workload. Returns nothing until the GETs have cost as much as a list.
+   */
+  readonly confirmed: (workload: Workload, objects: readonly StoredName[]) => Promise<ReadonlyMap<string, Config>>;
+}
+
+/** What {@link createListedConfigs} needs. */
+export interface ListedConfigsOptions {
+  readonly client: ApiClient;
+  readonly caches: Pick<Caches, "countIn" | "kinds" | "lookup" | "workloadsSyncedUpTo">;
+  readonly compatibility: CompatibilitySettings | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Ends all lists. */
+  readonly signal: AbortSignal;
+}
+
+/** How many objects of a list cost as much as one GET. */
+const objectsPerRead = 50;
+/** A namespace with more objects of a kind is not listed: the list would take seconds. */
+const maxObjects = 20_000;
+/** The time limit of a list, in milliseconds. Without a complete list, nothing is confirmed. */
+const timeoutMs = 10_000;
+/** How long a list confirms objects, in milliseconds: a watch may be late, and an edit after the list would need another rollout. */
+const validMs = 15_000;
+
+/** A list of one kind in one namespace. */
+interface List {
+  readonly begunAt: number;
+  /** The versions of workloads, by kind, that were written before the list began. */
+  readonly upTo: ReadonlyMap<WorkloadKind, number>;
+  /** The cached objects that the list showed with the same content. */
+  readonly confirmed: WeakSet<Config>;
+  /** Resolves when the list is complete or has failed. */
+  readonly done: Promise<void>;
+}
+
+/** Creates it. At most one list runs at a time, because its pages take memory. */
+export function createListedConfigs(options: ListedConfigsOptions): ListedConfigs {
+  const { caches, clock, signal } = options;
+  const lists = new Map<string, List>();
+  /** How many objects were needed since the last list began, by kind and namespace. */
+  const needed = new Map<string, number>();
+  let isListing = false;
+
+  const hasExpired = ({ begunAt }: List) => clock.monotonic() - begunAt >= validMs;
+
+  const begin = (kind: StoredKind, namespace: string): List => {
+    const upTo = new Map(caches.kinds().map(({ id }) => [id, caches.workloadsSyncedUpTo(id, namespace)]));
+    const confirmed = new WeakSet<Config>();
+    for (const [key, each] of lists) if (hasExpired(each)) lists.delete(key);
+    isListing = true;
+    const end = () => {
+      isListing = false;
+    };
+    // If the list fails, the objects are read one by one, and those reads report the failure.
+    const done = readList(kind, namespace, options, (config) => confirmed.add(config)).then(end, end);
+    return { begunAt: clock.monotonic(), upTo, confirmed, done };
+  };
+
+  const covers = (list: List, { row, namespace, resourceVersion }: Workload) => {
+    const version = list.upTo.get(row.id) ?? 0;
+    if (hasExpired(list)) return false;
+    // The version of the caches decreases if the storage was restored: then older versions may be later writes.
+    return (
+      resourceVersion > 0 && resourceVersion <= version && version <= caches.workloadsSyncedUpTo(row.id, namespace)
+    );
+  };
+
+  const listFor = (kind: StoredKind, workload: Workload, objects: number): List | undefined => {
+    const { namespace } = workload;
+    const key = `${kind}/${namespace}`;
+    const last = lists.get(key);
+    const size = caches.countIn(kind, namespace);
+    const count = (needed.get(key) ?? 0) + objects;
+    if (last !== undefined && covers(last, workload)) {
+      needed.set(key, count);
+      return last;
+    }
+    if (isListing || size > maxObjects || count < 1 + size / objectsPerRead) {
+      needed.set(key, count);
+      return undefined;
+    }
+    needed.delete(key);
+    const next = begin(kind, namespace);
+    lists.set(key, next);
+    return next;
+  };
+
+  return {
+    confirmed: async (workload, objects) => {
+      const found = new Map<string, Config>();
+      // A workload that borrows its pod template has two versions.
+      if (workload.templateSource !== undefined || signal.aborted) return found;
+      const own = objects.filter(({ namespace }) => namespace === workload.namespace);
+      const ofKind = (kind: StoredKind) => own.filter((object) => object.kind === kind);
+      for (const [kind, named] of [
+        ["ConfigMap", ofKind("ConfigMap")],
+        ["Secret", ofKind("Secret")],
+      ] as const) {
+        const listed = named.length === 0 ? undefined : listFor(kind, workload, named.length);
+        if (listed === undefined) continue;
+        await listed.done;
+        for (const { namespace, name } of named) {
+          const cached = caches.lookup(kind, namespace, name);
+          if (cached !== undefined && listed.confirmed.has(cached))
+            found.set(configKey({ kind, namespace, name }), cached);
+        }
+      }
+      return found;
+    },
+  };
+}
+
+/** Lists the objects of a kind in a namespace as they are stored, and passes on each cached object with the same content. */
+async function readList(
+  kind: StoredKind,
+  namespace: string,
+  { client, caches, compatibility, clock, log, signal }: ListedConfigsOptions,
+  onSame: (cached: Config) => void,
+): Promise<void> {
+  const late = new AbortController();
+  const cancel = clock.timer(timeoutMs, () => late.abort());
+  const resource = configResources[kind];
+  try {
+    const events = pagedList<KubeObject & ConfigObject>({
+      client,
+      path: resourcePath(resource, { namespace }),
+      what: `${resource.plural} in ${namespace}`,
+      fieldSelector: kind === "Secret" ? withoutHelmReleases : undefined,
+      clock,
+      log,
+      signal: AbortSignal.any([signal, late.signal]),
+    });
+    for await (const event of events) {
+      if (event.type !== "initApply") continue;
+      const cached = caches.lookup(kind, namespace, event.object.metadata.name);
+      if (cached !== undefined && shows(event.object, cached, kind, compatibility)) onSame(cached);
+    }
+  } finally {
+    cancel();
+  }
+}
+
+/** Reports whether a listed object has the content of a cached one. A malformed object has not. */
+function shows(
+  object: ConfigObject,
+  cached: Config,
+  kind: StoredKind,
+  compatibility: CompatibilitySettings | undefined,
+): boolean {
+  try {
+    return sameConfig(cached, toConfig(kind, object, compatibility));
+  } catch {
+    return false;
+  }
+}

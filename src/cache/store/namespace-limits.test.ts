@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { configMap } from "../../../test/support/domain/objects.ts";
+import type { Config } from "../../domain/config/digest.ts";
+import { describeLimitExceeded, limits } from "../../domain/references/limits.ts";
+import { cacheBytesFor, isLeftOut, type NamespaceExceeded, NamespaceLimits } from "./namespace-limits.ts";
+
+const mebibyte = 2 ** 20;
+
+/** Returns an object of about 1 MiB in the cache. */
+function large(namespace: string, index: number): Config {
+  return { ...configMap(`c${index}`, { a: "1" }), namespace, digests: "x".repeat(mebibyte) };
+}
+
+/** Caches objects of 1 MiB until one is left out. Returns how many fit, and why not more. */
+function fill(
+  cache: NamespaceLimits,
+  namespace: string,
+): { readonly fit: number; readonly exceeded: NamespaceExceeded } {
+  for (let index = 0; ; index++) {
+    let exceeded: NamespaceExceeded | undefined;
+    const object = large(namespace, index);
+    const kept = cache.fit(undefined, object, (found) => {
+      exceeded = found;
+      return { ...object, digests: "", limitExceeded: found };
+    });
+    cache.record(undefined, kept);
+    if (exceeded !== undefined) return { fit: index, exceeded };
+  }
+}
+
+describe("the memory of all namespaces", () => {
+  it("stays below the limit, and each next namespace finds two thirds of the room that is left", () => {
+    const cache = new NamespaceLimits(60 * mebibyte);
+    const fits = Array.from({ length: 8 }, (_, index) => fill(cache, `full-${index}`).fit);
+    expect(fits).toEqual([19, 19, 14, 5, 1, 1, 0, 0]);
+    // A usual object is small.
+    const small = { ...configMap("web", { a: "1" }), namespace: "shop" };
+    expect(
+      isLeftOut(cache.fit(undefined, small, () => ({ ...small, limitExceeded: { limit: "namespace", count: 0 } }))),
+    ).toBe(false);
+  });
+
+  it("is limited for one namespace as before, and the message names the lower limit", () => {
+    const cache = new NamespaceLimits(23 * mebibyte);
+    expect(fill(new NamespaceLimits(), "shop").exceeded).toEqual({ limit: "namespace", count: 21 });
+    const { exceeded } = fill(cache, "shop");
+    expect(exceeded).toEqual({ limit: "namespace", count: 17, max: 15 });
+    expect(describeLimitExceeded(exceeded, String)).toBe(
+      "17 MiB that Wave caches for the namespace, limit 15 in the memory that is left. Raise the memory limit of Wave, or name fewer objects and keys in all workloads, ConfigMaps and Secrets of the namespace.",
+    );
+  });
+
+  it("has room again when another namespace is empty", () => {
+    const cache = new NamespaceLimits(40 * mebibyte);
+    fill(cache, "first");
+    fill(cache, "second");
+    expect(cache.hasRoom("second")).toBe(false);
+    for (let index = 0; index < 19; index++) cache.record(large("first", index), undefined);
+    expect(cache.hasRoom("second")).toBe(true);
+  });
+
+  it("follows from the memory limit of the process", () => {
+    expect(cacheBytesFor(128 * mebibyte)).toBe(32 * mebibyte);
+    expect(cacheBytesFor(256 * mebibyte) / mebibyte).toBeCloseTo(134.4);
+    expect(cacheBytesFor(64 * mebibyte)).toBe(limits.namespace.max * mebibyte);
+    for (const none of [undefined, 0, 2 ** 63]) expect(cacheBytesFor(none)).toBeGreaterThan(2 ** 60);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { workloadObject } from "../../../../test/support/domain/objects.ts";
+import { defaultFlags, noon } from "../../../../test/support/pacing/due.ts";
+import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
+import { toWorkload, type WorkloadObject } from "../../../domain/model/workload.ts";
+import { desiredPods } from "../../../domain/pods/desired-pods.ts";
+import type { PodCount } from "../read/pods.ts";
+import { assessState, statusProgressSince } from "./assess-state.ts";
+import { kubernetesReasonOf } from "./kubernetes-reason.ts";
+
+/** Returns the state of an object that Wave rolled a day ago, with this number of current Pods. */
+function standing(
+  kind: string,
+  wanted: Parameters<typeof workloadObject>[0],
+  counted: Pick<PodCount, "current" | "total">,
+) {
+  const podCount = { ...counted, ready: counted.total, notReadyReasons: [], restarts: 0, mixed: 0, terminatingOld: 0 };
+  const named = parseRequestedKind(kind);
+  if (named === undefined) throw new Error(`${kind} cannot be named`);
+  const row = requestedKindRow(named, { apiVersion: `${named.group}/v1`, kind: "Any" });
+  const written = { manager: "wave", operation: "Update", time: new Date(noon - 86_400_000).toISOString() };
+  const object = workloadObject({ ...wanted, metadata: { managedFields: [written] } });
+  return assessState({
+    ...{ object, workload: toWorkload(row, object), outcome: "current", reason: "", hold: undefined, podCount },
+    ...{ unread: undefined, kubernetes: null, dueSince: undefined, flags: defaultFlags, now: noon },
+    pods: { state: "read", of: () => [], terminating: () => [] },
+    pinning: null,
+    rolledBack: [],
+  });
+}
+
+describe("the state of a Rollout", () => {
+  const at = (phase: string, podCount: Pick<PodCount, "current" | "total">) =>
+    standing("rollouts.argoproj.io", { spec: { replicas: 2 }, status: { observedGeneration: "3", phase } }, podCount);
+
+  it("is current as soon as it is healthy, although previous Pods stay for a while", () => {
+    expect(at("Healthy", { current: 2, total: 4 }).state).toBe("current");
+    expect(at("Healthy", { current: 1, total: 4 }).state).toBe("behind");
+  });
+
+  it("is rolling while it waits at a step", () => {
+    expect(at("Paused", { current: 1, total: 2 }).state).toBe("rolling");
+  });
+
+  it("is failed if its status reports it", () => {
+    const failed = at("Degraded", { current: 0, total: 2 });
+    expect(failed).toMatchObject({ state: "failed", because: "Degraded" });
+    expect(failed.message).toBe("The status reports Degraded. 0 of 2 Pods run with the current configuration.");
+  });
+});
+
+describe("the state of a CloneSet", () => {
+  const at = (updateStrategy: object, updatedReplicas: number) => {
+    const status = { observedGeneration: 3, replicas: 3, availableReplicas: 3, updatedReplicas };
+    const spec = { replicas: 3, updateStrategy };
+    return standing("clonesets.apps.kruise.io", { spec, status }, { current: updatedReplicas, total: 3 });
+  };
+
+  it("names the setting that keeps old Pods", () => {
+    expect(at({ partition: "99%" }, 1)).toMatchObject({ state: "behind", because: "partition" });
+    expect(at({ paused: true, partition: 0 }, 0)).toMatchObject({ state: "behind", because: "paused" });
+    expect(at({ partition: 0 }, 3)).toMatchObject({ state: "current" });
+  });
+});
+
+describe("the state of a custom resource with a malformed status", () => {
+  it.each(["text", null, 3, [], { conditions: {} }, { conditions: [null, "text", { type: 1 }] }])(
+    "is empty for the status %j, without an error",
+    (status) => {
+      const object = { spec: { replicas: "many" }, status } as unknown as WorkloadObject;
+      expect(kubernetesReasonOf(object)).toBeNull();
+      expect(statusProgressSince(object, { rolledAt: 7 })).toBe(7_000);
+      expect(desiredPods(object)).toBe(1);
+    },
+  );
+
+  it("comes from the fields of built-in kinds", () => {
+    const conditions = [{ type: "Progressing", status: "True", lastUpdateTime: "2026-01-31T12:00:00Z" }];
+    const object = { spec: { replicas: 3 }, status: { conditions } } as WorkloadObject;
+    expect(statusProgressSince(object, { rolledAt: 7 })).toBe(Date.parse("2026-01-31T12:00:00Z"));
+    expect(desiredPods(object)).toBe(3);
+    expect(desiredPods({ status: { desiredNumberScheduled: 2 } } as WorkloadObject)).toBe(2);
+  });
+});

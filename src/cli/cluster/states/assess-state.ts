@@ -1,0 +1,203 @@
+// This folder names the state of a workload from what was read. It makes no request.
+import type { Workload, WorkloadObject } from "../../../domain/model/workload.ts";
+import type { Hold } from "../../../domain/outcomes/hold.ts";
+import { pinTexts } from "../../../domain/pinning/pin-texts.ts";
+import { desiredPods } from "../../../domain/pods/desired-pods.ts";
+import { type FailingContainer, failingContainer } from "../../../domain/pods/failing-container.ts";
+import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
+import { formatList, quoted } from "../../../domain/syntax/wording.ts";
+import { sentences } from "../../output/sentences.ts";
+import type { PodCount, ReadPods, RunningPod } from "../read/pods.ts";
+import { conditionsOf, type KubernetesReason, kubernetesWord } from "./kubernetes-reason.ts";
+import type { PodPinning } from "./pod-pinning.ts";
+import type { WorkloadStateName } from "./state-rows.ts";
+
+/** The state of a workload, with its cause. */
+export interface AssessedState {
+  readonly state: WorkloadStateName;
+  /** The cause as one word; "" if the state needs none. */
+  readonly because: string;
+  /** The cause as one line for people; "" if the reason of the plan already gives it. */
+  readonly message: string;
+  /** Start of the state as the API shows it, in milliseconds since the epoch. */
+  readonly since: number | undefined;
+}
+
+/** The input of {@link assessState}. */
+export interface StateFacts {
+  readonly object: WorkloadObject;
+  readonly workload: Workload;
+  /** The outcome that `wave explain` shows. */
+  readonly outcome: string;
+  readonly reason: string;
+  readonly hold: Hold | undefined;
+  /** The first ConfigMap or Secret that could not be read. */
+  readonly unread: string | undefined;
+  readonly pods: ReadPods;
+  readonly podCount: PodCount | undefined;
+  readonly pinning: PodPinning | null;
+  /** The ConfigMaps whose content was rolled back. */
+  readonly rolledBack: readonly string[];
+  /** Why Kubernetes cannot create its Pods; null if it reports no failure. */
+  readonly kubernetes: KubernetesReason | null;
+  /** Since when the workload is due, in milliseconds since the epoch; undefined if unknown. */
+  readonly dueSince: number | undefined;
+  readonly flags: PacingFlags;
+  readonly now: number;
+}
+
+/** Returns the state of a workload. An action that is due comes first; otherwise the progress of the last rollout decides. */
+export function assessState(facts: StateFacts): AssessedState {
+  const { outcome, hold, reason, dueSince } = facts;
+  switch (outcome) {
+    case "current":
+      return assessRollout(facts);
+    case "held":
+      return { state: "held", because: hold?.reason ?? "", message: hold?.message ?? reason, since: dueSince };
+    case "waiting":
+      return { state: "waiting", because: "missing", message: reason, since: undefined };
+    case "overLimit":
+      return { state: "overLimit", because: "limit", message: reason, since: undefined };
+    case "ignore":
+      return {
+        state: "ignored",
+        because: facts.workload.optIn.state === "unclear" ? "unclear" : "",
+        message: reason,
+        since: undefined,
+      };
+    case "unknown":
+      return { state: "unknown", because: facts.unread ?? "key", message: reason, since: undefined };
+    default:
+      return { state: "due", because: outcome, message: reason, since: dueSince };
+  }
+}
+
+/** Assesses the last rollout of a workload for which nothing is due. */
+function assessRollout(facts: StateFacts): AssessedState {
+  const { object, workload, pods, podCount, kubernetes, flags, now } = facts;
+  const { progress } = workload;
+  const since = workload.rolledAt === 0 ? undefined : workload.rolledAt * 1000;
+  const word = kubernetesWord(kubernetes);
+  const count = podCount === undefined ? "" : `${describePodCount(podCount)}.`;
+  const failing = restartingContainer(workload, pods, now);
+  if (failing !== undefined) {
+    const why = `Container ${quoted(failing.container)} of Pod ${quoted(failing.pod)} restarted ${failing.restarts} times`;
+    const because = word ?? podCount?.notReadyReasons[0] ?? "restarts";
+    return { state: "failed", because, message: sentences(why, count), since };
+  }
+  if (progress.state === "failed") {
+    const { statusWord = "deadline" } = progress;
+    const why = statusWord === "deadline" ? "Progress deadline exceeded" : `The status reports ${statusWord}`;
+    return { state: "failed", because: word ?? statusWord, message: sentences(why, count), since };
+  }
+  if (progress.state === "progressing") {
+    const advancedAt = rolloutProgressSince(object, workload, pods);
+    if (since === undefined || progress.selfTimed || now - advancedAt < flags.rolloutTimeoutMs)
+      return {
+        state: "rolling",
+        because: word ?? podCount?.notReadyReasons[0] ?? "",
+        message: sentences("Pods are being replaced", count),
+        since,
+      };
+    const message = sentences("No new Pod became ready within --rollout-timeout", count);
+    return { state: "failed", because: word ?? "timeout", message, since };
+  }
+  if (!workload.strategy.podsCarryHash) return currentState(facts, since);
+  if (podCount === undefined) {
+    const why = pods.state === "unread" ? `: ${pods.why}` : "";
+    return { state: "unknown", because: "pods", message: sentences(`Cannot read the Pods${why}`), since: undefined };
+  }
+  const wanted = desiredPods(object);
+  // A blueGreen Rollout keeps its previous Pods for a while.
+  if (podCount.mixed > 0) {
+    const message = sentences(describePodCount(podCount), describeMixed(podCount));
+    return { state: "mixed", because: word ?? "", message, since };
+  }
+  const keepsOthers = progress.state === "complete" && wanted > 0 && podCount.current >= wanted;
+  if (keepsOthers || (podCount.current === podCount.total && podCount.total >= wanted)) {
+    const at =
+      progress.state === "idle" || progress.since === undefined ? since : Math.max(progress.since * 1000, since ?? 0);
+    return currentState(facts, at);
+  }
+  const [because, why] = whyPodsStay(object);
+  const lacking = podCount.total < wanted ? `The workload needs ${wanted} ${wanted === 1 ? "Pod" : "Pods"}` : "";
+  const message = sentences(describePodCount(podCount), lacking, why);
+  return { state: "behind", because: word ?? because, message, since };
+}
+
+/** Returns the state of a workload whose Pods all have the current hash: they may read other content than is stored. */
+function currentState({ rolledBack, pinning, podCount }: StateFacts, since: number | undefined): AssessedState {
+  if (rolledBack.length > 0)
+    return { state: "rolledBack", because: "", message: pinTexts.rolledBack(rolledBack), since };
+  const { unpinned = 0, partlyPinned = 0, why = [] } = pinning ?? {};
+  const isUnready = podCount !== undefined && podCount.ready < podCount.total;
+  const pinned = unpinned > 0 ? "unpinned" : partlyPinned > 0 ? "partlyPinned" : "";
+  const because = isUnready ? (podCount.notReadyReasons[0] ?? "notReady") : pinned;
+  return { state: "current", because, message: sentences(isUnready ? describePodCount(podCount) : "", ...why), since };
+}
+
+/** How many reasons a line names. */
+const shownReasons = 3;
+
+/** Returns a count for people, without a full stop: `2 of 3 Pods run with the current configuration`. */
+export function describePodCount({ current, total, ready, notReadyReasons }: PodCount): string {
+  if (total === 0) return "There are no Pods";
+  if (ready < total) {
+    const why = notReadyReasons.length === 0 ? "" : ` (${formatList(notReadyReasons, shownReasons, String)})`;
+    return `${current} of ${total} ${total === 1 ? "Pod has" : "Pods have"} the current configuration, ${ready} ${ready === 1 ? "is" : "are"} ready${why}`;
+  }
+  return `${current} of ${total} ${total === 1 ? "Pod runs" : "Pods run"} with the current configuration`;
+}
+
+function describeMixed({ mixed }: PodCount): string {
+  return `${mixed} may run configuration that was taken back`;
+}
+
+/** The update strategy of a StatefulSet or an OpenKruise kind. */
+interface UpdateStrategy extends Pauses {
+  readonly type?: string;
+  readonly rollingUpdate?: Pauses | undefined;
+}
+
+interface Pauses {
+  readonly paused?: boolean;
+  readonly partition?: number | string;
+}
+
+/** Returns why Kubernetes does not replace Pods, by the settings of the workload. */
+function whyPodsStay({ spec }: WorkloadObject): readonly [word: string, why: string] {
+  if (spec === undefined) return ["", ""];
+  if ("paused" in spec && spec.paused) return ["paused", "The workload is paused"];
+  const strategy = ("updateStrategy" in spec ? spec.updateStrategy : undefined) as UpdateStrategy | undefined;
+  if (strategy?.type === "OnDelete") return ["OnDelete", "The update strategy is OnDelete"];
+  // A CloneSet has these fields one level higher.
+  const { paused, partition = 0 } = { ...strategy, ...strategy?.rollingUpdate };
+  if (paused) return ["paused", "The update strategy is paused"];
+  if (partition !== 0 && partition !== "0%") return ["partition", `The partition is ${partition}`];
+  return ["pods", ""];
+}
+
+/** Returns a container of the last rollout that restarts again and again; undefined if there is none, or if the Pods are unknown. */
+export function restartingContainer(
+  { recordedHash: hash, rolledAt, templateEditedAt, ...workload }: Workload,
+  pods: ReadPods,
+  now: number,
+): FailingContainer | undefined {
+  if (pods.state !== "read" || rolledAt === 0 || templateEditedAt > rolledAt) return undefined;
+  const ofWorkload = [...pods.of(workload), ...pods.terminating(workload)].map(({ observed }) => observed);
+  return failingContainer(ofWorkload, { hash, rolledAt: rolledAt * 1000, now });
+}
+
+/** Returns when the last rollout of a workload last made progress, from its status, in milliseconds since the epoch. */
+export function statusProgressSince(object: WorkloadObject, { rolledAt }: Pick<Workload, "rolledAt">): number {
+  const progressing = conditionsOf(object).find(({ type }) => type === "Progressing")?.lastUpdateTime;
+  return Math.max(rolledAt * 1000, Date.parse(progressing ?? "") || 0);
+}
+
+/** Returns the same as {@link statusProgressSince}, or when the newest Pod of the last rollout started, if that is later. */
+export function rolloutProgressSince(object: WorkloadObject, workload: Workload, pods: ReadPods): number {
+  const ofWorkload = pods.state === "read" ? pods.of(workload) : [];
+  const isNew = ({ hash }: RunningPod) => hash !== undefined && hash === workload.recordedHash;
+  const started = ofWorkload.filter(isNew).map(({ startedAt }) => startedAt * 1000);
+  return Math.max(statusProgressSince(object, workload), ...started);
+}

@@ -1,0 +1,82 @@
+import type { Style } from "../../output/paint.ts";
+
+/** The meaning of a workload state, and the next step of the person who sees it. */
+interface StateRow {
+  /** The color. Red needs a person; yellow ends by itself or is intended. */
+  readonly style: Style;
+  /** One sentence. */
+  readonly means: string;
+  /** Imperative sentences; "" if there is nothing to do. */
+  readonly next: string;
+}
+
+/** Every state of a workload, in the order of the docs and of `wave help states`. */
+export const workloadStates = {
+  current: { style: "green", means: "Every Pod runs with the current configuration.", next: "" },
+  rolling: {
+    style: "cyan",
+    means: "Kubernetes is replacing Pods, or waits until new Pods are available.",
+    next: "Wait. Follow the progress with kubectl rollout status.",
+  },
+  due: {
+    style: "cyan",
+    means: "A rollout is due now.",
+    next: "Wait some seconds. If the state stays due, Wave is down or lacks permission: run wave doctor.",
+  },
+  held: {
+    style: "yellow",
+    means: "A rollout is due, but a hold applies: a window, a batch, an approval or a person.",
+    next: "Run wave explain to see what ends the hold.",
+  },
+  waiting: {
+    style: "red",
+    means: "A ConfigMap, Secret or key that the Pods require is missing. Running Pods are not changed.",
+    next: "Create the missing object or key.",
+  },
+  failed: {
+    style: "red",
+    means: "The last rollout failed or exceeded its time limit.",
+    next: "Check the new Pods with kubectl describe, then fix the workload or its configuration.",
+  },
+  mixed: {
+    style: "yellow",
+    means: "Pods may run configuration that was taken back. Wave replaces them one at a time, or with a rollout.",
+    next: "Run wave explain to see what holds the replacement.",
+  },
+  behind: {
+    style: "yellow",
+    means: "The hash is current, but Kubernetes keeps old Pods: paused, OnDelete or a partition.",
+    next: "Unpause the workload, change its update strategy, or delete the old Pods.",
+  },
+  rolledBack: {
+    style: "yellow",
+    means: "A change of a ConfigMap was rolled back. Pods read the content before that change.",
+    next: "Edit the ConfigMap again, or run wave resume to roll to its content.",
+  },
+  overLimit: {
+    style: "red",
+    means: "The workload exceeds a limit of Wave, so Wave does not roll it.",
+    next: "Reference fewer objects or keys. Limits: docs/kinds.md#limits.",
+  },
+  unknown: {
+    style: "yellow",
+    means: "Something that the state depends on could not be read, usually for lack of permission.",
+    next: "Run wave explain to see what is missing, and grant that permission.",
+  },
+  ignored: {
+    style: "dim",
+    means: "Wave ignores the workload: it has not opted in, or its namespace is not watched.",
+    next: 'To opt in, set the annotation wave.pusher.com/update-on-config-change: "true".',
+  },
+} as const satisfies Readonly<Record<string, StateRow>>;
+
+/** The name of a state of a workload, the same in all commands. */
+export type WorkloadStateName = keyof typeof workloadStates;
+
+/** The names of all states, in the order of the docs. `wave list --state` accepts these names. */
+export const workloadStateNames = Object.keys(workloadStates) as readonly WorkloadStateName[];
+
+/** The meaning of each state, for `wave list --help-all`. */
+export const meaningOfStates: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(workloadStates).map(([state, { means }]) => [state, means]),
+);

@@ -1,0 +1,99 @@
+import { pinnedCopyLabel } from "../../../domain/references/annotations.ts";
+import { formatCount } from "../../../domain/syntax/wording.ts";
+import { resources } from "../../../kube/api/resources.ts";
+import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
+import { type DoctorContext, deploymentRef, reinstall } from "../context/doctor-context.ts";
+import { type CheckResult, type Finding, notRead, warning } from "../context/finding.ts";
+import { type PinnedCopies, readPinnedCopies } from "../context/pinned-copies.ts";
+import { type PinningPolicies, type PinningPolicy, readPinningPolicies } from "../context/pinning-policies.ts";
+import { readObject } from "../context/read-object.ts";
+import type { StoredConfiguration } from "./webhook.ts";
+
+/** Checks that new Pods are pointed at their pinned copies, that the copies are protected, and that none remain if nothing is pinned. */
+export async function checkPinning(doctorContext: DoctorContext): Promise<CheckResult> {
+  const { cluster, namespace, watching } = doctorContext;
+  const pinning = watching.filter(({ values }) => values["pin-config"]);
+  const copies = await readPinnedCopies(cluster.client, namespace);
+  const unread = "unread" in copies ? [notRead(null, "Pinned copies were not counted", copies)] : [];
+  const read = "unread" in copies ? undefined : copies.read;
+  if (pinning.length === 0) return { found: [...unread, ...leftCopies(read, doctorContext)], fine: "off, no copies" };
+  const policies = await readPinningPolicies(cluster.client);
+  const found = await Promise.all(
+    pinning.map(async (wave) => [
+      ...(await pointing(doctorContext, wave, policies)),
+      ...protection(wave, policies.protecting),
+    ]),
+  );
+  const stored = read === undefined ? "" : `, ${countOf(read)} stored`;
+  return { found: [...unread, ...found.flat()], fine: `new Pods are pointed at copies${stored}` };
+}
+
+function countOf({ count, namespaces }: PinnedCopies): string {
+  const copies = count === 1 ? "1 copy" : `${formatCount(count)} copies`;
+  return `${copies} in ${namespaces === 1 ? "1 namespace" : `${formatCount(namespaces)} namespaces`}`;
+}
+
+/** Finds copies that remain although no Wave pins. Pods that reference them still need them. */
+function leftCopies(copies: PinnedCopies | undefined, { namespace, watching }: DoctorContext): readonly Finding[] {
+  if (copies === undefined || copies.count === 0) return [];
+  const [wave] = watching;
+  const why = wave === undefined ? "No Wave runs" : "Wave runs without --pin-config";
+  const where = wave === undefined ? null : deploymentRef(wave);
+  const left = `${why}, but ${countOf(copies)} of pinned configuration remain${copies.count === 1 ? "s" : ""}.`;
+  if (copies.readers > 0) {
+    const pods = copies.readers === 1 ? "1 Pod still reads" : `${formatCount(copies.readers)} Pods still read`;
+    const step = "Restart the workloads of these Pods, then delete the copies (docs/pinning.md#uninstall).";
+    return [warning(where, `${left} ${pods} copies, so do not delete them yet.`, step)];
+  }
+  const scope = namespace === undefined ? "--all-namespaces" : `-n ${namespace}`;
+  const remove = `kubectl delete configmaps ${scope} --selector ${pinnedCopyLabel}=true`;
+  return [warning(where, `${left} No Pod reads them.`, remove)];
+}
+
+/** Finds a Wave whose new Pods read live configuration: neither a policy nor, on older versions of Kubernetes, a webhook changes them. */
+async function pointing(
+  doctorContext: DoctorContext,
+  wave: RunningWave,
+  { pointing: policies }: PinningPolicies,
+): Promise<readonly Finding[]> {
+  if ("unread" in policies) return [notRead(null, "The policy for new Pods was not checked", policies)];
+  const state = stateOf(policies.read, wave);
+  if (state === "bound") return [];
+  if (state === "unbound") return [liveConfiguration(wave, "The MutatingAdmissionPolicy for new Pods has no binding.")];
+  // With a URL, the configuration has another name, and check webhook reports that nothing was checked.
+  if (wave.values["enable-webhooks"] && wave.values["webhook-url"] !== undefined) return [];
+  const name = wave.values["webhook-service-name"];
+  const where = { kind: "MutatingWebhookConfiguration", namespace: null, name };
+  const stored = await readObject<StoredConfiguration>(doctorContext, resources.mutatingWebhookConfigurations, where);
+  if ("unread" in stored) return [notRead(where, "The webhook for new Pods was not checked", stored)];
+  if (stored.read?.webhooks?.some((webhook) => webhook.name === podWebhook)) return [];
+  return [liveConfiguration(wave, "Neither a MutatingAdmissionPolicy nor a webhook points new Pods at their copies.")];
+}
+
+/** The webhook of the chart that points Pods (deploy/chart/templates/webhooks.yaml). */
+const podWebhook = "pods.wave.pusher.com";
+
+function liveConfiguration(wave: RunningWave, cause: string): Finding {
+  return warning(deploymentRef(wave), `${cause} New Pods read live configuration.`, reinstall(wave));
+}
+
+function protection(wave: RunningWave, policies: PinningPolicies["protecting"]): readonly Finding[] {
+  if ("unread" in policies) return [notRead(null, "The policy that protects copies was not checked", policies)];
+  const state = stateOf(policies.read, wave);
+  if (state === "bound") return [];
+  const cause =
+    state === "unbound"
+      ? "The ValidatingAdmissionPolicy that protects pinned copies has no binding."
+      : "No ValidatingAdmissionPolicy protects pinned copies.";
+  const what = `${cause} If someone deletes a copy that Pods use, new Pods cannot start.`;
+  return [warning(deploymentRef(wave), what, reinstall(wave))];
+}
+
+/** Returns the state of the policy for all namespaces that a Wave watches. */
+function stateOf(policies: readonly PinningPolicy[], { values }: RunningWave): "bound" | "unbound" | "missing" {
+  const covers = ({ namespaces: selected }: PinningPolicy) =>
+    selected === undefined || (values.namespaces?.every((name) => selected.includes(name)) ?? false);
+  const own = policies.filter(covers);
+  if (own.some(({ isBound }) => isBound)) return "bound";
+  return own.length > 0 ? "unbound" : "missing";
+}

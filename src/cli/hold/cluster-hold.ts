@@ -1,0 +1,118 @@
+// `wave hold --cluster` and `wave release --cluster`: write one annotation on the Namespace of each Wave.
+import { resources } from "../../kube/api/resources.ts";
+import { annotate } from "../annotation/annotate.ts";
+import { readUserName } from "../annotation/user-name.ts";
+import { readRunningWaves } from "../cluster/running-wave/running-wave.ts";
+import type { Cluster } from "../command/cluster-command.ts";
+import { clusterCommand } from "../command/cluster-command.ts";
+import type { Command } from "../command/command.ts";
+import { CommandFailure } from "../command/command-failure.ts";
+import { argumentErrorTexts, commandErrorTexts } from "../command/error-texts.ts";
+import { exitCodes } from "../command/exit-codes.ts";
+import { outputLine } from "../command/messages.ts";
+import type { NamedObject } from "../command/named-object.ts";
+import { connectionFlags } from "../flags/connection-flags.ts";
+import { bool, text } from "../flags/flag-types.ts";
+import { namespaceFlag } from "../flags/namespace-flag.ts";
+import { holdLimits } from "./hold-limit.ts";
+
+const { group } = namespaceFlag;
+
+const cluster = bool({
+  group,
+  default: false,
+  help: "Every rollout of Wave, in all namespaces.",
+});
+
+/** The flag of `wave release` for the hold of every rollout. */
+export const releaseClusterFlags = { cluster };
+
+/** The flags of `wave hold` for the hold of every rollout. */
+export const holdClusterFlags = {
+  cluster,
+  reason: text({
+    group,
+    placeholder: "TEXT",
+    shownDefault: "none",
+    help: "Reason for others to read. Only with --cluster.",
+  }),
+};
+
+const exits = { [exitCodes.done]: "Done.", [exitCodes.no]: "No Wave was found." };
+const usualFlags = ["cluster", "namespace"];
+const details = [
+  "The command writes the annotation wave.pusher.com/hold-cluster on the Namespace of Wave. If several Waves run, it writes one on the Namespace of each. With -n it writes only the one on this Namespace.",
+  "You need permission to list Deployments in all namespaces and to patch the Namespace. kubectl annotate has the same effect.",
+];
+
+/** Holds every rollout, until {@link releaseClusterCommand}. */
+export const holdClusterCommand: Command = clusterCommand({
+  name: "hold",
+  flags: { ...holdClusterFlags, namespace: namespaceFlag, ...connectionFlags },
+  help: {
+    usage: "wave hold --cluster [--reason TEXT]",
+    description: "Hold every rollout of Wave in the cluster, at once and until wave release --cluster.",
+    examples: [['wave hold --cluster --reason "INC-12: bad image registry"', "stop every rollout"]],
+    usualFlags: [...usualFlags, "reason"],
+    details: [...details, "Rollouts that have started continue, because Kubernetes runs them."],
+    exits,
+  },
+  surplus: argumentErrorTexts.surplusWithCluster,
+  read: ({ values, terminal }) => {
+    return async (each) => {
+      const user = await readUserName(each);
+      const value = [values.reason ?? "", user === undefined ? "" : `(${user})`]
+        .filter((part) => part !== "")
+        .join(" ");
+      for (const wave of await namespacesOfWave(each, values.namespace)) {
+        await annotate(each, namespaceObject(wave), "hold-cluster", value || "true");
+        terminal.write(outputLine(`Every rollout of Wave in ${wave} is held (undo: wave release --cluster).`));
+      }
+      terminal.write(`Rollouts that have started continue. ${holdLimits.configMaps}\n`);
+      return exitCodes.done;
+    };
+  },
+});
+
+/** Removes the hold of every rollout. */
+export const releaseClusterCommand: Command = clusterCommand({
+  name: "release",
+  flags: { ...releaseClusterFlags, namespace: namespaceFlag, ...connectionFlags },
+  help: {
+    usage: "wave release --cluster",
+    description: "Remove the hold of every rollout. Wave then rolls each workload once if a rollout is still needed.",
+    examples: [["wave release --cluster", "allow rollouts again"]],
+    usualFlags,
+    details,
+    exits,
+  },
+  surplus: argumentErrorTexts.surplusWithCluster,
+  read: ({ values, terminal }) => {
+    return async (each) => {
+      for (const wave of await namespacesOfWave(each, values.namespace)) {
+        await annotate(each, namespaceObject(wave), "hold-cluster", null);
+        terminal.write(outputLine(`Rollouts of Wave in ${wave} are released (undo: wave hold --cluster).`));
+      }
+      terminal.write("Each workload that is due and has no other hold may roll. Follow the progress: wave list -A\n");
+      return exitCodes.done;
+    };
+  },
+});
+
+/** Reports whether the arguments request one of these commands. */
+export function isAboutCluster(args: readonly string[]): boolean {
+  return args.some((each) => each === "--cluster" || each.startsWith("--cluster="));
+}
+
+/** Returns the Namespaces in which a Wave is installed, or the named one. A Wave that is scaled to zero may start again. */
+async function namespacesOfWave({ client }: Cluster, named: string | undefined): Promise<readonly string[]> {
+  if (named !== undefined) return [named];
+  const waves = await readRunningWaves(client);
+  if ("unread" in waves) throw new CommandFailure(commandErrorTexts.wavesUnknown(waves.unread), exitCodes.incomplete);
+  if (waves.length === 0) throw new CommandFailure(commandErrorTexts.noWave);
+  return [...new Set(waves.map(({ namespace }) => namespace))].sort();
+}
+
+function namespaceObject(name: string): NamedObject {
+  return { kind: "Namespace", resource: resources.namespaces, name, namespace: name };
+}

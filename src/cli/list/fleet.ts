@@ -1,0 +1,93 @@
+import type { ClusterConfig } from "../../kube/config/cluster-access.ts";
+import { mapBounded } from "../cluster/requests/map-bounded.ts";
+import { type Cluster, clusterConfigOf, openCluster } from "../command/cluster-command.ts";
+import { type FailureReport, reportFailure } from "../command/command-failure.ts";
+import { type ExitCode, exitCodes } from "../command/exit-codes.ts";
+import { errorLine } from "../command/messages.ts";
+import { printable } from "../output/printable.ts";
+import type { ListedWorkload } from "./list-output.ts";
+import { type ListCall, readList } from "./read-list.ts";
+
+/** A workload of one of several clusters. `cluster` is the name of its context. */
+export type FleetWorkload = { readonly cluster: string } & ListedWorkload;
+
+/** One context of several, with a connection to its cluster, or why there is none. */
+interface Member {
+  readonly context: string;
+  readonly target: { readonly cluster: Cluster } | { readonly failure: FailureReport };
+}
+
+/** What could be read of one context. */
+export interface MemberList {
+  readonly context: string;
+  readonly workloads: readonly FleetWorkload[];
+  readonly code: ExitCode;
+}
+
+/** The clusters of several contexts, as a call of `wave list` reads them. */
+export class Fleet {
+  readonly #call: ListCall;
+  readonly #members: readonly Member[];
+
+  private constructor(call: ListCall, members: readonly Member[]) {
+    this.#call = call;
+    this.#members = members;
+  }
+
+  /** Opens a connection for each context, without a request. */
+  static async open(call: ListCall, contexts: readonly string[]): Promise<Fleet> {
+    return new Fleet(call, await Promise.all(contexts.map((context) => memberOf(call, context))));
+  }
+
+  /**
+   * Reads the workloads of all contexts at the same time. A context whose cluster cannot be read becomes one error line, and the others
+   * are still read. Writes the lines of each context together, in the order of the contexts.
+   */
+  async read(): Promise<readonly MemberList[]> {
+    const lists = await mapBounded(this.#members, (member) => readMember(this.#call, member));
+    for (const { lines } of lists) for (const line of lines) this.#call.terminal.writeError(line);
+    return lists;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const clusters = this.#members.flatMap(({ target }) => ("cluster" in target ? [target.cluster] : []));
+    await Promise.all(clusters.map(({ client }) => client.close()));
+  }
+}
+
+async function memberOf(call: ListCall, context: string): Promise<Member> {
+  let config: ClusterConfig | undefined;
+  try {
+    config = await clusterConfigOf({ ...call.values, context }, call.terminal);
+    return { context, target: { cluster: await openCluster("list", config) } };
+  } catch (error) {
+    return { context, target: { failure: failureOf(error, config) } };
+  }
+}
+
+async function readMember(
+  call: ListCall,
+  { context, target }: Member,
+): Promise<MemberList & { readonly lines: readonly string[] }> {
+  const lines: string[] = [];
+  const fail = ({ line, code }: FailureReport) => {
+    return { context, workloads: [], code, lines: [...lines, errorLine(line)] };
+  };
+  if ("failure" in target) return fail(target.failure);
+  const named = (line: string) => line.replace(/^note: /, `note: context ${printable(context)}: `);
+  const terminal = { ...call.terminal, writeError: (line: string) => void lines.push(named(line)) };
+  try {
+    const read = await readList({ ...call, terminal }, target.cluster);
+    const workloads = read.workloads.map((each) => ({ cluster: context, ...each }));
+    return { context, workloads, code: read.complete ? exitCodes.done : exitCodes.incomplete, lines };
+  } catch (error) {
+    return fail(failureOf(error, target.cluster));
+  }
+}
+
+/** Returns how the command reports an error; throws the error if it is a bug. */
+function failureOf(error: unknown, cluster: ClusterConfig | Cluster | undefined): FailureReport {
+  const failure = reportFailure(error, cluster);
+  if (failure === undefined) throw error;
+  return failure;
+}

@@ -1,0 +1,41 @@
+import { explainWorkload } from "../cluster/explanation/explanation.ts";
+import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import { readWorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
+import type { Cluster } from "../command/cluster-command.ts";
+import { appendCluster } from "../command/command-failure.ts";
+import type { CommandCall } from "../command/flag-command.ts";
+import { warningLine } from "../command/messages.ts";
+import { byObjectName } from "../command/named-object.ts";
+import type { FlagTable } from "../flags/parse-flags.ts";
+import type { listFlags } from "./list-flags.ts";
+import { type ListedWorkload, listedWorkload } from "./list-output.ts";
+
+/** A call of `wave list`. */
+export type ListCall = CommandCall<typeof listFlags & FlagTable>;
+
+/** The workloads of one cluster that opted in, in every state, sorted by their names. */
+export interface ReadList {
+  readonly workloads: readonly ListedWorkload[];
+  /** Whether everything that the list depends on could be listed. */
+  readonly complete: boolean;
+}
+
+/** Returns the namespace that a call lists in a cluster; undefined for all namespaces. */
+export function listedNamespace({ values }: ListCall, cluster: Cluster): string | undefined {
+  return values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
+}
+
+/**
+ * Reads the workloads of one cluster. Writes one warning to the terminal of the call for each read that failed. Throws what
+ * {@link readWorkloadSnapshots} throws if nothing can be listed.
+ */
+export async function readList(call: ListCall, cluster: Cluster): Promise<ReadList> {
+  const namespace = listedNamespace(call, cluster);
+  const policy = await readRunningPolicy(cluster, call, namespace);
+  const { selector } = call.values;
+  const { snapshots, failures, gaps } = await readWorkloadSnapshots(cluster, namespace, selector, policy);
+  const unread = [...failures, ...gaps];
+  for (const line of unread) call.terminal.writeError(warningLine(appendCluster(line, cluster)));
+  const workloads = snapshots.map((each) => listedWorkload(explainWorkload(each))).sort(byObjectName);
+  return { workloads, complete: unread.length === 0 };
+}

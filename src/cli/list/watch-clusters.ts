@@ -1,0 +1,82 @@
+import { systemClock } from "../../lib/clock.ts";
+import { mayRecover } from "../cluster/requests/may-recover.ts";
+import type { Cluster } from "../command/cluster-command.ts";
+import type { Terminal } from "../command/command.ts";
+import { reportFailure } from "../command/command-failure.ts";
+import { exitCodes } from "../command/exit-codes.ts";
+import { warningLine } from "../command/messages.ts";
+import { Fleet } from "./fleet.ts";
+import { columnsOf, isWanted, paintFor } from "./list-form.ts";
+import { ListTable } from "./list-output.ts";
+import { type ListCall, readList } from "./read-list.ts";
+import { type Reading, watchList } from "./watch-list.ts";
+
+/** Watches the workloads of one cluster. Rejects if the first reading fails, or if a later one fails for another reason than an outage. */
+export async function watchCluster(call: ListCall, cluster: Cluster): Promise<never> {
+  const lines = new NewLines(call.terminal);
+  const quiet = { ...call, terminal: lines.terminal };
+  let isFirst = true;
+  const read = async (): Promise<Reading | undefined> => {
+    lines.begin();
+    try {
+      const { workloads, complete } = await readList(quiet, cluster);
+      return { rows: workloads, isWhole: () => complete };
+    } catch (error) {
+      const failure = reportFailure(error, cluster);
+      if (isFirst || failure === undefined || !mayRecover(error)) throw error;
+      quiet.terminal.writeError(warningLine(failure.line));
+      return undefined;
+    } finally {
+      isFirst = false;
+    }
+  };
+  return watch(call, read);
+}
+
+/** Watches the workloads of several clusters. A cluster that cannot be read keeps its rows, and is read again. */
+export async function watchFleet(call: ListCall, contexts: readonly string[]): Promise<never> {
+  const lines = new NewLines(call.terminal);
+  await using fleet = await Fleet.open({ ...call, terminal: lines.terminal }, contexts);
+  const read = async (): Promise<Reading> => {
+    lines.begin();
+    const members = await fleet.read();
+    const whole = new Set(members.filter(({ code }) => code === exitCodes.done).map(({ context }) => context));
+    return {
+      rows: members.flatMap(({ workloads }) => workloads),
+      isWhole: (cluster) => cluster !== undefined && whole.has(cluster),
+    };
+  };
+  return await watch(call, read);
+}
+
+function watch({ values, terminal }: ListCall, read: () => Promise<Reading | undefined>): Promise<never> {
+  const table = new ListTable({ ...columnsOf(values), wide: values.output === "wide", paint: paintFor(terminal) });
+  return watchList({
+    read,
+    isWanted: (row) => isWanted(values, row),
+    table,
+    write: terminal.write,
+    clock: systemClock,
+  });
+}
+
+/** Lines for standard error, each written once for as long as every reading has it. */
+class NewLines {
+  readonly terminal: Terminal;
+  #before: ReadonlySet<string> = new Set();
+  #now = new Set<string>();
+
+  constructor(terminal: Terminal) {
+    const writeError = (line: string) => {
+      if (!this.#before.has(line) && !this.#now.has(line)) terminal.writeError(line);
+      this.#now.add(line);
+    };
+    this.terminal = { ...terminal, writeError };
+  }
+
+  /** Begins a reading. */
+  begin(): void {
+    this.#before = this.#now;
+    this.#now = new Set();
+  }
+}

@@ -1,0 +1,52 @@
+import { workloadPath } from "../../cache/workloads/workload-resource.ts";
+import { hasSchedulingHold } from "../../domain/model/scheduling-hold.ts";
+import { toWorkloadIfValid, type Workload, type WorkloadObject, workloadKey } from "../../domain/model/workload.ts";
+import { liftPatch } from "../../domain/patch/workload-patch.ts";
+import { fieldManager } from "../../domain/references/field-managers.ts";
+import { apiFailureOf } from "../../kube/api/api-failure.ts";
+import { getIfExists } from "../../kube/reads/get-if-exists.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import { mapBounded } from "../cluster/requests/map-bounded.ts";
+import { listMatching, type ReleaseContext, type ReleaseScope, type StepResult, summary } from "./release-step.ts";
+
+/** How often a write is tried if the workload changes between the read and the write. */
+const mostTries = 5;
+
+/** Lifts every scheduling hold. The writes have the field manager of Wave, so that its webhook does not add the hold again. */
+export async function liftHolds(context: ReleaseContext, scope: ReleaseScope): Promise<StepResult> {
+  const { workloads, failures } = await listMatching(context, scope, hasSchedulingHold);
+  const results = await mapBounded(workloads, async (workload) => ({ workload, why: await lift(context, workload) }));
+  return {
+    touched: results.filter(({ why }) => why === undefined).map(({ workload }) => workload),
+    failures: [
+      ...failures,
+      ...summary(
+        "Some scheduling holds stay",
+        results.flatMap(({ why }) => why ?? []),
+      ),
+    ],
+  };
+}
+
+/** Lifts one hold. Returns why the hold stays; undefined if it is lifted or the workload is gone. */
+async function lift({ client, policy }: ReleaseContext, listed: Workload): Promise<string | undefined> {
+  const path = workloadPath(listed);
+  let workload: Workload | undefined = listed;
+  let why = "";
+  for (let tries = mostTries; tries > 0; tries -= 1) {
+    if (workload === undefined || !hasSchedulingHold(workload)) return undefined;
+    try {
+      await client.request({ method: "PATCH", path, query: { fieldManager }, body: liftPatch(workload) });
+      return undefined;
+    } catch (error) {
+      const failure = apiFailureOf(error);
+      if (failure === undefined) throw error;
+      why = `${workloadKey(listed)}: ${errorText(error)}`;
+      // The API server answers 422 both to a workload that has changed and to one that it refuses.
+      if (failure.type !== "invalid" && failure.type !== "conflict" && failure.type !== "notFound") return why;
+      const object: WorkloadObject | undefined = await getIfExists<WorkloadObject>(client, { path });
+      workload = object && toWorkloadIfValid(listed.row, object, policy);
+    }
+  }
+  return why;
+}

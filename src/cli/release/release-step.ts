@@ -1,0 +1,51 @@
+import { toWorkloadIfValid, type Workload, type WorkloadObject } from "../../domain/model/workload.ts";
+import { formatList } from "../../domain/syntax/wording.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import { listAll } from "../cluster/requests/list-all.ts";
+import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
+
+/** One namespace, or all of them. */
+export interface ReleaseScope {
+  /** Undefined: all namespaces. */
+  readonly namespace: string | undefined;
+}
+
+/** What each step of the release needs. */
+export interface ReleaseContext {
+  readonly client: ApiClient;
+  readonly policy: KnownPolicy;
+}
+
+/** The workloads that a step changed, and one line for each failure. */
+export interface StepResult {
+  readonly touched: readonly Pick<Workload, "kind" | "namespace" | "name">[];
+  readonly failures: readonly string[];
+}
+
+/** Lists the workloads of all kinds that match, opted in or not. A kind that cannot be listed becomes a failure. */
+export async function listMatching(
+  { client, policy }: ReleaseContext,
+  scope: ReleaseScope,
+  matches: (workload: Workload) => boolean,
+): Promise<{ readonly workloads: readonly Workload[]; readonly failures: readonly string[] }> {
+  const failures: string[] = [];
+  const lists = policy.kinds.map(async (row) => {
+    try {
+      return await listAll<KubeObject & WorkloadObject, Workload>(client, row, scope, (object) => {
+        const workload = toWorkloadIfValid(row, object, policy);
+        return workload !== undefined && matches(workload) ? workload : undefined;
+      });
+    } catch (error) {
+      failures.push(errorText(error));
+      return [];
+    }
+  });
+  return { workloads: (await Promise.all(lists)).flat(), failures };
+}
+
+/** Returns one line for many failures; no line for none. */
+export function summary(what: string, failures: readonly string[]): readonly string[] {
+  return failures.length === 0 ? [] : [`${what}: ${formatList(failures, 3, String)}`];
+}

@@ -1,0 +1,58 @@
+import { createPodOwners } from "../../controllers/pending-pods/pod-owners.ts";
+import { pendingPodsSelector } from "../../domain/model/scheduling-hold.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { metadataOnlyList } from "../../kube/api/media-types.ts";
+import { resources } from "../../kube/api/resources.ts";
+import { deletePod } from "../../kube/writes/delete-pod.ts";
+import { sleep, systemClock } from "../../lib/clock.ts";
+import { listAll } from "../cluster/requests/list-all.ts";
+import { mapBounded } from "../cluster/requests/map-bounded.ts";
+import type { ReleaseContext, ReleaseScope } from "./release-step.ts";
+
+/** How long the command waits until the controllers of Kubernetes have seen that holds are lifted. */
+const waitMs = 15_000;
+const pauseMs = 500;
+
+/**
+ * Deletes the pending Pods that their controller does not replace by itself, such as those of a StatefulSet with ordered Pods.
+ * Returns how many Pods are still pending.
+ */
+export async function replacePendingPods(
+  { client, policy }: ReleaseContext,
+  scope: ReleaseScope,
+): Promise<{ readonly left: number }> {
+  const { signal } = new AbortController();
+  const caches = { workload: () => undefined, kinds: () => policy.kinds };
+  const owners = createPodOwners({ client, caches, isObserved: () => false }, signal);
+  const end = systemClock.monotonic() + waitMs;
+  for (;;) {
+    const pods = await listPendingPods(client, scope);
+    const decide = owners.ofOnePage();
+    const decisions = await mapBounded(pods, async (pod) => {
+      const decision = await decide(pod);
+      if (decision === "replaceable") await deletePod(client, pod, { signal });
+      return decision;
+    });
+    const isSettled = decisions.every((decision) => decision === "held") && !pods.some(isOfReplicaSet);
+    if (isSettled || systemClock.monotonic() > end) return { left: pods.length };
+    await sleep(systemClock, pauseMs);
+  }
+}
+
+/** Lists the Pods that no scheduler handles, without those that are being deleted. */
+export function listPendingPods(
+  client: Parameters<typeof listAll>[0],
+  scope: ReleaseScope,
+): Promise<readonly KubeObject[]> {
+  const pending = { ...scope, fieldSelector: pendingPodsSelector, accept: metadataOnlyList };
+  return listAll<KubeObject, KubeObject>(client, resources.pods, pending, (pod) =>
+    pod.metadata.deletionTimestamp === undefined ? pod : undefined,
+  );
+}
+
+/** Kubernetes replaces the pending Pods of Deployments within moments. */
+function isOfReplicaSet({ metadata }: KubeObject): boolean {
+  return (
+    metadata.ownerReferences?.some(({ kind, controller }) => controller === true && kind === "ReplicaSet") === true
+  );
+}

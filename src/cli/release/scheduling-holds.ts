@@ -1,0 +1,107 @@
+// `wave release --scheduling-holds`: undoes what Wave wrote into workloads that keeps Pods pending or blocks deletions, also when no Wave runs.
+import { oldFinalizer } from "../../domain/model/old-finalizer.ts";
+import { formatCount, formatList } from "../../domain/syntax/wording.ts";
+import { resources } from "../../kube/api/resources.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import type { MutatingWebhook } from "../../webhook/certificates/configuration.ts";
+import { listAll } from "../cluster/requests/list-all.ts";
+import { tryRead } from "../cluster/requests/read-result.ts";
+import { describeWave, readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import { type RunningWave, readRunningWaves, wavesWatching } from "../cluster/running-wave/running-wave.ts";
+import type { Cluster } from "../command/cluster-command.ts";
+import { appendCluster } from "../command/command-failure.ts";
+import { exitCodeFor } from "../command/exit-codes.ts";
+import type { CommandCall } from "../command/flag-command.ts";
+import { outputLine, warningLine } from "../command/messages.ts";
+import { objectName } from "../command/named-object.ts";
+import { bool } from "../flags/flag-types.ts";
+import type { inheritedFlags } from "../flags/inherited-flags.ts";
+import { allNamespacesFlag, namespaceFlag } from "../flags/namespace-flag.ts";
+import { ownershipOf } from "../flags/run-flags.ts";
+import { liftHolds } from "./lift-holds.ts";
+import type { ReleaseContext, ReleaseScope, StepResult } from "./release-step.ts";
+import { removeFinalizers } from "./remove-finalizers.ts";
+import { replacePendingPods } from "./replace-pending-pods.ts";
+
+/** The flags of `wave release` without an object. */
+export const schedulingHoldFlags = {
+  "scheduling-holds": bool({
+    group: namespaceFlag.group,
+    default: false,
+    help: `Lift every scheduling hold, and remove every finalizer ${oldFinalizer} with its owner references. Use it after you removed Wave. Needs -n or -A, and no object.`,
+  }),
+  "all-namespaces": allNamespacesFlag,
+};
+
+type ReleaseCall = CommandCall<
+  typeof schedulingHoldFlags & typeof inheritedFlags & { namespace: typeof namespaceFlag }
+>;
+
+/** Lifts scheduling holds, replaces the Pods that Kubernetes does not replace, and removes finalizers. Each step can be repeated. */
+export async function releaseSchedulingHolds(cluster: Cluster, call: ReleaseCall): Promise<number> {
+  const { values, terminal } = call;
+  const [first, ...others] = scopesOf(call, cluster.namespace);
+  const waves = await readRunningWaves(cluster.client);
+  const policy = await readRunningPolicy(cluster, call, first.namespace, waves);
+  const context: ReleaseContext = { client: cluster.client, policy };
+  const warn = (line: string) => terminal.writeError(warningLine(appendCluster(line, cluster)));
+  for (const line of await registeredWebhooks(cluster)) warn(line);
+  const running = "unread" in waves ? [] : wavesWatching(waves, values["all-namespaces"] ? undefined : first.namespace);
+  const keeper = running.find((wave) => ownershipOf(wave.values) === "keep");
+  let complete = true;
+  const report = (done: string, { touched, failures }: StepResult) => {
+    for (const each of touched)
+      terminal.write(outputLine(`${objectName(each)} in namespace ${each.namespace}: ${done}`));
+    for (const line of failures) warn(line);
+    if (failures.length > 0) complete = false;
+    return touched.length;
+  };
+  let lifted = 0;
+  let freed = 0;
+  for (const scope of [first, ...others]) {
+    lifted += report("scheduling hold lifted", await liftHolds(context, scope));
+    const pods = await replacePendingPods(context, scope).catch((error: unknown) => errorText(error));
+    if (typeof pods === "string") report("", { touched: [], failures: [`Pods were not checked: ${pods}`] });
+    else if (pods.left > 0) warn(leftLine(pods.left, scope));
+    if (keeper === undefined) freed += report("finalizer removed", await removeFinalizers(context, scope));
+  }
+  if (keeper !== undefined) warn(finalizersStay(keeper));
+  if (lifted + freed === 0 && complete)
+    terminal.write("Nothing to release: no scheduling hold and no finalizer of Wave exists.\n");
+  return exitCodeFor({ complete });
+}
+
+function scopesOf({ values }: ReleaseCall, namespace: string): readonly [ReleaseScope, ...ReleaseScope[]] {
+  if (!values["all-namespaces"]) return [{ namespace: values.namespace ?? namespace }];
+  const [first, ...others] = values.namespaces ?? [];
+  if (first === undefined) return [{ namespace: undefined }];
+  return [{ namespace: first }, ...others.map((each) => ({ namespace: each }))];
+}
+
+/** Returns a warning for each registered webhook of Wave: it adds a lifted hold again at the next edit of the workload. */
+async function registeredWebhooks({ client }: Cluster): Promise<readonly string[]> {
+  const listed = await tryRead("list mutatingwebhookconfigurations", () =>
+    listAll<KubeWebhooks, string>(client, resources.mutatingWebhookConfigurations, {}, ({ metadata, webhooks = [] }) =>
+      webhooks.some(({ name }) => name.endsWith("workloads.wave.pusher.com")) ? metadata.name : undefined,
+    ),
+  );
+  if ("unread" in listed || listed.read.length === 0) return [];
+  const names = formatList(listed.read, 3, String);
+  return [
+    `Wave's webhook is registered (${names}) and can hold Pods again. To remove Wave, delete it first: kubectl delete mutatingwebhookconfiguration ${listed.read[0]}`,
+  ];
+}
+
+type KubeWebhooks = Parameters<Parameters<typeof listAll>[3]>[0] & {
+  readonly webhooks?: readonly (MutatingWebhook & { readonly name: string })[];
+};
+
+function leftLine(count: number, { namespace }: ReleaseScope): string {
+  const scope = namespace === undefined ? "-A" : `-n ${namespace}`;
+  const pods = count === 1 ? "1 Pod is" : `${formatCount(count)} Pods are`;
+  return `${pods} still pending. Kubernetes replaces the Pods of Deployments by itself. To see the Pods: kubectl get pods ${scope} --field-selector spec.schedulerName=wave.pusher.com/invalid`;
+}
+
+function finalizersStay(wave: RunningWave): string {
+  return `Finalizers stay, because ${describeWave(wave)} runs with --owner-references and adds them again. Scale it to 0 first.`;
+}

@@ -1,0 +1,18 @@
+import type { Terminal } from "../command/command.ts";
+import { orUsageError } from "../command/usage-exit.ts";
+import { UsageError } from "../flags/usage-error.ts";
+import { run } from "./run.ts";
+import { runErrorTexts } from "./run-error-texts.ts";
+
+/** Runs the program of the image, which has only `run`, `--version`, and the release before `helm uninstall`, and resolves with the exit code. */
+export function controller([first, ...rest]: readonly string[], terminal: Terminal): Promise<number> {
+  return orUsageError(terminal, async () => {
+    if (first === "run") return run(rest, terminal);
+    if (first === "version" || first === "--version") return run(["--version"], terminal);
+    if (first === "release" && rest[0] === "--scheduling-holds") {
+      const { releaseHolds } = await import("../release/release-holds.ts");
+      return releaseHolds(rest, terminal);
+    }
+    throw new UsageError(runErrorTexts.onlyController(first ?? ""));
+  });
+}

@@ -1,0 +1,128 @@
+import type { Caches } from "../../cache/caches.ts";
+import {
+  type RecordedReplacement,
+  type ReplacementRecord,
+  recordedReplacement,
+} from "../../domain/model/replacement-record.ts";
+import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
+import { jobReplacementLabel } from "../../domain/references/annotations.ts";
+import type { KubeList, KubeObject } from "../../kube/api/api-types.ts";
+import { metadataOnlyList } from "../../kube/api/media-types.ts";
+import { errorTextWithoutValues } from "../../kube/api/refused-fields.ts";
+import { resourcePath, resources } from "../../kube/api/resources.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { getIfExists } from "../../kube/reads/get-if-exists.ts";
+import { type Clock, sleep } from "../../lib/clock.ts";
+import type { Leadership } from "../../runtime/leadership.ts";
+import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
+import { createReplacement, deleteRecord } from "./replace.ts";
+
+/** What {@link createJobReplacements} needs. */
+export interface JobReplacementsOptions {
+  readonly client: Pick<ApiClient, "request">;
+  readonly caches: Pick<Caches, "kinds">;
+  readonly policy: ClusterPolicy;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Creates the Jobs of records that are left, while Wave leads: after a crash, or while the API server rejects the Job. */
+export interface JobReplacements {
+  /** Works for one leadership. */
+  run(leadership: Leadership): Promise<void>;
+}
+
+/** The time between two sweeps, in milliseconds. */
+const sweepMs = 30_000;
+/** The metadata of a record may have 300 kB. */
+const pageSize = 20;
+/** The records of one namespace that a sweep creates. Anyone who may create Jobs can create any number of records. */
+const perNamespace = 20;
+/** After this time, the write that stored the record has ended, and its Job was not deleted. In milliseconds. */
+const staleMs = 300_000;
+
+/** Returns the controller. Nothing happens before `run`. It makes no request if Wave does not roll Jobs. */
+export function createJobReplacements(options: JobReplacementsOptions): JobReplacements {
+  const { caches, clock, log } = options;
+  return {
+    async run({ stop, abort, valid }) {
+      const signal = AbortSignal.any([stop, abort]);
+      const sweep = new Sweep(options, signal);
+      while (!signal.aborted && valid()) {
+        if (caches.kinds().some(({ strategy }) => strategy === "replacement")) {
+          await sweep.run(valid).catch((error: unknown) => {
+            if (!signal.aborted) log.warn(logMessages.jobNotReplaced, { error: errorTextWithoutValues(error) });
+          });
+        }
+        await sleep(clock, sweepMs, signal).catch(() => {});
+      }
+    },
+  };
+}
+
+/** The sweeps of one leadership. */
+class Sweep {
+  readonly #options: JobReplacementsOptions;
+  readonly #signal: AbortSignal;
+  /** When each record was seen first, by uid. */
+  #seen = new Map<string, number>();
+
+  constructor(options: JobReplacementsOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+  }
+
+  async run(valid: () => boolean): Promise<void> {
+    const seen = new Map<string, number>();
+    for (const namespace of this.#options.policy.namespaces ?? [undefined]) {
+      const left = new Map<string, number>();
+      for await (const { metadata } of this.#records(namespace)) {
+        if (this.#signal.aborted || !valid()) return;
+        const at = this.#seen.get(metadata.uid ?? "") ?? this.#options.clock.monotonic();
+        seen.set(metadata.uid ?? "", at);
+        const count = left.get(metadata.namespace ?? "") ?? 0;
+        left.set(metadata.namespace ?? "", count + 1);
+        if (count < perNamespace) await this.#finish(metadata, at);
+      }
+    }
+    this.#seen = seen;
+  }
+
+  /** Lists the metadata of the records, one page at a time. */
+  async *#records(namespace: string | undefined): AsyncIterable<KubeObject> {
+    const path = resourcePath(resources.jobs, { namespace });
+    let next: string | undefined;
+    do {
+      const query = { labelSelector: `${jobReplacementLabel}=true`, limit: pageSize, continue: next };
+      const request = { method: "GET", path, query, accept: metadataOnlyList, signal: this.#signal } as const;
+      const { items, metadata } = await this.#options.client.request<KubeList<KubeObject>>(request);
+      yield* items ?? [];
+      next = metadata.continue;
+    } while (next);
+  }
+
+  /** Creates the Job of a record, and deletes the record. A failure is reported and tried again in the next sweep. */
+  async #finish({ namespace = "", name }: KubeObject["metadata"], seenAt: number): Promise<void> {
+    const { client, clock, log } = this.#options;
+    let replacement: RecordedReplacement | undefined;
+    try {
+      const path = resourcePath(resources.jobs, { namespace, name });
+      const record = await getIfExists<KubeObject & ReplacementRecord>(client, { path, signal: this.#signal });
+      replacement = record && recordedReplacement(record);
+      if (replacement === undefined) return;
+      const result = await createReplacement(client, namespace, replacement);
+      const isRunning = clock.monotonic() - seenAt < staleMs;
+      if (result.type === "kept" && (result.isDeleting || isRunning)) return;
+      await deleteRecord(client, namespace, replacement);
+      if (result.type === "created") log.info("created a Job again", { namespace, job: replacement.name });
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      log.warn(logMessages.jobNotReplaced, {
+        namespace,
+        job: replacement?.name ?? name,
+        error: errorTextWithoutValues(error),
+      });
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import { describe, expect, it } from "vitest";
+import { workloadObject } from "../../../test/support/domain/objects.ts";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
+import { toWorkload, type WorkloadObject } from "../../domain/model/workload.ts";
+import { ApiError } from "../../kube/api/errors.ts";
+import type { ApiRequest } from "../../kube/http/api-request.ts";
+import { soleLeadership } from "../../runtime/leadership.ts";
+import { silentLogger } from "../../telemetry/logging/log.ts";
+import { recreateJob } from "../rollout/apply/recreate-job.ts";
+import { createJobReplacements } from "./controller.ts";
+
+const requested = parseRequestedKind("jobs.batch");
+if (requested === undefined) throw new Error("jobs.batch cannot be requested");
+const row = requestedKindRow(requested, { apiVersion: "batch/v1", kind: "Job" });
+const jobs = "/apis/batch/v1/namespaces/default/jobs";
+
+interface StoredJob {
+  readonly metadata: { readonly name: string; readonly uid: string; readonly labels?: Record<string, string> };
+  readonly spec: { readonly suspend?: boolean; readonly parallelism?: number; readonly template: object };
+}
+
+/** The Jobs of an API server. `reject` is the number of creations of the Job "web" that a quota rejects. */
+class JobServer {
+  readonly jobs = new Map<string, StoredJob>();
+  reject = 0;
+  #uids = 0;
+
+  answer({ method, path, query, body }: ApiRequest): unknown {
+    const name = path.slice(jobs.length + 1);
+    const failure = (status: number, reason: string) =>
+      new ApiError({ request: `${method} ${path}`, status, reason, serverMessage: reason });
+    if (method === "GET" && name === "") {
+      const items = [...this.jobs.values()].filter(
+        ({ metadata }) => metadata.labels?.["wave.pusher.com/job-replacement"],
+      );
+      return { metadata: { resourceVersion: "1" }, items };
+    }
+    if (method === "POST") {
+      const sent = structuredClone(body) as StoredJob;
+      if (this.jobs.has(sent.metadata.name)) throw failure(409, "AlreadyExists");
+      if (query?.dryRun !== undefined) return sent;
+      if (sent.metadata.name === "web" && this.reject-- > 0) throw failure(403, "Forbidden");
+      const stored = { ...sent, metadata: { ...sent.metadata, uid: `uid-${++this.#uids}`, resourceVersion: "1" } };
+      this.jobs.set(sent.metadata.name, stored);
+      return structuredClone(stored);
+    }
+    const found = this.jobs.get(name);
+    if (found === undefined) throw failure(404, "NotFound");
+    const wanted = (body as { preconditions?: { uid?: string } } | undefined)?.preconditions?.uid;
+    if (wanted !== undefined && wanted !== found.metadata.uid) throw failure(409, "Conflict");
+    if (method === "DELETE") this.jobs.delete(name);
+    return structuredClone(found);
+  }
+}
+
+const hash = { op: "add", path: "/spec/template/metadata", value: { annotations: { hash: "new" } } } as const;
+
+/** Recreates a Job in a process that ends at a request: before it is sent, or before its response arrives. Then another process leads. */
+async function crash(at: number, isSent: boolean, server = new JobServer()) {
+  const given = workloadObject({ metadata: { name: "web", generation: 3, labels: { app: "web" } } });
+  const spec = { ...given.spec, parallelism: 3, completions: 3, suspend: false };
+  server.answer({ method: "POST", path: jobs, body: { ...given, spec } });
+  const stored = server.answer({ method: "GET", path: `${jobs}/web` }) as WorkloadObject;
+  const clock = new FakeClock();
+  let requests = 0;
+  const client = {
+    request: async <T>(request: ApiRequest): Promise<T> => {
+      if (requests++ < at) return server.answer(request) as T;
+      if (requests - 1 === at && isSent) server.answer(request);
+      return new Promise<T>(() => {});
+    },
+  };
+  const patch = [{ op: "test", path: "/metadata/generation", value: 3 }, hash] as const;
+  const leadership = { abort: new AbortController().signal, valid: () => true };
+  const run = recreateJob(client, toWorkload(row, stored), patch, leadership, clock, {});
+  void run.catch(() => {});
+  await clock.advance(60_000);
+  return { server, requests };
+}
+
+/** Lets another process lead for a time, in seconds. */
+async function lead(server: JobServer, seconds: number): Promise<void> {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const client = { request: async <T>(request: ApiRequest): Promise<T> => server.answer(request) as T };
+  const policy = { crossNamespace: "granted", namespaces: ["default"], schedulingHold: true } as const;
+  const options = { client, caches: { kinds: () => [row] }, policy, clock, log: silentLogger };
+  const run = createJobReplacements(options).run(soleLeadership(stop.signal));
+  for (let second = 0; second < seconds; second += 10) await clock.advance(10_000);
+  stop.abort();
+  await run;
+}
+
+const cases = Array.from({ length: 6 }, (_, at) => [false, true].map((isSent) => [at, isSent] as const)).flat();
+
+describe("a Job that is being replaced", () => {
+  it.each(cases)("exists after the process ends at request %i (sent: %s)", async (at, isSent) => {
+    const { server } = await crash(at, isSent);
+    await lead(server, 600);
+    expect([...server.jobs.keys()]).toEqual(["web"]);
+    const { metadata, spec } = server.jobs.get("web") as StoredJob;
+    expect(metadata).toMatchObject({ labels: { app: "web" } });
+    expect(spec).toMatchObject({ parallelism: 3, completions: 3, suspend: false });
+    expect(JSON.stringify(spec.template).includes('"hash":"new"')).toBe(metadata.uid !== "uid-1");
+  });
+
+  it("is stored in a record that runs no Pods, which is gone at the end", async () => {
+    // Requests: read, dry run, record, deletion.
+    const { server } = await crash(4, false);
+    const [record, ...others] = [...server.jobs.values()];
+    expect(others).toEqual([]);
+    expect(record?.metadata.name).toMatch(/^web-wave-[0-9a-f]{10}$/);
+    expect(record?.spec).toMatchObject({ suspend: true, parallelism: 0 });
+    const whole = await crash(100, false);
+    expect([...whole.server.jobs.keys()]).toEqual(["web"]);
+  });
+
+  it("is created as soon as a quota has room, also after its writer gave up", async () => {
+    const server = new JobServer();
+    const given = server.answer.bind(server);
+    server.answer = (request) => {
+      const response = given(request);
+      if (request.method === "DELETE" && request.path === `${jobs}/web`) server.reject = 40;
+      return response;
+    };
+    await crash(100, false, server);
+    expect([...server.jobs.keys()]).toEqual([expect.stringMatching(/^web-wave-/)]);
+    await lead(server, 60);
+    expect(server.jobs.has("web")).toBe(false);
+    await lead(server, 600);
+    expect([...server.jobs.keys()]).toEqual(["web"]);
+  });
+
+  it("stays deleted if a person deletes the record", async () => {
+    const { server } = await crash(4, false);
+    server.jobs.clear();
+    await lead(server, 600);
+    expect([...server.jobs.keys()]).toEqual([]);
+  });
+});

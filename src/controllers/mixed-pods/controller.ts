@@ -1,0 +1,28 @@
+// The controller of mixed Pods: Pods that may run configuration that was taken back. It remembers when the live configuration of each
+// workload differed from that of its recorded hash, and replaces the Pods whose containers started in between.
+import { mixedPodMetrics } from "../../telemetry/catalogue/mixed-pods.ts";
+import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import { createRunObserver, type RunObserver, type RunObserverOptions } from "../observers/run-observer.ts";
+import { Repairs, type RepairsOptions } from "./repairs.ts";
+
+/** What {@link createMixedPods} needs. */
+export interface MixedPodsOptions
+  extends RunObserverOptions,
+    Omit<RepairsOptions, "policy" | "clock" | "leadership" | "tokens" | "onReplaced"> {
+  readonly metrics: MetricsRegistry;
+}
+
+/** Returns the controller, which replaces mixed Pods while Wave leads; undefined if Wave writes nothing. */
+export function createMixedPods(options: MixedPodsOptions): RunObserver | undefined {
+  const { metrics } = options;
+  const observer = createRunObserver(options, (leadership, tokens) => {
+    return new Repairs({ ...options, leadership, tokens, onReplaced: (how) => replaced.inc({ how }) });
+  });
+  if (observer === undefined) return undefined;
+  const replaced = metrics.counter(mixedPodMetrics.replaced);
+  const mixed = metrics.gauge(mixedPodMetrics.mixed);
+  mixed.collect(() => mixed.set(observer.term?.mixedPods ?? 0));
+  const workloads = metrics.gauge(mixedPodMetrics.workloads);
+  workloads.collect(() => workloads.set(observer.term?.mixedWorkloads ?? 0));
+  return observer;
+}

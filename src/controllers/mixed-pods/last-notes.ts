@@ -1,0 +1,55 @@
+import type { Caches } from "../../cache/caches.ts";
+import { openSpanOf } from "../../domain/pods/span.ts";
+import { annotationFor, recordedSpans, type SpanRecord } from "../../domain/pods/span-record.ts";
+import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
+import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
+import { configDiffered } from "../../domain/references/annotations.ts";
+import { sleep } from "../../lib/clock.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
+import { writeAnnotation } from "../observers/write-annotation.ts";
+import type { MixedPodWrites } from "./writes.ts";
+
+/** What {@link writeLastNotes} needs. */
+export interface LastNotesOptions extends MixedPodWrites {
+  readonly caches: Pick<Caches, "workload">;
+  readonly policy: ClusterPolicy;
+  readonly log: Logger;
+}
+
+/** Limits of the last notes: the next leader starts only after them. */
+const maxNotes = 100;
+const maxMs = 1_000;
+
+/**
+ * Notes the spans that are open when the leadership ends in good order, however short they are: the next leader may not see an edit that is
+ * taken back before it starts. Resolves after one second at the latest. Never rejects for a request.
+ */
+export async function writeLastNotes(
+  records: ReadonlyMap<string, SpanRecord>,
+  options: LastNotesOptions,
+): Promise<void> {
+  const { caches, clock, leadership, log, policy } = options;
+  const now = clock.wall();
+  const due = [...records].flatMap(([key, record]) => {
+    const workload = caches.workload(key);
+    if (workload === undefined || workload.uid !== record.uid || openSpanOf(recordedSpans(record)) === undefined)
+      return [];
+    if (rolloutPolicyOf(workload, policyFor(workload, policy)).mode.value === "observe") return [];
+    const text = annotationFor(record, workload.differed, true, now);
+    return text === workload.differed ? [] : [{ key, workload, text }];
+  });
+  if (due.length === 0 || leadership.abort.aborted || !leadership.valid()) return;
+  const written = due.slice(0, maxNotes).map(async ({ key, workload, text }) => {
+    try {
+      await writeAnnotation(workload, configDiffered, text, options);
+    } catch (error) {
+      log.warn(logMessages.mixedPodsKept, { workload: key, error: errorText(error) });
+    }
+  });
+  const end = new AbortController();
+  const signal = AbortSignal.any([end.signal, leadership.abort]);
+  await Promise.race([Promise.all(written), sleep(clock, maxMs, signal).catch(() => {})]);
+  end.abort();
+}

@@ -1,0 +1,73 @@
+import type { Workload } from "../../domain/model/workload.ts";
+import type { Lookup } from "../../domain/plan/plan.ts";
+import { readMargins } from "../../domain/pods/pod-state.ts";
+import type { ConfigObservation } from "../../domain/pods/span-record.ts";
+import type { ConfigName } from "../../domain/references/references.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { EndedRun } from "../observers/run-observer.ts";
+
+/** Returns what a run has shown about the live configuration; undefined if it has shown nothing, "ignored" if Wave ignores the workload. */
+export function observationOf(
+  { workload, plan, changes, caughtUp }: EndedRun,
+  lookup: Lookup,
+  clock: Clock,
+): ConfigObservation | "ignored" | undefined {
+  const now = clock.wall();
+  const difference = differenceOf(plan);
+  if (difference === undefined || difference === "ignored") return difference;
+  const { recordedHash: hash, recordedConfig, progress, uid, differed: annotation } = workload;
+  if (hash === undefined && recordedConfig === undefined) return undefined;
+  const onWall = (at: number) => now - (clock.monotonic() - at);
+  const times = difference.changed?.map((each) => lookup(each.kind, each.namespace, each.name)?.changedAt) ?? [];
+  const stored = times.filter((at) => at !== undefined && at > 0).map((at) => Number(at) * 1000);
+  return {
+    uid,
+    hash,
+    differs: difference.differs,
+    // After the caches once matched the hash, a difference without a change of an object comes from the references of the workload.
+    mayBeEdited: plan === "rolled" || !caughtUp || changes !== undefined,
+    liveHash: difference.liveHash,
+    // The watch may be behind: the API has the time of the change.
+    changedFrom: Math.min(now, ...stored, ...(changes ? [onWall(changes.first)] : [])),
+    changedTo: Math.min(now, changes === undefined ? (templateFixedAt(workload, lookup) ?? now) : onWall(changes.last)),
+    certain: caughtUp,
+    complete: progress.state === "complete" && plan !== "rolled",
+    annotation,
+    now,
+  };
+}
+
+/**
+ * Returns a time before the last edit of the pod template, if no tracked object changed since. Then the edit ended the difference, for example
+ * because the template names no missing key any more, and its Pods read what is current.
+ */
+function templateFixedAt({ references, templateEditedAt }: Workload, lookup: Lookup): number | undefined {
+  const changed = references.map((each) => lookup(each.kind, each.namespace, each.name)?.changedAt ?? 0);
+  if (templateEditedAt <= Math.max(0, ...changed)) return undefined;
+  return templateEditedAt * 1000 - readMargins.clocksMs - 1_000;
+}
+
+interface Difference {
+  readonly differs: boolean;
+  readonly liveHash: string | undefined;
+  readonly changed?: readonly ConfigName[] | undefined;
+}
+
+function differenceOf(plan: EndedRun["plan"]): Difference | "ignored" | undefined {
+  if (plan === "rolled") return { differs: true, liveHash: undefined };
+  switch (plan.outcome) {
+    case "current":
+      return { differs: false, liveHash: plan.view.hash };
+    case "held":
+      return plan.due.outcome === "roll"
+        ? { differs: true, liveHash: plan.due.hash, changed: plan.due.changed }
+        : undefined;
+    // A part of the configuration is missing. A container that does not need it may start.
+    case "waiting":
+      return { differs: true, liveHash: undefined, changed: [] };
+    case "ignore":
+      return "ignored";
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,75 @@
+import type { Pod } from "#kubernetes";
+import { trackedReferences } from "../../domain/config/tracked-references.ts";
+import type { WorkloadRow } from "../../domain/model/kind-row.ts";
+import { type Workload, type WorkloadObject, workloadKey } from "../../domain/model/workload.ts";
+import type { Lookup } from "../../domain/plan/plan.ts";
+import { type ObservedPod, observePod, readConfigOf } from "../../domain/pods/observed-pod.ts";
+import { podOwner } from "../../domain/pods/pod-owner.ts";
+import { podSelector } from "../../domain/pods/pod-selector.ts";
+import { configStateOf, readMargins } from "../../domain/pods/pod-state.ts";
+import { endOf, type Span } from "../../domain/pods/span.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { resources } from "../../kube/api/resources.ts";
+import { type FreshListOptions, freshList } from "../../kube/reads/fresh-list.ts";
+
+/** What the Pods of a workload run, after its configuration was taken back. */
+export interface PodsRead {
+  /** The number of Pods that serve. */
+  readonly total: number;
+  /** The mixed Pods, those that are not ready first. At most {@link maxListed}. */
+  readonly mixed: readonly ObservedPod[];
+  readonly mixedCount: number;
+  /** The number of Pods with another hash. */
+  readonly otherHash: number;
+  /** The number of other Pods that are not ready. */
+  readonly notReady: number;
+  /** The number of Pods that are not ready and older than the end of the last span: their status may be behind. */
+  readonly unsettled: number;
+}
+
+/** How many mixed Pods are kept in memory: they are replaced one at a time. */
+const maxListed = 100;
+
+/** What {@link readPods} needs to know about a workload. */
+export interface PodsToRead {
+  readonly object: WorkloadObject;
+  readonly workload: Workload;
+  readonly spans: readonly Span[];
+  readonly lookup: Lookup;
+  readonly policy: Policy;
+  readonly kinds: readonly WorkloadRow[];
+}
+
+/** Lists the Pods of a workload by its selector, in pages, and returns what they run. Rejects with the errors of requests. */
+export async function readPods(
+  { object, workload, spans, lookup, policy, kinds }: PodsToRead,
+  options: FreshListOptions,
+): Promise<PodsRead> {
+  const { namespace, recordedHash: hash, rolledAt } = workload;
+  const config = readConfigOf(trackedReferences(workload, lookup, policy).references);
+  const history = { hash, spans, changedAt: undefined, rolledAt: rolledAt * 1000 };
+  const lastEnd = Math.max(...spans.map(endOf));
+  const key = workloadKey(workload);
+  const labelSelector = podSelector((object.spec as { readonly selector?: unknown } | undefined)?.selector);
+  const seen = new Set<string>();
+  const mixed: ObservedPod[] = [];
+  let [total, mixedCount, otherHash, notReady, unsettled] = [0, 0, 0, 0, 0];
+  for await (const object of freshList<KubeObject & Pod>(resources.pods, namespace, options, { labelSelector })) {
+    const owner = podOwner(object.metadata, kinds);
+    // A list that had to start again yields a Pod twice.
+    if (owner === undefined || workloadKey(owner) !== key || seen.has(object.metadata.uid)) continue;
+    seen.add(object.metadata.uid);
+    const pod = observePod(object, config);
+    if (pod.ending) continue;
+    total++;
+    if (pod.hash !== hash) otherHash++;
+    const isMixed = configStateOf(pod, history) === "mixed";
+    if (isMixed) mixedCount++;
+    else if (!pod.ready) notReady++;
+    if (isMixed && mixed.length < maxListed) mixed.push(pod);
+    if (!pod.ready && pod.hash === hash && pod.createdAt <= lastEnd + readMargins.clocksMs) unsettled++;
+  }
+  mixed.sort((a, b) => Number(a.ready) - Number(b.ready));
+  return { total, mixed, mixedCount, otherHash, notReady, unsettled };
+}

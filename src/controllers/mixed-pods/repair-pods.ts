@@ -1,0 +1,147 @@
+import type { Caches } from "../../cache/caches.ts";
+import { type Workload, type WorkloadObject, workloadKey } from "../../domain/model/workload.ts";
+import { replacementHold } from "../../domain/pacing/replacement-hold.ts";
+import { planRollout } from "../../domain/plan/plan.ts";
+import { desiredPods } from "../../domain/pods/desired-pods.ts";
+import { planRepair } from "../../domain/pods/plan-repair.ts";
+import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
+import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
+import type { ObjectEvent } from "../../kube/events/event-object.ts";
+import type { Logger } from "../../telemetry/logging/log.ts";
+import type { PodsRead } from "./read-pods.ts";
+import { blockedEvent, evictedEvent, heldEvent, remainingEvent, repairEvent } from "./texts.ts";
+import { evictPod, type MixedPodWrites, rollAgain } from "./writes.ts";
+
+/** What is remembered of the repair of one workload. Times are in monotonic milliseconds. */
+export interface RepairProgress {
+  /** The number of mixed Pods when they were last read. */
+  readonly mixed: number;
+  /** When to continue. */
+  readonly nextAt: number;
+  /** The number of mixed Pods at the start of the repair. */
+  readonly atStart?: number;
+  readonly evictions?: number;
+  /** Whether a hold prevents the next step. It may end at any time. */
+  readonly isHeld?: boolean;
+  /** Whether a rollout was started. */
+  readonly hasRolled?: boolean;
+  /** Whether the API server has refused an eviction for lack of permission. */
+  readonly mayNotEvict?: boolean;
+  /** The last reported Event, so that each is reported once. */
+  readonly reported?: string;
+}
+
+/** The mixed Pods of a workload. */
+export interface FoundMixedPods {
+  readonly object: WorkloadObject;
+  readonly workload: Workload;
+  readonly pods: PodsRead;
+  readonly progress: RepairProgress | undefined;
+}
+
+/** What {@link repairPods} needs. */
+export interface RepairPodsOptions extends MixedPodWrites {
+  readonly caches: Pick<Caches, "lookup">;
+  readonly policy: ClusterPolicy;
+  /** Accepts an Event, which waits for its turn. */
+  readonly post: (event: ObjectEvent) => void;
+  readonly log: Logger;
+  readonly onReplaced: (how: "evicted" | "rolled") => void;
+  /** Takes a permit for one write. Resolves to false if the leadership is over. */
+  readonly takePermit: () => Promise<boolean>;
+}
+
+/** The delay of the next step after a write, and for each Pod of the workload, in milliseconds: each step lists all Pods. */
+const stepMs = 5_000;
+const stepPerPodMs = 20;
+/** The delay of the next look at Pods that wait for a person, for a hold or for a disruption budget. */
+const waitMs = 60_000;
+
+/**
+ * Carries out the next step of a repair: one eviction, a rollout, or only an Event. Returns what to remember; "over" if Wave has replaced
+ * Pods and they still look mixed, because clocks are wrong. Rejects with the errors of requests.
+ */
+export async function repairPods(
+  { object, workload, pods, progress: before }: FoundMixedPods,
+  options: RepairPodsOptions,
+): Promise<RepairProgress | "over"> {
+  const { clock } = options;
+  const { mixedCount, total } = pods;
+  const count = { mixed: mixedCount, total };
+  const after = (ms: number, changes: Partial<RepairProgress> = {}): RepairProgress => {
+    const atStart = before?.atStart || mixedCount;
+    return { ...before, isHeld: false, atStart, ...changes, mixed: mixedCount, nextAt: clock.monotonic() + ms };
+  };
+  const nextMs = Math.max(stepMs, total * stepPerPodMs);
+  const report = (event: Omit<ObjectEvent, "regarding">) => {
+    if (before?.reported === event.message) return {};
+    postEvent(workload, event, options);
+    return { reported: event.message };
+  };
+  // A rollout is replacing Pods.
+  if (workload.progress.state === "progressing" && pods.otherHash > 0) return after(nextMs);
+  const held = repairHold(workload, options);
+  if (held === "outdated") return after(nextMs);
+  if (held !== undefined) {
+    const untilMs = held.until === undefined ? waitMs : Math.max(stepMs, held.until - clock.wall());
+    // An interval ends soon by itself.
+    const reported = held.reason === "interval" ? {} : report(heldEvent(count, held.message));
+    return after(Math.min(waitMs, untilMs), { ...reported, isHeld: true });
+  }
+  const { evictions = 0, atStart = mixedCount, hasRolled, mayNotEvict } = before ?? {};
+  const wish = rolloutPolicyOf(workload, policyFor(workload, options.policy)).mixed;
+  const repair = planRepair({ object, total: Math.max(total, atStart), mixed: atStart, wish, mayEvict: !mayNotEvict });
+  if (repair.action === "report") return after(waitMs, report(repairEvent(repair, count)));
+  if (hasRolled && workload.progress.state === "progressing") return after(nextMs);
+  if (hasRolled || evictions > 2 * atStart) {
+    report(remainingEvent(count));
+    return "over";
+  }
+  if (repair.action === "roll") {
+    const reported = report(repairEvent(repair, count));
+    if (!(await options.takePermit())) return after(0, reported);
+    if ((await rollAgain(workload, options)) === "changed") return after(stepMs, reported);
+    options.onReplaced("rolled");
+    return after(nextMs, { ...reported, hasRolled: true });
+  }
+  const reported = evictions === 0 ? report(repairEvent(repair, count)) : {};
+  const isWaiting = total < desiredPods(object) || pods.notReady > 0;
+  const [next] = pods.mixed;
+  if (isWaiting || next === undefined) return after(nextMs, reported);
+  if (!(await options.takePermit())) return after(0, reported);
+  const evicted = await evictPod(workload.namespace, next, options);
+  switch (evicted.type) {
+    case "evicted":
+      options.onReplaced("evicted");
+      postEvent(workload, evictedEvent(next.name), options);
+      return after(nextMs, { ...reported, evictions: evictions + 1 });
+    case "changed":
+      return after(stepMs, reported);
+    case "forbidden":
+      return after(0, { ...reported, mayNotEvict: true });
+    case "blocked": {
+      const blocked = report(blockedEvent(next.name));
+      return after(Math.max(2 * stepMs, Math.min(waitMs, evicted.retryAfterMs)), { ...reported, ...blocked });
+    }
+  }
+}
+
+/** Returns what holds a repair now; "outdated" if the configuration differs again. */
+export function repairHold(
+  workload: Workload,
+  { caches, policy, clock }: Pick<RepairPodsOptions, "caches" | "policy" | "clock">,
+) {
+  const ofWorkload = policyFor(workload, policy);
+  const plan = planRollout(workload, caches.lookup, ofWorkload);
+  if (plan.outcome !== "current") return "outdated";
+  const { view } = plan;
+  const decision = { outcome: "roll", hash: view.hash, view, changed: undefined } as const;
+  return replacementHold(workload, decision, caches.lookup, ofWorkload, clock.wall());
+}
+
+function postEvent(workload: Workload, event: Omit<ObjectEvent, "regarding">, { post, log }: RepairPodsOptions): void {
+  const { row, namespace, name, uid } = workload;
+  const regarding = { apiVersion: row.apiVersion, kind: row.kind, namespace, name, uid };
+  log.info("mixed Pods", { workload: workloadKey(workload), event: event.message });
+  post({ regarding, ...event, repeats: "perhaps" });
+}

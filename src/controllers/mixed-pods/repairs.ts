@@ -1,0 +1,241 @@
+import type { Caches } from "../../cache/caches.ts";
+import { workloadPath } from "../../cache/workloads/workload-resource.ts";
+import {
+  MalformedWorkload,
+  namespaceOf,
+  toWorkload,
+  type Workload,
+  type WorkloadObject,
+} from "../../domain/model/workload.ts";
+import { readMargins } from "../../domain/pods/pod-state.ts";
+import { endOf, openSpanOf } from "../../domain/pods/span.ts";
+import {
+  annotationFor,
+  noteAfterMs,
+  observeConfig,
+  recordedSpans,
+  type SpanRecord,
+  withoutSpansUntil,
+} from "../../domain/pods/span-record.ts";
+import { policyFor } from "../../domain/policy/cluster-policy.ts";
+import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
+import { configDiffered } from "../../domain/references/annotations.ts";
+import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { getIfExists } from "../../kube/reads/get-if-exists.ts";
+import { LeaderPermits } from "../../runtime/leader-permits.ts";
+import { done, type Result } from "../../runtime/result.ts";
+import type { TokenBucket } from "../../runtime/token-bucket.ts";
+import { Workers } from "../../runtime/workers.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
+import type { EndedRun } from "../observers/run-observer.ts";
+import { writeAnnotation } from "../observers/write-annotation.ts";
+import { writeLastNotes } from "./last-notes.ts";
+import { observationOf } from "./observation.ts";
+import { readPods } from "./read-pods.ts";
+import { type RepairPodsOptions, type RepairProgress, repairHold, repairPods } from "./repair-pods.ts";
+
+/** What the repairs need. */
+export interface RepairsOptions extends Omit<RepairPodsOptions, "caches" | "client" | "takePermit"> {
+  readonly client: Pick<ApiClient, "request" | "stream">;
+  readonly caches: Pick<Caches, "lookup" | "workload" | "kinds">;
+  readonly tokens: TokenBucket;
+  readonly random: () => number;
+}
+
+/** Reading ten thousand Pods takes seconds, so that a few workloads are read at once. */
+const workloadsAtOnce = 4;
+const workloadsOfNamespaceAtOnce = 2;
+const backoff = { baseMs: 1_000, retryMaxMs: 300_000 };
+/** The API shows the status of a Pod up to this time after a container started, in milliseconds. */
+const statusDelayMs = 5_000;
+/** The delay of the next look at Pods that are not ready, in milliseconds: the status of their node may be unknown. */
+const unsettledMs = 60_000;
+/** Minimum time between two equal notes: caches may be behind, or another client removes the annotation. */
+const noteAgainMs = 30_000;
+
+/**
+ * The memory and the queue of workloads whose configuration differed from that of their recorded hash, for one leadership. When it is the
+ * same again, their Pods are read and mixed Pods are replaced. The annotations have what the next leader needs.
+ */
+export class Repairs {
+  readonly #options: RepairsOptions;
+  readonly #workers: Workers;
+  readonly #permits: LeaderPermits;
+  readonly #records = new Map<string, SpanRecord>();
+  readonly #progress = new Map<string, RepairProgress>();
+  /** The workloads that were just rolled: until the next run, the memory and the caches are of the time before. */
+  readonly #rolled = new Set<string>();
+  readonly #notes = new Map<string, { readonly text: string | undefined; readonly at: number }>();
+
+  constructor(options: RepairsOptions) {
+    const { clock, random } = options;
+    this.#options = options;
+    this.#permits = new LeaderPermits({ ...options, flowOf: namespaceOf });
+    this.#workers = new Workers({
+      clock,
+      random,
+      workers: workloadsAtOnce,
+      flowOf: namespaceOf,
+      workersPerFlow: workloadsOfNamespaceAtOnce,
+      backoff,
+      urgencyOf: () => "low",
+      reconcile: (key) => this.#run(key),
+    });
+  }
+
+  /** The number of mixed Pods of all workloads, as they were last read. */
+  get mixedPods(): number {
+    return this.#progress.values().reduce((sum, { mixed }) => sum + mixed, 0);
+  }
+
+  /** The number of workloads with mixed Pods. */
+  get mixedWorkloads(): number {
+    return this.#progress.values().reduce((count, { mixed }) => count + (mixed > 0 ? 1 : 0), 0);
+  }
+
+  /** Receives how a run of the rollout controller ended. */
+  observe(key: string, run: EndedRun): void {
+    const seen = observationOf(run, this.#options.caches.lookup, this.#options.clock);
+    if (seen === undefined) return;
+    const record = seen === "ignored" ? undefined : observeConfig(this.#records.get(key), seen);
+    if (record !== undefined) this.#records.set(key, record);
+    else if (seen === "ignored") this.forget(key);
+    else this.#reset(key);
+    if (run.plan === "rolled") {
+      this.#rolled.add(key);
+      return;
+    }
+    this.#rolled.delete(key);
+    const isNoted = seen !== "ignored" && seen.annotation !== undefined;
+    if (record !== undefined || isNoted) this.#workers.add(key, { urgency: "low" });
+  }
+
+  /** Works until the leadership ends, and then notes the open spans. */
+  async run(): Promise<void> {
+    await this.#workers.run(this.#permits.over);
+    await writeLastNotes(this.#records, this.#options);
+  }
+
+  /** Forgets a workload that is gone or ignored. */
+  forget(key: string): void {
+    this.#reset(key);
+    this.#notes.delete(key);
+  }
+
+  /** Forgets the spans of a workload. The caches may still have the annotation that Wave has just removed. */
+  #reset(key: string): void {
+    this.#rolled.delete(key);
+    this.#records.delete(key);
+    this.#progress.delete(key);
+  }
+
+  async #run(key: string): Promise<Result> {
+    try {
+      return await this.#workload(key);
+    } catch (error) {
+      if (this.#permits.isOver || error instanceof MalformedWorkload) return done;
+      if (apiFailureOf(error) === undefined) throw error;
+      this.#options.log.warn(logMessages.mixedPodsKept, { workload: key, error: errorText(error) });
+      return { type: "retry", atLeastMs: retryAfterMs(error) };
+    }
+  }
+
+  async #workload(key: string): Promise<Result> {
+    const { caches, policy, clock } = this.#options;
+    const workload = caches.workload(key);
+    const record = this.#records.get(key);
+    if (workload === undefined || workload.deleting || (record !== undefined && record.uid !== workload.uid)) {
+      this.forget(key);
+      return done;
+    }
+    if (this.#rolled.has(key)) return done;
+    const isObserved = rolloutPolicyOf(workload, policyFor(workload, policy)).mode.value === "observe";
+    const againMs = isObserved ? undefined : await this.#note(key, workload, record);
+    const spans = record === undefined ? [] : recordedSpans(record);
+    const open = openSpanOf(spans);
+    if (record === undefined || spans.length === 0) return againMs === undefined ? done : again(againMs);
+    if (open !== undefined) {
+      const noteInMs = open.from + noteAfterMs - clock.wall();
+      return noteInMs > 0 ? again(noteInMs) : againMs === undefined ? done : again(againMs);
+    }
+    const readInMs = Math.max(...spans.map(endOf)) + readMargins.clocksMs + statusDelayMs - clock.wall();
+    if (readInMs > 0) return again(readInMs);
+    const { nextAt = 0, isHeld } = this.#progress.get(key) ?? {};
+    const waitMs = nextAt - clock.monotonic();
+    const isReleased = isHeld && repairHold(workload, this.#options) === undefined;
+    return waitMs > 0 && !isReleased ? again(waitMs) : this.#repair(key, record, workload);
+  }
+
+  /** Writes the annotation if it differs. Returns when it must be checked again; undefined if it need not be. */
+  async #note(key: string, workload: Workload, record: SpanRecord | undefined): Promise<number | undefined> {
+    const { clock } = this.#options;
+    const hasMixedPods = (this.#progress.get(key)?.mixed ?? 0) > 0;
+    const text = annotationFor(record, workload.differed, hasMixedPods, clock.wall());
+    if (text === workload.differed) return undefined;
+    const last = this.#notes.get(key);
+    const sinceMs = clock.monotonic() - (last?.at ?? Number.NEGATIVE_INFINITY);
+    if (last?.text === text && sinceMs < noteAgainMs) return noteAgainMs - sinceMs;
+    if (!(await this.#permits.take(key))) return undefined;
+    this.#notes.set(key, { text, at: clock.monotonic() });
+    await writeAnnotation(workload, configDiffered, text, this.#options);
+    return noteAgainMs;
+  }
+
+  /** Reads the Pods and replaces the next mixed Pod, or drops the spans if no Pod is mixed any more. */
+  async #repair(key: string, record: SpanRecord, cached: Workload): Promise<Result> {
+    const { client, caches, clock, log, policy, leadership } = this.#options;
+    const { row } = cached;
+    // The Pods of other kinds are not known, or do not show what they were created from.
+    if (!cached.strategy.podsCarryHash || row.replicaSetLabel === undefined) return this.#settled(key, record);
+    const request = { path: workloadPath(cached), signal: leadership.abort };
+    const object = await getIfExists<KubeObject & WorkloadObject>(client, request);
+    if (object === undefined) return done;
+    const workload = toWorkload(row, object, policy);
+    // The rollout controller will run for what has changed.
+    if (workload.uid !== record.uid || workload.recordedHash !== record.hash || workload.deleting) return done;
+    const spans = recordedSpans(record);
+    const lookup = caches.lookup;
+    const ofWorkload = policyFor(workload, policy);
+    const toRead = { object, workload, spans, lookup, policy: ofWorkload, kinds: caches.kinds() };
+    const pods = await readPods(toRead, { client, clock, log, signal: leadership.abort });
+    if (this.#permits.isOver) return done;
+    if (pods.mixedCount > 0) {
+      const found = { key, object, workload, pods, progress: this.#progress.get(key) };
+      const progress = await repairPods(found, {
+        ...this.#options,
+        takePermit: () => this.#permits.take(key),
+      });
+      if (progress === "over") return this.#settled(key, record);
+      // Kept also if a run has changed the record meanwhile: otherwise the step would be repeated at once.
+      if (this.#records.get(key)?.uid === record.uid) this.#progress.set(key, progress);
+      return again(0);
+    }
+    const readsFiles = workload.references.some(
+      ({ reads, kind }) => reads === "files" || kind === "SecretProviderClass",
+    );
+    const marginMs = readsFiles ? readMargins.filesMs : readMargins.clocksMs;
+    const finalInMs = Math.max(...spans.map(endOf)) + marginMs + statusDelayMs - clock.wall();
+    if (finalInMs <= 0 && pods.unsettled === 0) return this.#settled(key, record);
+    const nextAt = clock.monotonic() + Math.max(finalInMs, pods.unsettled > 0 ? unsettledMs : 0);
+    const { mixed: _mixed, ...before } = this.#progress.get(key) ?? {};
+    this.#progress.set(key, { ...before, mixed: 0, nextAt });
+    return again(0);
+  }
+
+  /** Drops the spans for which all Pods are right, and then their annotation. */
+  #settled(key: string, record: SpanRecord): Result {
+    const left = withoutSpansUntil(record, Math.max(...recordedSpans(record).map(endOf)));
+    if (this.#records.get(key) !== record) return again(0);
+    this.#progress.delete(key);
+    if (left === undefined) this.#records.delete(key);
+    else this.#records.set(key, left);
+    return again(0);
+  }
+}
+
+function again(delayMs: number): Result {
+  return { type: "requeueAfter", delayMs: Math.max(10, Math.min(delayMs, 600_000)) };
+}

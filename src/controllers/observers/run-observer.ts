@@ -1,0 +1,68 @@
+// Observers of the rollout controller: controllers that learn from how its runs ended. They know none of its code.
+import type { Workload } from "../../domain/model/workload.ts";
+import type { RolloutPlan } from "../../domain/plan/plan.ts";
+import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Leadership } from "../../runtime/leadership.ts";
+import { TokenBucket } from "../../runtime/token-bucket.ts";
+
+/** How a run of the rollout controller ended that has read configuration. */
+export interface EndedRun {
+  readonly workload: Workload;
+  /** The plan; "rolled" if it was a rollout that was just written. Then `workload` is as it was before. */
+  readonly plan: RolloutPlan | "rolled";
+  /** The first and the last change that was seen before the run, in monotonic milliseconds. */
+  readonly changes: { readonly first: number; readonly last: number } | undefined;
+  /** Whether the caches once matched the recorded hash, so that a difference is a later change. */
+  readonly caughtUp: boolean;
+}
+
+/** Works while Wave leads. Receives runs, which have no effect otherwise. */
+export interface RunObserver {
+  /** Receives how a run of the rollout controller for a workload ended. */
+  observe(key: string, run: EndedRun): void;
+  /** Forgets a workload that is gone. */
+  forget(key: string): void;
+  /** Works for one leadership. */
+  run(leadership: Leadership): Promise<void>;
+}
+
+/** What {@link createRunObserver} needs. */
+export interface RunObserverOptions {
+  readonly policy: ClusterPolicy;
+  readonly clock: Clock;
+  /** The writes per second of this observer, in addition to those of rollouts. */
+  readonly updateRate: number;
+  readonly updateBurst: number;
+}
+
+/** What an observer is for one leadership. */
+export interface ObserverTerm extends Omit<RunObserver, "run"> {
+  run(): Promise<void>;
+}
+
+/** Returns an observer that `start` makes anew for each leadership; undefined if Wave writes nothing. Nothing happens before `run`. */
+export function createRunObserver<Term extends ObserverTerm>(
+  { policy, clock, updateRate, updateBurst }: RunObserverOptions,
+  start: (leadership: Leadership, tokens: TokenBucket) => Term,
+): (RunObserver & { readonly term: Term | undefined }) | undefined {
+  if (policy.pacing?.observe) return undefined;
+  // Kept for all leaderships: writes of the one before use up the rate, too.
+  const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
+  let term: Term | undefined;
+  return {
+    get term() {
+      return term;
+    },
+    observe: (key, run) => term?.observe(key, run),
+    forget: (key) => term?.forget(key),
+    run: async (leadership) => {
+      term = start(leadership, tokens);
+      try {
+        await term.run();
+      } finally {
+        term = undefined;
+      }
+    },
+  };
+}

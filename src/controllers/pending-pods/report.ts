@@ -1,0 +1,65 @@
+import type { Caches } from "../../cache/caches.ts";
+import { describeMissing } from "../../domain/config/messages.ts";
+import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
+import { type Workload, workloadKey } from "../../domain/model/workload.ts";
+import { planRollout } from "../../domain/plan/plan.ts";
+import { podOwner } from "../../domain/pods/pod-owner.ts";
+import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
+import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import type { ObjectEvent } from "../../kube/events/event-object.ts";
+
+/** What {@link PendingPodReport} needs. */
+export interface PendingPodReportOptions {
+  readonly caches: Pick<Caches, "workload" | "kinds" | "lookup">;
+  readonly policy: ClusterPolicy;
+  /** Accepts an Event, which waits for its turn. */
+  readonly post: (event: ObjectEvent) => void;
+}
+
+/** The Pods that are remembered as reported: tenants decide how many Pods are pending. */
+const mostRemembered = 2_000;
+
+/** Writes an Event on each pending Pod that names what the Pod waits for. Without it, `kubectl describe pod` shows nothing. */
+export class PendingPodReport {
+  readonly #options: PendingPodReportOptions;
+  /** The text that was reported on each Pod, by uid. */
+  readonly #reported = new Map<string, string>();
+
+  constructor(options: PendingPodReportOptions) {
+    this.#options = options;
+  }
+
+  /** Reports on one Pod, unless its Event has the same text. */
+  report({ metadata }: KubeObject): void {
+    const { namespace = "", name, uid = "" } = metadata;
+    const workload = this.#ownerOf(metadata);
+    if (workload === undefined || !isSchedulingHeld(workload)) return;
+    const { caches, policy, post } = this.#options;
+    const plan = planRollout(workload, caches.lookup, policyFor(workload, policy));
+    if (plan.outcome !== "waiting") return;
+    const message = pendingPodText(describeMissing(plan.missing, namespace));
+    if (this.#reported.get(uid) === message) return;
+    const [oldest] = this.#reported.keys();
+    if (this.#reported.size >= mostRemembered && oldest !== undefined) this.#reported.delete(oldest);
+    this.#reported.set(uid, message);
+    const regarding = { apiVersion: "v1", kind: "Pod", namespace, name, uid };
+    post({ regarding, type: "Warning", reason: "SchedulingDisabled", message, repeats: "perhaps" });
+  }
+
+  /** Returns the workload of a Pod from the cache, if the Pod belongs to it and not to one of the same name before it. */
+  #ownerOf(metadata: KubeObject["metadata"]): Workload | undefined {
+    const { caches } = this.#options;
+    const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+    const named = podOwner(metadata, caches.kinds());
+    if (owner === undefined || named === undefined || !isDnsSubdomain(named.name)) return undefined;
+    const workload = caches.workload(workloadKey(named));
+    const isCurrent = workload?.row.replicaSetLabel !== "" || workload.uid === owner.uid;
+    return isCurrent ? workload : undefined;
+  }
+}
+
+/** Returns the text of the Event on a pending Pod. docs/events.md has the same text. */
+export function pendingPodText(missing: string): string {
+  return `Pod is pending. Waiting for ${missing}. Create what is missing.`;
+}

@@ -1,0 +1,65 @@
+import { expect, it } from "vitest";
+import {
+  configMap,
+  lookupOf,
+  pinnedCopy,
+  workload as toFixture,
+  workloadObject,
+} from "../../../test/support/domain/objects.ts";
+import { ApiError } from "../../kube/api/errors.ts";
+import type { ApiRequest } from "../../kube/http/api-request.ts";
+import { readLaterPins } from "./read-later-pins.ts";
+
+const [first, second] = ["page=page-0000000001", "page=page-0000000002"];
+const copies = [pinnedCopy("page-0000000001", { a: "1" }), pinnedCopy("page-0000000002", { a: "2" })];
+const fixture = {
+  annotations: { "wave.pusher.com/pin-config": "true" },
+  templateAnnotations: { "wave.pusher.com/config-hash": "x", "wave.pusher.com/pinned": first },
+  pod: { containers: [{ name: "web", envFrom: [{ configMapRef: { name: "page" } }] }] },
+};
+const undone = { ...toFixture(fixture), uid: "web" };
+
+const revision = (pinned: string, seconds: number, owner = "web") => ({
+  metadata: {
+    name: `web-${seconds}`,
+    creationTimestamp: new Date(seconds * 1000).toISOString(),
+    ownerReferences: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web", uid: owner, controller: true }],
+  },
+  spec: { template: { metadata: { annotations: { "wave.pusher.com/pinned": pinned } } } },
+});
+
+/** Returns the later pins of a workload that is undone to the first pins, and the number of requests. */
+async function laterPins(revisions: readonly object[], page: string, changedAt: number, refuse = false) {
+  let requests = 0;
+  const client = {
+    request: async <T>({ path }: ApiRequest): Promise<T> => {
+      requests++;
+      if (refuse) throw new ApiError({ request: "list", status: 403, reason: "Forbidden", serverMessage: "" });
+      return (path.endsWith("/replicasets") ? { items: revisions } : workloadObject(fixture)) as T;
+    },
+  };
+  const live = { lookup: async () => lookupOf({ ...configMap("page", { a: page }), changedAt }, ...copies) };
+  const found = await readLaterPins(undone, { client, live, signal: new AbortController().signal });
+  return { pinned: found?.pinned, requests };
+}
+
+const both = [revision(first, 10), revision(second, 20)];
+
+it("returns the pins of the revision that was undone, with two requests", async () => {
+  expect(await laterPins(both, "2", 15)).toEqual({ pinned: second, requests: 2 });
+});
+
+it.each<[string, readonly object[], string, number]>([
+  ["was edited after the later revision", both, "2", 21],
+  ["has other content than the later revision", both, "3", 15],
+  ["has no later revision", [revision(first, 20), revision(second, 10)], "2", 15],
+  ["was rolled in the same second", [revision(first, 20), revision(second, 20)], "2", 15],
+  ["has no revision of its pods", [revision(second, 20)], "2", 15],
+  ["has only revisions of another workload", [revision(first, 10), revision(second, 20, "other")], "2", 15],
+])("returns nothing if the workload or its ConfigMap %s", async (_what, revisions, page, changedAt) => {
+  expect((await laterPins(revisions, page, changedAt)).pinned).toBeUndefined();
+});
+
+it("returns nothing without permission to list revisions", async () => {
+  expect((await laterPins(both, "2", 15, true)).pinned).toBeUndefined();
+});

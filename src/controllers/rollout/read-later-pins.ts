@@ -1,0 +1,88 @@
+import { workloadPath } from "../../cache/workloads/workload-resource.ts";
+import type { Lookup } from "../../domain/config/view-of-references.ts";
+import type { Workload, WorkloadObject } from "../../domain/model/workload.ts";
+import { undoSince } from "../../domain/pinning/undo.ts";
+import { podSelector } from "../../domain/pods/pod-selector.ts";
+import { pinnedAnnotation } from "../../domain/references/annotations.ts";
+import { epochSeconds } from "../../domain/references/field-managers.ts";
+import { annotationPointer, valueAtPointer } from "../../domain/syntax/json-patch.ts";
+import type { KubeList, KubeObject } from "../../kube/api/api-types.ts";
+import { isForbidden, isNotFound } from "../../kube/api/errors.ts";
+import { resourcePath, resources } from "../../kube/api/resources.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import type { LiveReads } from "./freshness/live-reads.ts";
+import type { SeenPins } from "./record/seen-pins.ts";
+
+/** What {@link readLaterPins} needs. */
+export interface LaterPinsOptions {
+  readonly client: Pick<ApiClient, "request">;
+  readonly live: Pick<LiveReads, "lookup">;
+  readonly signal: AbortSignal;
+}
+
+/** The most revisions that are read, and that are compared. `revisionHistoryLimit` is 10 by default. */
+const maxRead = 200;
+const maxCompared = 10;
+
+interface Revision {
+  readonly pinned: string;
+  /** Seconds since the epoch. */
+  readonly createdAt: number;
+}
+
+/**
+ * Returns the pins that a workload had before an undo that no Wave has seen: those of a revision that was created after the revision of its
+ * pod template, and that has the live content. An edit after that revision is a new change. Returns undefined without such a revision, or
+ * without permission to read revisions. Throws what requests throw.
+ */
+export async function readLaterPins(
+  workload: Workload,
+  { client, live, signal }: LaterPinsOptions,
+): Promise<SeenPins | undefined> {
+  try {
+    const revisions = await readRevisions(workload, client, signal);
+    const own = revisions.filter(({ pinned }) => pinned === workload.pinned);
+    const since = Math.max(...own.map(({ createdAt }) => createdAt));
+    const later = revisions
+      .filter(({ createdAt, pinned }) => createdAt > since && pinned !== workload.pinned)
+      .sort((a, b) => b.createdAt - a.createdAt)
+      .slice(0, maxCompared);
+    if (own.length === 0 || later.length === 0) return undefined;
+    const lookup = await live.lookup(workload, [workload.pinned, ...later.map(({ pinned }) => pinned)]);
+    const undone = later.find((revision) => isUndone(workload, revision, lookup));
+    return undone && { uid: workload.uid, pinned: undone.pinned, rejected: workload.rejected };
+  } catch (error) {
+    if (isForbidden(error) || isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Reports whether the live content is what a later revision was rolled to. */
+function isUndone(workload: Workload, { pinned, createdAt }: Revision, lookup: Lookup): boolean {
+  const undo = undoSince(workload, { pinned, rejected: workload.rejected }, lookup);
+  const changedAt = (name: string) => lookup("ConfigMap", workload.namespace, name)?.changedAt ?? 0;
+  return undo?.names.every((name) => changedAt(name) <= createdAt) ?? false;
+}
+
+async function readRevisions(
+  workload: Workload,
+  client: Pick<ApiClient, "request">,
+  signal: AbortSignal,
+): Promise<readonly Revision[]> {
+  const { row, namespace, uid } = workload;
+  if (row.replicaSetLabel === undefined) return [];
+  const { spec } = await client.request<WorkloadObject>({ method: "GET", path: workloadPath(workload), signal });
+  const [resource, template] =
+    row.replicaSetLabel === ""
+      ? ([resources.controllerRevisions, "/data/spec/template"] as const)
+      : ([resources.replicaSets, "/spec/template"] as const);
+  const path = resourcePath(resource, { namespace });
+  const query = { labelSelector: podSelector(spec?.selector), limit: maxRead };
+  const { items } = await client.request<KubeList<KubeObject>>({ method: "GET", path, query, signal });
+  return (items ?? []).flatMap((object) => {
+    const { ownerReferences, creationTimestamp } = object.metadata;
+    const pinned = valueAtPointer(object, annotationPointer(pinnedAnnotation, `${template}/metadata`));
+    const isOwned = ownerReferences?.some((owner) => owner.controller && owner.uid === uid);
+    return isOwned && typeof pinned === "string" ? [{ pinned, createdAt: epochSeconds(creationTimestamp) }] : [];
+  });
+}

@@ -1,0 +1,25 @@
+import { expect, it } from "vitest";
+import { outdated } from "../../../../test/support/pacing/due.ts";
+import type { Progress } from "../../../domain/model/progress.ts";
+import { type ProgressRecord, recordProgress } from "./pacing-record.ts";
+
+const at = (step: number): Progress => ({ state: "progressing", step, available: 1 });
+const complete: Progress = { state: "complete", since: undefined };
+
+/** Returns when a rollout last made progress, after these states, one each second. */
+function advancedAfter(...states: readonly Progress[]): number | undefined {
+  const findings: { progress: ProgressRecord | undefined } = { progress: undefined };
+  const workload = outdated();
+  for (const [second, progress] of states.entries()) recordProgress(findings, { ...workload, progress }, second);
+  return findings.progress?.advancedAt;
+}
+
+it("a rollout advances with each Pod that is replaced or becomes available", () => {
+  expect(advancedAfter(at(1), at(1), at(2), at(2))).toBe(2);
+  expect(advancedAfter(at(1), at(2), complete)).toBe(2);
+});
+
+it("a rollout does not advance if a Pod becomes available again and again", () => {
+  expect(advancedAfter(at(1), at(2), at(1), at(2), at(1), at(2))).toBe(1);
+  expect(advancedAfter(at(1), complete, at(1), complete, at(2), complete)).toBe(1);
+});

@@ -1,0 +1,21 @@
+import { changedUserAnnotations, isUndone } from "../../../domain/admission/undo-request.ts";
+import type { Workload } from "../../../domain/model/workload.ts";
+import type { Annotations } from "../../../domain/references/wave-annotations.ts";
+
+/** The annotations that a workload had when it was last seen. */
+export interface SeenAnnotations {
+  readonly uid: string;
+  readonly values: Annotations;
+  /** The names of those that `kubectl rollout undo` changed, until anyone changes annotations again. */
+  readonly changedByUndo: readonly string[];
+}
+
+/** Returns the annotations to remember of a workload. A process that did not see the workload before the undo recognizes none. */
+export function seenAnnotations(seen: SeenAnnotations | undefined, workload: Workload): SeenAnnotations {
+  const { uid } = workload;
+  const { values } = workload.annotationReads;
+  if (seen === undefined || seen.uid !== uid) return { uid, values, changedByUndo: [] };
+  const changed = changedUserAnnotations(seen.values, values);
+  if (changed.length === 0) return { ...seen, values };
+  return { uid, values, changedByUndo: isUndone(workload) ? changed : [] };
+}

@@ -1,0 +1,300 @@
+import type { Caches, StoreChange } from "../../cache/caches.ts";
+import type { Config } from "../../domain/config/digest.ts";
+import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload.ts";
+import type { StuckPins } from "../../domain/plan/lost-copy-plan.ts";
+import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
+import { unpaced } from "../../domain/policy/pacing-flags.ts";
+import { sharedString } from "../../domain/syntax/shared-string.ts";
+import type { ObjectEvent } from "../../kube/events/event-object.ts";
+import type { EventRecorder } from "../../kube/events/event-recorder.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { runAll } from "../../lib/run-all.ts";
+import type { Priority } from "../../runtime/fair-queue.ts";
+import type { Leadership } from "../../runtime/leadership.ts";
+import type { Result } from "../../runtime/result.ts";
+import { resync } from "../../runtime/resync.ts";
+import type { TokenBucket } from "../../runtime/token-bucket.ts";
+import { Workers } from "../../runtime/workers.ts";
+import { WritePermits } from "../../runtime/write-permits.ts";
+import type { Logger } from "../../telemetry/logging/log.ts";
+import type { RunObserver } from "../observers/run-observer.ts";
+import { type BatchQueue, createBatchQueue } from "./batches/batch-queue.ts";
+import { reportHalt } from "./batches/halted-objects.ts";
+import { endedRun } from "./ended-run.ts";
+import type { LiveReads } from "./freshness/live-reads.ts";
+import { type ReconcileOptions, reconcile } from "./reconcile.ts";
+import {
+  type FinishedRun,
+  finish,
+  hasNewChanges,
+  recordRequest,
+  recordSeenChange,
+  recordStuckPins,
+  recordUnsettledChange,
+  startRun,
+} from "./record/finish.ts";
+import { holdAfter, isSettling, type LastRollout } from "./record/pacing-record.ts";
+import { RememberedViews } from "./record/remembered-views.ts";
+import { resultOf, rolloutBackoff } from "./record/requeue.ts";
+import { findingsOf, type WorkloadRecord } from "./record/workload-record.ts";
+import { WorkloadRecords } from "./record/workload-records.ts";
+import { EventOutbox } from "./report/event-outbox.ts";
+import { EventReporter } from "./report/event-reporter.ts";
+import { returnedChangeEvent } from "./report/event-texts.ts";
+import { OutcomeReport } from "./report/outcome-report.ts";
+import { type ConfigEventOptions, postConfigEvent } from "./report/post-config-event.ts";
+import type { RolloutGauges, RolloutMetrics } from "./report/rollout-metrics.ts";
+import { RestartWatch } from "./restarts/restart-watch.ts";
+
+/** What {@link RolloutWorkers} need. */
+export interface RolloutWorkersOptions {
+  readonly client: Pick<ApiClient, "request" | "stream">;
+  readonly leadership: Leadership;
+  readonly caches: Pick<
+    Caches,
+    "copiesIn" | "kinds" | "lookup" | "syncedUpTo" | "workload" | "workloads" | "workloadsIn" | "workloadsReading"
+  >;
+  readonly live: LiveReads;
+  readonly policy: ClusterPolicy;
+  readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  readonly tokens: TokenBucket;
+  readonly recorder: EventRecorder;
+  readonly metrics: RolloutMetrics;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly syncPeriodMs: number;
+  readonly workers: number;
+  readonly webhooks: boolean;
+  readonly random: () => number;
+  /** Other controllers, which receive what each run has shown about the configuration. Default: none. */
+  readonly observers?: readonly Pick<RunObserver, "observe" | "forget">[];
+}
+
+/** How long the last Events may take when the leadership ends. */
+const lastEventsMs = 1_000;
+
+/** Limit of the ConfigMaps on which one return is reported. The Event on the workload names the number of all of them. */
+const maxConfigEvents = 5;
+
+/** The share of the workers that one namespace may occupy: its writes may take as long as its admission webhooks. */
+const shareOfNamespace = 0.8;
+
+/**
+ * The queue of workloads, its workers, and a record of each workload, for one leadership. Nothing of it outlives the
+ * leadership: another leader may have written after it.
+ */
+export class RolloutWorkers {
+  readonly #options: RolloutWorkersOptions;
+  readonly #records = new WorkloadRecords();
+  readonly #workers: Workers;
+  readonly #permits: WritePermits;
+  readonly #restarts: RestartWatch;
+  /** Undefined if batches are off. */
+  readonly #batches: BatchQueue | undefined;
+  readonly #outbox: EventOutbox;
+  readonly #views: RememberedViews;
+  readonly #reconciling: ReconcileOptions;
+  readonly #report: OutcomeReport;
+  readonly #configEvents: ConfigEventOptions;
+
+  constructor(options: RolloutWorkersOptions) {
+    const { clock, random, recorder, leadership, tokens, metrics, log, workers } = options;
+    this.#options = options;
+    this.#workers = new Workers({
+      clock,
+      random,
+      workers,
+      flowOf: namespaceOf,
+      workersPerFlow: Math.ceil(workers * shareOfNamespace),
+      backoff: rolloutBackoff,
+      urgencyOf: (key) => priorityOf(this.#records.get(key)),
+      reconcile: (key) => this.#run(key, this.#records.of(key)),
+    });
+    this.#permits = new WritePermits({
+      clock,
+      tokens,
+      flowOf: namespaceOf,
+      onGranted: (key) => this.#workers.add(key, { urgency: "next" }),
+    });
+    this.#outbox = new EventOutbox({
+      recorder,
+      mayWrite: () => !leadership.abort.aborted && leadership.valid(),
+      writesWait: () => this.#workers.depth > 0,
+      onDropped: metrics.countDroppedEvent,
+    });
+    const restarts = (workload: Workload) => this.#restarts.isFailing(workload);
+    this.#restarts = new RestartWatch({
+      ...options,
+      watchMs: (options.policy.pacing ?? unpaced).rolloutTimeoutMs,
+      lastRollout: (workload) => lastRolloutOf(this.#records.get(workloadKey(workload)), workload),
+      onChange: (key) => this.#enqueue(key, "low"),
+    });
+    this.#views = new RememberedViews(metrics.countDroppedView);
+    const { post } = this;
+    this.#batches = createBatchQueue(options, {
+      record: (key) => this.#records.get(key),
+      restarts,
+      onCanary: (key) => this.#restarts.watch(key),
+      onChange: (key, urgency) => this.#workers.add(key, { urgency }),
+      onHalted: (change) => void reportHalt(change, { ...options, signal: leadership.abort, post }),
+    });
+    this.#reconciling = { ...options, views: this.#views, restarts };
+    const eventReporter = new EventReporter({ post, clock, random });
+    this.#report = new OutcomeReport({ eventReporter, metrics, clock, log });
+    this.#configEvents = { client: options.client, post, signal: leadership.abort };
+  }
+
+  /** The values of the gauges. */
+  get observed(): RolloutGauges {
+    return {
+      depth: this.#workers.depth,
+      delayed: this.#workers.delayed,
+      waitingForPermit: this.#permits.waiting,
+      waitingEvents: this.#outbox.waiting,
+      viewEntries: this.#views.entries,
+      haltedChanges: this.#batches?.halted ?? 0,
+      failedRollouts: Iterator.from(this.#options.caches.workloads()).reduce(
+        (sum, workload) => sum + (workload.progress.state === "failed" || this.#restarts.isFailing(workload) ? 1 : 0),
+        0,
+      ),
+      workloads: this.#records.all(),
+    };
+  }
+
+  /** Accepts an Event of any controller. It waits for its turn, so that Events delay no writes. */
+  readonly post = (event: ObjectEvent): void => this.#outbox.post(event);
+
+  /** Enqueues a workload because of a change that was just seen. A change from a list is `low`. */
+  workloadChanged(key: string, priority: Priority): void {
+    if (priority === "high") recordSeenChange(this.#records.of(key), this.#options.clock.monotonic());
+    this.#enqueue(key, priority);
+  }
+
+  /** Enqueues the readers of an object that has just changed. */
+  configChanged(change: StoreChange<Config>, priority: Priority): void {
+    const { caches, clock } = this.#options;
+    this.#batches?.configChanged(change);
+    const now = clock.monotonic();
+    const isEdit = change.before !== undefined && change.after !== undefined;
+    for (const key of caches.workloadsReading(change.key)) {
+      const record = this.#records.of(key);
+      // Configuration for which Pods may be waiting does not settle.
+      if (record.state !== "waiting") recordUnsettledChange(record, now);
+      // A settling workload is reconciled when it has settled, however many edits there are until then.
+      if (!isEdit || !isSettling(record, now)) this.workloadChanged(key, priority);
+    }
+  }
+
+  /** Enqueues a workload with a Pod that cannot start, because a client deleted copies. */
+  copiesLost(key: string, stuck: StuckPins): void {
+    recordStuckPins(this.#records.of(key), stuck);
+    this.#enqueue(key, "high");
+  }
+
+  /** Enqueues all workloads, or those of one namespace. */
+  enqueueAll(namespace?: string): void {
+    for (const key of this.#keys(namespace)) this.#enqueue(key, "low");
+  }
+
+  #enqueue(key: string, urgency: Priority): void {
+    recordRequest(this.#records.of(key));
+    this.#workers.add(key, { urgency });
+  }
+
+  /**
+   * Reconciles every workload once, and then each enqueued workload. After `stop` nothing new starts: resolves when the
+   * running writes are done, and their Events or one second later. After `abort` they are aborted: resolves at once.
+   */
+  async run(): Promise<void> {
+    const { leadership, syncPeriodMs, clock } = this.#options;
+    const over = AbortSignal.any([leadership.stop, leadership.abort]);
+    const enqueue = (key: string) => this.#workers.add(key, { urgency: "low" });
+    await runAll(over, (signal) => {
+      signal.addEventListener("abort", () => this.#close(), { once: true });
+      if (signal.aborted) this.#close();
+      this.enqueueAll();
+      const keys = () => this.#keys();
+      return [
+        this.#workers.run(signal),
+        this.#restarts.run(signal),
+        resync({ periodMs: syncPeriodMs, keys, enqueue, clock, signal }),
+      ];
+    });
+    // The next leader starts only after this. Owners may have made as many Events as can wait.
+    await this.#outbox.closeWithin(lastEventsMs, clock, leadership.abort);
+  }
+
+  #close(): void {
+    this.#workers.close();
+    this.#permits.close();
+    this.#batches?.close();
+  }
+
+  /** The same string objects as in the records: a resync holds all of them. */
+  *#keys(namespace?: string): Iterable<string> {
+    const { caches } = this.#options;
+    const workloads = namespace === undefined ? caches.workloads() : caches.workloadsIn(namespace);
+    for (const workload of workloads) yield sharedString(workloadKey(workload));
+  }
+
+  /** Reports on ConfigMaps that a workload does not read their last change any more, because its rollout failed. */
+  #reportReturn(workload: Workload, names: readonly string[]): void {
+    const { namespace } = workload;
+    for (const name of names.slice(0, maxConfigEvents))
+      void postConfigEvent({ kind: "ConfigMap", namespace, name }, returnedChangeEvent(workload), this.#configEvents);
+  }
+
+  /** One run: start, plan from a copy, effects, one `finish`. */
+  async #run(key: string, record: WorkloadRecord): Promise<Result> {
+    const { clock, random, observers = [] } = this.#options;
+    const priority = priorityOf(record);
+    const start = startRun(record);
+    const batch = this.#batches?.startRun(key);
+    const findings = findingsOf(record);
+    const current = {
+      key,
+      record,
+      findings,
+      takePermit: () => this.#permits.take(key, priority),
+      returnPermit: () => this.#permits.giveBack(),
+      batchHold: batch?.holdOf ?? (() => undefined),
+    };
+    let ended: Pick<FinishedRun, "outcome" | "hold" | "blockers">;
+    try {
+      const outcome = await reconcile(current, this.#reconciling);
+      const hold = holdAfter(record.hold, outcome, clock);
+      const blockers = this.#report.ended(record, start, outcome, hold);
+      if (outcome.type === "written" && outcome.plan.returned?.cause === "failedRollout")
+        this.#reportReturn(outcome.before, outcome.plan.returned.names);
+      ended = { outcome, hold, blockers };
+    } catch (error) {
+      this.#report.failed(key, record, error);
+      ended = { outcome: "bug", hold: record.hold, blockers: record.blockers };
+    }
+    const { outcome } = ended;
+    finish(record, { ...ended, start, findings, now: clock.monotonic() });
+    const run = endedRun(outcome, start, findings);
+    if (run !== undefined) for (const observer of observers) observer.observe(key, run);
+    if (hasNewChanges(record, start)) this.#workers.add(key, { urgency: priority });
+    batch?.ended(outcome);
+    const type = outcome === "bug" ? outcome : outcome.type;
+    if (type !== "permitPending") this.#permits.drop(key);
+    if (type === "gone") {
+      this.#views.forget(key);
+      this.#records.delete(key);
+      for (const observer of observers) observer.forget(key);
+    }
+    return resultOf(record, outcome, clock.monotonic(), random);
+  }
+}
+
+/** Returns the last rollout that this process wrote to a workload; undefined if it wrote none. */
+function lastRolloutOf(record: WorkloadRecord | undefined, { uid }: Workload): LastRollout | undefined {
+  return record?.lastRollout?.uid === uid ? record.lastRollout : undefined;
+}
+
+/** Single changes go first, also when they are retried. */
+function priorityOf(record: WorkloadRecord | undefined): Priority {
+  return record?.changeSeenAt === undefined ? "low" : "high";
+}

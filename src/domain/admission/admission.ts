@@ -1,0 +1,175 @@
+// What a webhook does with a workload in a request, by the same plan as the reconciler. Pure.
+import { describeMissing } from "../config/messages.ts";
+import { patchOfKind } from "../model/kind-row.ts";
+import type { Workload } from "../model/workload.ts";
+import { setPinned } from "../patch/workload-patch.ts";
+import { canBePinned, contentOf, isPinned, type PinSource, pinSources } from "../pinning/pin-request.ts";
+import { type DuePlan, type Lookup, planRollout } from "../plan/plan.ts";
+import { isOptedIn } from "../policy/opted-in.ts";
+import type { Policy } from "../policy/policy.ts";
+import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import type { Warning } from "../references/warning.ts";
+import type { JsonPatch } from "../syntax/json-patch.ts";
+import { forMissingAnnotations } from "../syntax/missing-annotations.ts";
+import { type AdmissionObject, annotationsOf, toAdmissionObject } from "./admission-object.ts";
+import { preconditionOf } from "./admission-precondition.ts";
+import { type AdmissionOutcome, type MutatedRequest, mutate, observe } from "./mutation.ts";
+import { annotationOperations, type HaltLookup, pinnedRequest, withUserAnnotations } from "./pinned-admission.ts";
+import { hasPartition, sameTemplates } from "./request-template.ts";
+import { changedUserAnnotations, isKubectlUndo, keptAnnotations } from "./undo-request.ts";
+
+/** The response of a webhook to the creation or update of a workload. */
+export interface AdmissionPlan {
+  /** The patch of the object in the request; undefined if the object stays unchanged. */
+  readonly patch: JsonPatch | undefined;
+  /** The warnings that `kubectl` prints to the client of the request. */
+  readonly warnings: readonly Warning[];
+  readonly outcome: AdmissionOutcome;
+  /** Why the request is denied, for its client; undefined if it is allowed. */
+  readonly denied: string | undefined;
+  /** Why this is the outcome, for people. */
+  readonly reason: string;
+  /** What must be stored and pinned with {@link pinnedPatch} before the response; undefined: the patch is complete. */
+  readonly pins?: AdmissionPins | undefined;
+}
+
+/** The ConfigMaps to pin for the new Pods of a request; undefined sources: the new Pods are not pinned. */
+export interface AdmissionPins {
+  readonly workload: Workload;
+  readonly sources: readonly PinSource[] | undefined;
+  /** Finds what the new Pods read. */
+  readonly lookup: Lookup;
+  /** Whether the hash includes live content only. A copy of a change that is held or rejected has other content. */
+  readonly areLive: boolean;
+  /** Whether the request has the pins already, as an undo. Then its copies are only taken into use, and the patch is complete. */
+  readonly areRequested: boolean;
+}
+
+/**
+ * Plans the response to a request, by the same {@link planRollout} as the reconciler:
+ *
+ * - If the request creates new Pods (a CREATE, or an UPDATE of the pod template), they start with the current hash. While
+ *   required configuration is missing, they are held from scheduling.
+ * - Otherwise the response replaces and holds no Pod. The recorded hash stays even if the configuration has changed, and is
+ *   restored if the request removed it. The controller decides when to roll.
+ * - A scheduling hold stays while configuration is missing, even if the request would remove it.
+ * - In `mode: observe` nothing is written, except that a removed hash is restored: without it the Pods would be replaced.
+ *
+ * If a client set a hash as a precondition, the annotation is removed or the request is denied.
+ *
+ * The patch does not have the pins of new Pods: the copies must be stored before. {@link pinnedPatch} adds them.
+ *
+ * `isHalted` finds the changes that are halted. Default: none.
+ *
+ * A second plan of the patched object, as in a reinvocation, changes nothing more.
+ */
+export function planAdmission(
+  operation: "CREATE" | "UPDATE",
+  after: AdmissionObject,
+  old: AdmissionObject | undefined,
+  live: Lookup,
+  policy: Policy,
+  isHalted: HaltLookup = () => false,
+): AdmissionPlan {
+  const before = operation === "UPDATE" ? old : undefined;
+  const undone = before && undoneObject(after, before, live, policy);
+  const requested = undone ?? after;
+  const keepsTemplate = before !== undefined && sameTemplates(requested, before);
+  const pinned = pinnedRequest(requested.workload, before?.workload, live, policy, !keepsTemplate, isHalted);
+  const { workload, lookup } = pinned;
+  const planned = planRollout(workload, lookup, policy);
+  const kept = undone ? changedUserAnnotations(annotationsOf(after), annotationsOf(undone)) : [];
+  const plan = { ...planned, warnings: [...planned.warnings, ...pinned.warnings, ...keptAnnotations(kept)] };
+  const precondition = preconditionOf(workload, plan, policy);
+  if (precondition.state === "failed") {
+    const { message: denied } = precondition;
+    return { patch: undefined, warnings: plan.warnings, outcome: "denied", denied, reason: denied };
+  }
+  const keepsPods = keepsTemplate && !pinned.isUndo;
+  const canBeHeld =
+    workload.strategy.acceptsSchedulingHold && (before !== undefined || !hasPartition(requested.object));
+  const request: MutatedRequest = { workload, before: before?.workload, keepsPods, canBeHeld };
+  const { mode } = rolloutPolicyOf(workload, policy);
+  const mutation = mode.value === "observe" ? observe(plan, request) : mutate(plan, request, policy);
+  const { outcome, view } = mutation;
+  const restoresPins =
+    before?.workload.recordedHash !== undefined &&
+    canBePinned(workload) &&
+    isOptedIn(workload, policy) &&
+    outcome !== "ignored" &&
+    (keepsPods || after.workload.recordedHash === undefined);
+  const operations = [
+    ...(undone ? annotationOperations(annotationsOf(after), annotationsOf(undone)) : []),
+    ...pinned.operations,
+    ...mutation.operations,
+    ...(view === undefined && restoresPins ? setPinned(after.workload, before?.workload.pinned) : []),
+  ];
+  const checked = precondition.state === "met" ? precondition.patch : [];
+  const patch = [...checked, ...(after.workload.hasAnnotations ? operations : forMissingAnnotations(operations))];
+  const pinsChange = view !== undefined && (isPinned(workload, policy) || after.workload.pinned !== undefined);
+  return {
+    patch: patch.length > 0 ? patchOfKind(workload.row, patch) : undefined,
+    warnings: plan.outcome === "waiting" ? [...plan.warnings, missingWarning(plan, workload, outcome)] : plan.warnings,
+    outcome,
+    denied: undefined,
+    reason: plan.reason,
+    pins: pinsChange
+      ? {
+          ...pinsOf(workload, pinSources(workload, view, lookup, policy), lookup, live),
+          areRequested: pinned.isUndo,
+        }
+      : undefined,
+  };
+}
+
+function pinsOf(
+  workload: Workload,
+  sources: AdmissionPins["sources"],
+  lookup: Lookup,
+  live: Lookup,
+): Omit<AdmissionPins, "areRequested"> {
+  const isLive = (source: PinSource) =>
+    contentOf(source, live("ConfigMap", source.namespace, source.name)) !== undefined;
+  return { workload, sources, lookup, areLive: sources?.every(isLive) ?? true };
+}
+
+/** Adds the pins of new Pods to the patch of a plan. `pinned` is the annotation; undefined: the new Pods read live configuration. */
+export function pinnedPatch(
+  { patch = [] }: AdmissionPlan,
+  after: Workload,
+  pinned: string | undefined,
+): JsonPatch | undefined {
+  const operations = [...patch, ...patchOfKind(after.row, setPinned(after, pinned))];
+  return operations.length > 0 ? operations : undefined;
+}
+
+/**
+ * Returns the object of an undo with the annotations for Wave that it had before; undefined if the request is no undo. Otherwise
+ * `kubectl rollout undo` of a Deployment would remove a hold, bring back a released one, or opt the workload out.
+ */
+function undoneObject(
+  { sent, workload }: AdmissionObject,
+  before: AdmissionObject,
+  live: Lookup,
+  policy: Policy,
+): AdmissionObject | undefined {
+  const returnsPins =
+    policy.pinConfig === true && workload.pinned !== undefined && workload.pinned !== before.workload.pinned;
+  const byKubectl = isKubectlUndo(sent, before.sent);
+  if (!returnsPins && !byKubectl) return undefined;
+  const annotations = withUserAnnotations(sent.metadata?.annotations ?? {}, before.sent.metadata?.annotations ?? {});
+  const undone = toAdmissionObject(workload.row, { ...sent, metadata: { ...sent.metadata, annotations } }, policy);
+  const { isUndo } = pinnedRequest(undone.workload, before.workload, live, policy, true, () => false);
+  return byKubectl || isUndo ? undone : undefined;
+}
+
+function missingWarning(
+  { missing }: DuePlan & { readonly outcome: "waiting" },
+  { namespace }: Workload,
+  outcome: AdmissionOutcome,
+): Warning {
+  const described = describeMissing(missing, namespace);
+  const effect =
+    outcome === "schedulingHeld" ? "New Pods stay pending until then." : "The workload is not rolled until then.";
+  return { reason: "ConfigurationMissing", message: `Waiting for ${described}. ${effect}` };
+}

@@ -1,0 +1,119 @@
+import type { ConfigView } from "../config/hash.ts";
+import { addSchedulingHold, isSchedulingHeld, liftSchedulingHold } from "../model/scheduling-hold.ts";
+import type { Workload } from "../model/workload.ts";
+import { setHash, writeHash } from "../patch/workload-patch.ts";
+import type { DuePlan } from "../plan/plan.ts";
+import { isOptedIn } from "../policy/opted-in.ts";
+import type { Policy } from "../policy/policy.ts";
+import type { JsonPatchOperation } from "../syntax/json-patch.ts";
+
+/**
+ * "hashed": the current hash is written. "kept": the recorded hash is restored. "schedulingHeld": new Pods stay pending
+ * until their configuration exists. "schedulingReleased": a scheduling hold is removed. "waiting": configuration is missing,
+ * but new Pods are not held. "current": nothing changes. "ignored": Wave does not manage the workload. "denied": a
+ * precondition of the request failed.
+ */
+export type AdmissionOutcome =
+  | "hashed"
+  | "kept"
+  | "schedulingHeld"
+  | "schedulingReleased"
+  | "waiting"
+  | "current"
+  | "ignored"
+  | "denied";
+
+/** What a request does to the Pods of a workload. */
+export interface MutatedRequest {
+  readonly workload: Workload;
+  /** Undefined if the workload is being created. */
+  readonly before: Workload | undefined;
+  /** Whether the request replaces no Pod, apart from what Wave writes into the template. */
+  readonly keepsPods: boolean;
+  /** Whether a scheduling hold can be lifted later for every Pod that the request creates. */
+  readonly canBeHeld: boolean;
+}
+
+/** What is written into the object of a request. */
+export interface Mutation {
+  readonly outcome: AdmissionOutcome;
+  readonly operations: readonly JsonPatchOperation[];
+  /** What new Pods of the request read; undefined if it creates none, or if their configuration is not complete. */
+  readonly view?: ConfigView;
+}
+
+/** Returns what `mode: observe` writes: it only restores a removed hash. */
+export function observe(plan: DuePlan, request: MutatedRequest): Mutation {
+  return plan.outcome === "ignore" ? { outcome: "ignored", operations: [] } : named("kept", keepHash(request));
+}
+
+/** Returns what a plan writes: the hash, a scheduling hold, or the hash that the request removed. */
+export function mutate(plan: DuePlan, request: MutatedRequest, policy: Policy): Mutation {
+  const { workload, before } = request;
+  switch (plan.outcome) {
+    case "ignore":
+      return { outcome: "ignored", operations: [] };
+    case "cleanUp": {
+      const kept = isOptedIn(workload, policy) ? keepHash(request) : [];
+      return { outcome: "schedulingReleased", operations: [...kept, ...liftSchedulingHold(workload, before)] };
+    }
+    case "waiting":
+      return mutateIncomplete(request, policy);
+    case "overLimit":
+      return named("kept", keepHash(request));
+    case "current":
+      if (workload.recordedHash === undefined) return named("kept", keepHash(request)); // the workload reads nothing
+      // The hash is right. If the request creates new Pods anyway, the hash is written with the current key.
+      return readsNothing(plan.view) ? named("current", []) : mutateComplete(request, plan.view);
+    case "recorded":
+      return mutateComplete(request, plan.newPods);
+    case "firstHash":
+    case "roll":
+      return mutateComplete(request, plan.view);
+  }
+}
+
+/** Reports whether Pods read nothing, tracked or not. */
+function readsNothing({ entries, fullHash }: ConfigView): boolean {
+  return entries.length === 0 && fullHash === undefined;
+}
+
+function mutateComplete(request: MutatedRequest, current: ConfigView): Mutation {
+  const { workload, before } = request;
+  const opened = liftSchedulingHold(workload, before);
+  // Pending Pods are replaced when the scheduling hold is removed, so they start with the current hash.
+  if (request.keepsPods && before !== undefined && !isSchedulingHeld(before)) {
+    if (workload.recordedHash === undefined || workload.recordedHash === before.recordedHash) {
+      return named(opened.length > 0 ? "schedulingReleased" : "kept", [...keepHash(request), ...opened]);
+    }
+  }
+  const written = named(opened.length > 0 ? "schedulingReleased" : "hashed", [
+    ...writeHash(workload, current),
+    ...opened,
+  ]);
+  return { ...written, view: current };
+}
+
+function mutateIncomplete(request: MutatedRequest, policy: Policy): Mutation {
+  const { workload, before, keepsPods } = request;
+  const held = before !== undefined && isSchedulingHeld(before);
+  const hash = keepHash(request);
+  const mayBeHeld = held || (!keepsPods && policy.isStopping !== true);
+  if (policy.schedulingHold && request.canBeHeld && mayBeHeld) {
+    return { outcome: "schedulingHeld", operations: [...hash, ...addSchedulingHold(workload, before)] };
+  }
+  // The request would hold running Pods, for example `kubectl rollout undo` to a template with a scheduling hold.
+  if (isSchedulingHeld(workload))
+    return { outcome: "schedulingReleased", operations: [...hash, ...liftSchedulingHold(workload, before)] };
+  return { outcome: "waiting", operations: hash };
+}
+
+/** Restores the recorded hash if the request removed it, or changed it and nothing else in the template. */
+function keepHash({ workload, before, keepsPods }: MutatedRequest): readonly JsonPatchOperation[] {
+  if (before?.recordedHash === undefined || (workload.recordedHash !== undefined && !keepsPods)) return [];
+  return setHash(workload, before.recordedHash, before.hashAnnotation);
+}
+
+function named(outcome: AdmissionOutcome, operations: readonly JsonPatchOperation[]): Mutation {
+  return { outcome: operations.length > 0 ? outcome : "current", operations };
+}

@@ -1,0 +1,149 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { configMap, lookupOf, secret } from "../../../test/support/domain/objects.ts";
+import type { Reading, Reference } from "../references/references.ts";
+import { toConfig } from "./digest.ts";
+import { missingFrom, viewOfReferences } from "./view-of-references.ts";
+
+function reference(name: string, reading: Partial<Reading> = {}): Reference {
+  return {
+    kind: "ConfigMap",
+    namespace: "default",
+    name,
+    reads: "env",
+    keys: "all",
+    optional: false,
+    path: "",
+    ...reading,
+  };
+}
+
+function binary(data: Record<string, string>, binaryData: Record<string, string>) {
+  return lookupOf(toConfig("ConfigMap", { metadata: { namespace: "default", name: "web" }, data, binaryData }));
+}
+
+const hello = Buffer.from("hello").toString("base64");
+
+describe("the view", () => {
+  it.each<[string, Partial<Reading>]>([
+    ["all keys as variables", { reads: "env" }],
+    ["all keys as files", { reads: "files" }],
+    ["named keys", { keys: ["a"] }],
+  ])("of %s is equal for an object that is missing, empty or has no referenced key", (_, reading) => {
+    const references = [reference("web", { optional: true, ...reading })];
+    const absent = viewOfReferences(references, lookupOf());
+    expect(absent.entries).toEqual([]);
+    expect(viewOfReferences(references, lookupOf(configMap("web", {})))).toEqual(absent);
+    const unseen = reading.keys === undefined ? {} : { b: "1" };
+    expect(viewOfReferences(references, lookupOf(configMap("web", unseen)))).toEqual(absent);
+    expect(viewOfReferences(references, lookupOf(configMap("web", { a: "1" }))).hash).not.toBe(absent.hash);
+  });
+
+  it("of envFrom, but not of files, is equal for an object with only binaryData and a missing object", () => {
+    const hidden = binary({}, { a: hello });
+    const env = [reference("web", { optional: true })];
+    expect(viewOfReferences(env, hidden)).toEqual(viewOfReferences(env, lookupOf()));
+    const files = [reference("web", { reads: "files", optional: true })];
+    expect(viewOfReferences(files, hidden)).not.toEqual(viewOfReferences(files, lookupOf()));
+  });
+
+  it("is empty for objects that must only exist", () => {
+    const references = [reference("web", { reads: "existence", keys: ["a"] })];
+    expect(viewOfReferences(references, lookupOf(configMap("web", { a: "1" }))).entries).toEqual([]);
+  });
+
+  it("of files does not change when a key moves between binaryData and data", () => {
+    const references = [reference("web", { reads: "files" })];
+    const before = viewOfReferences(references, binary({}, { a: hello }));
+    expect(viewOfReferences(references, binary({ a: "hello" }, {}))).toEqual(before);
+  });
+
+  it.each<[string, Reference[]]>([
+    ["envFrom", [reference("web")]],
+    ["envFrom and files", [reference("web"), reference("web", { reads: "files" })]],
+    ["envFrom and one file", [reference("web"), reference("web", { reads: "files", keys: ["a"] })]],
+    ["env and files", [reference("web", { keys: ["a"], optional: true }), reference("web", { reads: "files" })]],
+  ])("of %s changes when a key moves from binaryData to data", (_, references) => {
+    const before = viewOfReferences(references, binary({}, { a: hello }));
+    expect(viewOfReferences(references, binary({ a: "hello" }, {})).hash).not.toBe(before.hash);
+  });
+
+  it("of envFrom does not change with binaryData", () => {
+    const references = [reference("web"), reference("web", { reads: "files", keys: ["a"], optional: true })];
+    const before = viewOfReferences(references, binary({ x: "1" }, { a: hello }));
+    expect(viewOfReferences(references, binary({ x: "1" }, { a: hello, b: hello }))).toEqual(before);
+  });
+
+  it("changes exactly with what containers read", () => {
+    const name = fc.constantFrom("a", "b", "c");
+    const values = fc.dictionary(name, fc.constantFrom("1", "2"));
+    const object = fc.option(
+      fc.tuple(values, values).map(([data, rest]) => {
+        const binaryData = Object.entries(rest).filter(([key]) => !Object.hasOwn(data, key));
+        return { data, binaryData: Object.fromEntries(binaryData) };
+      }),
+    );
+    const keys = fc.oneof(fc.constant("all" as const), fc.uniqueArray(name));
+    const readings = fc.array(fc.record({ reads: fc.constantFrom("env" as const, "files" as const), keys }), {
+      maxLength: 3,
+    });
+    fc.assert(
+      fc.property(object, object, readings, (one, two, read) => {
+        const references = read.map((reading) => reference("web", { ...reading, optional: true }));
+        const hashOf = (state: typeof one) => {
+          const encode = (text: string) => Buffer.from(text).toString("base64");
+          const encoded = Object.entries(state?.binaryData ?? {}).map(([key, text]) => [key, encode(text)]);
+          const found = state === null ? lookupOf() : binary(state.data, Object.fromEntries(encoded));
+          return viewOfReferences(references, found).hash;
+        };
+        const shown = (state: typeof one) =>
+          read.map(({ reads, keys }) => {
+            const all = reads === "env" ? state?.data : { ...state?.data, ...state?.binaryData };
+            const seen = Object.entries(all ?? {}).filter(([key]) => keys === "all" || keys.some((one) => one === key));
+            return JSON.stringify(seen.sort());
+          });
+        expect(hashOf(one) === hashOf(two)).toBe(JSON.stringify(shown(one)) === JSON.stringify(shown(two)));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe("the missing configuration", () => {
+  it("is a required object that does not exist", () => {
+    expect(missingFrom([reference("web", { keys: ["b", "a"] })], lookupOf())).toEqual([
+      { kind: "ConfigMap", namespace: "default", name: "web" },
+    ]);
+    expect(missingFrom([reference("web", { optional: true })], lookupOf())).toEqual([]);
+  });
+
+  it("is each missing key, sorted and once", () => {
+    const references = [
+      reference("web", { keys: ["c", "b", "a"] }),
+      reference("web", { reads: "files", keys: ["c"] }),
+      reference("absent"),
+    ];
+    expect(missingFrom(references, lookupOf(configMap("web", { b: "1" })))).toEqual([
+      { kind: "ConfigMap", namespace: "default", name: "absent" },
+      { kind: "ConfigMap", namespace: "default", name: "web", key: "a" },
+      { kind: "ConfigMap", namespace: "default", name: "web", key: "c" },
+    ]);
+  });
+
+  it("is a key of binaryData for a variable but not for a file", () => {
+    const lookup = binary({}, { a: hello });
+    expect(missingFrom([reference("web", { keys: ["a"] })], lookup)).toMatchObject([{ key: "a" }]);
+    expect(missingFrom([reference("web", { reads: "files", keys: ["a"] })], lookup)).toEqual([]);
+    expect(missingFrom([reference("web", { reads: "existence", keys: ["a"] })], lookup)).toEqual([]);
+  });
+
+  it("is an object that must only exist and does not", () => {
+    const references = [
+      reference("web", { reads: "existence", keys: [] }),
+      reference("x", { reads: "existence", keys: ["k"] }),
+    ];
+    const found = missingFrom(references, lookupOf(configMap("x", {}), secret("web", {})));
+    expect(found).toMatchObject([{ name: "web" }, { name: "x", key: "k" }]);
+    expect(found[0]).not.toHaveProperty("key");
+  });
+});

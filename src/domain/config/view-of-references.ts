@@ -1,0 +1,130 @@
+import type { HashKey } from "../policy/hash-key.ts";
+import { type LimitExceeded, limits } from "../references/limits.ts";
+import { type ConfigKind, type ConfigName, configKey, type Reference } from "../references/references.ts";
+import { type Config, digestAt, digestOf, isWhole, keysOf, type Parts } from "./digest.ts";
+import { type ConfigView, type ViewEntry, viewOf } from "./hash.ts";
+
+/** Finds an object in the caches, or in a live read; undefined if it does not exist. */
+export type Lookup = (kind: ConfigKind, namespace: string, name: string) => Config | undefined;
+
+/** A required object or key that does not exist. */
+export interface Missing extends ConfigName {
+  /** The missing key of an existing object; undefined if the object itself is missing. */
+  readonly key?: string;
+}
+
+/**
+ * Returns the view of the existing objects that the references read, hashed with `key` if it is given. The cost is linear in the
+ * entries, plus a sort of mostly sorted entries.
+ */
+export function viewOfReferences(references: readonly Reference[], lookup: Lookup, key?: HashKey): ConfigView {
+  const entries = [
+    ...references.flatMap((reference) => entriesOf(reference, find(lookup, reference))),
+    ...hiddenFromEnv(references, lookup),
+  ];
+  return viewOf(entries, key);
+}
+
+/** Returns the limit that the references exceed, without reading any key; undefined if they exceed none. */
+export function limitExceededBy(references: readonly Reference[], lookup: Lookup): LimitExceeded | undefined {
+  let keys = 0;
+  const classes = new Set<string>();
+  for (const reference of references) {
+    const config = find(lookup, reference);
+    if (config?.limitExceeded !== undefined && !isWhole(config)) {
+      const { kind, namespace, name } = config;
+      return { ...config.limitExceeded, object: { kind, namespace, name } };
+    }
+    if (reference.kind === "SecretProviderClass") classes.add(reference.name);
+    keys += reference.keys === "all" ? (config?.keys.length ?? 0) : reference.keys.length;
+  }
+  if (classes.size > limits.providerClasses.max) return { limit: "providerClasses", count: classes.size };
+  return keys > limits.keys.max ? { limit: "keys", count: keys } : undefined;
+}
+
+/** Returns the missing objects and keys without which Pods cannot start, sorted, each once. */
+export function missingFrom(references: readonly Reference[], lookup: Lookup): readonly Missing[] {
+  const missing = references.filter(({ optional }) => !optional).flatMap((r) => missingOf(r, find(lookup, r)));
+  return [...new Map(missing.map((one) => [sortKey(one), one]))]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, one]) => one);
+}
+
+/** Returns one entry for each key that the reference reads. Missing keys and objects have no entry. */
+function entriesOf(
+  { kind, namespace, name, reads, keys }: Reference,
+  config: Config | undefined,
+): readonly ViewEntry[] {
+  if (reads === "existence" || config === undefined) return [];
+  const parts = partsOf(reads);
+  const object = { kind, namespace, name };
+  if (keys === "all" || isWhole(config)) {
+    return keysOf(config, parts).map((key, index) => ({ ...object, key, digest: digestAt(config, index) }));
+  }
+  return keys.flatMap((key) => {
+    const digest = digestOf(config, key, parts);
+    return digest === undefined ? [] : [{ ...object, key, digest }];
+  });
+}
+
+/**
+ * Returns entries for keys of `binaryData` that files show and environment variables cannot read. If both read the key, the view
+ * has both entries: otherwise a move of the key to `data`, which sets the variable, would not change the hash.
+ */
+function hiddenFromEnv(references: readonly Reference[], lookup: Lookup): readonly ViewEntry[] {
+  const fromEnv = references.filter((reference) => {
+    const config = reference.reads === "env" ? find(lookup, reference) : undefined;
+    return config !== undefined && config.binaryFrom < config.keys.length;
+  });
+  if (fromEnv.length === 0) return [];
+  const shown = keysAsFiles(references);
+  return fromEnv.flatMap((env) => {
+    const config = find(lookup, env);
+    const files = shown.get(configKey(env));
+    if (config === undefined || files === undefined) return [];
+    const { kind, namespace, name } = env;
+    const hidden = (key: string) => digestOf(config, key) !== undefined && digestOf(config, key, "data") === undefined;
+    const wanted = env.keys === "all" ? config.keys.slice(config.binaryFrom) : env.keys;
+    return wanted
+      .filter((key) => (files === "all" || files.has(key)) && hidden(key))
+      .map((key) => ({ kind, namespace, name, key, digest: undefined }));
+  });
+}
+
+/** Returns the keys that files show, by the key of their object. */
+function keysAsFiles(references: readonly Reference[]): ReadonlyMap<string, "all" | ReadonlySet<string>> {
+  const shown = new Map<string, "all" | Set<string>>();
+  for (const reference of references) {
+    if (reference.reads !== "files") continue;
+    const object = configKey(reference);
+    const before = shown.get(object) ?? new Set();
+    if (before === "all" || reference.keys === "all") shown.set(object, "all");
+    else shown.set(object, before.union(new Set(reference.keys)));
+  }
+  return shown;
+}
+
+function missingOf({ kind, namespace, name, reads, keys }: Reference, config: Config | undefined): readonly Missing[] {
+  if (config === undefined) return [{ kind, namespace, name }];
+  if (keys === "all" || isWhole(config)) return [];
+  return keys
+    .filter((key) => digestOf(config, key, partsOf(reads)) === undefined)
+    .map((key) => ({ kind, namespace, name, key }));
+}
+
+/**
+ * Returns the fields that a reference reads. The kubelet takes environment variables from `data` alone, and files from `data` and `binaryData`:
+ * https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/kubelet_pods.go (makeEnvironmentVariables),
+ * https://github.com/kubernetes/kubernetes/blob/master/pkg/volume/configmap/configmap.go (MakePayload).
+ */
+function partsOf(reads: Reference["reads"]): Parts {
+  return reads === "env" ? "data" : "data and binaryData";
+}
+
+function find(lookup: Lookup, { kind, namespace, name }: ConfigName): Config | undefined {
+  return lookup(kind, namespace, name);
+}
+
+function sortKey({ key = "", ...object }: Missing): string {
+  return `${configKey(object)}/${key}`;
+}

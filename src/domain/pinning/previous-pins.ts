@@ -1,0 +1,36 @@
+import { isComplete } from "../model/progress.ts";
+import type { Workload } from "../model/workload.ts";
+import type { Policy } from "../policy/policy.ts";
+import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import { isPinned } from "./pin-request.ts";
+import { parsePins } from "./pins.ts";
+
+/** Limit of the previous pins, in characters: with the current pins, they must be within the limit for all annotations of Wave. */
+export const maxPreviousLength = 8_192;
+
+/** Reports whether a workload is to return to its previous pins if a rollout fails. */
+export function returnsOnFailure(workload: Workload, policy: Policy): boolean {
+  return isPinned(workload, policy) && rolloutPolicyOf(workload, policy).onFailure.value === "return";
+}
+
+/** Returns the pins before the last rollout; undefined if they are unknown, or malformed, or those of another rollout. */
+export function pinsBeforeRollout({ previousPins = "", recordedHash }: Workload): string | undefined {
+  const [hash, pins = "", ...rest] = previousPins.split(" ");
+  return hash === recordedHash && rest.length === 0 && parsePins(pins) !== undefined ? pins : undefined;
+}
+
+/**
+ * Returns the annotation of previous pins for a rollout by Wave; undefined if there is nothing to return to. Only pins whose rollout was
+ * complete are good: if the last rollout was not, the rollout before it counts.
+ */
+export function previousPinsAfter(
+  workload: Workload,
+  { hash, pinned }: { readonly hash: string; readonly pinned: string | undefined },
+  policy: Policy,
+): string | undefined {
+  if (!returnsOnFailure(workload, policy)) return undefined;
+  const good = isComplete(workload) ? workload.pinned : pinsBeforeRollout(workload);
+  if (good === undefined || good === pinned || good.length > maxPreviousLength || parsePins(good) === undefined)
+    return undefined;
+  return `${hash} ${good}`;
+}

@@ -1,0 +1,129 @@
+import { hash } from "node:crypto";
+import { type Lookup, viewOfReferences } from "../config/view-of-references.ts";
+import type { Workload } from "../model/workload.ts";
+import type { Policy } from "../policy/policy.ts";
+import { configKey } from "../references/references.ts";
+import { readAsCopy } from "./pin-request.ts";
+import { type PinnedLookup, pinnedLookup, referencesTo } from "./pinned-lookup.ts";
+
+/** Returns the lookup of a workload that rejects nothing. */
+export function nothingRejected(lookup: Lookup): PinnedLookup {
+  return { lookup, kept: new Set(), unusable: [] };
+}
+
+/** Returns the lookup of what new Pods are to read: a ConfigMap whose live content is rejected is read as its pinned copy. */
+export function withRejected(workload: Workload, lookup: Lookup, policy: Policy): PinnedLookup {
+  const rejected = parseRejected(workload.rejected);
+  const canBeRead = readAsCopy(workload, lookup, policy);
+  const found = pinnedLookup(workload, lookup, (name) => {
+    const digest = rejected.get(name);
+    return digest !== undefined && canBeRead(name) && digest === rejectionDigest(workload, lookup, name);
+  });
+  // The copy may have the rejected content: the workload was rolled to it while it was not pinned.
+  const differs = (name: string) => rejectionDigest(workload, found.lookup, name) !== rejected.get(name);
+  return { ...found, kept: new Set([...found.kept].filter(differs)) };
+}
+
+/**
+ * Reports whether a workload rejects the live content of the object with this key, so that its Pods read the copy of other content. The copy
+ * may be unknown here.
+ */
+export function rejectsLive(workload: Workload, lookup: Lookup, key: string): boolean {
+  if (workload.rejected === undefined || workload.pinned === undefined) return false;
+  const name = [...parseRejected(workload.rejected).keys()].find(
+    (each) => configKey({ kind: "ConfigMap", namespace: workload.namespace, name: each }) === key,
+  );
+  if (name === undefined) return false;
+  const digest = rejectionDigest(workload, lookup, name);
+  if (parseRejected(workload.rejected).get(name) !== digest) return false;
+  const copies = pinnedLookup(workload, lookup, (each) => each === name);
+  return copies.kept.size === 0 || rejectionDigest(workload, copies.lookup, name) !== digest;
+}
+
+/** Returns the annotation after a rollout: a rejection ends when other content of the ConfigMap is rolled. */
+export function stillRejected(workload: Workload, lookup: Lookup): string | undefined {
+  const rejected = [...parseRejected(workload.rejected)];
+  return formatRejected(
+    new Map(
+      rejected.filter(
+        ([name, digest]) => digest === rejectionDigest(workload, lookup, name) || readsLive(workload, lookup, name),
+      ),
+    ),
+  );
+}
+
+/** Reports whether the pins of a workload have the live content, or it has no pins: then there is nothing to roll. */
+export function readsLiveContent(workload: Workload, lookup: Lookup): boolean {
+  const { kept } = pinnedLookup(workload, lookup, () => true);
+  return [...kept].every((name) => readsLive(workload, lookup, name));
+}
+
+/** Reports whether the copy that the pod template names has the live content, so that a rollout brings no other content into Pods. */
+function readsLive(workload: Workload, lookup: Lookup, name: string): boolean {
+  const pinned = pinnedLookup(workload, lookup, (each) => each === name).lookup;
+  return rejectionDigest(workload, pinned, name) === rejectionDigest(workload, lookup, name);
+}
+
+/** What a new pod template rejects of what the one before rejected. */
+export interface CarriedRejections {
+  /** The annotation for the new pod template. */
+  readonly rejected: string | undefined;
+  /** The rejected ConfigMaps that are read live, because their copies lack something that the new pod template reads. */
+  readonly unusable: readonly string[];
+}
+
+/**
+ * Returns what stays rejected of these annotations with a new pod template. It may read other keys, by which the same live content has another
+ * digest. What is no longer live is left out if the request rolls the live content of the ConfigMap (`rollsLive`): it replaces Pods, and no hold applies.
+ */
+export function carriedRejections(
+  workload: Workload,
+  annotations: readonly (string | undefined)[],
+  before: Workload,
+  live: Lookup,
+  rollsLive: (name: string) => boolean,
+): CarriedRejections {
+  const rejected = annotations.flatMap((text) => [...parseRejected(text)]);
+  const still = new Map(rejected.filter(([name, digest]) => digest === rejectionDigest(before, live, name)));
+  const { unusable } = pinnedLookup(workload, live, (name) => still.has(name), before);
+  const carried = [...still.keys()].filter(
+    (name) => !unusable.includes(name) && referencesTo(workload, name).length > 0,
+  );
+  const waiting = rejected.filter(
+    ([name]) =>
+      !still.has(name) &&
+      referencesTo(workload, name).length > 0 &&
+      (!rollsLive(name) || readsLive(before, live, name)),
+  );
+  return {
+    rejected: formatRejected(
+      new Map([...waiting, ...carried.map((name) => [name, rejectionDigest(workload, live, name)] as const)]),
+    ),
+    unusable,
+  };
+}
+
+/**
+ * Returns what identifies the live content of a ConfigMap in the annotation of rejected content: the first 16 hexadecimal digits of a SHA-256
+ * over what the hash of this workload includes of it.
+ */
+export function rejectionDigest(workload: Workload, lookup: Lookup, name: string): string {
+  const { entries } = viewOfReferences(referencesTo(workload, name), lookup);
+  const lines = entries.map(({ key, digest }) => `${key} ${Buffer.from(digest ?? "", "latin1").toString("hex")}\n`);
+  return hash("sha256", `wave.pusher.com/rejected v1\n${lines.join("")}`, "hex").slice(0, 16);
+}
+
+/** Parses the annotation of rejected content: `name=digest`, separated by commas. Ignores what is not of this form. */
+export function parseRejected(text: string | undefined): ReadonlyMap<string, string> {
+  const pairs = (text ?? "").split(",").flatMap((entry) => {
+    const form = /^([^=]+)=([0-9a-f]{16})$/.exec(entry.trim());
+    return form === null ? [] : [[form[1] ?? "", form[2] ?? ""] as const];
+  });
+  return new Map(pairs);
+}
+
+/** Returns the text of the annotation of rejected content, sorted; undefined if nothing is rejected. */
+export function formatRejected(rejected: ReadonlyMap<string, string>): string | undefined {
+  const entries = Array.from(rejected, ([name, digest]) => `${name}=${digest}`).sort();
+  return entries.length === 0 ? undefined : entries.join(",");
+}

@@ -1,0 +1,171 @@
+import { describe, expect, it } from "vitest";
+import { testKeys } from "../../../test/support/domain/hash-keys.ts";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  readsAll,
+  type WorkloadFixture,
+  workload,
+} from "../../../test/support/domain/objects.ts";
+import type { Config } from "../config/digest.ts";
+import { recordedClassesOf } from "../config/recorded-classes.ts";
+import { trackedReferences } from "../config/tracked-references.ts";
+import { trackedViews } from "../config/tracked-view.ts";
+import { invalidScheduler } from "../model/scheduling-hold.ts";
+import type { HashKeys } from "../policy/hash-key.ts";
+import type { Policy } from "../policy/policy.ts";
+import { planComplete } from "./compare-hash.ts";
+
+const pod = readsAll("ConfigMap", "web");
+const web = configMap("web", { page: "1" });
+const edited = configMap("web", { page: "2" });
+const pending: WorkloadFixture = {
+  pod: { ...pod, schedulerName: invalidScheduler },
+  annotations: { "wave.pusher.com/scheduling-disabled": "" },
+};
+/** A workload that has only the annotation of a scheduling hold: its Pods run. */
+const leftover: WorkloadFixture = { pod, annotations: { "wave.pusher.com/scheduling-disabled": "" } };
+
+function viewsOf(fixture: WorkloadFixture, config: Config, keys: HashKeys | undefined) {
+  const reader = workload(fixture);
+  const classes = recordedClassesOf(reader, lookupOf(config));
+  return trackedViews(trackedReferences(reader, classes.lookup, defaultPolicy), keys, classes);
+}
+
+const hashWith = (keys?: HashKeys) => viewsOf({ pod }, web, keys).tracked.hash;
+const withHash = (fixture: WorkloadFixture, hash: string): WorkloadFixture => ({
+  ...fixture,
+  templateAnnotations: { "wave.pusher.com/config-hash": hash },
+});
+
+interface PlanCase {
+  readonly when: string;
+  readonly fixture: WorkloadFixture;
+  readonly config?: Config;
+  readonly policy?: Partial<Policy>;
+  readonly keys?: HashKeys;
+  /** Whether the view of the recorded hash is known. */
+  readonly isKnown?: true;
+  readonly expected: Readonly<Record<string, unknown>>;
+}
+
+const removed = "the configuration is complete and the scheduling hold is removed";
+const foreign = "0".repeat(64);
+
+const cases: readonly PlanCase[] = [
+  {
+    when: "no hash is recorded",
+    fixture: { pod },
+    expected: { outcome: "firstHash", reason: "no hash is recorded yet" },
+  },
+  {
+    when: "no hash is recorded, with --first-sight=record",
+    fixture: { pod },
+    policy: { firstSight: "record" },
+    expected: { outcome: "recorded", cause: "firstSight", reason: "Wave sees the workload for the first time" },
+  },
+  {
+    when: "no hash is recorded and Pods are pending, with --first-sight=record",
+    fixture: pending,
+    policy: { firstSight: "record" },
+    expected: { outcome: "firstHash", reason: removed },
+  },
+  {
+    when: "the hash is of another algorithm",
+    fixture: withHash({ pod }, foreign),
+    expected: { outcome: "firstHash", reason: "the recorded hash is of another algorithm" },
+  },
+  {
+    when: "the hash is of another algorithm and Pods are pending",
+    fixture: withHash(pending, foreign),
+    expected: { outcome: "firstHash", reason: `${removed}; the recorded hash is of another algorithm` },
+  },
+  {
+    when: "the key of the hash is unknown",
+    fixture: withHash({ pod }, hashWith(testKeys(1))),
+    keys: testKeys(3, 2),
+    expected: { outcome: "recorded", cause: "key" },
+  },
+  {
+    when: "the key of the hash is unknown and Pods are pending",
+    fixture: withHash(pending, hashWith(testKeys(1))),
+    keys: testKeys(3, 2),
+    expected: { outcome: "firstHash", hash: hashWith(testKeys(3, 2)) },
+  },
+  {
+    when: "the hash is current",
+    fixture: withHash({ pod }, hashWith()),
+    expected: { outcome: "current", reason: "the Pods read the current configuration" },
+  },
+  {
+    when: "the hash is current with the previous key",
+    fixture: withHash({ pod }, hashWith(testKeys(1))),
+    keys: testKeys(2, 1),
+    expected: { outcome: "current" },
+  },
+  {
+    when: "the hash is current and only this process has its key",
+    fixture: withHash({ pod }, hashWith(testKeys(1))),
+    keys: testKeys(3, 2, 1),
+    expected: { outcome: "recorded", cause: "key", hash: hashWith(testKeys(3, 2)) },
+  },
+  {
+    when: "the hash is current and Pods are pending",
+    fixture: withHash(pending, hashWith()),
+    expected: { outcome: "firstHash", hash: hashWith() },
+  },
+  {
+    when: "the hash is current and an annotation of a scheduling hold is left",
+    fixture: withHash(leftover, hashWith()),
+    expected: { outcome: "firstHash", hash: hashWith() },
+  },
+  {
+    when: "the recorded configuration is current and an annotation of a scheduling hold is left",
+    fixture: {
+      ...leftover,
+      annotations: { ...leftover.annotations, "wave.pusher.com/recorded-config": ` ${hashWith()}` },
+    },
+    expected: { outcome: "cleanUp" },
+  },
+  {
+    when: "the configuration changed",
+    fixture: withHash({ pod }, hashWith()),
+    config: edited,
+    expected: { outcome: "roll", changed: undefined, reason: "the configuration changed after its hash was recorded" },
+  },
+  {
+    when: "the configuration changed from a known view",
+    fixture: withHash({ pod }, hashWith()),
+    config: edited,
+    isKnown: true,
+    expected: {
+      outcome: "roll",
+      changed: [{ name: "web", keys: ["page"] }],
+      reason: 'ConfigMap "web" changed (key "page")',
+    },
+  },
+  {
+    when: "the configuration changed and Pods are pending",
+    fixture: withHash(pending, hashWith()),
+    config: edited,
+    isKnown: true,
+    expected: { outcome: "roll", reason: `${removed}; ConfigMap "web" changed (key "page")` },
+  },
+  {
+    when: "an object with the same configuration is tracked again",
+    fixture: {
+      ...withHash({ pod }, `v2:${foreign}`),
+      annotations: { "wave.pusher.com/recorded-config": `v2:${foreign} v2:${foreign} ${hashWith()}` },
+    },
+    expected: { outcome: "recorded", cause: "tracking", hash: hashWith() },
+  },
+];
+
+describe("planComplete", () => {
+  it.each(cases)("returns $expected.outcome if $when", ({ fixture, config = web, policy, keys, isKnown, expected }) => {
+    const previous = isKnown && viewsOf(fixture, web, keys).tracked;
+    const all = { ...defaultPolicy, ...policy, hashKeys: keys };
+    expect(planComplete(workload(fixture), viewsOf(fixture, config, keys), all, previous)).toMatchObject(expected);
+  });
+});

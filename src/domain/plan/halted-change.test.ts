@@ -1,0 +1,76 @@
+import { expect, it } from "vitest";
+import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
+import type { Workload } from "../model/workload.ts";
+import { incompleteMark } from "../pacing/complete-before.ts";
+import { unpaced } from "../policy/pacing-flags.ts";
+import { isHaltedFor } from "./halted-change.ts";
+import { planRollout } from "./plan.ts";
+
+const changedAt = 1_000;
+const now = (changedAt + 3_600) * 1_000;
+const policy = { ...defaultPolicy, pacing: { ...unpaced, canarySize: 1, maxConcurrent: 5, haltAfterFailures: 3 } };
+const pageOf = (a: string) => lookupOf({ ...configMap("page", { a }), changedAt });
+const live = pageOf("2");
+const hashOf = (a: string) => (planRollout(reader("web"), pageOf(a), policy) as { readonly hash: string }).hash;
+
+function reader(name: string, annotations: Record<string, string> = {}): Workload {
+  return workload({ pod: readsAll("ConfigMap", "page"), metadata: { name }, annotations });
+}
+
+/** Returns a workload whose Pods read the content before the change. */
+function due(name: string, annotations: Record<string, string> = {}): Workload {
+  const progress = { state: "complete", since: changedAt - 50 } as const;
+  return { ...reader(name, annotations), recordedHash: hashOf("1"), rolledAt: changedAt - 60, progress };
+}
+
+/** Returns a workload that was rolled after the change. */
+function rolled(name: string, progress: Workload["progress"], rolledAt = changedAt + 30): Workload {
+  return { ...reader(name), recordedHash: hashOf("2"), rolledAt, progress };
+}
+
+const failed = { state: "failed" } as const;
+const complete = { state: "complete", since: changedAt + 60 } as const;
+const web = due("web");
+const resumed = (seconds: number) => due("web", { "wave.pusher.com/resumed": new Date(seconds * 1_000).toISOString() });
+
+const cases: readonly [string, Workload, readonly Workload[], boolean][] = [
+  ["the canary failed", web, [rolled("canary", failed), due("other")], true],
+  ["the canary failed in the second of the change", web, [rolled("canary", failed, changedAt), due("other")], true],
+  [
+    "the canary made no progress until its deadline",
+    web,
+    [rolled("canary", { state: "progressing", step: 0, available: 1 })],
+    true,
+  ],
+  ["the canary is complete", web, [rolled("canary", complete)], false],
+  ["the canary failed before the change", web, [rolled("canary", failed, changedAt - 30)], false],
+  ["nothing was rolled yet", web, [due("canary")], false],
+  ["too few failed after the canary", web, [rolled("canary", complete), rolled("other", failed)], false],
+  [
+    "three failed after the canary",
+    web,
+    [rolled("canary", complete), ...["a", "b", "c"].map((name) => rolled(name, failed))],
+    true,
+  ],
+  [
+    "a workload failed that was not complete before",
+    web,
+    [{ ...rolled("canary", failed), rolledIncomplete: incompleteMark(hashOf("2")) }],
+    false,
+  ],
+  ["a person resumed the workload after the failure", resumed(changedAt + 90), [rolled("canary", failed)], false],
+  ["a person resumed the workload before the failure", resumed(changedAt + 10), [rolled("canary", failed)], true],
+  [
+    "the workload takes no part in batches",
+    due("web", { "wave.pusher.com/batches": "off" }),
+    [rolled("canary", failed)],
+    false,
+  ],
+  ["no other workload is concerned", { ...web, progress: failed }, [], false],
+];
+
+it.for(cases)("finds whether a change is halted if %s", ([, of, others, halted]) => {
+  const object = { kind: "ConfigMap", namespace: "default", name: "page" } as const;
+  const facts = { object, readers: [of, ...others], lookup: live, policyOf: () => policy, now };
+  expect(isHaltedFor(of, facts)).toBe(halted);
+});

@@ -1,0 +1,227 @@
+import { describe, expect, it } from "vitest";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  pinnedCopy,
+  readsAll,
+  workload,
+} from "../../../test/support/domain/objects.ts";
+import { kinds } from "../model/kinds/apps-kinds.ts";
+import { toWorkload, type Workload } from "../model/workload.ts";
+import { batchMember } from "../pacing/batch-member.ts";
+import type { Moment } from "../pacing/moment.ts";
+import { maxPreviousLength, previousPinsAfter } from "../pinning/previous-pins.ts";
+import { rejectionDigest } from "../pinning/rejections.ts";
+import { unpaced } from "../policy/pacing-flags.ts";
+import { planRollout } from "./plan.ts";
+
+const now = Date.UTC(2026, 0, 1, 12);
+const policy = { ...defaultPolicy, pinConfig: true, pacing: unpaced };
+const copyOf = (page: string) => pinnedCopy(`page-000000000${page}`, { a: page });
+const pod = readsAll("ConfigMap", "page");
+const returns = { "wave.pusher.com/pin-config": "true", "wave.pusher.com/on-failure": "return" };
+
+const lookup = lookupOf(configMap("page", { a: "2" }), copyOf("1"), copyOf("2"));
+const hashOf = (page: string) => {
+  const plan = planRollout(workload({ pod }), lookupOf(configMap("page", { a: page })), policy);
+  return "hash" in plan ? plan.hash : "";
+};
+
+/** Returns a workload that was rolled from page "1" to "2" one timeout ago, and whose Pods are not ready. */
+function failed(change: Partial<Workload> = {}, annotations: Readonly<Record<string, string | undefined>> = {}) {
+  const of = workload({
+    pod,
+    annotations: { ...returns, "wave.pusher.com/previous-pins": `${hashOf("2")} page=page-0000000001`, ...annotations },
+    templateAnnotations: {
+      "wave.pusher.com/config-hash": hashOf("2"),
+      "wave.pusher.com/pinned": "page=page-0000000002",
+    },
+  });
+  const rolledAt = (now - unpaced.rolloutTimeoutMs) / 1000;
+  const progress = { state: "progressing", step: 0, available: 1 } as const;
+  return { ...of, rolledAt, progress, ...change };
+}
+
+const moment = (change: Partial<Moment> = {}): Moment => ({
+  now,
+  changes: undefined,
+  lastWrite: undefined,
+  progressSince: 0,
+  ...change,
+});
+
+const planned = (of: Workload, live = lookup, at = moment()) => planRollout(of, live, policy, undefined, at);
+const digest = (page: string) => rejectionDigest(failed(), lookupOf(configMap("page", { a: page })), "page");
+
+describe("a rollout that failed", () => {
+  it("returns to the pins before it, and rejects the content that failed", () => {
+    expect(planned(failed())).toMatchObject({
+      outcome: "roll",
+      hash: hashOf("1"),
+      reason: 'the rollout failed, and Pods return to the earlier content of ConfigMap "page"',
+      returns: { pinned: "page=page-0000000001", rejected: `page=${digest("2")}`, names: ["page"] },
+    });
+  });
+
+  it("returns at once if the status reports the failure", () => {
+    const rolledAt = now / 1000;
+    expect(planned(failed({ rolledAt, progress: { state: "failed" } })).outcome).toBe("roll");
+  });
+
+  it("returns when its deadline is over, and is planned again then", () => {
+    const before = planned(failed(), lookup, moment({ now: now - 1 }));
+    expect(before).toMatchObject({ outcome: "current", checkAt: now });
+    expect(planned(failed()).outcome).toBe("roll");
+  });
+
+  it("is current again after the return", () => {
+    const of = workload({
+      pod,
+      annotations: { ...returns, "wave.pusher.com/rejected-configmaps": `page=${digest("2")}` },
+      templateAnnotations: {
+        "wave.pusher.com/config-hash": hashOf("1"),
+        "wave.pusher.com/pinned": "page=page-0000000001",
+      },
+    });
+    expect(planned(of)).toMatchObject({ outcome: "current", warnings: [{ reason: "RolledBack" }] });
+  });
+
+  it.each<[string, Workload, Partial<Moment>]>([
+    ["is complete", failed({ progress: { state: "complete", since: undefined } }), {}],
+    ["was complete for the soak time", failed(), { completeMs: 1 }],
+    ["replaces no Pod", failed({ progress: { state: "idle" } }), {}],
+    ["was a rollout of another client", failed({ templateEditedAt: now / 1000 }), {}],
+    ["is older than twice its deadline: a Pod may be lost since", failed(), { now: now + 600_001 }],
+    ["was resumed", failed({}, { "wave.pusher.com/resumed": new Date(now).toISOString() }), {}],
+    ["is to halt", failed({}, { "wave.pusher.com/on-failure": "halt" }), {}],
+    ["has no pins any more", failed({ pinned: undefined }), {}],
+    ["has the previous pins of another rollout", failed({ recordedHash: hashOf("3") }), {}],
+    ["has malformed previous pins", failed({ previousPins: `${hashOf("2")} page=other` }), {}],
+    ["had the same content before", failed({ previousPins: `${hashOf("2")} page=page-0000000002` }), {}],
+  ])("does not return if it %s", (_when, of, at) => {
+    expect(planned(of, lookup, moment(at))).not.toHaveProperty("returns");
+  });
+
+  it("does not return if a hold is on the workload, and returns if its change is not approved", () => {
+    const held = planned(failed({}, { "wave.pusher.com/hold": "true" }));
+    expect(held).toMatchObject({ outcome: "held", hold: { reason: "hold" }, due: { outcome: "roll" } });
+    expect(planned(failed({}, { "wave.pusher.com/mode": "approve" }))).toHaveProperty("returns");
+  });
+
+  it("does not return while a person holds every rollout", () => {
+    const clusterHold = { namespace: "wave-system", reason: "INC-12" };
+    const plan = planRollout(failed(), lookup, { ...policy, clusterHold }, undefined, moment());
+    expect(plan).toMatchObject({ outcome: "held", hold: { reason: "clusterHold" } });
+  });
+
+  it("rolls forward to newer content", () => {
+    const live = lookupOf(configMap("page", { a: "3" }), copyOf("1"), copyOf("2"));
+    const plan = planned(failed(), live);
+    expect(plan).toMatchObject({ outcome: "roll", hash: hashOf("3") });
+    expect(plan).not.toHaveProperty("returns");
+  });
+
+  it("returns while newer content is not approved, and does not reject the newer content", () => {
+    const live = lookupOf(configMap("page", { a: "3" }), copyOf("1"), copyOf("2"));
+    expect(planned(failed({}, { "wave.pusher.com/mode": "approve" }), live)).toMatchObject({
+      hash: hashOf("1"),
+      returns: { rejected: undefined, names: ["page"] },
+    });
+  });
+
+  it("reports that it cannot return if a copy is gone", () => {
+    const plan = planned(failed(), lookupOf(configMap("page", { a: "2" }), copyOf("2")));
+    expect(plan).toMatchObject({ outcome: "current", warnings: [{ message: /cannot return/ }] });
+  });
+});
+
+it("warns that a workload without pins cannot return", () => {
+  const plan = planned(workload({ pod, annotations: { "wave.pusher.com/on-failure": "return" } }));
+  expect(plan.warnings).toEqual([{ reason: "InvalidAnnotation", message: expect.stringContaining("not pinned") }]);
+});
+
+describe("previousPinsAfter", () => {
+  const rollTo = (of: Workload, pinned = "page=page-0000000003") =>
+    previousPinsAfter(of, { hash: "h", pinned }, policy);
+  const complete = { progress: { state: "complete", since: undefined } } as const;
+
+  it("returns the pins of the last complete rollout", () => {
+    expect(rollTo(failed(complete))).toBe("h page=page-0000000002");
+    expect(rollTo(failed())).toBe("h page=page-0000000001");
+  });
+
+  /** Returns pins of 250 characters for each ConfigMap. */
+  const longPins = (configMaps: number) =>
+    Array.from({ length: configMaps }, (_, i) => {
+      const name = `${String(i).padStart(3, "0")}${"x".repeat(116)}`;
+      return `${name}=${name}-0000000001`;
+    }).join(",");
+
+  it("returns pins up to the limit", () => {
+    expect(longPins(32).length).toBeLessThanOrEqual(maxPreviousLength);
+    expect(longPins(33).length).toBeGreaterThan(maxPreviousLength);
+    expect(rollTo(failed({ ...complete, pinned: longPins(32) }))).toBe(`h ${longPins(32)}`);
+  });
+
+  it.each<[string, Workload]>([
+    ["is to halt", failed(complete, { "wave.pusher.com/on-failure": undefined })],
+    ["has no earlier rollout that was complete", failed({ previousPins: undefined })],
+    ["had no pins", failed({ ...complete, pinned: undefined })],
+    ["has the same pins again", failed({ ...complete, pinned: "page=page-0000000003" })],
+    ["has pins that are malformed", failed({ ...complete, pinned: "page=other-0000000001" })],
+    ["has pins that are too long", failed({ ...complete, pinned: longPins(33) })],
+  ])("returns nothing if a workload %s", (_when, of) => {
+    expect(rollTo(of)).toBeUndefined();
+  });
+});
+
+describe("a workload that rejects a change", () => {
+  const flags = { ...unpaced, canarySize: 1, maxConcurrent: 5 };
+  const stage = (of: Workload, live = lookup, resumedAt?: number) =>
+    batchMember(
+      {
+        key: "web",
+        workload: of,
+        policy: { batches: { value: true, by: "flag" }, priority: { value: 0, by: "flag" }, resumedAt },
+        position: "none",
+        held: undefined,
+        lastWrite: undefined,
+        completeSince: undefined,
+        advancedAt: undefined,
+        completeMs: 0,
+      },
+      "ConfigMap/default/page",
+      { changedAt: now - 700_000, seenAt: undefined },
+      live,
+      flags,
+      now,
+    )?.stage.state;
+  const returned = failed({
+    rejected: `page=${digest("2")}`,
+    pinned: "page=page-0000000001",
+    progress: { state: "complete", since: undefined },
+  });
+
+  it("has failed for the batches of the change, until a person resumes it or the object changes again", () => {
+    expect(stage(returned)).toBe("failed");
+    expect(stage({ ...returned, rejected: undefined })).toBe("passed");
+    expect(stage(returned, lookup, now)).toBeUndefined();
+    expect(stage(returned, lookupOf(configMap("page", { a: "3" }), copyOf("1")))).toBe("passed");
+  });
+});
+
+it("knows when another client changed the pod template", () => {
+  const at = (seconds: number) => new Date(seconds * 1000).toISOString();
+  const managedFields = [
+    { manager: "wave", time: at(9), fieldsV1: { "f:spec": { "f:template": {} } } },
+    { manager: "kubectl-annotate", time: at(8), fieldsV1: { "f:metadata": {} } },
+    { manager: "kubectl", time: at(7), fieldsV1: { "f:spec": { "f:template": { "f:spec": {} } } } },
+    { manager: "old", time: at(6), fieldsV1: { "f:spec": { "f:template": {} } } },
+  ];
+  const object = {
+    metadata: { namespace: "default", name: "web", managedFields },
+    spec: { selector: {}, template: { spec: { containers: [] } } },
+  };
+  expect(toWorkload(kinds.Deployment, object).templateEditedAt).toBe(7);
+});

@@ -1,0 +1,113 @@
+import type { ConfigView } from "../config/hash.ts";
+import type { Lookup } from "../config/view-of-references.ts";
+import type { Workload } from "../model/workload.ts";
+import type { Decision, ExplainedDecision, PinsReturn } from "../outcomes/outcomes.ts";
+import { lastRolloutAt } from "../pacing/interval.ts";
+import type { Moment } from "../pacing/moment.ts";
+import { rolloutDeadline } from "../pacing/rollout-deadline.ts";
+import { resumedSince } from "../pacing/stage.ts";
+import { isPinned, readAsCopy } from "../pinning/pin-request.ts";
+import { formatConfigMaps, pinTexts } from "../pinning/pin-texts.ts";
+import { pinnedLookup } from "../pinning/pinned-lookup.ts";
+import { pinsBeforeRollout, returnsOnFailure } from "../pinning/previous-pins.ts";
+import { formatRejected, parseRejected, rejectionDigest } from "../pinning/rejections.ts";
+import { unpaced } from "../policy/pacing-flags.ts";
+import type { Policy } from "../policy/policy.ts";
+import { readPolicyValue } from "../policy/policy-rows.ts";
+import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import type { Warning } from "../references/warning.ts";
+import { invalidAnnotationTexts } from "../references/warning-texts.ts";
+import { planDue } from "./due-plan.ts";
+
+/** A rollout that returns to earlier pins. */
+export type ReturningRoll = Extract<Decision, { readonly outcome: "roll" }> &
+  Pick<ExplainedDecision, "reason"> & { readonly returns: PinsReturn; readonly warnings: readonly Warning[] };
+
+/** Whether a workload returns to the pins before its last rollout. */
+export type ReturnPlan =
+  | { readonly type: "none" }
+  /** The rollout is in progress, and fails at this time, in milliseconds since the epoch, if it is not complete by then. */
+  | { readonly type: "later"; readonly at: number }
+  /** The rollout failed, and the copies to return to cannot be used. */
+  | { readonly type: "impossible"; readonly warning: Warning }
+  | { readonly type: "now"; readonly plan: ReturningRoll };
+
+/**
+ * Decides whether a workload returns to the pins before its last rollout, because that rollout by Wave failed. Content that is live and was in
+ * the failed rollout is rejected, so that Wave does not roll to it again. Live content that is newer is not rejected.
+ */
+export function planReturn(
+  workload: Workload,
+  live: Lookup,
+  policy: Policy,
+  previous: ConfigView | undefined,
+  moment: Moment,
+): ReturnPlan {
+  const pinned = pinsBeforeRollout(workload);
+  if (pinned === undefined || workload.pinned === undefined || !returnsOnFailure(workload, policy)) return none;
+  // A rollout of another client may have failed for another reason than the configuration.
+  if (workload.templateEditedAt > workload.rolledAt) return none;
+  const at = failedAt(workload, policy, moment);
+  if (at === undefined) return none;
+  if (at > moment.now) return Number.isFinite(at) ? { type: "later", at } : none;
+  const canBeRead = readAsCopy(workload, live, policy);
+  const before = pinnedLookup({ ...workload, pinned }, live, canBeRead);
+  if (before.unusable.length > 0) {
+    const message = pinTexts.cannotReturn(before.unusable);
+    return { type: "impossible", warning: { reason: "Unpinned", message } };
+  }
+  const returns = returnTo(pinned, workload, live, before.lookup, [...before.kept].sort());
+  if (returns === undefined) return none;
+  const due = planDue(workload, before.lookup, policy, previous);
+  if (due.outcome !== "roll") return none;
+  const reason = `the rollout failed, and Pods return to the earlier content of ${formatConfigMaps(returns.names)}`;
+  return { type: "now", plan: { ...due, reason, returns } };
+}
+
+/** Returns a warning if a workload asks to return and has no pins. On a Namespace, the annotation is also for workloads that are not pinned. */
+export function returnMistakes(workload: Workload, policy: Policy): readonly Warning[] {
+  const text = workload.policy["on-failure"];
+  if (text === undefined || readPolicyValue("on-failure", text) !== "return" || isPinned(workload, policy)) return [];
+  return [{ reason: "InvalidAnnotation", message: invalidAnnotationTexts.returnWithoutPins }];
+}
+
+const none: ReturnPlan = { type: "none" };
+
+/**
+ * Returns when the last rollout failed or fails, in milliseconds since the epoch; 0 if its containers restart again and again;
+ * undefined if it was complete, if a person resumed it, or if it is so old that a lost Pod may look like a failed rollout.
+ */
+function failedAt(workload: Workload, policy: Policy, moment: Moment): number | undefined {
+  const { progress } = workload;
+  const rolledAt = lastRolloutAt(workload, moment);
+  if (rolledAt === undefined || progress.state === "idle") return undefined;
+  const flags = policy.pacing ?? unpaced;
+  const isResumed = resumedSince(rolloutPolicyOf(workload, policy).resumedAt, rolledAt, moment.now);
+  if (moment.restarts && !isResumed) return 0;
+  if (progress.state === "complete" || isResumed || (moment.completeMs ?? 0) >= Math.max(1, flags.soakMs))
+    return undefined;
+  // A process that started later does not know whether the rollout was complete before it lost a Pod.
+  const isUnknown = moment.lastWrite?.hash !== workload.recordedHash;
+  const isOld = moment.now > rolledAt + 2 * flags.rolloutTimeoutMs;
+  if (progress.state === "progressing" && (progress.wasComplete || (isUnknown && isOld))) return undefined;
+  return rolloutDeadline(progress, Math.max(rolledAt, moment.advancedAt ?? 0), flags);
+}
+
+/** Returns where a workload returns to; undefined if all earlier content is that of the failed rollout. */
+function returnTo(
+  pinned: string,
+  workload: Workload,
+  live: Lookup,
+  earlier: Lookup,
+  names: readonly string[],
+): PinsReturn | undefined {
+  const failed = pinnedLookup(workload, live, () => true).lookup;
+  const digest = (lookup: Lookup, name: string) => rejectionDigest(workload, lookup, name);
+  const returned = names.filter((name) => digest(earlier, name) !== digest(failed, name));
+  if (returned.length === 0) return undefined;
+  const rejected = new Map(parseRejected(workload.rejected));
+  for (const name of returned) {
+    if (digest(failed, name) === digest(live, name)) rejected.set(name, digest(live, name));
+  }
+  return { cause: "failedRollout", pinned, rejected: formatRejected(rejected), names: returned };
+}

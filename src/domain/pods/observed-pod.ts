@@ -1,0 +1,164 @@
+import type { Container, ContainerStatus, Pod, PodSpec } from "#kubernetes";
+import { podReferences } from "../model/pod-references.ts";
+import { pinsOfPod } from "../pinning/point-pod.ts";
+import { configHash, workloadRefHash } from "../references/annotations.ts";
+import type { ConfigName, Reference } from "../references/references.ts";
+
+/** A Pod as far as it shows what its containers have read. Times are in milliseconds since the epoch. */
+export interface ObservedPod {
+  readonly name: string;
+  readonly uid: string;
+  /** The hash of the pod template that it was created from. */
+  readonly hash: string | undefined;
+  readonly createdAt: number;
+  /** Whether it is being deleted or has ended, so that it does not serve any more. */
+  readonly ending: boolean;
+  readonly ready: boolean;
+  /** Why it is not ready: the reason of a container, such as `CrashLoopBackOff`, or of the Pod. Undefined if no reason is known. */
+  readonly notReadyReason: string | undefined;
+  /** The highest number of restarts of one of its containers, and the container. */
+  readonly restarts: { readonly container: string; readonly count: number };
+  /** What its containers read live, also those that wait; empty if it reads only pinned copies. Undefined: as in {@link PodRead.object}. */
+  readonly liveObjects: readonly (ConfigName | undefined)[];
+  /** When each of its containers that has started has read live configuration. */
+  readonly reads: readonly PodRead[];
+  /** When its volumes were set up, at the earliest. */
+  readonly volumesAt: number;
+}
+
+/** A start of a container that has read live configuration. */
+export interface PodRead {
+  readonly by: "env" | "files";
+  readonly at: number;
+  /** What it has read; undefined: the container may read any object by itself. */
+  readonly object: ConfigName | undefined;
+}
+
+/** Which configuration matters. */
+export interface ReadConfig {
+  /** Reports whether the hash of the workload includes an object. */
+  readonly includes: (object: ConfigName) => boolean;
+  /** Whether each container may read configuration by itself: the workload names objects in `extra-configmaps` or `extra-secrets`. */
+  readonly byEachContainer: boolean;
+}
+
+/** Returns what the hash of a workload includes, by its references. */
+export function readConfigOf(references: readonly Reference[]): ReadConfig {
+  const names = new Set(references.map(nameOf));
+  return {
+    includes: (object) => names.has(nameOf(object)),
+    byEachContainer: references.some(({ annotation }) => annotation !== undefined),
+  };
+}
+
+function nameOf({ kind, namespace, name }: ConfigName): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+/** Every object, for a Pod whose workload is not known yet. Use {@link withReadsOf} when it is known. */
+export const everyObject: ReadConfig = { includes: () => true, byEachContainer: true };
+
+/** Returns a Pod that was observed with {@link everyObject}, with the reads that matter for a workload. */
+export function withReadsOf(pod: ObservedPod, { includes, byEachContainer }: ReadConfig): ObservedPod {
+  const matters = (object: ConfigName | undefined) => (object === undefined ? byEachContainer : includes(object));
+  return {
+    ...pod,
+    reads: pod.reads.filter(({ object }) => matters(object)),
+    liveObjects: pod.liveObjects.filter(matters),
+  };
+}
+
+/** Returns what a Pod shows. Copies that the Pod was pointed at are not live configuration. */
+export function observePod(pod: Pod, config: ReadConfig): ObservedPod {
+  const { metadata = {}, spec, status = {} } = pod;
+  const annotations = metadata.annotations ?? {};
+  const containers = spec === undefined ? [] : containersOf(pod, spec, config);
+  const createdAt = timeOf(metadata.creationTimestamp) ?? 0;
+  const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+  const ready = isTrue(pod, "Ready");
+  return {
+    name: metadata.name ?? "",
+    uid: metadata.uid ?? "",
+    hash: annotations[workloadRefHash] ?? annotations[configHash],
+    createdAt,
+    ending: Boolean(metadata.deletionTimestamp) || status.phase === "Succeeded" || status.phase === "Failed",
+    ready,
+    notReadyReason: ready ? undefined : reasonOf(pod, statuses),
+    restarts: mostRestarts(statuses),
+    liveObjects: containers.flatMap(({ reads }) => reads.map(({ object }) => object)),
+    reads: containers.flatMap(({ reads, status: own }) => readsOf(reads, startOf(own))),
+    volumesAt: timeOf(status.startTime) ?? createdAt,
+  };
+}
+
+interface LiveContainer {
+  readonly reads: readonly Omit<PodRead, "at">[];
+  readonly status: ContainerStatus | undefined;
+}
+
+/** Returns the containers, init containers and sidecars that read live configuration of the workload. */
+function containersOf(pod: Pod, spec: PodSpec, config: ReadConfig): readonly LiveContainer[] {
+  const namespace = pod.metadata?.namespace ?? "";
+  const copies = new Set(pinsOfPod(pod)?.values());
+  const isLive = (object: ConfigName) =>
+    config.includes(object) && !(object.kind === "ConfigMap" && copies.has(object.name));
+  const read = (containers: readonly Container[] = [], statuses: readonly ContainerStatus[] = []) =>
+    containers.flatMap((container): readonly LiveContainer[] => {
+      const mounted = new Set(container.volumeMounts?.map(({ name }) => name));
+      const volumes = spec.volumes?.filter(({ name }) => mounted.has(name)) ?? [];
+      const own: Omit<PodRead, "at">[] = config.byEachContainer ? [{ by: "env", object: undefined }] : [];
+      podReferences({ volumes, containers: [container] }, namespace, (reference) => {
+        if (reference.reads !== "existence" && isLive(reference)) own.push({ by: reference.reads, object: reference });
+      });
+      return own.length === 0 ? [] : [{ reads: own, status: statuses.find(({ name }) => name === container.name) }];
+    });
+  const { initContainerStatuses, containerStatuses } = pod.status ?? {};
+  return [...read(spec.initContainers, initContainerStatuses), ...read(spec.containers, containerStatuses)];
+}
+
+function readsOf(reads: LiveContainer["reads"], at: number | undefined): readonly PodRead[] {
+  return at === undefined ? [] : reads.map((each) => ({ ...each, at }));
+}
+
+/** Returns when the last run of a container started. A container that waits has no run, and reads live configuration when it starts. */
+function startOf(status: ContainerStatus | undefined): number | undefined {
+  const { running, terminated } = status?.state ?? {};
+  return timeOf(running?.startedAt) ?? timeOf(terminated?.startedAt);
+}
+
+function mostRestarts(statuses: readonly ContainerStatus[]): ObservedPod["restarts"] {
+  let most = { container: "", count: 0 };
+  for (const { name, restartCount } of statuses) {
+    if (restartCount > most.count) most = { container: name, count: restartCount };
+  }
+  return most;
+}
+
+/** Returns the reason of the first container that is not ready. A container that was killed for its memory shows that before the wait. */
+function reasonOf(pod: Pod, statuses: readonly ContainerStatus[]): string | undefined {
+  for (const { state = {}, lastState = {} } of statuses) {
+    const failed = state.waiting?.reason ?? (state.terminated?.exitCode ? state.terminated.reason : undefined);
+    if (failed === undefined || startingReasons.includes(failed)) continue;
+    return wordOf(failed === "CrashLoopBackOff" && lastState.terminated?.reason === "OOMKilled" ? "OOMKilled" : failed);
+  }
+  const scheduled = pod.status?.conditions?.find(({ type }) => type === "PodScheduled");
+  if (scheduled?.status === "False") return wordOf(scheduled.reason);
+  return wordOf(statuses.map(({ state }) => state?.waiting?.reason).find((reason) => reason !== undefined));
+}
+
+/** Reasons of containers that wait for others. */
+const startingReasons: readonly string[] = ["PodInitializing", "ContainerCreating"];
+
+/** Returns a reason if it is one word: a custom kubelet may write any text. */
+function wordOf(reason: string | undefined): string | undefined {
+  return reason !== undefined && /^[A-Za-z]{1,60}$/.test(reason) ? reason : undefined;
+}
+
+function isTrue({ status }: Pod, condition: string): boolean {
+  return status?.conditions?.find(({ type }) => type === condition)?.status === "True";
+}
+
+function timeOf(text: string | undefined | null): number | undefined {
+  const ms = typeof text === "string" ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+}

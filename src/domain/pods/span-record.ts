@@ -1,0 +1,132 @@
+import { formatSpans, mergeSpans, openSpanOf, parseSpans, type Span } from "./span.ts";
+
+/** A shorter span is only kept in memory, in milliseconds: each note is a write. */
+export const noteAfterMs = 30_000;
+
+/** What is known of one workload: the spans of its recorded hash, and of earlier hashes that Pods may still have. */
+export interface SpanRecord {
+  readonly uid: string;
+  /** The hash in its pod template. */
+  readonly hash: string | undefined;
+  /** The spans by hash. */
+  readonly spans: ReadonlyMap<string | undefined, readonly Span[]>;
+  /**
+   * Since when an open span of the recorded hash may be an error of caches that are behind, in milliseconds since the epoch; undefined if
+   * it is certain.
+   */
+  readonly uncertainSince: number | undefined;
+}
+
+/** What a plan has shown about the configuration of a workload. Times are in milliseconds since the epoch. */
+export interface ConfigObservation {
+  readonly uid: string;
+  readonly hash: string | undefined;
+  /** Whether new Pods would read another configuration than that of the recorded hash. */
+  readonly differs: boolean;
+  /** Whether an object may have changed. Otherwise only the references of the workload differ. */
+  readonly mayBeEdited: boolean;
+  /** The hash of the live configuration; undefined if it is not known. */
+  readonly liveHash: string | undefined;
+  /** When the configuration began to change, as far as that is known. */
+  readonly changedFrom: number;
+  /** When the configuration last changed, as far as that is known. */
+  readonly changedTo: number;
+  /** Whether the caches once matched the recorded hash, so that a difference is a later change. */
+  readonly certain: boolean;
+  /** Whether all its Pods have the recorded hash, because its rollout is complete. */
+  readonly complete: boolean;
+  /** The annotation with its spans. */
+  readonly annotation: string | undefined;
+  readonly now: number;
+}
+
+/** Returns the record after an observation; undefined if nothing must be remembered. */
+export function observeConfig(before: SpanRecord | undefined, seen: ConfigObservation): SpanRecord | undefined {
+  const known = before?.uid === seen.uid ? before : recordFrom(seen);
+  const isSameHash = known.hash === seen.hash;
+  const spans = new Map<string | undefined, readonly Span[]>();
+  const earlier = isSameHash ? known.spans : new Map([[known.hash, []], ...known.spans]);
+  for (const [hash, ofHash] of earlier) {
+    if (hash === seen.hash || seen.complete || hash === undefined) continue;
+    const ofEarlier = after(ofHash, seen.liveHash === undefined || seen.liveHash !== hash, seen);
+    if (ofEarlier.length > 0) spans.set(hash, ofEarlier);
+  }
+  const own = known.spans.get(seen.hash) ?? [];
+  const uncertainBefore = isSameHash ? known.uncertainSince : undefined;
+  const isMistaken = !seen.differs && uncertainBefore !== undefined && seen.now - uncertainBefore < noteAfterMs;
+  const ofRecorded = isMistaken ? own.filter(({ to }) => to !== undefined) : after(own, seen.differs, seen);
+  if (ofRecorded.length > 0) spans.set(seen.hash, ofRecorded);
+  if (spans.size === 0) return undefined;
+  return { uid: seen.uid, hash: seen.hash, spans, uncertainSince: uncertaintyAfter(uncertainBefore, own, seen) };
+}
+
+/** Returns the spans of a hash after an observation: opens or closes the last one if that has changed. */
+function after(
+  spans: readonly Span[],
+  differs: boolean,
+  { mayBeEdited, changedFrom, changedTo }: ConfigObservation,
+): readonly Span[] {
+  const open = openSpanOf(spans);
+  if (differs && open === undefined)
+    return mayBeEdited ? mergeSpans([...spans, { from: changedFrom, to: undefined }]) : spans;
+  if (differs || open === undefined) return spans;
+  return mergeSpans(spans.map((span) => (span === open ? { ...span, to: Math.max(span.from, changedTo) } : span)));
+}
+
+/** Returns since when the open span is uncertain. It is certain after {@link noteAfterMs}: no cache is behind for so long. */
+function uncertaintyAfter(
+  before: number | undefined,
+  own: readonly Span[],
+  { differs, certain, now }: ConfigObservation,
+): number | undefined {
+  if (!differs || certain) return undefined;
+  if (openSpanOf(own) === undefined) return now;
+  return before === undefined || now - before >= noteAfterMs ? undefined : before;
+}
+
+/** Returns the record of a workload that this process has not seen before, from the annotation. */
+function recordFrom({ uid, hash, annotation, now }: ConfigObservation): SpanRecord {
+  const written = hashOfAnnotation(annotation);
+  const spans = new Map<string | undefined, readonly Span[]>();
+  const parsed = parseSpans(annotation, written, now);
+  if (parsed.length > 0) spans.set(written, parsed);
+  return { uid, hash, spans, uncertainSince: undefined };
+}
+
+function hashOfAnnotation(annotation: string | undefined): string | undefined {
+  return annotation?.slice(0, annotation.indexOf(" ")) || undefined;
+}
+
+/** Returns the spans of the recorded hash. */
+export function recordedSpans({ hash, spans }: SpanRecord): readonly Span[] {
+  return spans.get(hash) ?? [];
+}
+
+/** Returns the record without the spans of the recorded hash that have ended until `until`; undefined if nothing is left. */
+export function withoutSpansUntil(record: SpanRecord, until: number): SpanRecord | undefined {
+  const left = recordedSpans(record).filter(({ to }) => to === undefined || to > until);
+  const spans = new Map(record.spans);
+  if (left.length > 0) spans.set(record.hash, left);
+  else spans.delete(record.hash);
+  return spans.size === 0 ? undefined : { ...record, spans };
+}
+
+/**
+ * Returns the annotation that a workload must have; undefined: none. Short spans are not noted, unless `hasMixedPods`. A note of an
+ * earlier hash stays as long as Pods may have that hash.
+ */
+export function annotationFor(
+  record: SpanRecord | undefined,
+  annotation: string | undefined,
+  hasMixedPods: boolean,
+  now: number,
+): string | undefined {
+  if (record === undefined) return undefined;
+  const own = recordedSpans(record);
+  const isLong = own.some(({ from, to = now }) => to - from >= noteAfterMs);
+  if (own.length > 0 && record.uncertainSince === undefined && (isLong || hasMixedPods)) {
+    return formatSpans(record.hash, own);
+  }
+  const earlier = hashOfAnnotation(annotation);
+  return earlier !== record.hash && record.spans.has(earlier) ? annotation : undefined;
+}

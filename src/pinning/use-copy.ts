@@ -1,0 +1,142 @@
+import type { ConfigMap, OwnerReference } from "#kubernetes";
+import { toConfig } from "../domain/config/digest.ts";
+import type { Lookup } from "../domain/config/view-of-references.ts";
+import type { Workload } from "../domain/model/workload.ts";
+import { type CopySize, ownersInUse } from "../domain/pinning/collect.ts";
+import { type CopyContent, copyName, wholeContent } from "../domain/pinning/copy-content.ts";
+import type { PinSource } from "../domain/pinning/pin-request.ts";
+import { pinnedCopyLabel, unusedSince } from "../domain/references/annotations.ts";
+import { fieldManager } from "../domain/references/field-managers.ts";
+import { apiFailureOf } from "../kube/api/api-failure.ts";
+import type { ApiError } from "../kube/api/errors.ts";
+import { resourcePath, resources } from "../kube/api/resources.ts";
+import type { ApiClient } from "../kube/http/client.ts";
+import { getIfExists } from "../kube/reads/get-if-exists.ts";
+
+/** What {@link storeCopies} needs. */
+export interface StoreCopiesOptions {
+  readonly client: Pick<ApiClient, "request">;
+  /** The lookup of the plan. It may be behind: contents are compared with what the hash includes. */
+  readonly lookup: Lookup;
+  /** Reports whether an owner of a copy exists and is not being deleted. */
+  readonly isAlive: (owner: OwnerReference, namespace: string) => boolean;
+  /** Returns the copies of a namespace that are known. */
+  readonly copiesIn: (namespace: string) => readonly CopySize[];
+  readonly signal?: AbortSignal;
+  readonly mayBeSent?: () => boolean;
+}
+
+/** Returns the name of a stored copy with this content, which the workload may use; undefined if there is none. */
+export async function existingCopy(
+  workload: Workload,
+  { namespace, name }: Pick<PinSource, "namespace" | "name">,
+  content: CopyContent,
+  options: StoreCopiesOptions,
+): Promise<string | undefined> {
+  for (const digits of [10, 20] as const) {
+    const copy = copyName(name, content, digits);
+    const used = await useCopy(workload, { namespace, name: copy }, content, options);
+    if (used === "used") return copy;
+    if (used === "absent") return undefined;
+  }
+  return undefined;
+}
+
+/** How many times a copy is read again that other workloads take into use at the same time. */
+const maxConflicts = 10;
+
+/** Takes a copy with this content into use. Returns the object if it is not such a copy. Throws the last conflict if there are too many. */
+export async function useCopy(
+  workload: Workload,
+  copy: Pick<PinSource, "namespace" | "name">,
+  content: CopyContent,
+  options: StoreCopiesOptions,
+): Promise<"used" | "absent" | ConfigMap> {
+  for (let tries = 1; ; tries++) {
+    const stored = await readConfigMap(copy.namespace, copy.name, options);
+    if (stored === undefined) return "absent";
+    if (!isUsable(stored, content, options)) return stored;
+    const conflict = await takeIntoUse(workload, stored, options);
+    if (conflict === undefined) return "used";
+    if (tries === maxConflicts) throw conflict;
+  }
+}
+
+/** Reads a ConfigMap, such as a copy or its source; undefined if it does not exist. */
+export function readConfigMap(
+  namespace: string,
+  name: string,
+  options: StoreCopiesOptions,
+): Promise<ConfigMap | undefined> {
+  const path = resourcePath(resources.configMaps, { namespace, name });
+  return getIfExists<ConfigMap>(options.client, { path, ...limitsOf(options) });
+}
+
+/** Reports whether an object is an immutable copy of Wave with this content that the garbage collector is not about to delete. */
+export function isUsable(
+  stored: ConfigMap,
+  content: CopyContent,
+  { isAlive }: Pick<StoreCopiesOptions, "isAlive">,
+): boolean {
+  const { labels, deletionTimestamp, ownerReferences = [], namespace = "" } = stored.metadata ?? {};
+  if (labels?.[pinnedCopyLabel] !== "true" || stored.immutable !== true || deletionTimestamp) return false;
+  if (wholeContent(toConfig("ConfigMap", stored)).digest !== content.digest) return false;
+  return ownerReferences.length === 0 || ownerReferences.some((owner) => isAlive(owner, namespace));
+}
+
+/**
+ * Takes the mark of the collector off a copy and adds the workload to its owners, if either is needed. Returns the error if the copy was
+ * changed or deleted meanwhile.
+ */
+async function takeIntoUse(
+  workload: Workload,
+  stored: ConfigMap,
+  options: StoreCopiesOptions,
+): Promise<ApiError | undefined> {
+  const { namespace, name, resourceVersion, annotations, ownerReferences: owners = [] } = stored.metadata ?? {};
+  const isMarked = annotations?.[unusedSince] !== undefined;
+  const owner = ownerOf(workload);
+  const ownerReferences = ownersInUse(owners, [owner]);
+  if (!isMarked && ownerReferences === undefined) return undefined;
+  const metadata = {
+    resourceVersion,
+    ...(isMarked && { annotations: { [unusedSince]: null } }),
+    ...(ownerReferences && { ownerReferences }),
+  };
+  try {
+    await options.client.request({
+      method: "PATCH",
+      path: resourcePath(resources.configMaps, { namespace, name }),
+      query: { fieldManager },
+      contentType: "application/merge-patch+json",
+      body: { metadata },
+      ...limitsOf(options),
+    });
+    return undefined;
+  } catch (error) {
+    const failure = apiFailureOf(error);
+    switch (failure?.type) {
+      case "conflict":
+      case "notFound":
+        return failure.error;
+      case "forbidden":
+      case "invalid":
+      case "deniedByWebhook":
+        // Without permission to add an owner, Wave itself still collects the copy. A mark that stays would collect it in use.
+        if (!isMarked) return undefined;
+        throw error;
+      default:
+        throw error;
+    }
+  }
+}
+
+/** Returns the reference of a copy to its workload; undefined before the API server has given the workload a uid. */
+export function ownerOf({ row, name, uid }: Workload): OwnerReference | undefined {
+  return uid === "" ? undefined : { apiVersion: row.apiVersion, kind: row.kind, name, uid };
+}
+
+/** Returns the limits of each request. */
+export function limitsOf({ signal, mayBeSent }: StoreCopiesOptions): Pick<StoreCopiesOptions, "signal" | "mayBeSent"> {
+  return { ...(signal && { signal }), ...(mayBeSent && { mayBeSent }) };
+}

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
+import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
+import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
+import { container, makeNamespace, type Namespace, workload, workloadPath } from "../end-to-end/objects.ts";
+
+const byEnv = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "page" } }] }] };
+
+interface Pod extends AnyObject {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+/** A namespace with a Deployment whose Pods run, and that has its hash. */
+async function scene(cluster: Cluster, ns: string, replicas: number, annotations: Record<string, string> = {}) {
+  const namespace: Namespace = await makeNamespace(cluster, ns);
+  await namespace.create({ kind: "ConfigMap", metadata: { name: "page" }, data: { a: "good" } });
+  await namespace.create(workload("web", byEnv, { spec: { replicas }, annotations }));
+  const deployment = () => cluster.api<AnyObject>("GET", workloadPath(ns, "Deployment", "web"));
+  const templateAnnotations = async () => {
+    const { spec } = (await deployment()) as unknown as { spec: { template: { metadata: AnyObject["metadata"] } } };
+    return spec.template.metadata.annotations ?? {};
+  };
+  const pods = async () => (await cluster.list(`/api/v1/namespaces/${ns}/pods`)) as unknown as readonly Pod[];
+  const ready = () =>
+    until("ready Pods of one revision", async () => {
+      const { "wave.pusher.com/config-hash": hash } = await templateAnnotations();
+      const all = await pods();
+      const isReady = ({ metadata, status }: Pod) =>
+        metadata.deletionTimestamp === undefined &&
+        metadata.annotations?.["wave.pusher.com/config-hash"] === hash &&
+        status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True");
+      return hash !== undefined && all.length === replicas && all.every(isReady)
+        ? all.map(({ metadata }) => metadata.name).sort()
+        : undefined;
+    });
+  const annotate = (changes: Record<string, string | null>) =>
+    namespace.merge(workloadPath(ns, "Deployment", "web"), { metadata: { annotations: changes } });
+  const edit = (value: string) => namespace.edit("ConfigMap", "page", { a: value });
+  const events = async (reason: string) =>
+    (await cluster.list(`/api/v1/namespaces/${ns}/events`)).filter((event) => event.reason === reason);
+  const remove = (pod: string) => cluster.api("DELETE", `/api/v1/namespaces/${ns}/pods/${pod}`);
+  const settled = () =>
+    until("the end of the repair", async () => {
+      const { metadata } = await deployment();
+      return metadata.annotations?.["wave.pusher.com/config-differed"] === undefined ? true : undefined;
+    });
+  return { ready, annotate, edit, events, remove, settled, templateAnnotations, pods, deployment };
+}
+
+/** Longer than the margin of clocks: Pods that started before an edit are surely older. */
+const apart = () => new Promise((resolve) => setTimeout(resolve, 6_500));
+
+describeOnOwnControlPlane("mixed Pods", (cluster) => {
+  let wave: WaveProcess;
+  beforeAll(async () => {
+    wave = await startWave(["--kubeconfig", cluster.kubeconfig]);
+  });
+  afterAll(() => wave.stop());
+
+  it.concurrent("are evicted, and no others, after a held edit was taken back", async () => {
+    const { ready, annotate, edit, events, remove, settled, pods } = await scene(cluster, "mixed-evicted", 4);
+    const before = await ready();
+    await apart();
+    await annotate({ "wave.pusher.com/hold": "true" });
+    await edit("bad");
+    await until("the hold", async () => ((await events("RolloutHeld")).length > 0 ? true : undefined));
+    await remove(before[0] as string);
+    const [mixed] = (await ready()).filter((name) => !before.includes(name));
+    await edit("good");
+    const held = await until("the report", async () => (await events("PodsMixed"))[0]);
+    expect(held.message).toContain("1 of 4 Pods may run configuration that was taken back. Not replaced: Rollout held");
+    expect(await ready()).toContain(mixed);
+    await annotate({ "wave.pusher.com/hold": null });
+    await until("the eviction", async () =>
+      (await pods()).some(({ metadata }) => metadata.name === mixed) ? undefined : true,
+    );
+    await settled();
+    const after = await ready();
+    expect(after).toEqual(expect.arrayContaining(before.slice(1)));
+    expect((await events("PodEvicted")).map(({ message }) => message)).toEqual([
+      `Pod "${mixed}" evicted: it may run configuration that was taken back.`,
+    ]);
+  });
+
+  it.concurrent("are replaced by one rollout with the same hash if there is one replica", async () => {
+    const all = await scene(cluster, "mixed-rolled", 1);
+    const { ready, annotate, edit, remove, settled, templateAnnotations, events, pods } = all;
+    const [first] = await ready();
+    const { "wave.pusher.com/config-hash": hash } = await templateAnnotations();
+    await apart();
+    await annotate({ "wave.pusher.com/mode": "observe" });
+    await edit("bad");
+    await remove(first as string);
+    const [mixed] = await ready();
+    await edit("good");
+    await annotate({ "wave.pusher.com/mode": null });
+    const rolledAt = await until("the rollout", async () => (await templateAnnotations())["wave.pusher.com/rolled-at"]);
+    await settled();
+    // The hash is the same before and after: only the time of the rollout shows that a Pod is new.
+    const last = await until("the new Pod", async () => {
+      const [pod, ...others] = await pods();
+      return others.length === 0 && pod?.metadata.annotations?.["wave.pusher.com/rolled-at"] === rolledAt
+        ? pod
+        : undefined;
+    });
+    expect(last.metadata.name).not.toBe(mixed);
+    expect(await templateAnnotations()).toEqual({
+      "wave.pusher.com/config-hash": hash,
+      "wave.pusher.com/rolled-at": rolledAt,
+    });
+    expect(await events("PodEvicted")).toEqual([]);
+  });
+
+  it.concurrent("are only reported with the annotation", async () => {
+    const annotations = { "wave.pusher.com/mixed": "report" };
+    const { ready, annotate, edit, events, remove } = await scene(cluster, "mixed-reported", 2, annotations);
+    const before = await ready();
+    await apart();
+    await annotate({ "wave.pusher.com/hold": "true" });
+    await edit("bad");
+    await remove(before[0] as string);
+    const mixed = await ready();
+    await edit("good");
+    await annotate({ "wave.pusher.com/hold": null });
+    await until("the report", async () =>
+      (await events("PodsMixed")).find(({ message }) => `${message}`.includes("Delete these Pods, or set annotation")),
+    );
+    expect(await ready()).toEqual(mixed);
+  });
+
+  it.concurrent("do not exist if no container started in between: no Pod is replaced, and nothing is reported", async () => {
+    const { ready, annotate, edit, events, settled, deployment } = await scene(cluster, "mixed-none", 2);
+    const before = await ready();
+    await apart();
+    const { generation } = (await deployment()).metadata;
+    await annotate({ "wave.pusher.com/hold": "true" });
+    await edit("bad");
+    await until(
+      "the note of the difference",
+      async () => (await deployment()).metadata.annotations?.["wave.pusher.com/config-differed"],
+    );
+    const stateOf = async () => (await deployment()).metadata.annotations?.["wave.pusher.com/state"];
+    await until("the state", async () => ((await stateOf()) === "held" ? true : undefined));
+    await edit("good");
+    await annotate({ "wave.pusher.com/hold": null });
+    await settled();
+    expect(await ready()).toEqual(before);
+    expect([await events("PodsMixed"), await events("PodEvicted")]).toEqual([[], []]);
+    await until("the end of the state", async () => ((await stateOf()) === undefined ? true : undefined));
+    // Two edits of this test; the note, its end and its removal by Wave; the state and its removal.
+    expect((await deployment()).metadata.generation).toBe(Number(generation) + 7);
+  });
+
+  // Stops the Wave that the other cases need.
+  it("are found by the next leader if Wave stopped a moment after the edit, and the edit was taken back before it starts", async () => {
+    const { ready, annotate, edit, events, remove, deployment } = await scene(cluster, "mixed-stopped", 2, {
+      "wave.pusher.com/mixed": "report",
+    });
+    const before = await ready();
+    await apart();
+    await annotate({ "wave.pusher.com/hold": "true" });
+    await edit("bad");
+    await until("the hold", async () => ((await events("RolloutHeld")).length > 0 ? true : undefined));
+    await wave.stop();
+    expect((await deployment()).metadata.annotations).toHaveProperty(["wave.pusher.com/config-differed"]);
+    await remove(before[0] as string);
+    await ready();
+    await edit("good");
+    await annotate({ "wave.pusher.com/hold": null });
+    wave = await startWave(["--kubeconfig", cluster.kubeconfig]);
+    await until("the report", async () => (await events("PodsMixed"))[0]);
+  });
+});

@@ -1,0 +1,69 @@
+import { ConfigTimeline } from "./model-configs.ts";
+import { isRepair } from "./model-rolls.ts";
+import { standsFor } from "./model-search.ts";
+import { namedBy, recordedHash, workloadResources } from "./model-workload.ts";
+import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
+
+/** Longer than clocks differ, a watch is behind, and the kubelet refreshes files, in milliseconds. */
+const aroundMs = 300_000;
+
+/**
+ * Judges replacements of mixed Pods: Wave evicts a Pod, or rolls with an unchanged hash, only if the configuration differed from that of the
+ * hash at a time around the start of a Pod. The judge knows what each container read when it started.
+ */
+export function judgeMixed({ history, settings }: Recording): readonly string[] {
+  const timeline = new ConfigTimeline(history);
+  const configTimes = history.filter(({ resource }) => resource === "configmaps" || resource === "secrets");
+  const workloads = new Map<string, StoredObject>();
+  const violations: string[] = [];
+  for (const entry of history) {
+    const { resource, before, after, at, by } = entry;
+    const object = after ?? before;
+    if (object === undefined) continue;
+    const { namespace, name } = object.metadata;
+    if (workloadResources.includes(resource)) {
+      if (isRepair(entry) && !mayHaveDiffered(object, entry)) {
+        violations.push(`mixed: ${by.replica} rolled ${resource} ${namespace}/${name} at ${at} ms without a mixed Pod`);
+      }
+      workloads.set(`${resource}/${namespace}/${name}`, object);
+    }
+    if (resource !== "pods" || by.actor !== "wave" || !isScheduled(object)) continue;
+    const owner = [...workloads.values()].find(
+      (each) => recordedHash(each) === hashOfPod(object) && owns(each, object),
+    );
+    if (owner !== undefined && mayHaveDiffered(owner, entry)) continue;
+    violations.push(`mixed: ${by.replica} evicted Pod ${namespace}/${name} at ${at} ms, which is not mixed`);
+  }
+  return violations;
+
+  /** Reports whether the configuration differed from that of the recorded hash at any time since the rollout that wrote the hash. */
+  function mayHaveDiffered(workload: StoredObject, { at, rv }: HistoryEntry): boolean {
+    const hash = recordedHash(workload);
+    const named = namedBy(workload, settings);
+    const rolled = history.findLast(
+      (each) =>
+        each.rv < rv &&
+        each.after?.metadata.uid === workload.metadata.uid &&
+        recordedHash(each.after) !== recordedHash(each.before),
+    );
+    const since = (rolled?.at ?? 0) - aroundMs;
+    const moments = configTimes.filter((each) => each.at >= since && each.at <= at);
+    const lookup = (revision: number) => (key: string) => timeline.versions(key)[timeline.at(key, revision)]?.object;
+    return moments.some((each) => {
+      const stood = standsFor(named, lookup(each.rv));
+      return stood.missing || stood.hash !== hash;
+    });
+  }
+}
+
+function isScheduled({ spec }: StoredObject): boolean {
+  return (spec as { readonly nodeName?: string } | undefined)?.nodeName !== undefined;
+}
+
+function hashOfPod({ metadata }: StoredObject): string | undefined {
+  return metadata.annotations?.["wave.pusher.com/config-hash"];
+}
+
+function owns({ metadata }: StoredObject, pod: StoredObject): boolean {
+  return pod.metadata.namespace === metadata.namespace && pod.metadata.name.startsWith(`${metadata.name}-`);
+}
