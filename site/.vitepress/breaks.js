@@ -1,5 +1,6 @@
 /**
- * Allows a line break in long names in narrow tables: after slashes, dots and commas. Short flag names are never broken;
+ * Allows a line break in long names in narrow tables: after slashes, dots and commas, and between the words of names such as
+ * WaveHasNoLeader. Short flag names are never broken;
  * theme/wide.css has their class.
  */
 export function breaksOfNames(markdown) {
@@ -13,5 +14,7 @@ export function breaksOfNames(markdown) {
 }
 
 function breakable(text) {
-  return text.replace(/\S{31,}/g, (name) => name.replace(/[/.,](?=.)/g, "$&<wbr>"));
+  return text
+    .replace(/\S{31,}/g, (name) => name.replace(/[/.,](?=.)/g, "$&<wbr>"))
+    .replace(/\b(?:[A-Z][a-z]+){3,}\b/g, (name) => name.replace(/[a-z](?=[A-Z])/g, "$&<wbr>"));
 }

@@ -13,12 +13,10 @@ function titleOf(path) {
   return readFileSync(join(root, path), "utf8").match(/^# (.*)$/m)?.[1] ?? path;
 }
 
-const decisions = readdirSync(join(root, "docs/adr")).map((name) => `docs/adr/${name}`);
+const decisions = readdirSync(join(root, "contributing/adr")).map((name) => `contributing/adr/${name}`);
 
 const wide = [
-  ...["annotations", "comparison", "compatibility", "errors", "flags", "metrics", "permissions", "security"].map(
-    (name) => `docs/${name}.md`,
-  ),
+  ...["annotations", "comparison", "events", "flags", "metrics", "security"].map((name) => `docs/${name}.md`),
   "deploy/chart/README.md",
 ];
 
@@ -51,7 +49,14 @@ export default {
   description: "Restarts workloads when the ConfigMaps and Secrets that their Pods read have changed",
   lang: "en",
   srcDir: "..",
-  srcExclude: ["{src,test,bench,examples,dist,site,coverage,node_modules}/**", "deploy/!(chart)/**", "README.md"],
+  srcExclude: [
+    "{src,examples,dist,site,coverage,node_modules}/**",
+    "bench/!(README.md)",
+    "test/!(comparison.md)",
+    "test/*/**",
+    "deploy/!(chart)/**",
+    "README.md",
+  ],
   outDir: "./dist",
   cleanUrls: true,
   rewrites: { "docs/index.md": "index.md" },
@@ -81,9 +86,9 @@ export default {
     nav: [
       { text: "Quick start", link: "/docs/quick-start" },
       { text: "Install", link: "/docs/install" },
-      { text: "Annotate", link: "/docs/annotations" },
-      { text: "On call", link: "/docs/troubleshooting" },
-      { text: "Change the code", link: "/docs/architecture" },
+      { text: "Opt in", link: "/docs/opt-in" },
+      { text: "On call", link: "/docs/on-call" },
+      { text: "Change the code", link: "/contributing/architecture" },
     ],
     sidebar: [
       ...sidebar,

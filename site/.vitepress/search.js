@@ -15,5 +15,8 @@ export const searchOptions = {
     return /^(restart|reload|redeploy)/.test(word) ? [word, "roll"] : word;
   },
   /** Ranks task pages above decisions, the changelog and pages about the code. */
-  boostDocument: (id) => (/\/(adr\/|CHANGELOG|CONTRIBUTING|architecture|simulation|performance)/.test(id) ? 0.4 : 1),
+  boostDocument: (id) =>
+    /\/(adr\/|CHANGELOG|CONTRIBUTING|architecture|simulation|releasing|glossary|messages|bench|test)/.test(id)
+      ? 0.4
+      : 1,
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Appearances, glossary } from "../../deploy/values/glossary.ts";
-import { workloadStateNames } from "../../src/cli/cluster/states/workload-states.ts";
+import { workloadStateNames } from "../../src/cli/cluster/states/state-rows.ts";
 import { commands } from "../../src/cli/commands.ts";
 import { runFlags } from "../../src/cli/flags/run-flags.ts";
 import { policyAnnotations } from "../../src/domain/policy/policy-rows.ts";

@@ -7,27 +7,34 @@ import { runWave } from "../support/cli/terminal.ts";
 import { root } from "./fences.ts";
 import { codeIn, isSaid } from "./reported.ts";
 
-const pages = [...globSync("docs/*.md", { cwd: root }), "README.md", "CONTRIBUTING.md"];
+const pages = [...globSync("{docs,contributing}/*.md", { cwd: root }), "README.md", "CONTRIBUTING.md"];
 const codes = pages.flatMap((page) =>
   codeIn(readFileSync(join(root, page), "utf8").replace(/^```[\s\S]*?^```$/gm, "")).map((code) => ({ page, code })),
 );
 
-/** Flags of kubectl, helm, drivers, tests and Reloader that pages mention. */
+/** Flags of kubectl, helm, cosign, npm, drivers, tests, `npm run release` and Reloader that pages mention. */
 const flagsOfOthers = [
+  "--all-containers",
   "--api-versions",
   "--auto-annotation",
   "--cascade",
   "--enable-secret-rotation",
   "--force",
   "--from",
+  "--global",
   "--help",
   "--help-all",
+  "--insecure-ignore-tlog",
+  "--kube-version",
+  "--no-hooks",
+  "--previous",
+  "--registry",
   "--reset-then-reuse-values",
   "--reuse-values",
   "--server-side",
   "--set",
   "--show-managed-fields",
-  "--skip-tests",
+  "--sign",
   "--to-revision",
   "--workloads",
 ];

@@ -55,27 +55,32 @@ export class Scene {
   /** Creates the objects that the page assumes: test/docs/scenes/PAGE.sh. */
   async begin(): Promise<void> {
     const script = join(import.meta.dirname, "scenes", `${this.#page.replace(/^.*\/|\.md$/g, "")}.sh`);
-    if (existsSync(script)) await this.#must(`. ${script}`, script);
+    if (existsSync(script)) await this.run(`. ${script}`, script);
   }
 
-  /** Follows a block of the page. Throws an Error if that fails. */
-  async follow(fence: Fence): Promise<void> {
-    if (reasonNotToRun(fence) !== undefined) return this.#keep(fence);
-    if (otherTestOfBlock(fence) !== undefined) return;
+  /** Follows a block of the page. Resolves to what a block with language `sh` prints. Throws an Error if that fails. */
+  async follow(fence: Fence): Promise<string> {
+    if (reasonNotToRun(fence) !== undefined) this.#keep(fence);
+    else if (otherTestOfBlock(fence) === undefined) return (await this.#followed(fence)) ?? "";
+    return "";
+  }
+
+  async #followed(fence: Fence): Promise<string | undefined> {
     switch (fence.language) {
       case "sh":
-        if (fence.info === "starts") return this.#starts(fence);
-        await this.#must(fence.text, fence.at);
-        return;
+        if (fence.info !== "starts") return this.run(fence.text, fence.at);
+        await this.#starts(fence);
+        return undefined;
       case "console":
-        for (const exchange of exchangesOf(fence)) await this.#exchange(exchange.command, exchange.output, fence.at);
-        return;
+        for (const { command, output } of exchangesOf(fence)) await this.type(command, output, fence.at);
+        return undefined;
       case "yaml":
         await this.#yaml(fence);
-        return;
+        return undefined;
       case "json":
         JSON.parse(fence.text);
     }
+    return undefined;
   }
 
   async end(): Promise<void> {
@@ -84,6 +89,11 @@ export class Scene {
     await this.#run(
       `[ ! -f wave.pid ] || kill $(cat wave.pid); ${script}; kubectl delete --all --wait=false deployments,configmaps,secrets -n default`,
     );
+    this.close();
+  }
+
+  /** Deletes the workplace, and leaves the cluster as it is. */
+  close(): void {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -100,23 +110,26 @@ export class Scene {
     const file = join(this.#folder, "block.yaml");
     writeFileSync(file, fence.text);
     if (fence.info === "values")
-      await this.#must(`helm template wave deploy/chart -n wave-system --validate -f ${file}`, fence.at);
+      await this.run(`helm template wave deploy/chart -n wave-system --validate -f ${file}`, fence.at);
     else if (fence.info === "fragment") parse(fence.text);
-    else await this.#must(`kubectl apply --server-side --force-conflicts --dry-run=server -f ${file}`, fence.at);
+    else await this.run(`kubectl apply --server-side --force-conflicts --dry-run=server -f ${file}`, fence.at);
   }
 
-  async #exchange(command: string, output: readonly string[], at: string): Promise<void> {
+  /**
+   * Types a command, and expects the output of the page, and the texts in `sees`. Throws an Error if the command prints something else.
+   */
+  async type(command: string, output: readonly string[], at: string, sees: readonly string[] = []): Promise<void> {
     // A command that only reads is repeated until the state is reached.
     const looks =
-      /^(.*\| )?(bin\/)?(wave (list|explain|doctor|diff|migrate)|kubectl (wave |get |events |describe |rollout status))/.test(
+      /^(.*\| )?(bin\/)?(wave (list|explain|doctor|diff|migrate|wait)|kubectl (wave |get |events |describe |rollout status))/.test(
         command,
       );
-    const deadline = performance.now() + 120_000;
+    const deadline = performance.now() + 240_000;
     for (;;) {
       const { code, text } = await this.#run(command);
       // If the page shows no output, the command only has to succeed. Exit code 1 is a valid answer of wave and of grep.
       const works = output.length > 0 || code === 0 || (code === 1 && !isComplaint(text));
-      if (works && printsAsIn(output, text)) return;
+      if (works && printsAsIn(output, text) && sees.every((each) => text.includes(each))) return;
       if (!looks || performance.now() > deadline) throw new Error(`${at}: $ ${command}\nprinted:\n${text}`);
       await new Promise((resolve) => setTimeout(resolve, 500));
     }
@@ -142,9 +155,11 @@ export class Scene {
     }
   }
 
-  async #must(script: string, at: string): Promise<void> {
+  /** Runs a script, and resolves to what it printed. Throws an Error if its exit code is not 0; `at` is its place, for the message. */
+  async run(script: string, at: string): Promise<string> {
     const { code, text } = await this.#run(script);
     if (code !== 0) throw new Error(`${at} ended with ${code}:\n${text}`);
+    return text;
   }
 
   #run(text: string): Promise<Ran> {

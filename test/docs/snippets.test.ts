@@ -1,5 +1,5 @@
 import { globSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Cluster, connect } from "../control-plane/cluster.ts";
 import { type ControlPlane, missingControlPlane, startControlPlane } from "../control-plane/control-plane.ts";
 import { startWave, type WaveProcess } from "../control-plane/wave-process.ts";
@@ -9,7 +9,7 @@ import { playKubelet } from "./played-kubelet.ts";
 import { Scene } from "./scene.ts";
 
 const pages = [
-  ...globSync("docs/*.md", { cwd: root }),
+  ...globSync("{docs,contributing}/*.md", { cwd: root }),
   "README.md",
   "CONTRIBUTING.md",
   "deploy/chart/README.md",
@@ -49,8 +49,8 @@ describe.skipIf(left !== undefined)("a reader who follows a page on a real contr
   let operators: PlayedOperators;
   let wave: WaveProcess;
   let kubelet: AsyncDisposable;
-  beforeAll(async () => {
-    // A separate control plane: pages install cluster-wide objects, and name namespaces that tests would share.
+  beforeEach(async () => {
+    // A control plane for each page: pages install cluster-wide objects, and name namespaces that other pages would share.
     controlPlane = await startControlPlane();
     cluster = connect(controlPlane);
     await defineOthersKinds(cluster);
@@ -59,7 +59,7 @@ describe.skipIf(left !== undefined)("a reader who follows a page on a real contr
     // The logs of the Pods of Wave show the log of this Wave.
     kubelet = await playKubelet(cluster, wave.log);
   });
-  afterAll(async () => {
+  afterEach(async () => {
     await wave?.stop();
     await kubelet?.[Symbol.asyncDispose]();
     await operators?.[Symbol.asyncDispose]();

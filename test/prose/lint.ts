@@ -24,7 +24,7 @@ const folder = mkdtempSync(join(tmpdir(), "wave-prose-"));
 const file = join(folder, "texts.md");
 writeFileSync(file, texts.map(({ text }) => asParagraph(text)).join("\n\n"));
 
-const pages = [...globSync("docs/**/*.md", { cwd: root }), "README.md", "CONTRIBUTING.md", "SECURITY.md"]
+const pages = [...globSync("{docs,contributing}/**/*.md", { cwd: root }), "README.md", "CONTRIBUTING.md", "SECURITY.md"]
   .filter((page) => process.argv.length < 3 || process.argv.includes(page))
   .sort();
 const args = ["--config", join(import.meta.dirname, "vale.ini"), "--output=JSON", "--no-exit"];
