@@ -7,15 +7,26 @@ export async function reportBurst(say: (line: string) => void): Promise<readonly
   for (const one of figures) {
     say(
       `${one.writes} ${one.what}: ${one.seconds.toFixed(1)} s, ${one.closed} watches closed as too slow, ` +
-        `${one.restarts} begun again, longest wait ${one.delayMs.toFixed(0)} ms`,
+        `${one.restarts} begun again, longest wait ${one.delayMs.toFixed(0)} ms, ${one.reads} reads, ` +
+        `${one.cpuSeconds.toFixed(1)} s of processor time`,
     );
   }
   return table(
-    ["", "Deployments of 20 kB", "seconds", "watches closed as too slow", "longest wait for the event loop, ms"],
+    [
+      "",
+      "Deployments of 20 kB",
+      "seconds",
+      "Wave's processor time, s",
+      "Wave's reads",
+      "watches closed as too slow",
+      "longest wait for the event loop, ms",
+    ],
     figures.map((one: BurstFigures) => [
       one.what,
       one.writes,
       one.seconds.toFixed(1),
+      one.cpuSeconds.toFixed(1),
+      one.reads,
       one.closed,
       one.delayMs.toFixed(0),
     ]),

@@ -15,6 +15,10 @@ export interface BurstFigures {
   readonly restarts: number;
   /** The longest time that anything waited for Wave's event loop. */
   readonly delayMs: number;
+  /** Reads of single objects, and pages of lists, that Wave requested. */
+  readonly reads: number;
+  /** The processor time of Wave, in seconds. */
+  readonly cpuSeconds: number;
 }
 
 const namespace = "burst";
@@ -40,11 +44,12 @@ export async function measureBurst(burst: Burst): Promise<readonly BurstFigures[
     const create = (name: string) =>
       client.request({ method: "POST", path: configMaps, body: { metadata: { name }, data: { a: "0" } } });
     await create("all");
-    await create("own");
     const size = { replicas: workloads ? 1 : 0, padding };
-    await times(firstWrites, 32, (index) =>
-      createDeployment(client, namespace, `app-${index}`, { configMap: index < readers ? "all" : "own" }, size),
-    );
+    await times(firstWrites, 32, async (index) => {
+      if (index >= readers) await create(`own-${index}`);
+      const configMap = index < readers ? "all" : `own-${index}`;
+      await createDeployment(client, namespace, `app-${index}`, { configMap }, size);
+    });
     const hashes = await watchHashes(client, namespace);
     const first = hashes.changed(firstWrites);
     const wave = await startWave([
@@ -52,7 +57,7 @@ export async function measureBurst(burst: Burst): Promise<readonly BurstFigures[
       "--update-rate=unlimited",
       "--log-level=warn",
     ]);
-    const figures = [await during(plane, wave, "first writes", firstWrites, () => first)];
+    const figures = [await during(plane, wave, "first writes", firstWrites, () => first, { fromStart: true })];
     const fanOut = hashes.changed(readers);
     figures.push(
       await during(plane, wave, "one edit", readers, async () => {
@@ -74,9 +79,10 @@ async function during(
   what: string,
   writes: number,
   work: () => Promise<unknown>,
+  { fromStart = false } = {},
 ): Promise<BurstFigures> {
   const closedBefore = await closedAsTooSlow(plane);
-  const before = await wave.metrics();
+  const before = fromStart ? "" : await wave.metrics();
   const begin = performance.now();
   await work();
   const seconds = (performance.now() - begin) / 1000;
@@ -98,7 +104,14 @@ async function during(
     closed: (await closedAsTooSlow(plane)) - closedBefore,
     restarts: sum(quiet, "wave_watch_restarts_total") - sum(before, "wave_watch_restarts_total"),
     delayMs: Math.max(...delays) * 1000,
+    reads: reads(quiet) - reads(before),
+    cpuSeconds: sum(quiet, "process_cpu_seconds_total") - sum(before, "process_cpu_seconds_total"),
   };
+}
+
+function reads(metrics: string): number {
+  const of = (verb: string) => sum(metrics, "wave_api_requests_total", `verb="${verb}"`);
+  return of("get") + of("list");
 }
 
 function delayOf(metrics: string): number {

@@ -1,9 +1,9 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { type Config, type ConfigObject, sameConfig, toConfig } from "../src/domain/config/digest.ts";
-import type { Lookup } from "../src/domain/config/view.ts";
-import { kinds } from "../src/domain/model/built-in-kinds.ts";
+import type { Lookup } from "../src/domain/config/view-of-references.ts";
 import { sameWorkload } from "../src/domain/model/cached-workload.ts";
+import { kinds } from "../src/domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type WorkloadObject } from "../src/domain/model/workload.ts";
 import { patchFor } from "../src/domain/patch/workload-patch.ts";
 import { planRollout } from "../src/domain/plan/plan.ts";

@@ -1,16 +1,18 @@
 import { writeQuotes } from "./quoted.ts";
 import { reporter } from "./report.ts";
 
-/** Each part measures, says what it finds as it goes and gives the lines for docs/performance.md; undefined: what is there stays. */
+/** Each part measures, says what it finds as it goes and gives the lines for bench/README.md; undefined: what is there stays. */
 const parts: Readonly<Record<string, () => Promise<readonly string[] | undefined>>> = {
   cost: async () => (await import("./cost-report.ts")).reportCost(say),
   memory: async () => (await import("./memory-report.ts")).reportMemory(say),
   latency: async () => (await import("./write-report.ts")).reportLatency(say),
+  trace: async () => (await import("./trace-report.ts")).reportTrace(say),
   "fan-out": async () => (await import("./write-report.ts")).reportFanOut(say),
   burst: async () => (await import("./burst-report.ts")).reportBurst(say),
   load: async () => (await import("./sustained-report.ts")).reportSustained(say),
   admission: async () => (await import("./replica-report.ts")).reportAdmission(say),
   peers: async () => (await import("./peers-report.ts")).reportPeers(say),
+  pinning: async () => (await import("./pinning-report.ts")).reportPinning(say),
   image: async () => (await import("./image.ts")).reportImage(say),
   "high-availability": async () => (await import("./replica-report.ts")).reportHandOver(say),
 };

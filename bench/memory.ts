@@ -74,11 +74,12 @@ async function createWorkload({ client }: Plane, index: number): Promise<void> {
   await createDeployment(client, namespace, name, { configMap: name, secret: `secret-${index}` });
 }
 
-async function measureStart({ jsonKubeconfig }: Plane) {
+/** Starts a Wave with these flags, and measures it 30 s after its caches were synced. */
+export async function measureStart({ jsonKubeconfig }: Plane, more: readonly string[] = []) {
   const [metrics, probes] = [await freePort(), await freePort()];
   const flags = [`--metrics-bind-address=127.0.0.1:${metrics}`, `--health-probe-bind-address=127.0.0.1:${probes}`];
   const begin = performance.now();
-  const child = spawn(wave, ["run", `--kubeconfig=${jsonKubeconfig}`, ...flags], { stdio: "ignore" });
+  const child = spawn(wave, ["run", `--kubeconfig=${jsonKubeconfig}`, ...flags, ...more], { stdio: "ignore" });
   try {
     await until("wave to be synced", async () =>
       (await fetch(`http://127.0.0.1:${probes}/readyz`)).ok ? true : undefined,

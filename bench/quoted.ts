@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A sentence of a page; `#` is a figure of docs/performance.md. */
+/** A sentence of a page; `#` is a figure of bench/README.md. */
 interface Quote {
   readonly page: string;
   readonly sentence: string;
@@ -10,38 +10,43 @@ interface Quote {
 
 const folder = join(import.meta.dirname, "..");
 
-/** Everything that other pages quote from docs/performance.md. */
+/** Everything that other pages quote from bench/README.md. */
 const quotes: readonly Quote[] = [
   {
     page: "README.md",
-    sentence:
-      "with 50,000 Secrets and 2,000 workloads, Wave uses # MiB of memory. An edit reaches its Deployment in # ms (p50) and 1,000 Deployments in # s. The API server alone needs # s",
-    figures: () => {
-      const [, , , resident] = row("memory", "50000", "2000");
-      const [, p50] = row("latency");
-      const [, wave, bare] = row("fan-out", "1000");
-      return [Number(resident).toFixed(0), p50 ?? "", seconds(wave), seconds(bare)];
-    },
+    sentence: "With 50,000 Secrets and 2,000 workloads, Wave uses # MiB of memory at rest, and # MiB at its peak",
+    figures: memoryOfLargest,
   },
   {
-    page: "docs/high-availability.md",
+    page: "docs/production.md",
+    sentence: "50,000 Secrets and 2,000 workloads: # MiB at rest, with a peak of # MiB",
+    figures: memoryOfLargest,
+  },
+  {
+    page: "docs/production.md",
     sentence: "handover: at most 2 s | # and # s",
     figures: () => row("high-availability", "SIGTERM").slice(2, 4).map(seconds),
   },
   {
-    page: "docs/high-availability.md",
+    page: "docs/production.md",
     sentence: "the Lease expires: at most 17 s | # and # s",
     figures: () => row("high-availability", "SIGKILL").slice(2, 4).map(seconds),
   },
   {
+    page: "docs/production.md",
+    sentence:
+      "the patch of a workload follows # ms (p50) after the API server has stored an edit. 500 Deployments take # s",
+    figures: () => [row("latency", "300")[1] ?? "", seconds(row("fan-out", "500")[1])],
+  },
+  {
     page: "docs/comparison.md",
-    sentence: "hands over in # s",
-    figures: () => [seconds(row("high-availability", "SIGTERM")[2])],
+    sentence: "The next leader writes # s (p50) after SIGTERM, and # s after a node fails",
+    figures: () => ["SIGTERM", "SIGKILL"].map((signal) => seconds(row("high-availability", signal)[2])),
   },
   {
     page: "docs/comparison.md",
     sentence:
-      "one edit, an edit for 500 Deployments, memory | # ms, # s, # MiB | # ms, # s, # MiB | not measured | # ms, # s, # MiB",
+      "one edit (p50), an edit for 500 Deployments, memory; without pacing | # ms, # s, # MiB | # ms, # s, # MiB | not measured | # ms, # s, # MiB",
     figures: () =>
       ["Wave", "Wave in Go (`WAVE_IN_GO`: ./cmd/manager)", "Reloader (`RELOADER`: .)"].flatMap((name) => {
         const [, oneEdit = "", fanOut, resident = ""] = row("peers", name);
@@ -52,9 +57,15 @@ const quotes: readonly Quote[] = [
 
 const seconds = (milliseconds: string | undefined) => (Number(milliseconds) / 1000).toFixed(1);
 
-/** Cells of the first row of numbers in a part of docs/performance.md, of those that begin with these. */
+/** Returns the resident memory of the largest measured cluster at rest, and its peak, in MiB. */
+function memoryOfLargest(): readonly string[] {
+  const [, , , resident, , peak] = row("memory", "50000", "2000");
+  return [resident, peak].map((mib) => Number(mib).toFixed(0));
+}
+
+/** Cells of the first row of numbers in a part of bench/README.md, of those that begin with these. */
 function row(part: string, ...first: readonly string[]): readonly string[] {
-  const text = readFileSync(join(folder, "docs/performance.md"), "utf8");
+  const text = readFileSync(join(folder, "bench/README.md"), "utf8");
   const lines = text.slice(text.indexOf(`<!-- ${part} -->`), text.indexOf(`<!-- end of ${part} -->`)).split("\n");
   const rows = lines.map((line) =>
     line
@@ -65,7 +76,7 @@ function row(part: string, ...first: readonly string[]): readonly string[] {
   const found = rows.find(
     (cells) => first.every((cell, at) => cells[at] === cell) && cells.some((cell) => /^\d/.test(cell)),
   );
-  if (found === undefined) throw new Error(`docs/performance.md: ${part} has no row ${first.join(", ")}`);
+  if (found === undefined) throw new Error(`bench/README.md: ${part} has no row ${first.join(", ")}`);
   return found;
 }
 

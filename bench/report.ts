@@ -5,9 +5,9 @@ import { join } from "node:path";
 /** Lines of Markdown are put where the page has markers with the name of their part. */
 export type Report = (part: string, lines: readonly string[]) => void;
 
-const page = join(import.meta.dirname, "../docs/performance.md");
+const page = join(import.meta.dirname, "../bench/README.md");
 
-/** Writes into docs/performance.md, with the command, the date and the machine. */
+/** Writes into bench/README.md, with the command, the date and the machine. */
 export function reporter(): Report {
   return (part, lines) => {
     const text = readFileSync(page, "utf8");
