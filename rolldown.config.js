@@ -30,7 +30,7 @@ export default {
   output: {
     dir: "dist",
     format: "esm",
-    entryFileNames: "main.js",
+    entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
     comments: false,
     charset: "ascii",
