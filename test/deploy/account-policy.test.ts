@@ -91,7 +91,7 @@ describeOnControlPlane("a client with the token of Wave, with accountPolicy enab
     [
       "that it was rolled while it was not complete",
       "deployment/app",
-      [{ op: "add", path: annotation("rolled-incomplete"), value: "0123456789abcdef" }],
+      [{ op: "add", path: annotation("rolled-incomplete"), value: "never" }],
     ],
     ["that it is held", "deployment/app", [{ op: "add", path: annotation("state"), value: "held" }]],
     ["the pins", "deployment/app", [{ op: "add", path: `${hash}/wave.pusher.com~1pinned`, value: "a=a-0123456789" }]],

@@ -251,8 +251,7 @@ class BatchJudge {
   }
 }
 
-/** Reports whether Wave recorded that a workload was not complete when Wave rolled it to this hash. */
-function isMarked(workload: StoredObject): boolean {
-  const mark = workload.metadata.annotations?.["wave.pusher.com/rolled-incomplete"];
-  return mark !== undefined && (recordedHash(workload) ?? "").includes(mark.split(" ")[0] ?? mark);
+/** Reports whether Wave recorded that a workload was not complete when Wave last rolled it. */
+function isMarked({ metadata }: StoredObject): boolean {
+  return metadata.annotations?.["wave.pusher.com/rolled-incomplete"] !== undefined;
 }

@@ -40,6 +40,8 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 992983565, name: "a required key that was removed and restored" },
   { seed: 620984219, name: "a pod template that no longer names a missing key" },
   { seed: 1798495373, name: "an Event whose count a late request lowered", young: true },
+  { seed: 910000468, name: "a broken workload to which a webhook gave another hash", young: true },
+  { seed: 920000720, name: "a broken workload whose hash a client removed", young: true },
 ];
 
 /** Reports whether a seed is kept and is older than the runs with pins and with broken workloads. */

@@ -3,18 +3,16 @@ import type { Workload } from "../model/workload.ts";
 import type { IncompleteRollout } from "../outcomes/outcomes.ts";
 import { lastRolloutAt } from "./interval.ts";
 import type { Moment } from "./moment.ts";
-import { digitsOf } from "./requested-holds.ts";
 
 /**
- * Returns the mark of a workload that is rolled to a hash while it is not complete: digits of the hash, and the time of
- * {@link IncompleteRollout.completeBefore}. A later hash makes the mark invalid.
+ * Returns the mark of a workload that is rolled while it is not complete: the time of {@link IncompleteRollout.completeBefore}, or "never".
+ * The mark is of the last rollout by Wave, whatever hash the pod template has: others may remove the hash, or a webhook may write another.
  */
-export function incompleteMark(hash: string, { completeBefore }: Partial<IncompleteRollout> = {}): string {
-  const digits = digitsOf(hash).slice(0, 16);
-  return completeBefore === undefined ? digits : `${digits} ${Math.floor(completeBefore)}`;
+export function incompleteMark({ completeBefore }: IncompleteRollout): string {
+  return completeBefore === undefined ? "never" : `${Math.floor(completeBefore)}`;
 }
 
-type Marked = Pick<Workload, "recordedHash" | "rolledIncomplete">;
+type Marked = Pick<Workload, "rolledIncomplete">;
 
 /** Reports whether a workload was complete before its first rollout that includes a change. `includes` reports whether a rollout at a time does. */
 export function wasComplete(workload: Marked, includes: (rolledAt: number) => boolean): boolean {
@@ -24,7 +22,7 @@ export function wasComplete(workload: Marked, includes: (rolledAt: number) => bo
 
 /** Returns what to record if a workload that is not complete is rolled now. */
 export function incompleteRollout(
-  workload: Marked & Pick<Workload, "rolledAt">,
+  workload: Marked & Pick<Workload, "recordedHash" | "rolledAt">,
   moment: Moment,
   soakMs: number,
 ): IncompleteRollout {
@@ -33,10 +31,8 @@ export function incompleteRollout(
   return markOf(workload) ?? { completeBefore: lastRolloutAt(workload, moment) };
 }
 
-/** Returns the mark of the recorded hash; undefined if the workload was complete when it was rolled to this hash. */
-function markOf({ recordedHash, rolledIncomplete }: Marked): IncompleteRollout | undefined {
-  if (recordedHash === undefined || rolledIncomplete === undefined) return undefined;
-  const [digits, at = ""] = rolledIncomplete.split(" ");
-  if (digits !== incompleteMark(recordedHash)) return undefined;
-  return { completeBefore: /^\d{1,15}$/.test(at) ? Number(at) : undefined };
+/** Returns the mark of the last rollout; undefined if the workload was complete before it. */
+function markOf({ rolledIncomplete }: Marked): IncompleteRollout | undefined {
+  if (rolledIncomplete === undefined) return undefined;
+  return { completeBefore: /^\d{1,15}$/.test(rolledIncomplete) ? Number(rolledIncomplete) : undefined };
 }

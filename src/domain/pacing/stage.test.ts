@@ -6,19 +6,19 @@ import { type StageFacts, stageOf } from "./stage.ts";
 const second = noon / 1000;
 const complete = (since?: number): Progress => ({ state: "complete", since });
 const failed = { state: "failed", rolledAt: noon + 1_000, wasComplete: true };
-const hashed = { recordedHash: `v2:${"a".repeat(64)}`, rolledIncomplete: undefined };
+const unmarked = { rolledIncomplete: undefined };
 const progressing: Progress = { state: "progressing", step: 1, available: 1 };
 
 /** Returns the stage of a workload that was rolled a second after the change, `ms` milliseconds after the change. */
 function stage(progress: Progress, ms: number, facts: Partial<StageFacts> = {}) {
-  const workload = { ...hashed, rolledAt: second + 1, progress };
+  const workload = { ...unmarked, rolledAt: second + 1, progress };
   const known = { workload, due: false, changedAt: noon, writtenAt: undefined, completeSince: undefined };
   return stageOf({ ...known, resumed: undefined, ...facts }, defaultFlags, noon + ms);
 }
 
 describe("the stage of a workload for a change", () => {
   it("is undefined if the workload was not rolled since and need not be", () => {
-    const workload = { ...hashed, rolledAt: second - 1, progress: complete() };
+    const workload = { ...unmarked, rolledAt: second - 1, progress: complete() };
     expect(stage(progressing, 5_000, { workload })).toBeUndefined();
     expect(stage(progressing, 5_000, { workload: { ...workload, rolledAt: 0 } })).toBeUndefined();
   });
@@ -29,7 +29,7 @@ describe("the stage of a workload for a change", () => {
   });
 
   it("is undefined for a forged rollout in the future", () => {
-    const workload = { ...hashed, rolledAt: second + 86_400, progress: progressing };
+    const workload = { ...unmarked, rolledAt: second + 86_400, progress: progressing };
     expect(stage(progressing, 5_000, { workload })).toBeUndefined();
   });
 
@@ -47,7 +47,7 @@ describe("the stage of a workload for a change", () => {
   });
 
   it("includes a rollout in the second of the change if this process saw it after the change", () => {
-    const workload = { ...hashed, rolledAt: second, progress: progressing };
+    const workload = { ...unmarked, rolledAt: second, progress: progressing };
     const at = (seenAt: number | undefined, writtenAt: number | undefined) =>
       stage(progressing, 5_000, { workload, changedAt: noon, seenAt, writtenAt });
     expect(at(undefined, undefined)).toBeUndefined();
@@ -64,14 +64,14 @@ describe("the stage of a workload for a change", () => {
   });
 
   it("does not soak longer if the clock of the API server is ahead", () => {
-    const ahead = { ...hashed, rolledAt: second + 300, progress: complete(second + 303) };
+    const ahead = { ...unmarked, rolledAt: second + 300, progress: complete(second + 303) };
     const at = (ms: number) => stage(complete(), ms, { workload: ahead, completeSince: noon + 3_000 });
     expect(at(5_000)).toEqual({ state: "soaking", until: noon + 3_000 + defaultFlags.soakMs });
     expect(at(3_000 + defaultFlags.soakMs)).toEqual({ state: "passed" });
   });
 
   it("includes a write of this process that no cache shows yet", () => {
-    const workload = { ...hashed, rolledAt: 0, progress: progressing };
+    const workload = { ...unmarked, rolledAt: 0, progress: progressing };
     const unheard = { workload, seenAt: noon + 100, writtenAt: noon + 2_000 };
     expect(stage(progressing, 3_000, unheard)).toMatchObject({ state: "underWay" });
   });
@@ -89,27 +89,18 @@ describe("the stage of a workload for a change", () => {
     expect(stage(progressing, 601_000, { advancedAt: noon - 500_000 })).toEqual(failed);
   });
 
-  it("shows whether it was complete before its rollout to this hash", () => {
-    const marked = (hash: string) => ({
-      ...hashed,
-      rolledIncomplete: hash.repeat(16),
-      rolledAt: second + 1,
-      progress: progressing,
-    });
-    expect(stage(progressing, 600_000, { workload: marked("a") })).toMatchObject({
-      state: "underWay",
-      wasComplete: false,
-    });
-    expect(stage(progressing, 601_000, { workload: marked("a") })).toEqual({ ...failed, wasComplete: false });
-    expect(stage(progressing, 601_000, { workload: marked("b") })).toEqual(failed);
+  it("shows whether it was complete before its last rollout", () => {
+    const workload = { rolledIncomplete: "never", rolledAt: second + 1, progress: progressing };
+    expect(stage(progressing, 600_000, { workload })).toMatchObject({ state: "underWay", wasComplete: false });
+    expect(stage(progressing, 601_000, { workload })).toEqual({ ...failed, wasComplete: false });
+    expect(stage(progressing, 601_000)).toEqual(failed);
     expect(stage(complete(), 5_000, { due: true })).toMatchObject({ wasComplete: true });
     expect(stage({ ...progressing, wasComplete: true }, 5_000, { due: true })).toMatchObject({ wasComplete: true });
   });
 
   it("shows a result for a change that an earlier rollout included, before which it was complete", () => {
     const rolledBefore = (ms: number) => ({
-      ...hashed,
-      rolledIncomplete: `${"a".repeat(16)} ${noon + ms}`,
+      rolledIncomplete: `${noon + ms}`,
       rolledAt: second + 60,
       progress: progressing,
     });

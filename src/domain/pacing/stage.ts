@@ -25,7 +25,7 @@ interface CompleteBefore {
 
 /** The facts that determine a {@link Stage}. Times are milliseconds since the epoch. */
 export interface StageFacts {
-  readonly workload: Pick<Workload, "rolledAt" | "progress" | "recordedHash" | "rolledIncomplete">;
+  readonly workload: Pick<Workload, "rolledAt" | "progress" | "rolledIncomplete">;
   /** Whether a write is due because of this object, and only batches hold it. */
   readonly due: boolean;
   /** Whether a write is due because of this object, and another hold applies: the Pods do not read this change yet. */

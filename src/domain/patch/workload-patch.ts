@@ -119,9 +119,9 @@ function recordConsecutiveRollouts(
 /** Records that the workload is not complete when it is rolled, so that its failure halts no other workload, also after a restart. */
 function recordIncomplete(
   { rolledIncomplete: recorded }: Workload,
-  plan: { readonly hash: string; readonly incomplete?: IncompleteRollout | undefined },
+  plan: { readonly incomplete?: IncompleteRollout | undefined },
 ): readonly JsonPatchOperation[] {
-  const wanted = plan.incomplete && incompleteMark(plan.hash, plan.incomplete);
+  const wanted = plan.incomplete && incompleteMark(plan.incomplete);
   if (!("incomplete" in plan) || wanted === recorded) return [];
   const path = annotationPointer(rolledIncomplete);
   return [wanted === undefined ? { op: "remove", path } : { op: "add", path, value: wanted }];

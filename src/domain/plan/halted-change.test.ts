@@ -55,7 +55,7 @@ const cases: readonly [string, Workload, readonly Workload[], boolean][] = [
   [
     "a workload failed that was not complete before",
     web,
-    [{ ...rolled("canary", failed), rolledIncomplete: incompleteMark(hashOf("2")) }],
+    [{ ...rolled("canary", failed), rolledIncomplete: incompleteMark({ completeBefore: undefined }) }],
     false,
   ],
   ["a person resumed the workload after the failure", resumed(changedAt + 90), [rolled("canary", failed)], false],

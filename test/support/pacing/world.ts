@@ -134,7 +134,7 @@ export class World {
       ...actor.stored,
       recordedHash: hash,
       consecutiveRollouts: consecutiveRollouts > 1 ? `${consecutiveRollouts}` : undefined,
-      rolledIncomplete: incomplete && incompleteMark(hash, incomplete),
+      rolledIncomplete: incomplete && incompleteMark(incomplete),
       rolledAt: Math.floor(this.now / 1000),
       hashWrittenAt: Math.floor(this.now / 1000),
     };
