@@ -11,11 +11,14 @@ import { outcomes } from "../../src/notify/notification/outcomes.ts";
 import { root } from "./fences.ts";
 import { isSaid } from "./reported.ts";
 
-/** The pictures that a person has drawn. The others are recordings of terminals, which recordings.test.ts compares with a run. */
+/**
+ * The pictures that a person has drawn. The others are recordings of terminals, which recordings.test.ts compares with a run, and pictures of
+ * the dashboard, which dashboard.test.ts compares with the chart.
+ */
 const drawn = globSync("docs/pictures/*.svg", { cwd: root })
   .sort()
   .map((path) => ({ name: basename(path, ".svg"), source: readFileSync(join(root, path), "utf8") }))
-  .filter(({ source }) => !source.includes('class="screen"'))
+  .filter(({ source }) => !/class="(screen|panel)"/.test(source))
   .map(({ name, source }) => ({ name, text: textOf(source) }));
 
 /** Returns the texts of a picture in one line. */

@@ -11,6 +11,20 @@ export interface Sample {
   readonly value: readonly [number, string];
 }
 
+/** One series of a response, with its values in a time range. */
+export interface Series {
+  readonly metric: Readonly<Record<string, string>>;
+  /** Times in seconds since 1970, and numbers as text, which can be "NaN". */
+  readonly values: readonly (readonly [number, string])[];
+}
+
+/** A time range, in seconds since 1970, and the seconds between two values. */
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+  readonly step: number;
+}
+
 /** An alert that is pending or fires. */
 export interface Alert {
   readonly state: "pending" | "firing";
@@ -23,6 +37,8 @@ export interface Prometheus {
   readonly url: string;
   /** Returns the current result of a query. Rejects if the query is not PromQL. */
   readonly query: (expr: string) => Promise<readonly Sample[]>;
+  /** Returns the result of a query at each step of a time range. */
+  readonly queryRange: (expr: string, range: Range) => Promise<readonly Series[]>;
   /** Returns the alerts that fire now, by name. */
   readonly firing: () => Promise<ReadonlyMap<string, Alert>>;
   readonly stop: () => Promise<void>;
@@ -61,6 +77,10 @@ export async function startPrometheus(target: { readonly port: number }, rules: 
   };
   const query = async (expr: string) =>
     (await ask<{ readonly result: readonly Sample[] }>(`query?query=${encodeURIComponent(expr)}`)).result;
+  const queryRange = async (expr: string, { start, end, step }: Range) => {
+    const path = `query_range?query=${encodeURIComponent(expr)}&start=${start}&end=${end}&step=${step}`;
+    return (await ask<{ readonly result: readonly Series[] }>(path)).result;
+  };
   const stop = async () => {
     child.kill("SIGTERM");
     await exited;
@@ -77,6 +97,7 @@ export async function startPrometheus(target: { readonly port: number }, rules: 
   return {
     url,
     query,
+    queryRange,
     firing: async () => {
       const { alerts } = await ask<{ readonly alerts: readonly Alert[] }>("alerts");
       return new Map(

@@ -78,6 +78,7 @@ function classOf(row: string): string {
   return /^ *(?:Event|Warning) /.test(row) ? "event" : "line";
 }
 
-function escaped(text: string): string {
+/** Returns a text as markup. */
+export function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }

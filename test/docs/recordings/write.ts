@@ -1,6 +1,16 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readDashboard } from "../../monitoring/dashboard.ts";
 import { root } from "../fences.ts";
+import { dashboardPictures } from "./dashboard-picture.ts";
+import { missingForDashboard, runDashboard } from "./dashboard-run.ts";
 import { record } from "./recordings.ts";
 
-for (const [name, picture] of await record()) writeFileSync(join(root, "docs/pictures", name), picture);
+const write = (name: string, picture: string) => writeFileSync(join(root, "docs/pictures", name), picture);
+
+for (const [name, picture] of await record()) write(name, picture);
+const missing = missingForDashboard();
+if (missing === undefined) {
+  const dashboard = readDashboard();
+  for (const [name, picture] of dashboardPictures(dashboard, await runDashboard(dashboard))) write(name, picture);
+} else process.stderr.write(`left out: the pictures of the dashboard. ${missing}\n`);
