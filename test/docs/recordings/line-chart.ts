@@ -10,7 +10,7 @@ export interface Line {
 }
 
 /** A chart below the title of a panel. */
-export interface Chart {
+interface Chart {
   readonly lines: readonly Line[];
   readonly isStacked: boolean;
   /** Unit identifier of Grafana. */
