@@ -28,7 +28,7 @@ function explained(kind: string, recorded: string | undefined, status: object = 
     pods: { state: "read", of: () => [], terminating: () => [] },
     ...{ now: 0, batch: undefined, kubernetes: null, others: [], unnamed: undefined, gaps: [] },
   });
-  return { ...explanation, text: renderExplanation(explanation) };
+  return { ...explanation, text: renderExplanation(explanation, { now: 0 }) };
 }
 
 const other = `v2:${"0".repeat(64)}`;

@@ -63,7 +63,7 @@ function explainedForeign(wanted: WorkloadFixture) {
 }
 
 function rendered(...asked: Parameters<typeof explained>): string {
-  return renderExplanation(explained(...asked));
+  return renderExplanation(explained(...asked), { now: 0 });
 }
 
 it("wraps sentences at the width of the terminal, but no tables and no commands to copy", () => {
@@ -72,8 +72,8 @@ it("wraps sentences at the width of the terminal, but no tables and no commands 
     pod: { containers: [{ name: "web", envFrom: [{ secretRef: { name: "db" } }] }] },
   });
   const long = { ...explanation, optIn: "out" as const, reason: "because of words ".repeat(20).trim() };
-  const whole = renderExplanation(long).split("\n");
-  const narrow = renderExplanation(long, undefined, 60).split("\n");
+  const whole = renderExplanation(long, { now: 0 }).split("\n");
+  const narrow = renderExplanation(long, { now: 0, width: 60 }).split("\n");
   const isLong = (text: string) => text.length > 60;
   const isCopied = (text: string) => text.startsWith("To opt in") || text.startsWith("Secret ");
   expect(narrow.filter(isLong)).toEqual(whole.filter(isCopied));
@@ -110,12 +110,14 @@ describe("the text of an explanation", () => {
       { name: "db", trackedBy: [{ compatibility: "sap", by: "pod-reloader.cs.sap.com/secrets" }] },
       { name: "db", trackedBy: [{ compatibility: "stakater", by: "secret.reloader.stakater.com/reload" }] },
     ]);
-    expect(renderExplanation(explanation)).toMatch(/TRACKED BY .*\n.*stakater \(reloader\.stakater\.com\/search\)/);
+    expect(renderExplanation(explanation, { now: 0 })).toMatch(
+      /TRACKED BY .*\n.*stakater \(reloader\.stakater\.com\/search\)/,
+    );
     const own = explained({ pod: { containers } });
     expect(own.references[0]?.trackedBy).toEqual([
       { compatibility: "wave", by: "wave.pusher.com/update-on-config-change" },
     ]);
-    expect(renderExplanation(own)).not.toContain("TRACKED BY");
+    expect(renderExplanation(own, { now: 0 })).not.toContain("TRACKED BY");
   });
 
   it("shows the flag that leads to a reference, and no flag if the reference is not tracked", () => {

@@ -3,6 +3,7 @@ import type { Explanation } from "../cluster/explanation/explanation.ts";
 import { describePodCount } from "../cluster/states/assess-state.ts";
 import { describeKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
 import { workloadStates } from "../cluster/states/state-rows.ts";
+import { remaining } from "../output/age.ts";
 import { type Paint, paintOf, type Style } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
 import { sentences } from "../output/sentences.ts";
@@ -10,17 +11,29 @@ import { wrappedBehind } from "../output/wrap.ts";
 import { headline } from "./headline.ts";
 import { referenceLines } from "./reference-lines.ts";
 
+/** How an explanation is written. */
+export interface ExplanationForm {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Default: no colors. */
+  readonly paint?: Paint;
+  /** The columns at which sentences are wrapped. Default: not at all. */
+  readonly width?: number | undefined;
+}
+
 /**
  * Returns an explanation for a person: the state and the next step first, then everything that the decision depends on. A pod
- * spec may contain any characters; control characters are escaped. Sentences are wrapped at `width` columns. Tables and commands
- * to copy are not wrapped.
+ * spec may contain any characters; control characters are escaped. Tables and commands to copy are not wrapped.
  */
-export function renderExplanation(explanation: Explanation, paint: Paint = paintOf(false), width?: number): string {
+export function renderExplanation(
+  explanation: Explanation,
+  { now, paint = paintOf(false), width }: ExplanationForm,
+): string {
   const { workload, state, missing, unread, warnings, notes } = explanation;
   const { kind, namespace, name } = workload;
   const blocks = [
     [line("", `${kind} ${namespace}/${name}`)],
-    summary(explanation),
+    summary(explanation, now),
     block(
       "Missing:",
       missing.map((each) => `${describeObject(each, namespace)}${each.key === undefined ? "" : `, key "${each.key}"`}`),
@@ -67,13 +80,15 @@ function styleOf(block: number, line: number, state: Explanation["state"]): Styl
   return block === 0 ? "bold" : workloadStates[state].style;
 }
 
-function summary(explanation: Explanation): readonly Line[] {
+function summary(explanation: Explanation, now: number): readonly Line[] {
   const { state, because, reason, hold, recordedHash, recordedUnder, currentHash, optIn, kubernetes } = explanation;
   const rows: [string, string][] = [
     ["State", because === null || state === "due" ? state : `${state} (${because})`],
     ["Now", headline(explanation)],
     [hold === null ? "Why" : "Due", sentences(reason)],
-    ...(hold === null || hold.until === null ? [] : [["Until", hold.until] as [string, string]]),
+    ...(hold === null || hold.until === null
+      ? []
+      : [["Until", `in ${remaining(hold.until, now)} (${hold.until})`] as [string, string]]),
     ...podsRow(explanation),
     ...pinnedRow(explanation),
     ...(kubernetes === null ? [] : [["Kubernetes", describeKubernetesReason(kubernetes)] as [string, string]]),

@@ -65,7 +65,7 @@ export const explainCommand = clusterCommand({
       terminal.write(
         isForProgram(values.output)
           ? await programText(explanation, values.output)
-          : renderExplanation(explanation, paint, terminal.outputColumns),
+          : renderExplanation(explanation, { now: Date.now(), paint, width: terminal.outputColumns }),
       );
       return exitCodeFor({ complete: explanation.state !== "unknown" && snapshot.gaps.length === 0 });
     };

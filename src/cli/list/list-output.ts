@@ -2,7 +2,7 @@ import type { Explanation } from "../cluster/explanation/explanation.ts";
 import { heldChangeLines } from "../cluster/explanation/held-change.ts";
 import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
 import { workloadStates } from "../cluster/states/state-rows.ts";
-import { age } from "../output/age.ts";
+import { age, remaining } from "../output/age.ts";
 import type { Paint } from "../output/paint.ts";
 import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
 import { sentences } from "../output/sentences.ts";
@@ -131,7 +131,7 @@ function cellsOf(each: ListRow, { clusters, namespaces, wide }: TableForm, now: 
     each.since === null ? "-" : age(now - Date.parse(each.since)),
     ...(wide
       ? [
-          each.until ?? "-",
+          each.until === null ? "-" : `in ${remaining(each.until, now)}`,
           shortHash(each.currentHash),
           each.compatibility.join(",") || "-",
           sentences(withKubernetesReason(each.message ?? "", each.kubernetes), ...heldChangeLines(each.heldChange)) ||

@@ -88,6 +88,15 @@ describe("wave list", () => {
     expect((await run("list")).out).toMatch(/^deployment\/web +held +0\/2 +2\/2 +hold +60m$/m);
   });
 
+  it("shows how long a hold that ends by itself still lasts", async () => {
+    const { run, listed, createConfigMap, createWorkload } = await scene();
+    await createConfigMap("page", "1");
+    await createWorkload("deployments/web");
+    const settling = ["--settle=11h", "--settle-max=11h"];
+    expect(await listed(...settling)).toMatchObject([{ because: "settling", until: expect.stringMatching(/Z$/) }]);
+    expect((await run("list", "-o", "wide", ...settling)).out).toMatch(/ in 1[01]h {3}/);
+  });
+
   it("selects by label and by state, and prints the same as JSON and YAML", async () => {
     const { run, listed, createConfigMap, createWorkload, namespace } = await scene();
     await createConfigMap("page", "1");

@@ -12,6 +12,11 @@ export function age(ms: number): string {
   return `${Math.floor(ms / day)}d`;
 }
 
+/** Returns the time from `now`, in milliseconds since the epoch, to a time in RFC 3339, in the same form; `0s` if the time has passed. */
+export function remaining(until: string, now: number): string {
+  return age(Date.parse(until) - now);
+}
+
 function inTwo(ms: number, large: number, largeUnit: string, small: number, smallUnit: string): string {
   const rest = Math.floor((ms % large) / small);
   return `${Math.floor(ms / large)}${largeUnit}${rest === 0 ? "" : `${rest}${smallUnit}`}`;
