@@ -1,9 +1,10 @@
 import { isObject, type Json, type JsonObject, listOf, objectOf, stringOf, valueAt } from "../objects/json.ts";
-import { type ApiObject, timestamp } from "../objects/object.ts";
+import type { ApiObject } from "../objects/object.ts";
 import { resources } from "../objects/resources.ts";
 import { remove } from "../registry/deletion.ts";
 import { type Registry, update } from "../registry/registry.ts";
 import { type Controller, type DelayedSteps, kubelet, objectKey, objectOfKey } from "./controller.ts";
+import { crashedStatus, runningStatus, stoppedStatus, waitingStatus } from "./pod-status.ts";
 import { isReady } from "./pods.ts";
 
 /** The sandbox's one node. */
@@ -62,8 +63,7 @@ function start(registry: Registry, key: string, uid: string, crashes: KubeletOpt
   if (pod?.metadata.uid !== uid || pod.metadata.deletionTimestamp !== undefined) return;
   // What was there a moment ago may be gone.
   if (waitsFor(registry, pod) !== undefined) return;
-  const crashed = crashes?.(pod) ?? false;
-  writePodStatus(registry, pod, crashed ? crashedStatus(pod) : runningStatus(registry, pod));
+  writePodStatus(registry, pod, startStatus(pod, registry, crashes));
 }
 
 function stop(registry: Registry, key: string, uid: string): void {
@@ -77,46 +77,26 @@ function writePodStatus(registry: Registry, pod: ApiObject, status: JsonObject):
   update(registry, resources.pods, namespace, name, { ...pod, status }, { ...kubelet, subresource: "status" });
 }
 
-function containersOf(pod: ApiObject): JsonObject[] {
-  return listOf(objectOf(pod.spec).containers).map(objectOf);
+/**
+ * Ends containers of a Pod that runs. They start again at once, and read what is stored then, or wait for what is missing. An init
+ * container runs again, too, if it is named. Does nothing if the Pod is not ready.
+ */
+export function restartContainers(
+  registry: Registry,
+  key: string,
+  names: readonly string[],
+  crashes?: KubeletOptions["crashes"],
+): void {
+  const pod = objectOfKey(registry, resources.pods, key);
+  if (pod === undefined || pod.metadata.deletionTimestamp !== undefined || !isReady(pod)) return;
+  const stopped = { ...pod, status: stoppedStatus(pod, names, registry.clock) };
+  const waiting = waitsFor(registry, stopped);
+  if (waiting !== undefined) writePodStatus(registry, pod, waitingStatus(stopped, waiting));
+  else writePodStatus(registry, pod, startStatus(stopped, registry, crashes));
 }
 
-function runningStatus(registry: Registry, pod: ApiObject): JsonObject {
-  const now = timestamp(registry.clock.wall());
-  const types = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
-  // Made of the UID, so that a Pod keeps its address.
-  const octets = pod.metadata.uid.slice(0, 4).match(/../g) ?? [];
-  const podIP = `10.244.${octets.map((octet) => Number.parseInt(octet, 16)).join(".")}`;
-  return {
-    ...objectOf(pod.status),
-    phase: "Running",
-    conditions: types.map((type) => ({ type, status: "True", lastTransitionTime: now })),
-    hostIP: "127.0.0.1",
-    podIP,
-    podIPs: [{ ip: podIP }],
-    startTime: now,
-    containerStatuses: containersOf(pod).map(({ name, image }) => ({
-      name,
-      image,
-      imageID: "",
-      ready: true,
-      started: true,
-      restartCount: 0,
-      state: { running: { startedAt: now } },
-      lastState: {},
-    })),
-  };
-}
-
-function waitingStatus(pod: ApiObject, reason: string): JsonObject {
-  const containerStatuses = containersOf(pod).map(({ name, image }) => {
-    return { name, image, imageID: "", ready: false, restartCount: 0, state: { waiting: { reason } }, lastState: {} };
-  });
-  return { ...objectOf(pod.status), phase: "Pending", containerStatuses };
-}
-
-function crashedStatus(pod: ApiObject): JsonObject {
-  return { ...waitingStatus(pod, "CrashLoopBackOff"), phase: "Running" };
+function startStatus(pod: ApiObject, { clock }: Registry, crashes: KubeletOptions["crashes"]): JsonObject {
+  return crashes?.(pod) ? crashedStatus(pod, clock) : runningStatus(pod, clock);
 }
 
 /** What a kubelet calls the wait for a ConfigMap or Secret that is missing; undefined where nothing is. */

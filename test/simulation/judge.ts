@@ -1,4 +1,5 @@
 import { judgeBatches } from "./judge-batches.ts";
+import { mixedAtEnd } from "./judge-containers.ts";
 import { judgeEnd } from "./judge-end.ts";
 import { judgeEvents } from "./judge-events.ts";
 import { judgeHeld } from "./judge-held.ts";
@@ -8,6 +9,7 @@ import { judgeMixed } from "./judge-mixed.ts";
 import { judgePace } from "./judge-pace.ts";
 import { judgePins } from "./judge-pins.ts";
 import { judgePlaces } from "./judge-places.ts";
+import { judgeReplacements } from "./judge-replacements.ts";
 import { judgeReviews } from "./judge-reviews.ts";
 import { judgeSettling } from "./judge-settling.ts";
 import { judgeWaiting } from "./judge-waiting.ts";
@@ -32,6 +34,8 @@ const parts = [
   judgeHolds,
   judgeHeld,
   judgeMixed,
+  mixedAtEnd,
+  judgeReplacements,
   judgePace,
   judgePins,
   judgeSettling,

@@ -5,6 +5,8 @@ interface KeptSeed {
   readonly name: string;
   /** Whether it was found when runs with pins and with broken workloads existed already. */
   readonly young?: true;
+  /** Whether it was found when containers restarted already. */
+  readonly restarts?: true;
 }
 
 /** Seeds that once failed; each replays its whole run. */
@@ -47,4 +49,9 @@ export const keptSeeds: readonly KeptSeed[] = [
 /** Reports whether a seed is kept and is older than the runs with pins and with broken workloads. */
 export function isOldSeed(seed: number): boolean {
   return keptSeeds.some((kept) => kept.seed === seed && !kept.young);
+}
+
+/** Reports whether a seed is kept and is older than the runs in which containers restart. */
+export function isOlderThanRestarts(seed: number): boolean {
+  return keptSeeds.some((kept) => kept.seed === seed && !kept.restarts);
 }

@@ -119,6 +119,19 @@ export interface SentWrite {
   unanswered: boolean;
 }
 
+/** A start of a container, with the states of configuration that it could read. */
+export interface ContainerStart {
+  /** True virtual milliseconds. */
+  readonly at: number;
+  /** The revision whose configuration its variables have. */
+  readonly rv: number;
+  /** The revision whose configuration its files have: the kubelet may be up to 2 minutes late. */
+  readonly filesRv: number;
+  /** The uid of its Pod. */
+  readonly pod: string;
+  readonly container: string;
+}
+
 /** The record of a run, after the faults have stopped and Wave had time to make everything correct. */
 export interface Recording {
   readonly seed: number;
@@ -137,6 +150,8 @@ export interface Recording {
   /** The namespace of `settings.namespaces` that could not be listed until the end. */
   readonly unlisted: string | undefined;
   readonly endAt: number;
+  /** Every start of a container, oldest first, and the moments at which every Pod had to be right. Undefined: not recorded. */
+  readonly containers?: { readonly starts: readonly ContainerStart[]; readonly rightAt: readonly number[] } | undefined;
 }
 
 /** The access of the administrator to the API server: without faults, but with webhooks as for every client. */

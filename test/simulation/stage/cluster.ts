@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Json } from "../../../sandbox/objects/json.ts";
+import type { ApiObject } from "../../../sandbox/objects/object.ts";
 import { resources } from "../../../sandbox/objects/resources.ts";
 import type { WebhookCaller } from "../../../sandbox/registry/webhooks.ts";
 import { type ApiCall, type ApiReply, answerCall } from "../../../sandbox/requests/api-call.ts";
@@ -30,6 +31,8 @@ export interface Cluster {
   /** Answers one request; its writes are recorded for `writer`. */
   readonly answer: (request: ArrivingRequest, writer: Writer) => Promise<ApiReply>;
   readonly api: Api;
+  /** Reports whether the containers of a Pod would crash if they started now. */
+  readonly crashes: (pod: ApiObject) => boolean;
   /** Every write of a workload or Pod that a process of Wave sent, with any result. */
   readonly sent: SentWrite[];
   /** Whether only the world gets answers. */
@@ -69,13 +72,14 @@ export function startCluster(options: {
     podDelayMs: 50,
     admitPod: (pod) => pointed(pod as unknown as StoredObject) as unknown as typeof pod,
     servesWidgets: () => scheduler.now >= widgetsFrom,
-    crashes: (pod) =>
-      crashesWith(pod as unknown as StoredObject, (kind, namespace, name) => {
-        const resource = kind === "Secret" ? resources.secrets : resources.configMaps;
-        return storage.get(resource, namespace, name) as unknown as StoredObject | undefined;
-      }),
+    crashes: (pod) => crashes(pod),
   });
   const { storage } = server.registry;
+  const crashes = (pod: ApiObject) =>
+    crashesWith(pod as unknown as StoredObject, (kind, namespace, name) => {
+      const resource = kind === "Secret" ? resources.secrets : resources.configMaps;
+      return storage.get(resource, namespace, name) as unknown as StoredObject | undefined;
+    });
   storage.subscribe(({ revision, resource, before, after }) => {
     const by = writers.getStore() ?? { actor: "kube-controller-manager" };
     const type = before === undefined ? "ADDED" : after === undefined ? "DELETED" : "MODIFIED";
@@ -105,7 +109,7 @@ export function startCluster(options: {
       return { status: reply.status, body: reply.body };
     },
   };
-  return { server, epoch, history, answer, api, sent: [], down: false, unlisted: undefined };
+  return { server, epoch, history, answer, api, crashes, sent: [], down: false, unlisted: undefined };
 }
 
 function callOf({ method, path, headers, body }: ArrivingRequest): ApiCall {

@@ -1,3 +1,4 @@
+import { holdingsOf } from "../judge-leadership.ts";
 import type { Life, World } from "../record.ts";
 import { hideNamespace } from "./hidden-namespace.ts";
 import type { Random } from "./random.ts";
@@ -67,6 +68,19 @@ export class Director {
   /** Sends every process the signal to stop; each must end within the grace period of Kubernetes. */
   stop(): void {
     for (const replica of this.replicas) void replica.stop();
+  }
+
+  /** Ends the leader, and starts another process on its machine later. Resolves when it has ended. */
+  async changeLeader(how: "crash" | "stop"): Promise<void> {
+    const { scheduler, webhooks, cluster } = this.#options;
+    const leader = holdingsOf(cluster.history).at(-1)?.replica;
+    const replica = this.replicas.find(({ process }) => process.name === leader);
+    if (replica === undefined) return;
+    if (how === "crash") {
+      replica.crash();
+      webhooks.forget(replica.process);
+    } else await replica.stop();
+    scheduler.after(5_000, () => this.#start(replica.machine));
   }
 
   #startAll(): void {

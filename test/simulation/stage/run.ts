@@ -1,5 +1,6 @@
 import { webhookConfiguration } from "../../../src/webhook/certificates/configuration.ts";
 import { judge } from "../judge.ts";
+import { mixedAtEnd } from "../judge-containers.ts";
 import { judgeEnd } from "../judge-end.ts";
 import type { BatchSettings, Life, Recording } from "../record.ts";
 import { createWorld } from "../world.ts";
@@ -7,11 +8,13 @@ import { type Cluster, startCluster } from "./cluster.ts";
 import { Director } from "./director.ts";
 import { emptied } from "./emptied.ts";
 import { Encore } from "./encore.ts";
+import { chooseRestarts, Nodes } from "./nodes.ts";
 import { chooseBroken, choosePacing } from "./pacing.ts";
 import { choosePinning, collectedMs } from "./pinning.ts";
 import { Random } from "./random.ts";
 import { waveNamespace } from "./replica.ts";
 import { Scheduler } from "./scheduler.ts";
+import { TakenBack } from "./taken-back.ts";
 import { Trace } from "./trace.ts";
 import { Weather } from "./weather.ts";
 import { WebhookService } from "./webhook-service.ts";
@@ -34,6 +37,9 @@ const firstLeaseMs = 15_000;
 
 /** The same with pacing: the second of two consecutive rollouts waits for up to 5 minutes, and for other workloads. */
 const pacedCalmMs = 480_000;
+
+/** The same for mixed Pods: files of a Pod may be old for two minutes, and an interval between rollouts is up to five minutes. */
+const podsRightMs = 600_000;
 
 /** Kubernetes kills a Pod that has not ended this long after its signal to stop. */
 const stopMs = 30_000;
@@ -81,10 +87,13 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     trace.line("", () => JSON.stringify(settings));
     const stage = { scheduler, cluster, weather, webhooks, random, trace, settings, violated };
     const director = new Director(stage, machines);
+    const restarts = chooseRestarts(random.stream("restarts"), seed);
+    const nodes = restarts ? new Nodes(stage) : undefined;
     const play = director.play(world, () => install(cluster, settings, random.chance(0.8)));
     play.catch((error: unknown) =>
       violated(`the stage broke: ${error instanceof Error ? error.stack : String(error)}`),
     );
+    void nodes?.trouble(weather.calmAt);
     await scheduler.runUntil(weather.calmAt);
     const calmAt = scheduler.now;
     trace.line("", () => "calm");
@@ -116,13 +125,34 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     }
     const encore = new Encore({ ...stage, replicas: director.replicas, becomeRight });
     rightAt.push(...(await encore.play(world)));
+    const podsRightAt: number[] = [];
+    if (nodes !== undefined) {
+      const recordedNow = (): Recording => {
+        const rest = { reviews: webhooks.reviews, lives: director.lives, sent: cluster.sent };
+        const now = scheduler.now;
+        const containers = { starts: nodes.starts, rightAt: [now] };
+        const unlisted = cluster.unlisted?.namespace;
+        return { seed, epoch, settings, history, calmAt, rightAt: [now], endAt: now, unlisted, containers, ...rest };
+      };
+      const becomePodsRight = async () => {
+        await becomeRight(calmMs);
+        const end = scheduler.now + podsRightMs;
+        while (scheduler.now < end && mixedAtEnd(recordedNow()).length > 0)
+          await scheduler.runUntil(scheduler.now + 15_000);
+      };
+      const changeLeader = (how: "crash" | "stop") => director.changeLeader(how);
+      const takenBack = new TakenBack({ ...stage, nodes, changeLeader, becomeRight: becomePodsRight });
+      podsRightAt.push(...(await takenBack.play()));
+      rightAt.push(scheduler.now);
+    }
     if (pinned) await scheduler.runUntil(scheduler.now + collectedMs);
     const endAt = scheduler.now;
     const { reviews } = webhooks;
     const { lives } = director;
     const unlisted = cluster.unlisted?.namespace;
     const judged = { seed, epoch, settings, history, reviews, lives, calmAt, rightAt, endAt, unlisted };
-    const recording: Recording = { ...judged, sent: cluster.sent };
+    const containers = nodes && { starts: nodes.starts, rightAt: podsRightAt };
+    const recording: Recording = { ...judged, sent: cluster.sent, containers };
     violations.push(...emptied(director.replicas), ...judge(recording));
     director.stop();
     await scheduler.runUntil(endAt + stopMs);
