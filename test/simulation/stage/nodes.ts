@@ -12,7 +12,7 @@ import type { Trace } from "./trace.ts";
 const filesMs = 115_000;
 
 /** What happens to Pods without Wave and without an edit. */
-const troubles = ["restart", "restart", "restart", "restart all", "evict", "delete", "lose", "drain"] as const;
+const troubles = ["restart", "restart", "restart all", "restart all", "evict", "delete", "lose", "drain"] as const;
 
 /** Whether containers restart and Pods are evicted: in half of the runs, but in no older run that is kept. */
 export function chooseRestarts(random: Random, seed: number): boolean {

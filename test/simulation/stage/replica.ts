@@ -28,6 +28,8 @@ export interface ReplicaOptions {
   readonly random: Random;
   readonly trace: Trace;
   readonly settings: BatchSettings;
+  /** Whether the clocks of new processes are right. */
+  readonly hasRightClocks: boolean;
   /** Receives reports of mistakes. */
   readonly violated: (what: string) => void;
 }
@@ -59,7 +61,8 @@ export class Replica {
     const own = random.stream(name);
     const rate = own.chance(0.5) ? 1 : own.between(0.97, 1.03);
     const wallMs = own.chance(0.5) ? 0 : own.between(-600_000, 600_000);
-    this.process = new SimulatedProcess(scheduler, { name, rate, wallMs, epoch: cluster.epoch });
+    const clock = options.hasRightClocks ? { rate: 1, wallMs: 0 } : { rate, wallMs };
+    this.process = new SimulatedProcess(scheduler, { name, ...clock, epoch: cluster.epoch });
     const term = () => termOf(cluster, name);
     this.network = new Network({
       ...options,

@@ -85,9 +85,11 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     const world = createWorld({ api, random: worldRandom, sleep: scheduler.sleep, history, paced, ...has });
     const { settings } = world;
     trace.line("", () => JSON.stringify(settings));
-    const stage = { scheduler, cluster, weather, webhooks, random, trace, settings, violated };
-    const director = new Director(stage, machines);
     const restarts = chooseRestarts(random.stream("restarts"), seed);
+    // With a wrong clock, Wave does not know exactly what containers have read.
+    const hasRightClocks = restarts && random.stream("right clocks").chance(0.6);
+    const stage = { scheduler, cluster, weather, webhooks, random, trace, settings, hasRightClocks, violated };
+    const director = new Director(stage, machines);
     const nodes = restarts ? new Nodes(stage) : undefined;
     const play = director.play(world, () => install(cluster, settings, random.chance(0.8)));
     play.catch((error: unknown) =>
@@ -125,19 +127,19 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     }
     const encore = new Encore({ ...stage, replicas: director.replicas, becomeRight });
     rightAt.push(...(await encore.play(world)));
+    const recorded = (right: readonly number[], podsRightAt: readonly number[]): Recording => {
+      const { lives } = director;
+      const containers = nodes && { starts: nodes.starts, rightAt: podsRightAt };
+      const unlisted = cluster.unlisted?.namespace;
+      const told = { reviews: webhooks.reviews, sent: cluster.sent, lives, unlisted };
+      return { seed, epoch, settings, history, calmAt, rightAt: right, endAt: scheduler.now, containers, ...told };
+    };
     const podsRightAt: number[] = [];
     if (nodes !== undefined) {
-      const recordedNow = (): Recording => {
-        const rest = { reviews: webhooks.reviews, lives: director.lives, sent: cluster.sent };
-        const now = scheduler.now;
-        const containers = { starts: nodes.starts, rightAt: [now] };
-        const unlisted = cluster.unlisted?.namespace;
-        return { seed, epoch, settings, history, calmAt, rightAt: [now], endAt: now, unlisted, containers, ...rest };
-      };
       const becomePodsRight = async () => {
         await becomeRight(calmMs);
         const end = scheduler.now + podsRightMs;
-        while (scheduler.now < end && mixedAtEnd(recordedNow()).length > 0)
+        while (scheduler.now < end && mixedAtEnd(recorded([], [scheduler.now])).length > 0)
           await scheduler.runUntil(scheduler.now + 15_000);
       };
       const changeLeader = (how: "crash" | "stop") => director.changeLeader(how);
@@ -147,12 +149,7 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     }
     if (pinned) await scheduler.runUntil(scheduler.now + collectedMs);
     const endAt = scheduler.now;
-    const { reviews } = webhooks;
-    const { lives } = director;
-    const unlisted = cluster.unlisted?.namespace;
-    const judged = { seed, epoch, settings, history, reviews, lives, calmAt, rightAt, endAt, unlisted };
-    const containers = nodes && { starts: nodes.starts, rightAt: podsRightAt };
-    const recording: Recording = { ...judged, sent: cluster.sent, containers };
+    const recording = recorded(rightAt, podsRightAt);
     violations.push(...emptied(director.replicas), ...judge(recording));
     director.stop();
     await scheduler.runUntil(endAt + stopMs);

@@ -67,7 +67,7 @@ export class TakenBack {
     await this.#change(object);
     const spanMs = random.pick([10_000, 30_000, 60_000, 120_000]);
     await scheduler.sleep(random.between(100, spanMs));
-    for (let times = random.pick([0, 1, 1, 2]); times > 0; times--) {
+    for (let times = random.pick([0, 1, 2, 2]); times > 0; times--) {
       await this.#hit(workload);
       await scheduler.sleep(random.exponential(2_000));
     }

@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import { mixedAtEnd } from "./judge-containers.ts";
+import { judgeReplacements } from "./judge-replacements.ts";
+import { standsFor } from "./model-search.ts";
+import { namedBy } from "./model-workload.ts";
+import type { ContainerStart, HistoryEntry, Recording, StoredObject } from "./record.ts";
+
+const second = 1_000;
+
+function stored(kind: string, name: string, fields: object = {}, metadata: object = {}): StoredObject {
+  return { kind, metadata: { namespace: "shop", name, uid: name, resourceVersion: "1", ...metadata }, ...fields };
+}
+
+const settings = { crossNamespace: "granted", namespaces: undefined, pacing: undefined } as const;
+const reads = {
+  env: { containers: [{ name: "app", env: [{ name: "V", valueFrom: { configMapKeyRef: { name: "c", key: "k" } } }] }] },
+  files: {
+    containers: [{ name: "app", volumeMounts: [{ name: "v", mountPath: "/v" }] }],
+    volumes: [{ name: "v", configMap: { name: "c" } }],
+  },
+};
+const config = (value: string) => stored("ConfigMap", "c", { data: { k: value } });
+
+/** Returns a DaemonSet and its Pod, with the hash of the value "A". */
+function workloadWith(spec: object): readonly [StoredObject, StoredObject] {
+  const optIn = { annotations: { "wave.pusher.com/update-on-config-change": "true" } };
+  const bare = stored("DaemonSet", "web", { spec: { template: { spec } } }, optIn);
+  const { hash } = standsFor(namedBy(bare, settings), () => config("A"));
+  const annotations = { "wave.pusher.com/config-hash": hash };
+  const web = { ...bare, spec: { template: { metadata: { annotations }, spec } } };
+  const ownerReferences = [{ uid: "web", controller: true }];
+  return [web, stored("Pod", "web-1", { spec: { ...spec, nodeName: "node" } }, { annotations, ownerReferences })];
+}
+
+interface Case {
+  readonly reads?: object;
+  /** When the container started, in seconds. The value "B" is stored from 100 to 150 s. */
+  readonly startedAt: number;
+  /** The time of the state that its files show. Default: when it started. */
+  readonly filesOf?: number;
+  /** When the leader took over. */
+  readonly leadsFrom?: number;
+  readonly wallOffMs?: number;
+  /** Whether Wave evicts the Pod at 300 s. */
+  readonly evicted?: boolean;
+}
+
+function recordingOf(given: Case): Recording {
+  const [web, pod] = workloadWith(given.reads ?? reads.env);
+  const cluster = { actor: "kube-controller-manager" };
+  const wave = { actor: "wave", replica: "a#1" };
+  const lease = { ...stored("Lease", "wave"), spec: { holderIdentity: "a" } };
+  const history: HistoryEntry[] = [
+    { at: 0, rv: 1, type: "ADDED", resource: "configmaps", after: config("A"), by: cluster },
+    { at: 0, rv: 2, type: "ADDED", resource: "daemonsets", after: web, by: cluster },
+    { at: 100 * second, rv: 100, type: "MODIFIED", resource: "configmaps", after: config("B"), by: cluster },
+    { at: 150 * second, rv: 150, type: "MODIFIED", resource: "configmaps", after: config("A"), by: cluster },
+  ];
+  const leadsFrom = given.leadsFrom ?? 0;
+  history.push({ at: leadsFrom * second, rv: 3, type: "ADDED", resource: "leases", after: lease, by: wave });
+  history.push({ at: 1, rv: 4, type: "ADDED", resource: "pods", after: pod, by: cluster });
+  if (given.evicted) {
+    history.push({ at: 300 * second, rv: 300, type: "DELETED", resource: "pods", before: pod, by: wave });
+  }
+  history.sort((a, b) => a.at - b.at);
+  const at = given.startedAt * second;
+  const start: ContainerStart = {
+    at,
+    rv: given.startedAt,
+    filesRv: given.filesOf ?? given.startedAt,
+    pod: "web-1",
+    container: "app",
+  };
+  const first: ContainerStart = { ...start, at: 20 * second, rv: 20, filesRv: 20 };
+  const lives = [{ replica: "a#1", wallOffMs: given.wallOffMs ?? 0 }];
+  const containers = { starts: [first, start], rightAt: [600 * second] };
+  return { history, settings, calmAt: -600 * second, lives, containers } as unknown as Recording;
+}
+
+describe("the judge of containers", () => {
+  it.each<[string, Case]>([
+    ["started while the configuration differed", { startedAt: 120 }],
+    ["shows a file from before the configuration was right", { reads: reads.files, startedAt: 200, filesOf: 140 }],
+  ])("finds a container that %s", (_what, given) => {
+    expect(mixedAtEnd(recordingOf(given))).toMatchObject([
+      expect.stringContaining("and read ConfigMap/shop/c of 100000"),
+    ]);
+  });
+
+  it.each<[string, Case]>([
+    ["started before", { startedAt: 90 }],
+    ["started afterwards", { startedAt: 151 }],
+    ["started afterwards and shows the file of that time", { reads: reads.files, startedAt: 160 }],
+    ["started in a difference that began before the leader knew everything", { startedAt: 120, leadsFrom: 95 }],
+    ["started in a difference, while the clock of the leader was wrong", { startedAt: 120, wallOffMs: 60_000 }],
+  ])("accepts a container that %s", (_what, given) => {
+    expect(mixedAtEnd(recordingOf(given))).toEqual([]);
+  });
+
+  it.each<[string, Case]>([
+    ["before the configuration differed", { startedAt: 85 }],
+    ["afterwards", { startedAt: 170 }],
+  ])("finds the eviction of a Pod whose container started %s", (_when, given) => {
+    const found = judgeReplacements(recordingOf({ ...given, evicted: true }));
+    expect(found).toMatchObject([expect.stringContaining("evicted pods/shop/web-1")]);
+  });
+
+  it.each<[string, Case]>([
+    ["in the difference", { startedAt: 120 }],
+    ["close to the difference", { startedAt: 155 }],
+    ["when its files may have been old", { reads: reads.files, startedAt: 260, filesOf: 260 }],
+    ["close to the difference, by the clock of the leader", { startedAt: 170, wallOffMs: 30_000 }],
+    ["before the leader knew everything", { startedAt: 170, leadsFrom: 165 }],
+  ])("accepts the eviction of a Pod whose container started %s", (_when, given) => {
+    expect(judgeReplacements(recordingOf({ ...given, evicted: true }))).toEqual([]);
+  });
+});
