@@ -82,13 +82,26 @@ export function endsOfLogs(lines = 200): string {
 /** Flags for suites that do not test pacing: every change is rolled at once. */
 const atOnce = ["--settle=0", "--max-concurrent-rollouts=0"];
 
+/** How a Wave is started. */
+interface StartOptions {
+  /** Whether it has the default pace. */
+  readonly paced?: boolean;
+  /** The directory of a cgroup in which it runs. */
+  readonly cgroup?: string | undefined;
+}
+
+/** Returns the start of a command that moves into a cgroup and becomes the rest of the command. */
+function inCgroup(path: string): readonly string[] {
+  return ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', path];
+}
+
 /**
  * Starts `bin/wave run` with `args` and resolves when it reports that it is ready. Due changes are rolled at once, unless `args`
  * set another pace or `paced` selects the default pace.
  */
 export async function startWave(
   args: readonly string[],
-  { paced = false }: { readonly paced?: boolean } = {},
+  { paced = false, cgroup }: StartOptions = {},
 ): Promise<WaveProcess> {
   const [metricsPort, probePort] = [await freePort(), await freePort()];
   const endpoints = [
@@ -96,9 +109,9 @@ export async function startWave(
     `--health-probe-bind-address=127.0.0.1:${probePort}`,
   ];
   // Suites install Waves whose Pods run no process.
-  const child = spawn(wave, ["run", "--beside-installed", ...endpoints, ...(paced ? [] : atOnce), ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const command = [wave, "run", "--beside-installed", ...endpoints, ...(paced ? [] : atOnce), ...args];
+  const [program = "", ...rest] = cgroup === undefined ? command : [...inCgroup(cgroup), ...command];
+  const child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"] });
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
   let text = "";
   const keep = (chunk: Buffer) => {
