@@ -19,7 +19,7 @@ function judged(objects: readonly (readonly [string, StoredObject])[], deletes =
   const [, last] = objects.at(-1) ?? [];
   if (deletes && last !== undefined)
     history.push({ at: 99, rv: 99, type: "DELETED", resource: "configmaps", before: last, by: { actor: "wave" } });
-  return judgePins({ history, settings: { pinConfig: true } } as unknown as Recording);
+  return judgePins({ history, reviews: [], calmAt: -99_999, settings: { pinConfig: true } } as unknown as Recording);
 }
 
 const volume = (name: string) => ({ containers: [], volumes: [{ name: "v", configMap: { name } }] });
@@ -98,5 +98,36 @@ describe("the judge of pins", () => {
         false,
       ),
     ).toMatchObject([expect.stringContaining("does not stand for what its copies have")]);
+  });
+
+  it("finds a rollout by Wave without pins, if no fault explains it", () => {
+    const metadata = { annotations: { "wave.pusher.com/pin-config": "true" } };
+    const template = { metadata: { annotations: { "wave.pusher.com/config-hash": "v2:0" } }, spec: volume("page") };
+    const after = stored("Deployment", "web", { spec: { template } }, metadata);
+    const page = stored("ConfigMap", "page", { data: { a: "1" } });
+    const by = { actor: "wave" };
+    const history = [
+      { at: 1, rv: 1, type: "ADDED", resource: "configmaps", after: page, by },
+      { at: 2, rv: 2, type: "MODIFIED", resource: "deployments", after, by },
+    ];
+    const of = { history, reviews: [], settings: { pinConfig: true } };
+    const found = "pins: deployments shop/web at 2 ms: it does not pin ConfigMap page";
+    expect(judgePins({ ...of, calmAt: -99_999 } as unknown as Recording)).toEqual([found]);
+    expect(judgePins({ ...of, calmAt: 0 } as unknown as Recording)).toEqual([]);
+  });
+
+  it("finds other pins with an unchanged hash in a review of the webhook", () => {
+    const page = stored("ConfigMap", "page", { data: { a: "1" } });
+    const annotations = { "wave.pusher.com/pinned": "page=page-9999999999", "wave.pusher.com/config-hash": "v2:0" };
+    const web = (of: object) => stored("Deployment", "web", { spec: { template: { ...template, metadata: of } } });
+    const [before, after] = [web({ annotations: { "wave.pusher.com/config-hash": "v2:0" } }), web({ annotations })];
+    const by = { actor: "world" };
+    const history = [
+      { at: 1, rv: 1, type: "ADDED", resource: "configmaps", after: page, by },
+      { at: 2, rv: 3, type: "MODIFIED", resource: "deployments", before, after, by },
+    ];
+    const about = { kind: "Deployment", namespace: "shop", name: "web", object: after, patch: [], answeredRv: 2 };
+    const run = { history, reviews: [about], calmAt: 0, settings: { pinConfig: true } };
+    expect(judgePins(run as unknown as Recording)).toMatchObject([expect.stringContaining("which does not exist")]);
   });
 });

@@ -1,13 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
+import { patched } from "./judge-reviews.ts";
 import { ConfigTimeline } from "./model-configs.ts";
+import { isCopy, onlyPods, pinsOf, templateOf } from "./model-pins.ts";
 import { placesOf, type WorkloadSpec } from "./model-reading.ts";
-import { search } from "./model-search.ts";
-import { annotations, namedBy, recordedHash, workloadResources } from "./model-workload.ts";
+import { search, standsFor } from "./model-search.ts";
+import { annotations, hasSchedulingHold, namedBy, recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 
 /**
  * Judges pinned configuration:
- * - A hash that is written with pins stands for the content of the copies, and of what is not pinned at some moment.
+ * - A hash that is written with pins stands for the content of the copies, and of what is not pinned at some moment. This is also true if
+ *   the webhook decides about other references or pins with an unchanged hash.
+ * - Without faults, a rollout by Wave pins all ConfigMaps of the namespace that the Pods read.
  * - No new Pod of such a template reads a pinned ConfigMap itself.
  * - A name of a copy stands for one content, whenever it is stored.
  * - Wave deletes no copy that a Pod, a current or update template, or a ReplicaSet with replicas uses.
@@ -18,7 +22,8 @@ export function judgePins(run: Recording): readonly string[] {
   return run.history.flatMap((entry) => judge.look(entry));
 }
 
-type Pins = ReadonlyMap<string, string>;
+/** How long after the faults a process may still be late. */
+const quietMs = 30_000;
 
 class PinsJudge {
   readonly #run: Recording;
@@ -44,15 +49,51 @@ class PinsJudge {
     return violations.map((what) => `pins: ${resource} ${namespace}/${name} at ${at} ms: ${what}`);
   }
 
-  #violations({ resource, type, before, after, by, rv }: HistoryEntry, object: StoredObject): readonly string[] {
+  #violations(entry: HistoryEntry, object: StoredObject): readonly string[] {
+    const { resource, type, before, after, by, rv } = entry;
     if (resource === "pods" && type === "ADDED") return readsLive(object);
     if (resource === "configmaps" && isCopy(object)) {
       if (type === "ADDED") return this.#differs(object);
       return type === "DELETED" && by.actor === "wave" ? this.#uses(object) : [];
     }
     if (after === undefined || !workloadResources.includes(resource)) return [];
-    if (recordedHash(after) === recordedHash(before)) return [];
-    return this.#judgeHash(after, rv);
+    const isWritten = recordedHash(after) !== recordedHash(before);
+    const isOthers = isDeepStrictEqual(readsOf(after), before && readsOf(before));
+    const violations = isWritten || (!isOthers && this.#isReviewed(entry)) ? this.#judgeHash(after, rv) : [];
+    return isWritten && by.actor === "wave" ? [...violations, ...this.#unpinned(after, entry)] : violations;
+  }
+
+  /** Returns the ConfigMaps that a rollout by Wave leaves unpinned without a fault. */
+  #unpinned(workload: StoredObject, { by, at, rv }: HistoryEntry): readonly string[] {
+    const { metadata } = workload;
+    if ((by.sentAt ?? at) < this.#run.calmAt + quietMs || metadata.annotations?.[annotations.pinConfig] !== "true")
+      return [];
+    const pins = pinsOf(templateOf(workload));
+    const find = (key: string) => this.#timeline.versions(key)[this.#timeline.at(key, rv)]?.object;
+    const read = namedBy(onlyPods(workload), this.#run.settings).filter(({ key, partOf }) => partOf(find(key)).read);
+    return read.flatMap(({ key }) => {
+      const [kind, namespace, name = ""] = key.split("/");
+      const isPinned = kind === "Secret" || namespace !== metadata.namespace || pins.has(name);
+      return isPinned ? [] : [`it does not pin ConfigMap ${name}`];
+    });
+  }
+
+  /** Reports whether the webhook has decided about the pod template of a write of another client. It decides later if something is missing. */
+  #isReviewed({ before, after, rv }: HistoryEntry): boolean {
+    if (after === undefined || hasSchedulingHold(after)) return false;
+    const find = (key: string) => this.#timeline.versions(key)[this.#timeline.at(key, rv)]?.object;
+    if (standsFor(namedBy(after, this.#run.settings), find).missing) return false;
+    const since = Number(before?.metadata.resourceVersion ?? rv);
+    return this.#run.reviews.some(
+      (review) =>
+        review.kind === after.kind &&
+        review.namespace === after.metadata.namespace &&
+        review.name === after.metadata.name &&
+        review.patch !== undefined &&
+        review.answeredRv >= since &&
+        review.answeredRv < rv &&
+        isDeepStrictEqual(templateOf(patched(review)), templateOf(after)),
+    );
   }
 
   #judgeHash(workload: StoredObject, rv: number): readonly string[] {
@@ -68,15 +109,19 @@ class PinsJudge {
       copies.set(`ConfigMap/${namespace}/${source}`, stored);
     }
     // The hash also includes what annotations name of the same object. A copy has only what Pods read.
-    const { annotations: _, ...metadata } = workload.metadata;
-    const inPods = namedBy({ ...workload, metadata }, this.#run.settings);
+    const extra = new Set(
+      placesOf({ ...workload, spec: {} }).map((each) => `${each.kind}/${each.namespace}/${each.name}`),
+    );
+    const inPods = namedBy(onlyPods(workload), this.#run.settings);
     const versions = (key: string) => {
       const stored = this.#timeline.versions(key).filter((version) => version.rv <= rv);
       const copy = copies.get(key);
       const part = inPods.find((each) => each.key === key)?.partOf;
       if (copy === undefined || part === undefined) return stored;
+      if (!extra.has(key)) return [{ rv, object: copy }];
       const { bytes } = part(copy);
-      return stored.filter(({ object }) => part(object).bytes.equals(bytes));
+      // While a change is held, Wave has only the copy.
+      return [...stored.filter(({ object }) => part(object).bytes.equals(bytes)), { rv, object: copy }];
     };
     const range = { from: () => 0, to: (key: string) => versions(key).length - 1 };
     const found = search(hash, namedBy(workload, this.#run.settings), { versions }, range);
@@ -126,8 +171,9 @@ function isFinished({ status }: StoredObject): boolean {
   return phase === "Succeeded" || phase === "Failed";
 }
 
-function isCopy({ metadata }: StoredObject): boolean {
-  return metadata.labels?.["wave.pusher.com/pinned-copy"] === "true";
+/** Returns what the Pods of a workload read: its pins, and its references. */
+function readsOf(workload: StoredObject): unknown {
+  return [[...pinsOf(templateOf(workload))], placesOf(onlyPods(workload))];
 }
 
 /** Returns the pinned ConfigMaps that a new Pod reads itself. */
@@ -142,15 +188,4 @@ function namesOf(pod: StoredObject): ReadonlySet<string> {
   const metadata = { ...pod.metadata, annotations: {} };
   const places = placesOf({ ...pod, metadata, spec: { template: { spec: pod.spec } } });
   return new Set(places.filter(({ kind }) => kind === "ConfigMap").map(({ name }) => name));
-}
-
-function templateOf({ spec }: StoredObject): WorkloadSpec["template"] {
-  return (spec as WorkloadSpec | undefined)?.template;
-}
-
-function pinsOf(
-  template: { readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } } | undefined,
-): Pins {
-  const text = template?.metadata?.annotations?.[annotations.pinned];
-  return new Map(text?.split(",").map((pin) => pin.split("=", 2) as [string, string]));
 }

@@ -2,8 +2,9 @@ import type { Json } from "../../sandbox/objects/json.ts";
 import { applyJsonPatch } from "../../sandbox/patches/json-patch.ts";
 import { differsElsewhere } from "./judge-fields.ts";
 import { ConfigTimeline } from "./model-configs.ts";
+import { pinsOf, templateOf } from "./model-pins.ts";
 import { NamespaceTimeline, saidOf } from "./model-policy.ts";
-import { search } from "./model-search.ts";
+import { type Range, search } from "./model-search.ts";
 import { annotations, namedBy, optedIn, recordedHash, schedulerOf, schedulerOnHold } from "./model-workload.ts";
 import type { Recording, ReviewEntry, StoredObject } from "./record.ts";
 
@@ -46,7 +47,7 @@ function judge(
     if (hash === undefined) violations.push("it removed the hash");
     else if (!namespaces.some((of) => optedIn(result, settings, of)))
       violations.push("it recorded a hash although the workload has not opted in");
-    else if (search(hash, named, timeline, range) === undefined) {
+    else if (search(hash, named, ...withCopies(result, timeline, range, review.answeredRv)) === undefined) {
       violations.push("the hash stands for nothing that was stored, and complete, while it was asked");
     }
   }
@@ -67,6 +68,25 @@ function judge(
   );
   if (closed && !lacked) violations.push("it closed the scheduling hold although nothing was missing");
   return violations;
+}
+
+/** Returns the states of a search in which a pinned ConfigMap may also have the content of its copy: Pods keep it while a change is held. */
+function withCopies(
+  result: StoredObject,
+  timeline: ConfigTimeline,
+  { from, to }: Range,
+  rv: number,
+): readonly [Pick<ConfigTimeline, "versions">, Range] {
+  const pins = pinsOf(templateOf(result));
+  const versions = (key: string) => {
+    const [kind, namespace, name = ""] = key.split("/");
+    const copy = namespace === result.metadata.namespace && kind === "ConfigMap" ? pins.get(name) : undefined;
+    const stored = timeline.versions(key).slice(from(key), to(key) + 1);
+    if (copy === undefined) return stored;
+    const place = `ConfigMap/${namespace}/${copy}`;
+    return [...stored, ...timeline.versions(place).slice(timeline.at(place, rv)).slice(0, 1)];
+  };
+  return [{ versions }, { from: () => 0, to: (key) => versions(key).length - 1 }];
 }
 
 /** Returns the object of the request with the patch of the answer. */

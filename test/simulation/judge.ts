@@ -4,6 +4,7 @@ import { judgeEnd } from "./judge-end.ts";
 import { judgeEvents } from "./judge-events.ts";
 import { judgeHeld } from "./judge-held.ts";
 import { judgeHolds } from "./judge-holds.ts";
+import { judgeKeptPins } from "./judge-kept-pins.ts";
 import { judgeTerms } from "./judge-leadership.ts";
 import { judgeMixed } from "./judge-mixed.ts";
 import { judgePace } from "./judge-pace.ts";
@@ -38,6 +39,7 @@ const parts = [
   judgeReplacements,
   judgePace,
   judgePins,
+  judgeKeptPins,
   judgeSettling,
   judgeBatches,
   judgeEnd,

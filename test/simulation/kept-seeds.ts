@@ -1,12 +1,16 @@
+/** What runs have had since some time, oldest first. */
+const additions = ["pins and broken workloads", "restarts", "pins with pacing"] as const;
+
+/** Something that runs did not have from the start. */
+export type Addition = (typeof additions)[number];
+
 /** A seed that once failed. */
 interface KeptSeed {
   readonly seed: number;
   /** The mistake that it found or would find. */
   readonly name: string;
-  /** Whether it was found when runs with pins and with broken workloads existed already. */
-  readonly young?: true;
-  /** Whether it was found when containers restarted already. */
-  readonly restarts?: true;
+  /** The last addition when it was found. Absent: it is older than all of them. */
+  readonly after?: Addition;
 }
 
 /** Seeds that once failed; each replays its whole run. */
@@ -41,17 +45,18 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 1745785040, name: "a canary that another change rolled again before it was complete" },
   { seed: 992983565, name: "a required key that was removed and restored" },
   { seed: 620984219, name: "a pod template that no longer names a missing key" },
-  { seed: 1798495373, name: "an Event whose count a late request lowered", young: true },
-  { seed: 910000468, name: "a broken workload to which a webhook gave another hash", young: true },
-  { seed: 920000720, name: "a broken workload whose hash a client removed", young: true },
+  { seed: 1798495373, name: "an Event whose count a late request lowered", after: "pins and broken workloads" },
+  {
+    seed: 910000468,
+    name: "a broken workload to which a webhook gave another hash",
+    after: "pins and broken workloads",
+  },
+  { seed: 920000720, name: "a broken workload whose hash a client removed", after: "pins and broken workloads" },
 ];
 
-/** Reports whether a seed is kept and is older than the runs with pins and with broken workloads. */
-export function isOldSeed(seed: number): boolean {
-  return keptSeeds.some((kept) => kept.seed === seed && !kept.young);
-}
-
-/** Reports whether a seed is kept and is older than the runs in which containers restart. */
-export function isOlderThanRestarts(seed: number): boolean {
-  return keptSeeds.some((kept) => kept.seed === seed && !kept.restarts);
+/** Reports whether a seed is kept and is older than something that runs have. */
+export function isOlderThan(seed: number, addition: Addition): boolean {
+  const kept = keptSeeds.find((one) => one.seed === seed);
+  if (kept === undefined) return false;
+  return kept.after === undefined || additions.indexOf(kept.after) < additions.indexOf(addition);
 }

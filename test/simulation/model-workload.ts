@@ -13,6 +13,7 @@ export const annotations = {
   optIn: "wave.pusher.com/update-on-config-change",
   hash: "wave.pusher.com/config-hash",
   pinned: "wave.pusher.com/pinned",
+  pinConfig: "wave.pusher.com/pin-config",
   schedulingHold: "wave.pusher.com/scheduling-disabled",
   sharedWith: "wave.pusher.com/shared-with",
 } as const;

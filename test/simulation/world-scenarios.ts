@@ -139,9 +139,11 @@ const pacedShapes: readonly Shape[] = [
  * Returns a scenario with workloads that are pinned. It has no `rollout undo`: Wave does not roll again to what was rolled back, and the
  * judge does not know this rule.
  */
-export function withPins(shape: Shape): Shape {
+export function withPins(shape: Shape, isPaced: boolean): Shape {
   const { edit = 15 } = shape.weights;
-  return { ...shape, pinned: true, weights: { ...shape.weights, edit: 2 * edit, "rollout undo": 0 } };
+  // A held change meets other edits of the pod template.
+  const held = isPaced && { "hold or mode": 15, "edit the template": 30 };
+  return { ...shape, pinned: true, weights: { ...shape.weights, edit: 2 * edit, "rollout undo": 0, ...held } };
 }
 
 /** Returns a scenario and the settings with which Wave starts in it. */

@@ -14,7 +14,7 @@ export function createWorld(options: WorldOptions): World {
   const dice = createDice(options.random);
   const { paced } = options;
   const { shape: usual, settings: chosen } = chooseScenario(dice, paced?.pacing);
-  const pinnedShape = options.pinned ? withPins(usual) : usual;
+  const pinnedShape = options.pinned ? withPins(usual, paced !== undefined) : usual;
   const shape = options.broken ? { ...pinnedShape, broken: true } : pinnedShape;
   const found = options.widgets ? { ...chosen, workloadKinds: widgets } : chosen;
   const settings = options.pinned ? { ...found, pinConfig: true } : found;

@@ -1,7 +1,7 @@
 import { restartContainers } from "../../../sandbox/controllers/kubelet.ts";
 import type { Json } from "../../../sandbox/objects/json.ts";
 import { resources } from "../../../sandbox/objects/resources.ts";
-import { isOlderThanRestarts } from "../kept-seeds.ts";
+import { isOlderThan } from "../kept-seeds.ts";
 import type { ContainerStart, StoredObject } from "../record.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Random } from "./random.ts";
@@ -16,7 +16,7 @@ const troubles = ["restart", "restart", "restart all", "restart all", "evict", "
 
 /** Whether containers restart and Pods are evicted: in half of the runs, but in no older run that is kept. */
 export function chooseRestarts(random: Random, seed: number): boolean {
-  return random.chance(0.5) && !isOlderThanRestarts(seed);
+  return random.chance(0.5) && !isOlderThan(seed, "restarts");
 }
 
 /** What {@link Nodes} needs. */

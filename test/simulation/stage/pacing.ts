@@ -1,4 +1,4 @@
-import { isOldSeed } from "../kept-seeds.ts";
+import { isOlderThan } from "../kept-seeds.ts";
 import type { Pacing } from "../record.ts";
 import type { Random } from "./random.ts";
 
@@ -56,5 +56,5 @@ export function choosePacing(random: Random): PacedTime {
 
 /** Whether some workloads are broken from the start: in half of the runs with pacing, but in no older run that is kept. */
 export function chooseBroken(random: Random, seed: number): boolean {
-  return random.chance(0.5) && !isOldSeed(seed);
+  return random.chance(0.5) && !isOlderThan(seed, "pins and broken workloads");
 }

@@ -1,13 +1,13 @@
-import { isOldSeed } from "../kept-seeds.ts";
+import { isOlderThan } from "../kept-seeds.ts";
 import type { StoredObject } from "../record.ts";
 import type { Random } from "./random.ts";
 
 /** How long copies that nothing uses exist at most in a run, in milliseconds, and some time for faults. */
 export const collectedMs = 150_000;
 
-/** Whether workloads are pinned: in half of the runs without pacing, but in no older run that is kept. */
-export function choosePinning(random: Random, seed: number): boolean {
-  return random.chance(0.5) && !isOldSeed(seed);
+/** Whether workloads are pinned: in half of the runs, but in no older run that is kept. */
+export function choosePinning(random: Random, seed: number, isPaced: boolean): boolean {
+  return random.chance(0.5) && !isOlderThan(seed, isPaced ? "pins with pacing" : "pins and broken workloads");
 }
 
 /** The fields of a pod spec that name a ConfigMap. */

@@ -79,7 +79,7 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     const { api, history } = cluster;
     const paced = pacing && { pacing, wall: () => epoch + scheduler.now };
     const worldRandom = random.stream("world").next;
-    const pinned = pacing === undefined && choosePinning(random.stream("pinning"), seed);
+    const pinned = choosePinning(random.stream("pinning"), seed, pacing !== undefined);
     const broken = pacing !== undefined && chooseBroken(random.stream("broken"), seed);
     const has = { widgets: widgetsFrom !== undefined, pinned, broken };
     const world = createWorld({ api, random: worldRandom, sleep: scheduler.sleep, history, paced, ...has });
