@@ -40,6 +40,8 @@ interface Case {
   readonly filesOf?: number;
   /** When the leader took over. */
   readonly leadsFrom?: number;
+  /** When another leader took over. */
+  readonly nextLeadsFrom?: number;
   readonly wallOffMs?: number;
   /** Whether Wave evicts the Pod at 300 s. */
   readonly evicted?: boolean;
@@ -58,6 +60,10 @@ function recordingOf(given: Case): Recording {
   ];
   const leadsFrom = given.leadsFrom ?? 0;
   history.push({ at: leadsFrom * second, rv: 3, type: "ADDED", resource: "leases", after: lease, by: wave });
+  if (given.nextLeadsFrom !== undefined) {
+    const by = { actor: "wave", replica: "b#1" };
+    history.push({ at: given.nextLeadsFrom * second, rv: 5, type: "MODIFIED", resource: "leases", after: lease, by });
+  }
   history.push({ at: 1, rv: 4, type: "ADDED", resource: "pods", after: pod, by: cluster });
   if (given.evicted) {
     history.push({ at: 300 * second, rv: 300, type: "DELETED", resource: "pods", before: pod, by: wave });
@@ -80,6 +86,7 @@ function recordingOf(given: Case): Recording {
 describe("the judge of containers", () => {
   it.each<[string, Case]>([
     ["started while the configuration differed", { startedAt: 120 }],
+    ["started in a difference that was noted before the leader changed", { startedAt: 120, nextLeadsFrom: 160 }],
     ["shows a file from before the configuration was right", { reads: reads.files, startedAt: 200, filesOf: 140 }],
   ])("finds a container that %s", (_what, given) => {
     expect(mixedAtEnd(recordingOf(given))).toMatchObject([
@@ -92,6 +99,7 @@ describe("the judge of containers", () => {
     ["started afterwards", { startedAt: 151 }],
     ["started afterwards and shows the file of that time", { reads: reads.files, startedAt: 160 }],
     ["started in a difference that began before the leader knew everything", { startedAt: 120, leadsFrom: 95 }],
+    ["started in a difference that was too short to be noted", { startedAt: 120, nextLeadsFrom: 130 }],
     ["started in a difference, while the clock of the leader was wrong", { startedAt: 120, wallOffMs: 60_000 }],
   ])("accepts a container that %s", (_what, given) => {
     expect(mixedAtEnd(recordingOf(given))).toEqual([]);

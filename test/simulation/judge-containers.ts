@@ -122,8 +122,8 @@ class ContainersJudge {
       (lives.find((life) => life.replica === replica)?.wallOffMs ?? 0) <= clocksMs;
     const [first, second] = leaders;
     if (first === undefined || !leaders.every(isExact) || first.from + knowsMs > from) return false;
-    // The next leader knows only what was noted; it knows no short difference, and none that had ended.
-    return second === undefined || (second.from - notedMs > from && to > second.from);
+    // The next leader knows only what was noted.
+    return second === undefined || Math.min(to, second.from) - from >= notedMs;
   }
 }
 

@@ -51,7 +51,7 @@ export class TakenBack {
   }
 
   async #round(): Promise<void> {
-    const { scheduler, trace, changeLeader } = this.#options;
+    const { scheduler, trace } = this.#options;
     const random = this.#random;
     const found = this.#someReader();
     if (found === undefined) return;
@@ -72,15 +72,20 @@ export class TakenBack {
       await scheduler.sleep(random.exponential(2_000));
     }
     await scheduler.sleep(random.between(100, spanMs));
-    if (random.chance(0.3)) {
-      await changeLeader(random.pick(["crash", "stop"]));
-      await scheduler.sleep(random.pick([1_000, 60_000]));
-    }
+    const leaderEnds = random.pick(["never", "never", "before", "after"] as const);
+    if (leaderEnds === "before") await this.#endLeader();
     await this.#restore(object);
     await scheduler.sleep(random.pick([500, 20_000, 60_000, 120_000]));
+    // The next leader sees no difference, and knows only what the last one noted.
+    if (leaderEnds === "after") await this.#endLeader();
     if (random.chance(0.4)) await this.#hit(workload);
     await scheduler.sleep(random.exponential(10_000));
     await this.#annotate(workload, null);
+  }
+
+  async #endLeader(): Promise<void> {
+    await this.#options.changeLeader(this.#random.pick(["crash", "stop"]));
+    await this.#options.scheduler.sleep(this.#random.pick([1_000, 60_000]));
   }
 
   /** Returns a workload whose Pods run the recorded configuration, and an object that it reads. */
