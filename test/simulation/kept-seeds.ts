@@ -52,6 +52,11 @@ export const keptSeeds: readonly KeptSeed[] = [
     after: "pins and broken workloads",
   },
   { seed: 920000720, name: "a broken workload whose hash a client removed", after: "pins and broken workloads" },
+  {
+    seed: 80065,
+    name: "a mixed Pod of a second difference, two minutes after a rollout for the first",
+    after: "restarts",
+  },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */

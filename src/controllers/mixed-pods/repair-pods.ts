@@ -18,6 +18,8 @@ export interface RepairProgress {
   readonly mixed: number;
   /** When to continue. */
   readonly nextAt: number;
+  /** The end of the last span of the repair, in milliseconds since the epoch. */
+  readonly lastEnd?: number;
   /** The number of mixed Pods at the start of the repair. */
   readonly atStart?: number;
   readonly evictions?: number;

@@ -202,26 +202,29 @@ export class Repairs {
     const toRead = { object, workload, spans, lookup, policy: ofWorkload, kinds: caches.kinds() };
     const pods = await readPods(toRead, { client, clock, log, signal: leadership.abort });
     if (this.#permits.isOver) return done;
+    const lastEnd = Math.max(...spans.map(endOf));
+    const known = this.#progress.get(key);
+    // Containers that started in a later span need a repair of their own.
+    const before = known?.lastEnd === lastEnd ? known : undefined;
     if (pods.mixedCount > 0) {
-      const found = { key, object, workload, pods, progress: this.#progress.get(key) };
+      const found = { key, object, workload, pods, progress: before };
       const progress = await repairPods(found, {
         ...this.#options,
         takePermit: () => this.#permits.take(key),
       });
       if (progress === "over") return this.#settled(key, record);
       // Kept also if a run has changed the record meanwhile: otherwise the step would be repeated at once.
-      if (this.#records.get(key)?.uid === record.uid) this.#progress.set(key, progress);
+      if (this.#records.get(key)?.uid === record.uid) this.#progress.set(key, { ...progress, lastEnd });
       return again(0);
     }
     const readsFiles = workload.references.some(
       ({ reads, kind }) => reads === "files" || kind === "SecretProviderClass",
     );
     const marginMs = readsFiles ? readMargins.filesMs : readMargins.clocksMs;
-    const finalInMs = Math.max(...spans.map(endOf)) + marginMs + statusDelayMs - clock.wall();
+    const finalInMs = lastEnd + marginMs + statusDelayMs - clock.wall();
     if (finalInMs <= 0 && pods.unsettled === 0) return this.#settled(key, record);
     const nextAt = clock.monotonic() + Math.max(finalInMs, pods.unsettled > 0 ? unsettledMs : 0);
-    const { mixed: _mixed, ...before } = this.#progress.get(key) ?? {};
-    this.#progress.set(key, { ...before, mixed: 0, nextAt });
+    this.#progress.set(key, { ...before, mixed: 0, nextAt, lastEnd });
     return again(0);
   }
 
