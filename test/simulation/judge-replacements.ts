@@ -2,8 +2,9 @@ import { knowsMs } from "./judge-containers.ts";
 import { holdingsOf } from "./judge-leadership.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { containersOf, hashOfPod, ownerOf, placesOfContainer } from "./model-containers.ts";
+import { isRepair } from "./model-rolls.ts";
 import { standsFor } from "./model-search.ts";
-import { namedBy, recordedHash } from "./model-workload.ts";
+import { namedBy, recordedHash, workloadResources } from "./model-workload.ts";
 import type { ContainerStart, HistoryEntry, Recording, StoredObject } from "./record.ts";
 
 /** The margins around a start of a container within which Wave cannot know what it has read: clocks, and the kubelet for files. */
@@ -11,7 +12,7 @@ const marginMs = 8_000;
 const filesMs = 120_000;
 
 /**
- * Returns the Pods that Wave evicted without need: none of their containers started at a time around which the configuration differed
+ * Returns the Pods that Wave replaced without need: none of their containers started at a time around which the configuration differed
  * from that of the recorded hash. Judged only while no faults happen and one leader has seen all of it.
  */
 export function judgeReplacements(run: Recording): readonly string[] {
@@ -31,6 +32,15 @@ export function judgeReplacements(run: Recording): readonly string[] {
       if (owner !== undefined && !judge.mayBeMixed(object, owner, entry))
         violations.push(
           `containers: ${by.replica} evicted ${key} at ${at} ms, whose containers all read the right configuration`,
+        );
+    }
+    if (workloadResources.includes(resource) && isRepair(entry) && before !== undefined) {
+      const pods = [...objects].filter(
+        ([each, pod]) => each.startsWith("pods/") && ownerOf(pod, { objects })?.metadata.uid === before.metadata.uid,
+      );
+      if (!pods.some(([, pod]) => judge.mayBeMixed(pod, before, entry)))
+        violations.push(
+          `containers: ${by.replica} rolled ${key} at ${at} ms, whose Pods all read the right configuration`,
         );
     }
     if (after === undefined) objects.delete(key);

@@ -18,8 +18,6 @@ export function observationOf(
   const { recordedHash: hash, recordedConfig, progress, uid, differed: annotation } = workload;
   if (hash === undefined && recordedConfig === undefined) return undefined;
   const onWall = (at: number) => now - (clock.monotonic() - at);
-  const times = difference.changed?.map((each) => lookup(each.kind, each.namespace, each.name)?.changedAt) ?? [];
-  const stored = times.filter((at) => at !== undefined && at > 0).map((at) => Number(at) * 1000);
   return {
     uid,
     hash,
@@ -27,14 +25,26 @@ export function observationOf(
     // After the caches once matched the hash, a difference without a change of an object comes from the references of the workload.
     mayBeEdited: plan === "rolled" || !caughtUp || changes !== undefined,
     liveHash: difference.liveHash,
-    // The watch may be behind: the API has the time of the change.
-    changedFrom: Math.min(now, ...stored, ...(changes ? [onWall(changes.first)] : [])),
+    // The watch may be behind: the API has the time of most changes.
+    changedFrom: Math.min(
+      now,
+      ...(changes ? [onWall(changes.first), changes.storedFrom ?? now] : storedTimes(difference, lookup)),
+    ),
     changedTo: Math.min(now, changes === undefined ? (templateFixedAt(workload, lookup) ?? now) : onWall(changes.last)),
     certain: caughtUp,
     complete: progress.state === "complete" && plan !== "rolled",
     annotation,
     now,
   };
+}
+
+/**
+ * Returns the times that the API has of the changed objects, in milliseconds since the epoch. If Wave has not seen the changes, they may
+ * be those of earlier changes, because the API has no time of a removal.
+ */
+function storedTimes({ changed = [] }: Difference, lookup: Lookup): readonly number[] {
+  const times = changed.map((each) => lookup(each.kind, each.namespace, each.name)?.changedAt ?? 0);
+  return times.filter((at) => at > 0).map((at) => at * 1000);
 }
 
 /**

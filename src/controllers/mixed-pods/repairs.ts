@@ -161,9 +161,10 @@ export class Repairs {
       const noteInMs = open.from + noteAfterMs - clock.wall();
       return noteInMs > 0 ? again(noteInMs) : againMs === undefined ? done : again(againMs);
     }
-    const readInMs = Math.max(...spans.map(endOf)) + readMargins.clocksMs + statusDelayMs - clock.wall();
+    const lastEnd = Math.max(...spans.map(endOf));
+    const readInMs = lastEnd + readMargins.clocksMs + statusDelayMs - clock.wall();
     if (readInMs > 0) return again(readInMs);
-    const { nextAt = 0, isHeld } = this.#progress.get(key) ?? {};
+    const { nextAt = 0, isHeld } = this.#progressOf(key, lastEnd) ?? {};
     const waitMs = nextAt - clock.monotonic();
     const isReleased = isHeld && repairHold(workload, this.#options) === undefined;
     return waitMs > 0 && !isReleased ? again(waitMs) : this.#repair(key, record, workload);
@@ -203,9 +204,7 @@ export class Repairs {
     const pods = await readPods(toRead, { client, clock, log, signal: leadership.abort });
     if (this.#permits.isOver) return done;
     const lastEnd = Math.max(...spans.map(endOf));
-    const known = this.#progress.get(key);
-    // Containers that started in a later span need a repair of their own.
-    const before = known?.lastEnd === lastEnd ? known : undefined;
+    const before = this.#progressOf(key, lastEnd);
     if (pods.mixedCount > 0) {
       const found = { key, object, workload, pods, progress: before };
       const progress = await repairPods(found, {
@@ -226,6 +225,12 @@ export class Repairs {
     const nextAt = clock.monotonic() + Math.max(finalInMs, pods.unsettled > 0 ? unsettledMs : 0);
     this.#progress.set(key, { ...before, mixed: 0, nextAt, lastEnd });
     return again(0);
+  }
+
+  /** Returns the progress of the repair of the spans until `lastEnd`. Containers that started in a later span need a repair of their own. */
+  #progressOf(key: string, lastEnd: number): RepairProgress | undefined {
+    const known = this.#progress.get(key);
+    return known?.lastEnd === lastEnd ? known : undefined;
   }
 
   /** Drops the spans for which all Pods are right, and then their annotation. */

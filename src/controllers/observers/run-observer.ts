@@ -11,8 +11,13 @@ export interface EndedRun {
   readonly workload: Workload;
   /** The plan; "rolled" if it was a rollout that was just written. Then `workload` is as it was before. */
   readonly plan: RolloutPlan | "rolled";
-  /** The first and the last change that was seen before the run, in monotonic milliseconds. */
-  readonly changes: { readonly first: number; readonly last: number } | undefined;
+  /**
+   * The first and the last change that was seen before the run, in monotonic milliseconds, and the earliest time that the API has of these
+   * changes, in milliseconds since the epoch.
+   */
+  readonly changes:
+    | { readonly first: number; readonly last: number; readonly storedFrom: number | undefined }
+    | undefined;
   /** Whether the caches once matched the recorded hash, so that a difference is a later change. */
   readonly caughtUp: boolean;
 }

@@ -180,7 +180,7 @@ export class RolloutWorkers {
     for (const key of caches.workloadsReading(change.key)) {
       const record = this.#records.of(key);
       // Configuration for which Pods may be waiting does not settle.
-      if (record.state !== "waiting") recordUnsettledChange(record, now);
+      if (record.state !== "waiting") recordUnsettledChange(record, now, change);
       // A settling workload is reconciled when it has settled, however many edits there are until then.
       if (!isEdit || !isSettling(record, now)) this.workloadChanged(key, priority);
     }

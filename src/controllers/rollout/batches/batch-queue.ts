@@ -1,6 +1,7 @@
 import type { Caches } from "../../../cache/caches.ts";
 import type { StoreChange } from "../../../cache/store/store.ts";
 import type { Config } from "../../../domain/config/digest.ts";
+import { storedTimeOf } from "../../../domain/config/stored-time.ts";
 import { namespaceOf } from "../../../domain/model/workload.ts";
 import type { Hold } from "../../../domain/outcomes/hold.ts";
 import type { ChangeTimes } from "../../../domain/pacing/batch-member.ts";
@@ -96,10 +97,10 @@ export class BatchQueue {
   }
 
   /** Records the change of an object. */
-  configChanged({ key, before, after }: StoreChange<Config>): void {
-    const isDated = after?.changedAt !== undefined && after.changedAt > (before?.changedAt ?? 0);
+  configChanged(change: StoreChange<Config>): void {
+    const { key } = change;
     this.#seen.delete(key);
-    this.#seen.set(key, { at: this.#options.clock.monotonic(), isDated });
+    this.#seen.set(key, { at: this.#options.clock.monotonic(), isDated: storedTimeOf(change) !== undefined });
     const oldest = this.#seen.size > maxSeen ? this.#seen.keys().next().value : undefined;
     if (oldest === undefined) return;
     this.#seen.delete(oldest);

@@ -1,3 +1,4 @@
+import { type ConfigChange, storedTimeOf } from "../../../domain/config/stored-time.ts";
 import type { StuckPins } from "../../../domain/plan/lost-copy-plan.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
 import { changesAfter, endsByItself, type HoldRecord, type UnsettledChanges } from "./pacing-record.ts";
@@ -35,8 +36,12 @@ export function recordSeenChange(record: Writable<WorkloadRecord>, now: number):
 }
 
 /** Records that configuration of the workload changed and may still change. */
-export function recordUnsettledChange(record: Writable<WorkloadRecord>, now: number): void {
-  record.changes = { first: record.changes?.first ?? now, last: now };
+export function recordUnsettledChange(record: Writable<WorkloadRecord>, now: number, change: ConfigChange): void {
+  const seconds = storedTimeOf(change);
+  const storedAt = seconds === undefined ? undefined : seconds * 1000;
+  const { first = now, storedFrom = storedAt } = record.changes ?? {};
+  const earliest = storedFrom === undefined ? undefined : Math.min(storedFrom, storedAt ?? storedFrom);
+  record.changes = { first, last: now, storedFrom: earliest, lastStored: storedAt };
 }
 
 /** Records that a Pod cannot start without lost copies. */

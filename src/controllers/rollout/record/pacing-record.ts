@@ -18,10 +18,16 @@ export interface PacingRecord {
   readonly hold: HoldRecord | undefined;
 }
 
-/** The first and the last of some changes, in monotonic milliseconds. */
+/** The first and the last of some changes. */
 export interface UnsettledChanges {
+  /** When Wave saw the first one, in monotonic milliseconds. */
   readonly first: number;
+  /** When Wave saw the last one, in monotonic milliseconds. */
   readonly last: number;
+  /** The earliest time that the API has of them, in milliseconds since the epoch; undefined if it has none. */
+  readonly storedFrom: number | undefined;
+  /** The time that the API has of the last one, in milliseconds since the epoch; undefined if it has none. */
+  readonly lastStored: number | undefined;
 }
 
 /** The last write to a pod template, and the uid of the workload. */
@@ -87,7 +93,9 @@ export function changesAfter(
   const settled = plan !== undefined && (plan.outcome !== "held" || hasSettled(plan.hold));
   if (outcome.type !== "written" && !settled) return changes;
   // Changes during the run are for the next one.
-  return changes === seen || changes === undefined ? undefined : { first: changes.last, last: changes.last };
+  if (changes === seen || changes === undefined) return undefined;
+  const { last, lastStored } = changes;
+  return { first: last, last, storedFrom: lastStored, lastStored };
 }
 
 /** Stores how far the rollout is, and since when. The loss of a Pod is no step back: the time before it stays. */

@@ -1,0 +1,90 @@
+import { expect, it } from "vitest";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { workload } from "../../../test/support/fake-cluster.ts";
+import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
+
+const podPath = "/api/v1/namespaces/default/pods";
+
+/** Reads files, which may be old for up to two minutes. */
+const readsFiles = {
+  volumes: [{ name: "config", configMap: { name: "web" } }],
+  containers: [{ name: "main", image: "nginx", volumeMounts: [{ name: "config", mountPath: "/config" }] }],
+};
+
+/** A Deployment `web` with one Pod, which has its first hash. */
+async function scene(podSpec: object = {}) {
+  const cluster = await leadingCluster(
+    ({ clock }) => startSandbox({ clock }),
+    plainPolicy,
+    async (cluster) => {
+      await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
+      await cluster.create("Deployment", workload("web", podSpec));
+    },
+  );
+  const pods = async () =>
+    (await cluster.client.request<{ items: { metadata: { name: string } }[] }>({ method: "GET", path: podPath })).items;
+  /** Lets time pass, with a look at the Deployment in each second. */
+  const pass = async (seconds: number) => {
+    for (let passed = 0; passed < seconds; passed++) {
+      await cluster.clock.advance(1_000);
+      for (let turn = 0; turn < 3; turn++) await pods();
+      await cluster.show("Deployment", "web");
+    }
+  };
+  const show = async (data: Readonly<Record<string, string | null>>) => {
+    await cluster.edit("ConfigMap", "web", { data });
+    await cluster.show("ConfigMap", "web");
+    await pass(10);
+  };
+  const hold = async (value: "true" | null) => {
+    await cluster.edit("Deployment", "web", { metadata: { annotations: { "wave.pusher.com/hold": value } } });
+    await cluster.show("Deployment", "web");
+    await pass(10);
+  };
+  /** Deletes the Pod as a drain does, and waits for its replacement. */
+  const drain = async () => {
+    for (const { metadata } of await pods())
+      await cluster.client.request({ method: "DELETE", path: `${podPath}/${metadata.name}` });
+    await pass(10);
+  };
+  const repairs = () => cluster.events.filter(({ message }) => message.endsWith("Wave starts a rollout.")).length;
+  await eventually(async () => {
+    await pass(1);
+    expect(await pods()).toHaveLength(1);
+  });
+  await pass(200);
+  return { show, hold, drain, pass, repairs };
+}
+
+it("a Pod that started in a later difference is replaced again, while files may still be old", async () => {
+  const { show, hold, drain, repairs, pass } = await scene(readsFiles);
+  for (const expected of [1, 2]) {
+    await hold("true");
+    await show({ a: "2" });
+    await drain();
+    await show({ a: "1" });
+    expect(repairs()).toBe(expected - 1);
+    await hold(null);
+    await pass(20);
+    expect(repairs()).toBe(expected);
+  }
+});
+
+it("a Pod that started before all keys were removed is not replaced", async () => {
+  const { show, hold, drain, repairs, pass } = await scene();
+  await hold("true");
+  await show({ a: "2" });
+  await drain();
+  await show({ a: "1" });
+  await hold(null);
+  expect(repairs()).toBe(1);
+  await pass(30);
+  await hold("true");
+  // The API has no time of this change.
+  await show({ a: null });
+  await show({ a: "1" });
+  await hold(null);
+  await pass(150);
+  expect(repairs()).toBe(1);
+});
