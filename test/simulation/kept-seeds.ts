@@ -57,6 +57,9 @@ export const keptSeeds: readonly KeptSeed[] = [
     name: "a mixed Pod of a second difference, two minutes after a rollout for the first",
     after: "restarts",
   },
+  { seed: 1022952798, name: "a Pod that started before the last field of an object was removed", after: "restarts" },
+  { seed: 77100107, name: "two broken workloads whose scheduling hold was lifted", after: "restarts" },
+  { seed: 607044, name: "a broken workload, and a leader whose clock is six minutes late", after: "restarts" },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */

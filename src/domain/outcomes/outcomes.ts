@@ -15,14 +15,14 @@ export type Decision =
   /** No hash of this algorithm is recorded, or only a scheduling hold must be removed: write the hash. */
   | ({ readonly outcome: "firstHash"; readonly hash: string; readonly view: ConfigView } & RolloutRecord)
   /** Record `hash` beside the recorded hash as what the Pods run, without new Pods. */
-  | {
+  | ({
       readonly outcome: "recorded";
       readonly cause: RecordedCause;
       readonly hash: string;
       readonly view: ConfigView;
       /** What new Pods would read. For untracked objects, `view` has what the existing Pods read. */
       readonly newPods: ConfigView;
-    }
+    } & IncompleteRecord)
   /** The Pods read another configuration than new Pods would. `changed` is undefined if Wave did not see the change. */
   | ({
       readonly outcome: "roll";
@@ -37,7 +37,7 @@ export type Decision =
   /** The workload exceeds a limit: its configuration is not read, and existing Pods are kept. */
   | { readonly outcome: "overLimit"; readonly limitExceeded: LimitExceeded }
   /** Remove a scheduling hold without a rollout, or unpause a Deployment that Stakater Reloader left paused. */
-  | { readonly outcome: "cleanUp" };
+  | ({ readonly outcome: "cleanUp" } & IncompleteRecord);
 
 /** Where a workload returns to after a failed rollout, or because a copy was lost. */
 export interface PinsReturn {
@@ -68,10 +68,14 @@ export interface IncompleteRollout {
 }
 
 /** What is recorded with a rollout; undefined if planned without a moment. */
-interface RolloutRecord {
+interface RolloutRecord extends IncompleteRecord {
   /** The number of this rollout in a series without a quiet period. */
   readonly consecutiveRollouts?: number;
-  /** Present if the workload takes part in batches and is not complete before this rollout. */
+}
+
+/** What is recorded with a rollout, or with the end of a scheduling hold. */
+interface IncompleteRecord {
+  /** Present if the workload takes part in batches and is not complete before the write. */
   readonly incomplete?: IncompleteRollout | undefined;
 }
 

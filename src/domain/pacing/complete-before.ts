@@ -1,7 +1,7 @@
 // Whether the rollout of a workload can show that a change is bad: only if the workload was complete before.
 import type { Workload } from "../model/workload.ts";
 import type { IncompleteRollout } from "../outcomes/outcomes.ts";
-import { lastRolloutAt } from "./interval.ts";
+import { storedRolloutAt } from "./interval.ts";
 import type { Moment } from "./moment.ts";
 
 /**
@@ -14,7 +14,10 @@ export function incompleteMark({ completeBefore }: IncompleteRollout): string {
 
 type Marked = Pick<Workload, "rolledIncomplete">;
 
-/** Reports whether a workload was complete before its first rollout that includes a change. `includes` reports whether a rollout at a time does. */
+/**
+ * Reports whether a workload was complete before its first rollout that includes a change. `includes` reports whether a rollout at a time of
+ * the API does.
+ */
 export function wasComplete(workload: Marked, includes: (rolledAt: number) => boolean): boolean {
   const mark = markOf(workload);
   return mark === undefined || (mark.completeBefore !== undefined && includes(mark.completeBefore));
@@ -28,7 +31,9 @@ export function incompleteRollout(
 ): IncompleteRollout {
   const succeeded = (moment.completeMs ?? 0) >= Math.max(1, soakMs);
   if (succeeded || workload.recordedHash === undefined) return { completeBefore: undefined };
-  return markOf(workload) ?? { completeBefore: lastRolloutAt(workload, moment) };
+  // The time of the API: the process that compares it may have another clock.
+  const rolledAt = storedRolloutAt(workload, moment.now);
+  return markOf(workload) ?? { completeBefore: rolledAt > 0 ? rolledAt : undefined };
 }
 
 /** Returns the mark of the last rollout; undefined if the workload was complete before it. */

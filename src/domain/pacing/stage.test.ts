@@ -108,10 +108,9 @@ describe("the stage of a workload for a change", () => {
       stage(progressing, 61_000, { workload: rolledBefore(ms), ...facts });
     expect(at(1_000)).toMatchObject({ state: "underWay", wasComplete: true });
     expect(at(-1_000)).toMatchObject({ state: "underWay", wasComplete: false });
-    // In the second of the change, only a process that saw the change knows.
-    expect(at(900)).toMatchObject({ wasComplete: false });
-    expect(at(900, { seenAt: noon + 800 })).toMatchObject({ wasComplete: true });
-    expect(at(900, { seenAt: noon + 950 })).toMatchObject({ wasComplete: false });
+    // In the second of the change, it may not have included it. The clock of this process is not that of the API.
+    expect(at(0)).toMatchObject({ wasComplete: false });
+    expect(at(-1_000, { seenAt: noon - 60_000 })).toMatchObject({ wasComplete: false });
   });
 
   it("is under way without a timeout if its controller reports a timeout itself", () => {

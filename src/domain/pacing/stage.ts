@@ -82,9 +82,7 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   const isAfterSeen = (ownTime: number) => ownTime >= (seenAt ?? changedAt + 1_000);
   if (!isLater(stored) && !isAfterSeen(writtenAt)) return undefined;
   const rolledAt = Math.max(stored, writtenAt);
-  const before = {
-    wasComplete: wasComplete(workload, (at) => isLater(Math.floor(at / 1000) * 1000) || isAfterSeen(at)),
-  };
+  const before = { wasComplete: wasComplete(workload, isLater) };
   if (facts.restarts && !facts.reverted && !resumedSince(facts.resumed, rolledAt, now))
     return { state: "failed", rolledAt, ...before, restarts: true };
   if (progress.state === "complete") {

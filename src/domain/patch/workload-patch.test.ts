@@ -8,11 +8,13 @@ import {
   type WorkloadFixture,
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
+import { momentAt, noon } from "../../../test/support/pacing/due.ts";
 import type { Config } from "../config/digest.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { planRollout } from "../plan/plan.ts";
+import { unpaced } from "../policy/pacing-flags.ts";
 import type { Policy } from "../policy/policy.ts";
 import { patchFor } from "./workload-patch.ts";
 
@@ -136,6 +138,24 @@ describe("patchFor of a rollout", () => {
     expect(rolled({ [mark]: "1700000000123" }, isIncomplete)).toBe("never");
     expect(rolled({ [mark]: "never" }, { incomplete: undefined })).toBeUndefined();
     expect(rolled({ [mark]: "never" }, {})).toBe("never");
+  });
+
+  it("records that the workload is not complete also when it only ends a scheduling hold", () => {
+    const progress = { state: "progressing", step: 0, available: 0 } as const;
+    const mark = (optedIn: string, configs: readonly Config[], holds: boolean) => {
+      const annotations = { [optIn]: optedIn, [schedulingHold]: "" };
+      const object = workloadObject({ pod: { ...pod, schedulerName: invalidScheduler }, annotations });
+      const workload = { ...toWorkload(kinds.Deployment, object), progress };
+      const policy = { ...defaultPolicy, schedulingHold: holds, pacing: { ...unpaced, maxConcurrent: 5 } };
+      const plan = planRollout(workload, lookupOf(...configs), policy, undefined, momentAt(noon));
+      if (plan.outcome === "candidate") throw new Error(plan.outcome);
+      const { metadata } = applied(object, patchFor(workload, plan));
+      expect(metadata?.annotations).not.toHaveProperty([schedulingHold]);
+      return metadata?.annotations?.["wave.pusher.com/rolled-incomplete"];
+    };
+    expect(mark("true", [web], true)).toBe("never");
+    expect(mark("true", [], false)).toBe("never");
+    expect(mark("false", [], true)).toBeUndefined();
   });
 
   it("fails if that record was changed or removed since it was read", () => {

@@ -69,13 +69,18 @@ function operationsFor(
     case "held":
       return undefined;
     case "cleanUp":
-      return [...liftOperations(workload), ...(workload.pausedByReloader ? unpausePatch : [])];
+      return [
+        ...liftOperations(workload),
+        ...recordIncomplete(workload, plan),
+        ...(workload.pausedByReloader ? unpausePatch : []),
+      ];
     case "recorded":
       return [
         ...testIdentity(workload),
         ...testAnnotations(workload),
         ...recordConfig(workload, { recorded: workload.recordedHash ?? "", ...plan.view }),
         ...recordClasses(workload, plan.view),
+        ...recordIncomplete(workload, plan),
         ...liftSchedulingHold(workload),
       ];
     case "firstHash":

@@ -3,7 +3,7 @@ import type { ConfigView } from "../config/hash.ts";
 import { withLegacyVerification } from "../config/legacy/legacy-verification.ts";
 import type { Lookup } from "../config/view-of-references.ts";
 import { oldFinalizerWarning } from "../model/old-finalizer.ts";
-import { hasSchedulingHold } from "../model/scheduling-hold.ts";
+import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Hold } from "../outcomes/hold.ts";
 import type { BatchCandidate, Decision, DueDecision, Held } from "../outcomes/outcomes.ts";
@@ -152,9 +152,13 @@ function planAt(
   const write = dueWrite(workload, due, lookup, policy, moment);
   const hold = holdOf(write);
   if (hold !== undefined) return { outcome: "held", due, hold, reason, warnings };
-  if ((due.outcome !== "roll" && due.outcome !== "firstHash") || !replacesPods(workload, due)) return plan;
-  const changed = batchedChanges(write);
   const incomplete = rolledIncompleteBy(write);
+  if ((due.outcome !== "roll" && due.outcome !== "firstHash") || !replacesPods(workload, due)) {
+    // The API does not tell this write from a rollout.
+    const startsPods = isSchedulingHeld(workload) && isOptedIn(workload, policy);
+    return startsPods && incomplete !== undefined ? { ...plan, incomplete } : plan;
+  }
+  const changed = batchedChanges(write);
   const rollout = { ...due, consecutiveRollouts: nextConsecutiveRollouts(workload, moment), incomplete };
   const isRequested = isRollRequested(write);
   const blocked = due.outcome === "roll" ? blockedWarnings(workload) : [];
