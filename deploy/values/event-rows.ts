@@ -7,7 +7,14 @@ import { undoTexts } from "../../src/domain/admission/undo-request.ts";
 import { oldFinalizerWarning } from "../../src/domain/model/old-finalizer.ts";
 import { holdTexts } from "../../src/domain/pacing/hold-texts.ts";
 import { rolloutBlockedText } from "../../src/domain/pacing/progressing.ts";
-import { keptPins, pinTexts, rolledBack, undoWithoutPins, unusableCopies } from "../../src/domain/pinning/pin-texts.ts";
+import {
+  keptPins,
+  keptWithoutKey,
+  pinTexts,
+  rolledBack,
+  undoWithoutPins,
+  unusableCopies,
+} from "../../src/domain/pinning/pin-texts.ts";
 import type { ConfigName } from "../../src/domain/references/references.ts";
 import { crossNamespaceTexts, overLimitText, wholeObjectText } from "../../src/domain/references/warning-texts.ts";
 import { formatDuration } from "../../src/domain/syntax/duration.ts";
@@ -165,6 +172,7 @@ export const problemRows: Rows = [
   event("RolloutReturned", eventTexts.rolloutReturned, "[return](pinning.md#return-after-a-failed-rollout)"),
   event("RolloutReturned", eventTexts.changeReturned, "on the ConfigMap"),
   event("PinsKept", keptPins(["…"]).message, "nothing: Wave rolls the change when no hold applies"),
+  event("PinsKept", keptWithoutKey(["…"]).message, ""),
   event("RolledBack", rolledBack(["…"]).message, "[undo](pinning.md#undo)"),
   event(
     "Unpinned",

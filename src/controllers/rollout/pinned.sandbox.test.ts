@@ -23,6 +23,18 @@ const containers = [
   },
 ];
 
+/** A change of the pod template: it also reads key `b`. */
+const requiresMore = {
+  template: {
+    spec: {
+      containers: containers.map((each) => ({
+        ...each,
+        env: [...each.env, { name: "B", valueFrom: { configMapKeyRef: { name: "page", key: "b" } } }],
+      })),
+    },
+  },
+};
+
 interface Stored {
   readonly metadata: { readonly name: string; readonly labels?: object; readonly ownerReferences?: readonly object[] };
   readonly immutable?: boolean;
@@ -112,6 +124,39 @@ describe("a pinned Deployment", () => {
     expect(await pins()).toEqual(before);
   });
 
+  describe("whose new template requires a key that its copy lacks", () => {
+    it.for([
+      { "wave.pusher.com/hold": "true" },
+      { "wave.pusher.com/mode": "approve" },
+      { "wave.pusher.com/mode": "observe" },
+    ])("keeps the copy with %j, with a Warning that new Pods cannot start", async (annotations) => {
+      const { pins, copy, cluster } = await scene();
+      const before = await pins();
+      await showCopies(cluster, await copy("page"), await copy("maybe"));
+      await cluster.edit("Deployment", "web", { metadata: { annotations }, spec: requiresMore });
+      await cluster.show("Deployment", "web");
+      await eventually(() =>
+        expect(cluster.events).toContainEqual(
+          expect.objectContaining({
+            type: "Warning",
+            reason: "PinsKept",
+            message: expect.stringContaining('cannot start: the pinned content of ConfigMap "page"'),
+          }),
+        ),
+      );
+      expect(await pins()).toEqual(before);
+    });
+
+    it("reads the live content without a hold", async () => {
+      const { copy, cluster } = await scene();
+      await showCopies(cluster, await copy("page"), await copy("maybe"));
+      await cluster.edit("Deployment", "web", { spec: requiresMore });
+      await cluster.show("Deployment", "web");
+      await eventually(async () => expect(await copy("page")).toMatchObject({ data: { b: "1" } }));
+      expect(cluster.events).not.toContainEqual(expect.objectContaining({ reason: "PinsKept" }));
+    });
+  });
+
   it("is rolled unpinned, with a Warning, if a copy cannot be stored", async () => {
     const { pins, template, edit, cluster, refuseCopies } = await scene();
     const { [hashAnnotation]: hash } = await template();
@@ -144,8 +189,10 @@ it("is not pinned without its annotation", async () => {
 });
 
 describe("an undo without webhooks", () => {
-  it("is not rolled forward again, until the rejected content changes", async () => {
-    const { cluster, template, copy, edit } = await scene();
+  /** Returns a scene whose Deployment was rolled to content 2, and then undone to content 1. */
+  async function undone() {
+    const all = await scene();
+    const { cluster, template, copy, edit } = all;
     const first = await template();
     await showCopies(cluster, await copy("page"), await copy("maybe"));
     await edit({ a: "2" });
@@ -158,9 +205,21 @@ describe("an undo without webhooks", () => {
     await eventually(async () => expect(await rejected()).toMatch(/^page=[0-9a-f]{16}$/));
     await cluster.show("Deployment", "web");
     await eventually(() => expect(cluster.events.map(({ reason }) => reason)).toContain("RolledBack"));
+    return { ...all, first, rejected };
+  }
+
+  it("is not rolled forward again, until the rejected content changes", async () => {
+    const { template, copy, edit, first, rejected } = await undone();
     expect(await template()).toEqual(first);
     await edit({ a: "3" });
     await eventually(async () => expect(await copy("page")).toMatchObject({ data: { a: "3" } }));
     expect(await rejected()).toBeUndefined();
+  });
+
+  it("ends if a new template requires a key that the copy lacks", async () => {
+    const { cluster, copy } = await undone();
+    await cluster.edit("Deployment", "web", { spec: requiresMore });
+    await cluster.show("Deployment", "web");
+    await eventually(async () => expect(await copy("page")).toMatchObject({ data: { b: "1" } }));
   });
 });

@@ -9,6 +9,7 @@ import type { Hold } from "../../domain/outcomes/hold.ts";
 import { patchFor } from "../../domain/patch/workload-patch.ts";
 import { planLostCopies } from "../../domain/plan/lost-copy-plan.ts";
 import { type Lookup, planRollout, type RolloutPlan, withBatchHold } from "../../domain/plan/plan.ts";
+import { warnOfStuckTemplate } from "../../domain/plan/stuck-template.ts";
 import { policyFor } from "../../domain/policy/cluster-policy.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -207,7 +208,8 @@ function planNow(
   const plan = { ...decided, warnings: [...decided.warnings, ...lost, ...notRestored] };
   findings.checkAt = plan.checkAt && now + plan.checkAt - clock.wall();
   const final = plan.outcome === "candidate" ? withBatchHold(plan, batchHold(plan.changed)) : plan;
-  return planLostCopies(final, record.stuckPins, workload, lookup, workloadPolicy, views.of(key), moment);
+  const warned = warnOfStuckTemplate(final, workload, lookup, workloadPolicy);
+  return planLostCopies(warned, record.stuckPins, workload, lookup, workloadPolicy, views.of(key), moment);
 }
 
 function withUnpinnedWarning(plan: RolloutPlan, message: string | undefined): RolloutPlan {

@@ -4,6 +4,8 @@ import { patchOfKind } from "../model/kind-row.ts";
 import type { Workload } from "../model/workload.ts";
 import { setPinned } from "../patch/workload-patch.ts";
 import { canBePinned, contentOf, isPinned, type PinSource, pinSources } from "../pinning/pin-request.ts";
+import { unusableCopies } from "../pinning/pin-texts.ts";
+import { type ReadablePins, readablePins } from "../pinning/readable-pins.ts";
 import { type DuePlan, type Lookup, planRollout } from "../plan/plan.ts";
 import { isOptedIn } from "../policy/opted-in.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -98,18 +100,25 @@ export function planAdmission(
     isOptedIn(workload, policy) &&
     outcome !== "ignored" &&
     (keepsPods || after.workload.recordedHash === undefined);
+  const templatePins = restoresPins ? before?.workload.pinned : after.workload.pinned;
+  // The copies of a new pod template that gets no hash were stored for the one before.
+  const isUnchecked = view === undefined && !keepsPods && !pinned.isUndo && policy.pinConfig === true;
+  const stays: ReadablePins = isUnchecked
+    ? readablePins({ ...workload, pinned: templatePins }, before?.workload, live)
+    : { pinned: templatePins, live: [] };
   const operations = [
     ...(undone ? annotationOperations(annotationsOf(after), annotationsOf(undone)) : []),
     ...pinned.operations,
     ...mutation.operations,
-    ...(view === undefined && restoresPins ? setPinned(after.workload, before?.workload.pinned) : []),
+    ...(view === undefined ? setPinned(after.workload, stays.pinned) : []),
   ];
   const checked = precondition.state === "met" ? precondition.patch : [];
   const patch = [...checked, ...(after.workload.hasAnnotations ? operations : forMissingAnnotations(operations))];
+  const warnings = withLivePins(plan.warnings, stays.live);
   const pinsChange = view !== undefined && (isPinned(workload, policy) || after.workload.pinned !== undefined);
   return {
     patch: patch.length > 0 ? patchOfKind(workload.row, patch) : undefined,
-    warnings: plan.outcome === "waiting" ? [...plan.warnings, missingWarning(plan, workload, outcome)] : plan.warnings,
+    warnings: plan.outcome === "waiting" ? [...warnings, missingWarning(plan, workload, outcome)] : warnings,
     outcome,
     denied: undefined,
     reason: plan.reason,
@@ -120,6 +129,12 @@ export function planAdmission(
         }
       : undefined,
   };
+}
+
+/** Adds the warning about ConfigMaps that new Pods read live. It names those of an earlier warning, too. */
+function withLivePins(warnings: readonly Warning[], live: readonly string[]): readonly Warning[] {
+  if (live.length === 0) return warnings;
+  return [...warnings.filter(({ reason }) => reason !== "Unpinned"), unusableCopies(live)];
 }
 
 function pinsOf(

@@ -13,6 +13,8 @@ export function formatConfigMaps(names: readonly string[]): string {
 export const pinTexts = {
   kept: (names: readonly string[]) =>
     `New Pods read the pinned content of ${formatConfigMaps(names)}: the change is not rolled yet.`,
+  keptWithoutKey: (names: readonly string[]) =>
+    `New Pods cannot start: the pinned content of ${formatConfigMaps(names)} lacks a required key, and the change is held. End the hold, or remove the key from the pod template.`,
   rolledBack: (names: readonly string[]) =>
     `Rolled back: Pods read the earlier content of ${formatConfigMaps(names)}. Wave does not roll to the live content until it changes, or until you run wave resume.`,
   unusableCopies: (names: readonly string[]) => {
@@ -31,6 +33,11 @@ export const pinTexts = {
 /** Returns the warning about ConfigMaps whose copies stay although the Pods are replaced. */
 export function keptPins(names: readonly string[]): Warning {
   return { reason: "PinsKept", message: pinTexts.kept(names) };
+}
+
+/** Returns the warning about ConfigMaps whose copies stay although new Pods cannot start with them. */
+export function keptWithoutKey(names: readonly string[]): Warning {
+  return { reason: "PinsKept", message: pinTexts.keptWithoutKey(names) };
 }
 
 /** Returns the warning about ConfigMaps whose live content was rolled back. */

@@ -287,6 +287,48 @@ describe("the review of a pinned workload", () => {
     },
   );
 
+  describe.for([
+    ["observes", { [`${prefix}mode`]: "observe" }, {}],
+    ["waits for a missing object", {}, { envFrom: [{ configMapRef: { name: "missing" } }] }],
+  ] as const)("whose hash stays because it %s", ([, annotations, container]) => {
+    const volumes = ["page", "other"].map((name) => ({
+      name,
+      configMap: { name, items: [{ key: name === "page" ? "index" : "a", path: "file" }] },
+    }));
+    const more = [{ name: "B", valueFrom: { configMapKeyRef: { name: "page", key: "more" } } }];
+
+    /** Returns the Deployment before a request, whose copies have only the keys of its volumes. */
+    async function pinned(): Promise<Awaited<ReturnType<typeof admit>>> {
+      await replace("page", { index: "1", more: "1" });
+      const first = await admit(web({ volumes }));
+      await edit("page", { index: "2" });
+      return first;
+    }
+
+    it.for([
+      ["keeps the pins of the template before", true],
+      ["leaves out the pins", false],
+    ] as const)("reads a ConfigMap live if its copy lacks a key of a template that %s", async ([, keeps]) => {
+      const { after, pins, template, hash } = await pinned();
+      const kept = keeps ? { template } : {};
+      const next = web({ annotations, volumes, container: { env: more, ...container }, ...kept });
+      const changed = await admit(next, withMetadata(after, next.metadata));
+      expect(changed.hash).toBe(hash);
+      expect(changed.pins).toEqual(new Map([["other", pins?.get("other")]]));
+      expect(changed.warnings).toContainEqual(expect.stringContaining('live configuration of ConfigMap "page"'));
+      const again = await admit(changed.after, withMetadata(after, next.metadata));
+      expect(again.after).toEqual(changed.after);
+    });
+
+    it("keeps each copy that has the keys of the new template", async () => {
+      const { after, pins, template } = await pinned();
+      const next = web({ image: "nginx:2", annotations, volumes, container, template });
+      const changed = await admit(next, withMetadata(after, next.metadata));
+      expect(changed.pins).toEqual(pins);
+      expect(changed.warnings).not.toContainEqual(expect.stringContaining("live configuration"));
+    });
+  });
+
   it("hashes the live content of a held ConfigMap that is read live from now on", async () => {
     const held = { [`${prefix}hold`]: "true" };
     const first = await admit(web({ annotations: held }));
