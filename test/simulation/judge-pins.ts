@@ -108,20 +108,12 @@ class PinsJudge {
       if (stored === undefined) return [`it names the copy ${copy}, which does not exist`];
       copies.set(`ConfigMap/${namespace}/${source}`, stored);
     }
-    // The hash also includes what annotations name of the same object. A copy has only what Pods read.
-    const extra = new Set(
-      placesOf({ ...workload, spec: {} }).map((each) => `${each.kind}/${each.namespace}/${each.name}`),
-    );
-    const inPods = namedBy(onlyPods(workload), this.#run.settings);
+    // A copy also has what annotations name of a ConfigMap that Pods read.
+    const inPods = new Set(namedBy(onlyPods(workload), this.#run.settings).map(({ key }) => key));
     const versions = (key: string) => {
       const stored = this.#timeline.versions(key).filter((version) => version.rv <= rv);
       const copy = copies.get(key);
-      const part = inPods.find((each) => each.key === key)?.partOf;
-      if (copy === undefined || part === undefined) return stored;
-      if (!extra.has(key)) return [{ rv, object: copy }];
-      const { bytes } = part(copy);
-      // While a change is held, Wave has only the copy.
-      return [...stored.filter(({ object }) => part(object).bytes.equals(bytes)), { rv, object: copy }];
+      return copy === undefined || !inPods.has(key) ? stored : [{ rv, object: copy }];
     };
     const range = { from: () => 0, to: (key: string) => versions(key).length - 1 };
     const found = search(hash, namedBy(workload, this.#run.settings), { versions }, range);

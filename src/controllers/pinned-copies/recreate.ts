@@ -3,6 +3,7 @@ import type { Caches } from "../../cache/caches.ts";
 import { toConfig } from "../../domain/config/digest.ts";
 import { workloadKey } from "../../domain/model/workload-key.ts";
 import { copyContent, copyData, copyName } from "../../domain/pinning/copy-content.ts";
+import { referencesTo } from "../../domain/pinning/pinned-lookup.ts";
 import { fieldManager } from "../../domain/references/field-managers.ts";
 import { isAlreadyExists } from "../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
@@ -39,13 +40,7 @@ export async function recreateCopy(
   if ((await read(copy)) !== undefined) return "exists";
   const workload = caches.workload(workloadKey({ kind: row.id, namespace, name: owner.name }));
   if (workload?.uid !== owner.uid) return "lost";
-  const references = workload.references.filter(
-    (each) =>
-      each.kind === "ConfigMap" &&
-      each.name === source &&
-      each.namespace === namespace &&
-      each.annotation === undefined,
-  );
+  const references = referencesTo(workload, source);
   const live = await read(source);
   const content = copyContent(references, live && toConfig("ConfigMap", live));
   const names = [copyName(source, content, 10), copyName(source, content, 20)];

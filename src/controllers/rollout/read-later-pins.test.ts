@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import {
   configMap,
+  defaultPolicy,
   lookupOf,
   pinnedCopy,
   workload as toFixture,
@@ -39,7 +40,12 @@ async function laterPins(revisions: readonly object[], page: string, changedAt: 
     },
   };
   const live = { lookup: async () => lookupOf({ ...configMap("page", { a: page }), changedAt }, ...copies) };
-  const found = await readLaterPins(undone, { client, live, signal: new AbortController().signal });
+  const found = await readLaterPins(undone, {
+    client,
+    live,
+    policy: defaultPolicy,
+    signal: new AbortController().signal,
+  });
   return { pinned: found?.pinned, requests };
 }
 

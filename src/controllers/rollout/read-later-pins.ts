@@ -3,6 +3,7 @@ import type { Lookup } from "../../domain/config/view-of-references.ts";
 import type { Workload, WorkloadObject } from "../../domain/model/workload.ts";
 import { undoSince } from "../../domain/pinning/undo.ts";
 import { podSelector } from "../../domain/pods/pod-selector.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
 import { pinnedAnnotation } from "../../domain/references/annotations.ts";
 import { epochSeconds } from "../../domain/references/field-managers.ts";
 import { annotationPointer, valueAtPointer } from "../../domain/syntax/json-patch.ts";
@@ -17,6 +18,7 @@ import type { SeenPins } from "./record/seen-pins.ts";
 export interface LaterPinsOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly live: Pick<LiveReads, "lookup">;
+  readonly policy: Policy;
   readonly signal: AbortSignal;
 }
 
@@ -37,7 +39,7 @@ interface Revision {
  */
 export async function readLaterPins(
   workload: Workload,
-  { client, live, signal }: LaterPinsOptions,
+  { client, live, policy, signal }: LaterPinsOptions,
 ): Promise<SeenPins | undefined> {
   try {
     const revisions = await readRevisions(workload, client, signal);
@@ -49,7 +51,7 @@ export async function readLaterPins(
       .slice(0, maxCompared);
     if (own.length === 0 || later.length === 0) return undefined;
     const lookup = await live.lookup(workload, [workload.pinned, ...later.map(({ pinned }) => pinned)]);
-    const undone = later.find((revision) => isUndone(workload, revision, lookup));
+    const undone = later.find((revision) => isUndone(workload, revision, lookup, policy));
     return undone && { uid: workload.uid, pinned: undone.pinned, rejected: workload.rejected };
   } catch (error) {
     if (isForbidden(error) || isNotFound(error)) return undefined;
@@ -58,8 +60,8 @@ export async function readLaterPins(
 }
 
 /** Reports whether the live content is what a later revision was rolled to. */
-function isUndone(workload: Workload, { pinned, createdAt }: Revision, lookup: Lookup): boolean {
-  const undo = undoSince(workload, { pinned, rejected: workload.rejected }, lookup);
+function isUndone(workload: Workload, { pinned, createdAt }: Revision, lookup: Lookup, policy: Policy): boolean {
+  const undo = undoSince(workload, { pinned, rejected: workload.rejected }, lookup, policy);
   const changedAt = (name: string) => lookup("ConfigMap", workload.namespace, name)?.changedAt ?? 0;
   return undo?.names.every((name) => changedAt(name) <= createdAt) ?? false;
 }

@@ -1,7 +1,7 @@
 import type { Caches } from "../../cache/caches.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import { rejectPatch } from "../../domain/patch/workload-patch.ts";
-import { isPinned } from "../../domain/pinning/pin-request.ts";
+import { isPinned, readAsCopy } from "../../domain/pinning/pin-request.ts";
 import { pinnedLookup } from "../../domain/pinning/pinned-lookup.ts";
 import { readsLiveContent } from "../../domain/pinning/rejections.ts";
 import { type Undo, undoSince } from "../../domain/pinning/undo.ts";
@@ -36,15 +36,17 @@ export async function rejectUndone(
 > {
   const isFirst = pins === undefined && writtenPins === undefined && !readsLiveContent(workload, caches.lookup);
   if (!isFirst && (pins?.uid !== workload.uid || pins.pinned === workload.pinned)) return undefined;
-  if (workload.pinned === writtenPins || !isPinned(workload, policyFor(workload, policy))) return undefined;
+  const ofWorkload = policyFor(workload, policy);
+  if (workload.pinned === writtenPins || !isPinned(workload, ofWorkload)) return undefined;
   let undo: Undo | undefined;
   try {
-    const seen = pins ?? (await readLaterPins(workload, { client, live, signal: leadership.abort }));
+    const seen =
+      pins ?? (await readLaterPins(workload, { client, live, policy: ofWorkload, signal: leadership.abort }));
     if (seen === undefined) return undefined;
     const lookup = await live.lookup(workload, [workload.pinned, seen.pinned]);
-    const { unusable } = pinnedLookup(workload, lookup, () => true);
+    const { unusable } = pinnedLookup(workload, lookup, readAsCopy(workload, lookup, ofWorkload));
     if (unusable.length > 0) return { type: "unrestored", names: unusable };
-    undo = undoSince(workload, seen, lookup);
+    undo = undoSince(workload, seen, lookup, ofWorkload);
   } catch (error) {
     return leadership.abort.aborted ? { type: "stopped" } : readFailure(error, workload);
   }

@@ -5,6 +5,7 @@ import type { Workload } from "../model/workload.ts";
 import { setPinned } from "../patch/workload-patch.ts";
 import { canBePinned, contentOf, isPinned, type PinSource, pinSources } from "../pinning/pin-request.ts";
 import { unusableCopies } from "../pinning/pin-texts.ts";
+import { pinsIn } from "../pinning/pins.ts";
 import { type ReadablePins, readablePins } from "../pinning/readable-pins.ts";
 import { type DuePlan, type Lookup, planRollout } from "../plan/plan.ts";
 import { isOptedIn } from "../policy/opted-in.ts";
@@ -123,10 +124,7 @@ export function planAdmission(
     denied: undefined,
     reason: plan.reason,
     pins: pinsChange
-      ? {
-          ...pinsOf(workload, pinSources(workload, view, lookup, policy), lookup, live),
-          areRequested: pinned.isUndo,
-        }
+      ? pinsOf(workload, pinSources(workload, view, lookup, policy), lookup, live, pinned.isUndo)
       : undefined,
   };
 }
@@ -142,10 +140,17 @@ function pinsOf(
   sources: AdmissionPins["sources"],
   lookup: Lookup,
   live: Lookup,
-): Omit<AdmissionPins, "areRequested"> {
+  isUndo: boolean,
+): AdmissionPins {
   const isLive = (source: PinSource) =>
     contentOf(source, live("ConfigMap", source.namespace, source.name)) !== undefined;
-  return { workload, sources, lookup, areLive: sources?.every(isLive) ?? true };
+  const names = new Set(sources?.map(({ name }) => name));
+  const areRequested =
+    isUndo &&
+    pinsIn(workload.pinned)
+      .keys()
+      .every((name) => names.has(name));
+  return { workload, sources, lookup, areLive: sources?.every(isLive) ?? true, areRequested };
 }
 
 /** Adds the pins of new Pods to the patch of a plan. `pinned` is the annotation; undefined: the new Pods read live configuration. */

@@ -48,9 +48,9 @@ export function pinnedRequest(
   const live: PinnedRequest = { workload, lookup, isUndo: false, operations: [], warnings: [] };
   if (before === undefined || !isPinned(workload, policy)) return live;
   if (workload.pinned !== undefined && workload.pinned !== before.pinned) {
-    const all = pinnedLookup(workload, lookup, () => true);
+    const all = pinnedLookup(workload, lookup, readAsCopy(workload, lookup, policy));
     if (all.unusable.length > 0) return { ...live, warnings: [unusableCopies(all.unusable)] };
-    const undo = undoOf(workload, before, lookup);
+    const undo = undoOf(workload, before, lookup, policy);
     if (undo === undefined) {
       // In a reinvocation, the pins are those that the first review wrote. A copy of an earlier revision may replace a lost copy.
       const isHeld = heldChanges(

@@ -16,10 +16,8 @@ import { type CopyContent, copyContent } from "./copy-content.ts";
 export interface PinSource {
   readonly namespace: string;
   readonly name: string;
-  /** The references of the pod spec to it. The copy has what they read. */
+  /** All tracked references to it, also those of annotations. The copy has what they read, so that the hash of the copy is the hash of its source. */
   readonly references: readonly Reference[];
-  /** All tracked references to it, also those of annotations. */
-  readonly tracked: readonly Reference[];
   /** What the hash includes of it: sorted. Empty if it does not exist or has none of the keys. */
   readonly entries: readonly ViewEntry[];
 }
@@ -69,12 +67,11 @@ export function pinSources(
   );
   const sources: PinSource[] = [];
   for (const [name, tracked] of byName) {
-    const ofPodSpec = tracked.filter(({ annotation }) => annotation === undefined);
-    if (ofPodSpec.length === 0 || !canBeRead(name)) continue;
+    if (tracked.every(({ annotation }) => annotation !== undefined) || !canBeRead(name)) continue;
     const entries = view.entries.filter(
       (entry) => entry.kind === "ConfigMap" && entry.name === name && entry.namespace === namespace,
     );
-    sources.push({ namespace, name, references: ofPodSpec, tracked, entries });
+    sources.push({ namespace, name, references: tracked, entries });
   }
   return sources.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -98,13 +95,10 @@ export function readAsCopy(workload: Workload, live: Lookup, policy: Policy): (n
  * Returns what the copy contains if `config` has exactly what the hash includes; otherwise undefined. The copy of an optional ConfigMap that
  * does not exist (undefined) is empty: for an optional reference, both are the same.
  */
-export function contentOf(
-  { tracked, references, entries }: PinSource,
-  config: Config | undefined,
-): CopyContent | undefined {
+export function contentOf({ references, entries }: PinSource, config: Config | undefined): CopyContent | undefined {
   if (config?.limitExceeded !== undefined) return undefined;
   if (config === undefined && !references.every(({ optional }) => optional)) return undefined;
-  const read = viewOfReferences(tracked, () => config).entries;
+  const read = viewOfReferences(references, () => config).entries;
   if (read.length !== entries.length) return undefined;
   const same = read.every(({ key, digest }, i) => entries[i]?.key === key && entries[i]?.digest === digest);
   return same ? copyContent(references, config) : undefined;

@@ -36,7 +36,7 @@ export function pinnedLookup(
     if (
       stored?.isCopy !== true ||
       missingFrom(references, () => stored).length > 0 ||
-      (before !== workload && !copyCovers(stored, referencesTo(before, name), references))
+      (before !== workload && !copyCovers(stored, ofPodSpec(referencesTo(before, name)), ofPodSpec(references)))
     ) {
       unusable.push(name);
     } else {
@@ -87,10 +87,17 @@ export function isLostCopy(
   return copy !== undefined && live("ConfigMap", namespace, copy)?.isCopy !== true;
 }
 
-/** Returns the references of the pod spec of a workload to a ConfigMap of its namespace. */
+/**
+ * Returns the references of a workload to a ConfigMap of its namespace that its pod spec reads: those of the pod spec and of annotations. Returns
+ * none if only annotations name it: no Pod is pointed at a copy of such a ConfigMap.
+ */
 export function referencesTo({ references, namespace }: Workload, name: string): readonly Reference[] {
-  return references.filter(
-    (each) =>
-      each.kind === "ConfigMap" && each.name === name && each.namespace === namespace && each.annotation === undefined,
+  const all = references.filter(
+    (each) => each.kind === "ConfigMap" && each.name === name && each.namespace === namespace,
   );
+  return ofPodSpec(all).length === 0 ? [] : all;
+}
+
+function ofPodSpec(references: readonly Reference[]): readonly Reference[] {
+  return references.filter(({ annotation }) => annotation === undefined);
 }

@@ -96,10 +96,14 @@ const named = (of: string, fields: object): ConfigMap => ({ metadata: { namespac
 it("lets a pointed Pod start and read exactly what the hash includes", () => {
   let pinnedPods = 0;
   fc.assert(
-    fc.property(spec, contents, (pod, all) => {
+    fc.property(spec, contents, fc.array(name, { maxLength: 1 }), (pod, all, extra) => {
       const live = new Map(names.flatMap((of, i) => (all[i] === undefined ? [] : [[of, named(of, all[i])] as const])));
       const policy = { ...defaultPolicy, pinConfig: true };
-      const of = workload({ annotations: { "wave.pusher.com/pin-config": "true" }, pod });
+      const annotations = {
+        "wave.pusher.com/pin-config": "true",
+        "wave.pusher.com/extra-configmaps": extra.join(","),
+      };
+      const of = workload({ annotations, pod });
       const plan = planRollout(of, lookupOf(live), policy);
       fc.pre("view" in plan);
       if (!("view" in plan)) return;
@@ -123,11 +127,10 @@ it("lets a pointed Pod start and read exactly what the hash includes", () => {
       expect(read.filter((each) => !copies.has(each.name))).toEqual([]);
       expect(missingFrom(read, lookupOf(copies))).toEqual([]);
       const byCopy = Map.groupBy(pins, ([, copy]) => copy);
-      const original = referencesOf(pod);
       for (const [copy, ofCopy] of byCopy) {
         for (const [source] of ofCopy) {
           const view = viewOfReferences(
-            original.filter((each) => each.name === source),
+            of.references.filter((each) => each.name === source),
             () => lookupOf(copies)("ConfigMap", "default", copy),
           );
           const hashed = plan.view.entries.filter((each) => each.name === source);

@@ -1,6 +1,8 @@
 import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
+import type { Policy } from "../policy/policy.ts";
 import { copyContent, copyName } from "./copy-content.ts";
+import { readAsCopy } from "./pin-request.ts";
 import { isLostCopy, pinnedLookup, referencesTo } from "./pinned-lookup.ts";
 import { pinsIn } from "./pins.ts";
 import { formatRejected, parseRejected, rejectionDigest } from "./rejections.ts";
@@ -21,11 +23,11 @@ export type BeforeUndo = Pick<Workload, "pinned" | "rejected">;
 /**
  * Returns what an undo rejects. `workload` names other copies than before, all of them exist, and the live content of at least one of
  * these ConfigMaps differs from its copy. Undefined if it is no undo: for example a reinvocation, in which nothing differs. What was rejected
- * before and still is live stays rejected, also if the undo removed its annotation.
+ * before and still is live stays rejected, also if the undo removed its annotation. A ConfigMap that is read live now is not undone.
  */
-export function undoOf(workload: Workload, beforeUndo: BeforeUndo, live: Lookup): Undo | undefined {
+export function undoOf(workload: Workload, beforeUndo: BeforeUndo, live: Lookup, policy: Policy): Undo | undefined {
   if (workload.pinned === undefined || workload.pinned === beforeUndo.pinned) return undefined;
-  const { lookup, kept, unusable } = pinnedLookup(workload, live, () => true);
+  const { lookup, kept, unusable } = pinnedLookup(workload, live, readAsCopy(workload, live, policy));
   if (unusable.length > 0) return undefined;
   const pins = pinsIn(workload.pinned);
   const before = pinsIn(beforeUndo.pinned);
@@ -54,8 +56,8 @@ function replacesLostCopy(workload: Workload, { pinned }: BeforeUndo, live: Look
  * Returns the undo that a controller sees without webhooks: the Pods had other pins when it last saw the workload, and the live content is
  * still the content of the copies that they had. An edit that followed is a new change, which is not rejected.
  */
-export function undoSince(workload: Workload, beforeUndo: BeforeUndo, live: Lookup): Undo | undefined {
-  const undo = undoOf(workload, beforeUndo, live);
+export function undoSince(workload: Workload, beforeUndo: BeforeUndo, live: Lookup, policy: Policy): Undo | undefined {
+  const undo = undoOf(workload, beforeUndo, live, policy);
   if (undo === undefined) return undefined;
   const before = pinnedLookup({ ...workload, pinned: beforeUndo.pinned }, live, () => true).lookup;
   const wasRolled = (name: string) => rejectionDigest(workload, live, name) === rejectionDigest(workload, before, name);

@@ -2,13 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { PodSpec } from "#kubernetes";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { defaultPolicy } from "../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { fetchClient } from "../../../test/support/fake-cluster.ts";
 import { type ConfigObject, toConfig } from "../../domain/config/digest.ts";
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type Workload } from "../../domain/model/workload.ts";
 import { parsePins } from "../../domain/pinning/pins.ts";
-import type { Lookup } from "../../domain/plan/plan.ts";
+import { type Lookup, planRollout } from "../../domain/plan/plan.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
 import { ApiError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
@@ -163,6 +164,10 @@ async function admit(object: Web, oldObject?: Web, dryRun = false, others: reado
     rejected: after.metadata.annotations?.[rejectedName],
   };
 }
+
+/** Returns what the controller plans for a Deployment. */
+const planned = (object: Web) =>
+  planRollout(toWorkload(kinds.Deployment, object as never), cached, { ...defaultPolicy, pinConfig: true });
 
 const dataOf = (copy: string | undefined) =>
   (stored.get(`default/${copy}`) as { data?: Annotations } | undefined)?.data;
@@ -519,6 +524,39 @@ describe("an undo", () => {
       managedFields: [{ ...managedFields[0], manager: "kubectl-edit" }],
     });
     expect((await admit(patched, before)).after.metadata.annotations).not.toHaveProperty([`${prefix}hold`]);
+  });
+
+  describe.for([
+    ["a value that Pods read", { index: "2" }],
+    ["a value that only an annotation names", { more: "2" }],
+  ] as const)("of a ConfigMap that Pods read and that extra-configmaps names, after an edit of %s", ([, data]) => {
+    const annotations = { [`${prefix}extra-configmaps`]: "page" };
+    const env = [{ name: "A", valueFrom: { configMapKeyRef: { name: "page", key: "index" } } }];
+    const extra = (change: Change = {}) => web({ annotations, container: { env }, volumes: [], ...change });
+
+    it("keeps the hash and the copies of the earlier revision, as the controller does", async () => {
+      await replace("page", { index: "1", more: "1" });
+      const first = await admit(extra());
+      await edit("page", data);
+      const second = await admit(extra({ image: "nginx:2", template: first.template }), first.after);
+      expect(second.hash).not.toBe(first.hash);
+      const undone = await admit(extra({ template: templateOf(first.after) }), second.after);
+      expect([undone.pins, undone.hash]).toEqual([first.pins, first.hash]);
+      expect(undone.rejected).toMatch(/^page=/);
+      expect(planned(undone.after).outcome).toBe("current");
+    });
+  });
+
+  it("hashes and pins only what is not read live now", async () => {
+    const { first, second } = await rolled();
+    await edit("other", { a: "2" });
+    const third = await admit(web({ image: "nginx:3", template: second.template }), second.after);
+    const annotations = { [`${prefix}live-configmaps`]: "page" };
+    const before = withMetadata(third.after, web({ annotations }).metadata);
+    const undone = await admit(web({ annotations, template: first.template }), before);
+    expect(undone.pins).toEqual(new Map([["other", first.pins?.get("other")]]));
+    expect(planned(undone.after).outcome).toBe("current");
+    expect((await admit(undone.after, before)).after).toEqual(undone.after);
   });
 
   it("rejects one ConfigMap, and lets the other advance", async () => {

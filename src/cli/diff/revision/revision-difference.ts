@@ -4,6 +4,7 @@ import type { Workload } from "../../../domain/model/workload.ts";
 import { copyContent } from "../../../domain/pinning/copy-content.ts";
 import { neverPinned } from "../../../domain/pinning/pin-request.ts";
 import { formatConfigMaps } from "../../../domain/pinning/pin-texts.ts";
+import { referencesTo } from "../../../domain/pinning/pinned-lookup.ts";
 import type { Pins } from "../../../domain/pinning/pins.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
 import { hasSameKeys, keyChanges, withKeys } from "../../cluster/revisions/copy-changes.ts";
@@ -89,9 +90,8 @@ function compare(name: string, { workload, pins, read, withValues }: ComparedRev
 }
 
 /** Returns a ConfigMap with the keys that the workload reads now. */
-function readNow({ references, namespace }: Workload, name: string, live: Config): Config {
-  const own = references.filter((each) => isOfPodSpec(each, namespace) && each.name === name);
-  const { data, binaryData } = copyContent(own, live);
+function readNow(workload: Workload, name: string, live: Config): Config {
+  const { data, binaryData } = copyContent(referencesTo(workload, name), live);
   return withKeys(live, new Set([...data, ...binaryData]));
 }
 
