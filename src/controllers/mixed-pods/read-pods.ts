@@ -60,7 +60,7 @@ export async function readPods(
     // A list that had to start again yields a Pod twice.
     if (owner === undefined || workloadKey(owner) !== key || seen.has(object.metadata.uid)) continue;
     seen.add(object.metadata.uid);
-    const pod = observePod(object, config);
+    const pod = observePod(object, config, workload);
     if (pod.ending) continue;
     total++;
     if (pod.hash !== hash) otherHash++;

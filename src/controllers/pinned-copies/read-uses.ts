@@ -132,7 +132,7 @@ class FoundUses implements UsesRead {
     for (const copy of this.#used(names)) this.running.add(copy);
     const lost = names.intersection(this.#lostNames);
     const owner = lost.size === 0 ? undefined : podOwner(pod.metadata, this.#kinds);
-    if (owner === undefined || !waitsForConfig(observePod(pod, readConfigOf([])), this.#now)) return;
+    if (owner === undefined || !waitsForConfig(observePod(pod, readConfigOf([]), undefined), this.#now)) return;
     for (const copy of lost) this.#stuck.add(`${owner.kind}/${owner.name} ${copy}`);
   }
 

@@ -1,14 +1,14 @@
 import type { Container, ContainerStatus, Pod, PodSpec } from "#kubernetes";
 import { podReferences } from "../model/pod-references.ts";
 import { pinsOfPod } from "../pinning/point-pod.ts";
-import { configHash, workloadRefHash } from "../references/annotations.ts";
 import type { ConfigName, Reference } from "../references/references.ts";
+import { type HashPlace, podHash } from "./pod-hash.ts";
 
 /** A Pod as far as it shows what its containers have read. Times are in milliseconds since the epoch. */
 export interface ObservedPod {
   readonly name: string;
   readonly uid: string;
-  /** The hash of the pod template that it was created from. */
+  /** The hash of the pod template that it was created from; undefined if absent, or if its workload is not known. */
   readonly hash: string | undefined;
   readonly createdAt: number;
   /** Whether it is being deleted or has ended, so that it does not serve any more. */
@@ -68,8 +68,8 @@ export function withReadsOf(pod: ObservedPod, { includes, byEachContainer }: Rea
   };
 }
 
-/** Returns what a Pod shows. Copies that the Pod was pointed at are not live configuration. */
-export function observePod(pod: Pod, config: ReadConfig): ObservedPod {
+/** Returns what a Pod shows. Copies that the Pod was pointed at are not live configuration. `workload` is undefined if it is not known. */
+export function observePod(pod: Pod, config: ReadConfig, workload: HashPlace | undefined): ObservedPod {
   const { metadata = {}, spec, status = {} } = pod;
   const annotations = metadata.annotations ?? {};
   const containers = spec === undefined ? [] : containersOf(pod, spec, config);
@@ -79,7 +79,7 @@ export function observePod(pod: Pod, config: ReadConfig): ObservedPod {
   return {
     name: metadata.name ?? "",
     uid: metadata.uid ?? "",
-    hash: annotations[workloadRefHash] ?? annotations[configHash],
+    hash: workload && podHash(annotations, workload),
     createdAt,
     ending: Boolean(metadata.deletionTimestamp) || status.phase === "Succeeded" || status.phase === "Failed",
     ready,

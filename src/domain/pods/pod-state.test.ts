@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Container, ContainerStatus, Pod } from "#kubernetes";
 import { observePod, type ReadConfig } from "./observed-pod.ts";
+import type { HashPlace } from "./pod-hash.ts";
 import { configStateOf, type ReadHistory, readMargins } from "./pod-state.ts";
 import type { Span } from "./span.ts";
 
@@ -11,6 +12,7 @@ const at = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 /** The configuration differed from minute 10 to 20. */
 const takenBack: readonly Span[] = [{ from: minutes(10), to: minutes(20) }];
 const config: ReadConfig = { includes: ({ name }) => name === "page", byEachContainer: false };
+const place: HashPlace = { hashAnnotation: "wave.pusher.com/config-hash", templateSource: undefined };
 const byEnv: Partial<Container> = { envFrom: [{ configMapRef: { name: "page" } }] };
 const byFiles: Partial<Container> = { volumeMounts: [{ name: "page", mountPath: "/page" }] };
 
@@ -59,7 +61,7 @@ function pod(options: PodOptions): Pod {
 
 function stateOf(options: PodOptions, history: Partial<ReadHistory> = {}, read = config) {
   const full = { hash: "new", spans: takenBack, changedAt: minutes(20), rolledAt: 0, ...history };
-  return configStateOf(observePod(pod(options), read), full);
+  return configStateOf(observePod(pod(options), read, place), full);
 }
 
 describe("A Pod after a change was taken back", () => {
@@ -145,7 +147,7 @@ describe("A Pod while a change is held", () => {
 });
 
 describe("A Pod that is not ready", () => {
-  const observed = (status: Partial<ContainerStatus>) => observePod(pod({ status }), config);
+  const observed = (status: Partial<ContainerStatus>) => observePod(pod({ status }), config, place);
 
   it("names the reason of its container", () => {
     const waiting = (reason: string) => ({ state: { waiting: { reason } } });

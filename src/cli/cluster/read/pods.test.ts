@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { startSandbox } from "../../../../sandbox/sandbox.ts";
 import { clientOf } from "../../../../test/support/kube/client.ts";
-import { configHash } from "../../../domain/references/annotations.ts";
+import { sapConfigHash } from "../../../domain/compatibility/sap.ts";
+import { configHash, workloadRefHash } from "../../../domain/references/annotations.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { countPods, readPods } from "./pods.ts";
 
@@ -23,10 +24,18 @@ async function call(method: string, path: string, body?: object): Promise<KubeOb
 // The garbage collector deletes objects whose owner uid does not exist.
 const { uid } = (await call("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "owner" } })).metadata;
 
-async function createPod(name: string, owner: { kind: string; name: string }, hash: string, metadata: object = {}) {
+type Owner = { readonly kind: string; readonly name: string };
+type PodMetadata = { readonly annotations?: object; readonly labels?: object; readonly finalizers?: readonly string[] };
+
+async function createPod(
+  name: string,
+  owner: Owner,
+  hash: string,
+  { annotations = {}, ...metadata }: PodMetadata = {},
+) {
   const ownerReferences = [{ apiVersion: "apps/v1", uid, controller: true, ...owner }];
   await call("POST", pods, {
-    metadata: { name, annotations: { [configHash]: hash }, ownerReferences, ...metadata },
+    metadata: { name, ownerReferences, ...metadata, annotations: { [configHash]: hash, ...annotations } },
     spec: { containers: [{ name: "web", image: "nginx" }] },
   });
 }
@@ -54,7 +63,7 @@ describe("the Pods of a workload", () => {
     await createPod("job", { kind: "Job", name: "db" }, "new");
     const { of, terminating } = await read();
     const count = (kind: "Deployment" | "StatefulSet", name: string) => {
-      const workload = { kind, namespace: "default", name };
+      const workload = { kind, namespace: "default", name, hashAnnotation: configHash, templateSource: undefined };
       return countPods(
         of(workload),
         terminating(workload),
@@ -65,5 +74,17 @@ describe("the Pods of a workload", () => {
     expect(count("Deployment", "web-front")).toMatchObject({ total: 2, current: 1, terminatingOld: 1 });
     expect(count("Deployment", "web")).toMatchObject({ total: 0, current: 0, terminatingOld: 0 });
     expect(count("StatefulSet", "db")).toMatchObject({ total: 1, current: 1, terminatingOld: 0 });
+  });
+
+  it("have the hash in the annotation that their workload uses", async () => {
+    const annotations = { [sapConfigHash]: "of SAP", [workloadRefHash]: "of a Rollout" };
+    await createPod("both-0", { kind: "StatefulSet", name: "both" }, "own", { annotations });
+    const { of } = await read();
+    const hashes = (hashAnnotation: string) =>
+      of({ kind: "StatefulSet", namespace: "default", name: "both", hashAnnotation, templateSource: undefined }).map(
+        ({ hash, observed }) => [hash, observed.hash],
+      );
+    expect(hashes(sapConfigHash)).toEqual([["of SAP", "of SAP"]]);
+    expect(hashes(configHash)).toEqual([["own", "own"]]);
   });
 });

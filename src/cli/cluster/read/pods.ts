@@ -3,8 +3,9 @@ import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { podReferences } from "../../../domain/model/pod-references.ts";
 import { type WorkloadName, type WorkloadRow, workloadKey } from "../../../domain/model/workload.ts";
 import { everyObject, type ObservedPod, observePod } from "../../../domain/pods/observed-pod.ts";
+import { type HashPlace, hashAnnotations, podHash } from "../../../domain/pods/pod-hash.ts";
 import { podOwner } from "../../../domain/pods/pod-owner.ts";
-import { configHash, pinnedAnnotation, workloadRefHash } from "../../../domain/references/annotations.ts";
+import { pinnedAnnotation } from "../../../domain/references/annotations.ts";
 import { epochSeconds } from "../../../domain/references/field-managers.ts";
 import { configKey } from "../../../domain/references/references.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
@@ -31,13 +32,16 @@ export interface RunningPod {
   readonly env: ReadonlySet<string>;
 }
 
+/** A Pod whose workload is not known yet, with the annotations that may have its hash. */
+type UnresolvedPod = Omit<RunningPod, "hash"> & { readonly hashes: ReturnType<typeof hashAnnotations> };
+
 /** The Pods of a namespace, by the workload that owns them, or the cause of a failed read. */
 export type ReadPods =
   | {
       readonly state: "read";
-      readonly of: (workload: WorkloadName) => readonly RunningPod[];
+      readonly of: (workload: WorkloadName & HashPlace) => readonly RunningPod[];
       /** Pods that are being deleted, and whose containers may still run. */
-      readonly terminating: (workload: WorkloadName) => readonly RunningPod[];
+      readonly terminating: (workload: WorkloadName & HashPlace) => readonly RunningPod[];
     }
   | { readonly state: "unread"; readonly why: string };
 
@@ -56,14 +60,14 @@ export async function readPods(
   kinds: readonly WorkloadRow[] = builtInKinds,
 ): Promise<ReadPods> {
   try {
-    const running = await listAll<PodObject, readonly [string, RunningPod]>(client, resources.pods, scope, (pod) => {
+    const running = await listAll<PodObject, readonly [string, UnresolvedPod]>(client, resources.pods, scope, (pod) => {
       const owner = podOwner(pod.metadata, kinds);
       return owner && hasNotEnded(pod) ? [workloadKey(owner), runningPod(pod, kinds, owner)] : undefined;
     });
     const byWorkload = Map.groupBy(running, ([key]) => key);
-    const podsOf = (workload: WorkloadName, isEnding: boolean) =>
+    const podsOf = (workload: WorkloadName & HashPlace, isEnding: boolean) =>
       (byWorkload.get(workloadKey(workload)) ?? []).flatMap(([, pod]) =>
-        pod.observed.ending === isEnding ? [pod] : [],
+        pod.observed.ending === isEnding ? [withHash(pod, workload)] : [],
       );
     return {
       state: "read",
@@ -75,7 +79,7 @@ export async function readPods(
   }
 }
 
-function runningPod(pod: PodObject, kinds: readonly WorkloadRow[], owner: WorkloadName): RunningPod {
+function runningPod(pod: PodObject, kinds: readonly WorkloadRow[], owner: WorkloadName): UnresolvedPod {
   const { metadata, spec, status } = pod;
   const { namespace = "", annotations = {}, labels = {}, creationTimestamp } = metadata;
   const { replicaSetLabel = "" } = kinds.find(({ id }) => id === owner.kind) ?? {};
@@ -83,14 +87,19 @@ function runningPod(pod: PodObject, kinds: readonly WorkloadRow[], owner: Worklo
   if (spec !== undefined)
     podReferences(spec, namespace, (each) => (each.reads === "env" ? env : files).add(configKey(each)));
   return {
-    hash: annotations[workloadRefHash] ?? annotations[configHash],
+    hashes: hashAnnotations(annotations),
     pinned: annotations[pinnedAnnotation],
     revision: labels[replicaSetLabel || revisionLabel],
     startedAt: epochSeconds(status?.startTime ?? creationTimestamp),
-    observed: observePod({ metadata, ...(spec && { spec }), ...(status && { status }) }, everyObject),
+    observed: observePod({ metadata, ...(spec && { spec }), ...(status && { status }) }, everyObject, undefined),
     files,
     env,
   };
+}
+
+function withHash({ hashes, ...pod }: UnresolvedPod, workload: HashPlace): RunningPod {
+  const hash = podHash(hashes, workload);
+  return { ...pod, hash, observed: { ...pod.observed, hash } };
 }
 
 /** The number of Pods that serve, and what is known about them. */

@@ -2,8 +2,9 @@
 import { fieldsOf } from "../../../domain/model/kinds/replica-counts.ts";
 import type { WorkloadObject, WorkloadRow } from "../../../domain/model/workload.ts";
 import { type Pins, parsePins } from "../../../domain/pinning/pins.ts";
+import { type HashPlace, podHash } from "../../../domain/pods/pod-hash.ts";
 import { podSelector } from "../../../domain/pods/pod-selector.ts";
-import { configHash, pinnedAnnotation, workloadRefHash } from "../../../domain/references/annotations.ts";
+import { pinnedAnnotation } from "../../../domain/references/annotations.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
@@ -41,6 +42,7 @@ export async function readRevisions(
   client: ApiClient,
   row: WorkloadRow,
   { metadata, spec }: WorkloadObject,
+  workload: HashPlace,
 ): Promise<readonly StoredRevision[]> {
   if (!keepsRevisions(row)) return [];
   const { replicaSetLabel } = row;
@@ -48,12 +50,12 @@ export async function readRevisions(
   const scope = { namespace: metadata?.namespace, labelSelector: podSelector(spec?.selector) };
   const found = await listAll<KubeObject, StoredRevision>(client, resource, scope, (object) => {
     const isOwned = object.metadata.ownerReferences?.some(({ uid, controller }) => controller && uid === metadata?.uid);
-    return isOwned ? toRevision(object) : undefined;
+    return isOwned ? toRevision(object, workload) : undefined;
   });
   return found.toSorted((a, b) => a.revision - b.revision);
 }
 
-function toRevision(object: KubeObject): StoredRevision {
+function toRevision(object: KubeObject, workload: HashPlace): StoredRevision {
   const { name, creationTimestamp: createdAt, annotations = {} } = object.metadata;
   const { spec, data, revision } = fieldsOf(object);
   // A ControllerRevision has the fields of its workload that it keeps.
@@ -67,7 +69,7 @@ function toRevision(object: KubeObject): StoredRevision {
     revision: Number(number) || 0,
     name,
     createdAt,
-    hash: text(workloadRefHash) ?? text(configHash),
+    hash: podHash(written, workload),
     pinned,
     pins: pinned === undefined ? undefined : parsePins(pinned),
   };

@@ -37,10 +37,11 @@ export async function readWorkloadRevisions(
     readNamespaces(cluster.client, namespace, policy.compatibility),
   ]);
   const object = standardForm(resource, stored);
+  const workload = toWorkload(resource, stored, { ...policy, namespacePolicyOf: namespaces.of });
   return {
     object,
-    workload: toWorkload(resource, stored, { ...policy, namespacePolicyOf: namespaces.of }),
-    revisions: await readRevisions(cluster.client, resource, object),
+    workload,
+    revisions: await readRevisions(cluster.client, resource, object, workload),
     gaps: gapsOf(namespaces),
   };
 }

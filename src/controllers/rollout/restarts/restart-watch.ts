@@ -161,7 +161,7 @@ export class RestartWatch {
       if (++read > maxPods) break;
       const owner = podOwner(object.metadata, kinds);
       if (owner !== undefined && workloadKey(owner) === key)
-        found.set(object.metadata.uid, observePod(object, nothingRead));
+        found.set(object.metadata.uid, observePod(object, nothingRead, workload));
     }
     return [...found.values()];
   }
