@@ -551,6 +551,24 @@ describe("several changes, several namespaces, stale caches", () => {
     expect(rolled).toHaveLength(5);
   });
 
+  it("a workload whose write is refused is tried with growing delays, although it waits for its batch before each try", async () => {
+    const { cluster, editConfig, pass, rolled } = await steady(2);
+    let tries = 0;
+    cluster.answers = ({ method, path }) => {
+      if (method !== "PATCH" || !path.endsWith("/web-1")) return undefined;
+      tries++;
+      return new ApiError({ request: "PATCH", status: 403, reason: "Forbidden", serverMessage: "no" });
+    };
+    await editConfig("1");
+    await pass(60_000, 50);
+    expect(rolled).toEqual(["web-0"]);
+    expect(tries).toBeGreaterThan(5);
+    expect(tries).toBeLessThan(12);
+    cluster.answers = () => undefined;
+    await pass(300_000);
+    expect(rolled).toEqual(["web-0", "web-1"]);
+  });
+
   it("a workload that is deleted while it is the canary delays no other workload", async () => {
     const { cluster, editConfig, pass, rolled, breakRollouts } = await steady(6);
     breakRollouts((name) => name === "web-0");

@@ -2,6 +2,7 @@ import { type ConfigChange, storedTimeOf } from "../../../domain/config/stored-t
 import type { StuckPins } from "../../../domain/plan/lost-copy-plan.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
 import { changesAfter, endsByItself, type HoldRecord, type UnsettledChanges } from "./pacing-record.ts";
+import { keepsFailures } from "./requeue.ts";
 import type { Findings, ReportedBlockers, WorkloadRecord, Writable } from "./workload-record.ts";
 import { isHealthy, stateAfter } from "./workload-state.ts";
 
@@ -108,7 +109,7 @@ function loggedAfter(before: WorkloadRecord["logged"], outcome: ReconcileOutcome
   switch (outcome.type) {
     case "done":
     case "written":
-      return undefined;
+      return keepsFailures(outcome) ? before : undefined;
     case "refused":
       return "refused";
     default:

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { defaultPolicy, lookupOf, workload } from "../../../../test/support/domain/objects.ts";
-import { planRollout } from "../../../domain/plan/plan.ts";
+import { planRollout, type RolloutPlan } from "../../../domain/plan/plan.ts";
 import { resultOf } from "./requeue.ts";
 import { newRecord, type WorkloadRecord } from "./workload-record.ts";
 
 const web = workload();
 const done = { type: "done", workload: web, plan: planRollout(web, lookupOf(), defaultPolicy) } as const;
+const held = { ...done, plan: { ...done.plan, outcome: "held" } as unknown as RolloutPlan };
 const hold = {
   reason: "window",
   since: 0,
@@ -24,6 +25,8 @@ describe("the result of a run", () => {
     ["a bug", {}, "bug", { type: "rejected" }],
     ["nothing to write", {}, done, { type: "done" }],
     ["a hold that ends", { hold }, done, { type: "requeueAfter", delayMs: 4_000 }],
+    ["a due write that is held", {}, held, { type: "deferred" }],
+    ["a due write that is held for a while", { hold }, held, { type: "deferred", delayMs: 4_000 }],
     ["a hold whose end is past", { hold: { ...hold, until: 900 } }, done, { type: "requeueAfter", delayMs: 10 }],
     [
       "a hold that is not reported yet",

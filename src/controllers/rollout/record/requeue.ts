@@ -29,7 +29,7 @@ export function resultOf(
   switch (outcome.type) {
     case "done":
     case "written": {
-      if (!outcome.cachesBehind) return untilNextEvent(record, now);
+      if (!outcome.cachesBehind) return keepsFailures(outcome) ? deferredTo(record, now) : untilNextEvent(record, now);
       const { baseMs, retryMaxMs, rejectedMaxMs } = rolloutBackoff;
       const maxMs = record.disagreements <= runsUntilSlow ? retryMaxMs : rejectedMaxMs;
       return { type: "requeueAfter", delayMs: backoffMs(record.disagreements - 1, { baseMs, maxMs, random }) };
@@ -47,6 +47,20 @@ export function resultOf(
     case "unavailable":
       return { type: "retry", atLeastMs: outcome.retryAfterMs };
   }
+}
+
+/**
+ * Reports whether a run shows nothing about the failures before it: the due write was held. Otherwise a refused write that waits for its batch
+ * between two tries would be retried without growing delays.
+ */
+export function keepsFailures(outcome: ReconcileOutcome): boolean {
+  return outcome.type === "done" && outcome.plan.outcome === "held";
+}
+
+/** Returns the same as {@link untilNextEvent}, and keeps the failures of the workload. */
+function deferredTo(record: WorkloadRecord, now: number): Result {
+  const next = untilNextEvent(record, now);
+  return next.type === "requeueAfter" ? { type: "deferred", delayMs: next.delayMs } : { type: "deferred" };
 }
 
 /** The next time at which something ends, or is to be reported, without a change: a hold, a window, or an Event that expires. */
