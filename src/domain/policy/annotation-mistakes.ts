@@ -1,4 +1,10 @@
-import { annotationPrefix, configHash, writtenByWave, writtenOnTemplates } from "../references/annotations.ts";
+import {
+  annotationPrefix,
+  configHash,
+  replacedJob,
+  writtenByWave,
+  writtenOnTemplates,
+} from "../references/annotations.ts";
 import type { Warning } from "../references/warning.ts";
 import { invalidAnnotationTexts } from "../references/warning-texts.ts";
 import { type Annotations, waveAnnotationNames } from "../references/wave-annotations.ts";
@@ -53,8 +59,12 @@ function namesOn(place: AnnotationPlace): readonly string[] {
   return Object.keys(userAnnotations).filter((name) => userAnnotations[name]?.places.includes(place));
 }
 
-/** Every annotation that has an effect on a workload. */
-const known: readonly string[] = [...workloadNames.map((name) => annotationPrefix + name), ...writtenByWave];
+/** Every annotation that has an effect on a workload, or on the record of a Job that is being replaced. */
+const known: readonly string[] = [
+  ...workloadNames.map((name) => annotationPrefix + name),
+  ...writtenByWave,
+  replacedJob,
+];
 
 /** Limit of the length of a name for which Wave suggests a known name. */
 const maxSuggestionLength = 80;

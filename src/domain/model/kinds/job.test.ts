@@ -7,6 +7,7 @@ import {
   workloadObject,
 } from "../../../../test/support/domain/objects.ts";
 import { planRollout } from "../../plan/plan.ts";
+import { replacementRecord } from "../replacement-record.ts";
 import { toWorkload, type WorkloadObject } from "../workload.ts";
 import { parseRequestedKind, type RequestedKind, requestedKindRow } from "./requested-kind.ts";
 
@@ -29,6 +30,15 @@ describe("a Job", () => {
     expect(planOf([{ ...owner, controller: true }])).toEqual({
       outcome: "ignore",
       reason: '"CronJob" "nightly" manages this workload and replaces it',
+      warnings: [],
+    });
+  });
+
+  it("causes no warning as the record of a Job that is being replaced", () => {
+    const { metadata, spec } = workloadObject({ pod: readsAll("ConfigMap", "web") });
+    const record = replacementRecord({ metadata, spec }, "uid") as WorkloadObject;
+    expect(planRollout(toWorkload(row, record), lookup, defaultPolicy)).toMatchObject({
+      outcome: "ignore",
       warnings: [],
     });
   });
