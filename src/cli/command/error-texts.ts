@@ -16,6 +16,8 @@ export const argumentErrorTexts = {
     `${quoted(name)} is not a valid ${kind} name; use lower-case letters, digits, dashes and dots`,
   unsupportedKind: (kind: string, accepted: string) =>
     `unsupported kind ${quoted(kind)}; this command accepts ${accepted}`,
+  unsupportedWorkloadKind: (kind: string, accepted: string) =>
+    `unsupported kind ${quoted(kind)}; this command accepts ${accepted}. Write a kind of --workload-kinds with its group, for example rollouts.argoproj.io/web`,
   twoNamespaces: (namespace: string, name: string) =>
     `-n ${namespace} contradicts namespace/${name}; remove one of the two`,
   reasonOfObject: "--reason needs --cluster; for one object, use another annotation of your own",

@@ -46,7 +46,8 @@ describe("parseWorkloadArgument", () => {
     { words: ["web"], message: '"web" has no kind; use KIND/NAME, for example deployment/web' },
     {
       words: ["pod/web"],
-      message: 'unsupported kind "pod"; this command accepts deployment, statefulset or daemonset',
+      message:
+        'unsupported kind "pod"; this command accepts deployment, statefulset or daemonset. Write a kind of --workload-kinds with its group, for example rollouts.argoproj.io/web',
     },
     {
       words: ["deployments.extensions/web"],

@@ -156,5 +156,6 @@ function missingName(kindName: string, row: ArgumentKind<string> | undefined): U
 function unknownKind(kindName: string, kinds: readonly ArgumentKind<string>[]): UsageError {
   const shown = kinds.filter(({ kind }) => !kind.includes("."));
   const names = formatList(shown, shown.length, ({ kind }) => kind.toLowerCase()).replace(" and ", " or ");
-  return new UsageError(argumentErrorTexts.unsupportedKind(kindName, names));
+  const { unsupportedKind, unsupportedWorkloadKind } = argumentErrorTexts;
+  return new UsageError((acceptsWorkloads(kinds) ? unsupportedWorkloadKind : unsupportedKind)(kindName, names));
 }

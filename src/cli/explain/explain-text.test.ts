@@ -94,6 +94,13 @@ const schedulingHeld: WorkloadFixture = {
 };
 
 describe("the text of an explanation", () => {
+  it("advises to opt in only a workload that Wave ignores for this reason", () => {
+    const fixture: WorkloadFixture = { annotations: { "wave.pusher.com/update-on-config-change": "true" } };
+    const ignored = { ...explained(fixture), state: "ignored" as const, optIn: "in" as const };
+    expect(renderExplanation(ignored, { now: 0 })).not.toContain("To opt in");
+    expect(renderExplanation({ ...ignored, optIn: "unclear" }, { now: 0 })).toContain("To opt in");
+  });
+
   it("shows which annotation of which controller leads to each reference", () => {
     const { pod } = schedulingHeld;
     const containers = pod?.containers ?? [];

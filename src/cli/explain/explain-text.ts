@@ -2,7 +2,7 @@ import { describeObject } from "../../domain/config/messages.ts";
 import type { Explanation } from "../cluster/explanation/explanation.ts";
 import { describePodCount } from "../cluster/states/assess-state.ts";
 import { describeKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
-import { workloadStates } from "../cluster/states/state-rows.ts";
+import { nextOfState, workloadStates } from "../cluster/states/state-rows.ts";
 import { remaining } from "../output/age.ts";
 import { type Paint, paintOf, type Style } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
@@ -134,7 +134,7 @@ function pinnedRow({ pinning }: Explanation): readonly [string, string][] {
 
 /** Returns the next step of the state, without steps that only repeat another row or this command. */
 function nextStepRow({ state, optIn }: Explanation): readonly [string, string][] {
-  const { next } = workloadStates[state];
+  const next = nextOfState(state, optIn);
   const isShownElsewhere = state === "held" || state === "unknown" || (state === "ignored" && optIn === "out");
   return next === "" || isShownElsewhere ? [] : [["Next step", next]];
 }

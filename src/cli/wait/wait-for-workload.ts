@@ -11,7 +11,7 @@ import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
 import { readWorkloadSnapshot } from "../cluster/snapshot/read-one.ts";
 import { describePodCount } from "../cluster/states/assess-state.ts";
 import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
-import { workloadStates } from "../cluster/states/state-rows.ts";
+import { nextOfState } from "../cluster/states/state-rows.ts";
 import type { Cluster } from "../command/cluster-command.ts";
 import type { NamedObject } from "../command/named-object.ts";
 import type { WorkloadArgument } from "../command/workload-argument.ts";
@@ -115,13 +115,16 @@ function describeTerminating({ terminatingOld: count }: PodCount): string {
   return `${count} ${count === 1 ? "Pod" : "Pods"} with another configuration still ${count === 1 ? "terminates" : "terminate"}`;
 }
 
-function checkOf({ state, because, message, reason, kubernetes, hold, pods }: Explanation, gone: boolean): WaitCheck {
+function checkOf(
+  { state, optIn, because, message, reason, kubernetes, hold, pods }: Explanation,
+  gone: boolean,
+): WaitCheck {
   const shared = {
     restarts: pods?.restarts ?? 0,
     state: hold === null ? state : `${state} (${hold.reason})`,
     message: withKubernetesReason(message ?? reason, kubernetes),
     // The message of a hold, and of a rollback, already gives the next step.
-    next: state === "held" || state === "rolledBack" ? "" : workloadStates[state].next,
+    next: state === "held" || state === "rolledBack" ? "" : nextOfState(state, optIn),
   };
   switch (state) {
     case "current":

@@ -97,6 +97,15 @@ describe("wave wait", () => {
       code: 1,
       err: `error: deployment/web in namespace ${namespace}: ignored. The workload has not opted in. To opt in, set the annotation wave.pusher.com/update-on-config-change: "true".\n`,
     });
+    const finalizers = ["example.com/stays"];
+    await merge("deployments/web", {
+      metadata: { finalizers, annotations: { "wave.pusher.com/update-on-config-change": "true" } },
+    });
+    await fetch(`${sandbox.url}/apis/apps/v1/namespaces/${namespace}/deployments/web`, { method: "DELETE" });
+    expect((await wait("--timeout=1h")).err).toBe(
+      `error: deployment/web in namespace ${namespace}: ignored. The workload is being deleted.\n`,
+    );
+    await merge("deployments/web", { metadata: { finalizers: null } });
     const gone = await run("wait", "sts/none", "deploy/web", "--timeout=1h");
     expect(gone.code).toBe(1);
     expect(gone.err).toMatch(/^error: statefulset "none" not found in namespace "wait-\d+" [^\n]*\n$/);

@@ -73,6 +73,15 @@ export const workloadStates = {
 /** The name of a state of a workload, the same in all commands. */
 export type WorkloadStateName = keyof typeof workloadStates;
 
+/**
+ * Returns the next step of the person who sees a state; "" if there is none. `optIn` is that of the explanation: Wave may ignore a workload for
+ * another reason, for example because it is being deleted.
+ */
+export function nextOfState(state: WorkloadStateName, optIn: string): string {
+  const isIgnoredAnyway = state === "ignored" && optIn !== "out" && optIn !== "unclear";
+  return isIgnoredAnyway ? "" : workloadStates[state].next;
+}
+
 /** The names of all states, in the order of the docs. `wave list --state` accepts these names. */
 export const workloadStateNames = Object.keys(workloadStates) as readonly WorkloadStateName[];
 
