@@ -53,6 +53,12 @@ export const jobReplacementLabel = "wave.pusher.com/job-replacement";
 /** Annotation of such a record: what the record does not store in its own fields. */
 export const replacedJob = "wave.pusher.com/replaced-job";
 
+/** The labels of the objects that Wave creates, on which people do not write annotations. */
+export const labelsOfCreated: readonly string[] = [pinnedCopyLabel, jobReplacementLabel];
+
+/** The annotations that Wave writes on pinned copies. */
+export const writtenOnCopies: readonly string[] = [copyOf, editedBy, unusedSince];
+
 /** Annotation of a Deployment: "true" lets Wave restart its Pods for a workload that uses its pod template by workloadRef. */
 export const allowWorkloadRef = "wave.pusher.com/allow-workload-ref";
 

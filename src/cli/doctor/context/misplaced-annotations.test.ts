@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { replacementRecord } from "../../../domain/model/replacement-record.ts";
 import { userAnnotations } from "../../../domain/policy/user-annotations.ts";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { copyObject } from "../../../pinning/create-copy.ts";
 import { intendedAnnotation, misplacedAnnotations, misusedAnnotations } from "./misplaced-annotations.ts";
 
 const web = { kind: "Deployment", namespace: "shop", name: "web" };
@@ -48,6 +51,28 @@ describe("a misspelt annotation of Wave", () => {
     const found = misplacedAnnotations(web, { annotations: many, labels: many, templateAnnotations: many });
     expect(found).toHaveLength(3 * 4);
     expect(found[3]?.what).toBe("The object has more annotations or labels with such problems.");
+  });
+});
+
+describe("an object that Wave created", () => {
+  it("has no findings if it is a pinned copy", () => {
+    const [place, parts] = [
+      { namespace: "shop", name: "page" },
+      { data: {}, editor: "kubectl-edit", owner: undefined },
+    ];
+    const { labels = {}, annotations = {} } = copyObject(place, "page-3f2a9c01de", parts).metadata ?? {};
+    expect([Object.keys(labels).length, Object.keys(annotations).length]).toEqual([1, 2]);
+    const copy = { kind: "ConfigMap", namespace: "shop", name: "page-3f2a9c01de" };
+    const unused = { ...annotations, "wave.pusher.com/unused-since": "2026-01-01T00:00:00Z" };
+    expect(misplacedAnnotations(copy, { labels, annotations: unused })).toEqual([]);
+    expect(misusedAnnotations("config", copy, unused)).toEqual([]);
+  });
+
+  it("has no findings if it is the record of a Job that is being replaced", () => {
+    const { metadata } = replacementRecord({ metadata: { namespace: "shop", name: "job" } }, "1") as KubeObject;
+    const { labels = {}, annotations = {} } = metadata;
+    expect(Object.keys(labels)).toHaveLength(1);
+    expect(misplacedAnnotations(web, { labels, annotations })).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { type PolicyAnnotation, policyRows, readPolicyValue } from "../../../domain/policy/policy-rows.ts";
 import { userAnnotations } from "../../../domain/policy/user-annotations.ts";
-import { annotationPrefix } from "../../../domain/references/annotations.ts";
+import { annotationPrefix, labelsOfCreated, writtenOnCopies } from "../../../domain/references/annotations.ts";
 import type { Annotations } from "../../../domain/references/wave-annotations.ts";
 import { editDistance } from "../../../domain/syntax/edit-distance.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
@@ -43,7 +43,8 @@ export function misusedAnnotations(
   annotations: Annotations,
 ): readonly Finding[] {
   return first(annotations, place, (name, value) => {
-    if (!name.startsWith(annotationPrefix) || name === rotateHashKey) return undefined;
+    if (!name.startsWith(annotationPrefix) || name === rotateHashKey || writtenOnCopies.includes(name))
+      return undefined;
     const short = name.slice(annotationPrefix.length);
     const edit = `kubectl edit ${kubectlArguments(place)}`;
     const row = Object.hasOwn(userAnnotations, short) ? userAnnotations[short] : undefined;
@@ -90,7 +91,7 @@ function first(
 
 function asLabel(place: ObjectRef, name: string, value: string): Finding | undefined {
   const right = name.startsWith(annotationPrefix) ? name : intendedAnnotation(name);
-  if (right === undefined) return undefined;
+  if (right === undefined || labelsOfCreated.includes(name)) return undefined;
   const what = `Label ${quoted(name)} has no effect. Wave reads annotations, not labels.`;
   const object = kubectlArguments(place);
   return problem(place, what, `kubectl annotate ${object} ${right}=${value} && kubectl label ${object} ${name}-`);
