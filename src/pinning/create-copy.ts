@@ -64,7 +64,7 @@ export async function createCopy(
         case "forbidden":
         case "invalid":
         case "badRequest":
-        case "deniedByWebhook":
+        case "deniedByAdmission":
           return refused(`a copy of ConfigMap ${quoted(name)} cannot be stored: ${refusal(failure)}`);
         default:
           throw error;

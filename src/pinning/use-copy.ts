@@ -121,7 +121,7 @@ async function takeIntoUse(
         return failure.error;
       case "forbidden":
       case "invalid":
-      case "deniedByWebhook":
+      case "deniedByAdmission":
         // Without permission to add an owner, Wave itself still collects the copy. A mark that stays would collect it in use.
         if (!isMarked) return undefined;
         throw error;

@@ -25,7 +25,7 @@ export function failureOf(error: unknown): OwnerWriteFailure {
     case "badRequest":
     case "forbidden":
     case "notFound":
-    case "deniedByWebhook":
+    case "deniedByAdmission":
       return { result: "refused", retryAfterMs };
     default:
       return { result: "unavailable", retryAfterMs };

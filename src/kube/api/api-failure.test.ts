@@ -41,10 +41,17 @@ describe("apiFailureOf", () => {
   it("recognizes a webhook denial with any status", () => {
     const denied = 'admission webhook "policy.example" denied the request: no';
     for (const status of [400, 403, 409, 422]) {
-      expect(apiFailureOf(apiError(status, "Whatever", denied))?.type).toBe("deniedByWebhook");
+      expect(apiFailureOf(apiError(status, "Whatever", denied))?.type).toBe("deniedByAdmission");
     }
     const uncallable = 'Internal error occurred: failed calling webhook "policy.example": timeout';
-    expect(apiFailureOf(apiError(500, "InternalError", uncallable))?.type).toBe("deniedByWebhook");
+    expect(apiFailureOf(apiError(500, "InternalError", uncallable))?.type).toBe("deniedByAdmission");
+  });
+
+  it("separates the denial of a policy, which is a 422, from a failed test of a patch", () => {
+    const denied = `deployments.apps "web" is forbidden: ValidatingAdmissionPolicy 'a' with binding 'b' denied request: no`;
+    expect(apiFailureOf(apiError(422, "Invalid", denied))?.type).toBe("deniedByAdmission");
+    const failedTest = "the server rejected our request due to an error in our request";
+    expect(apiFailureOf(apiError(422, "Invalid", failedTest))?.type).toBe("invalid");
   });
 
   it("separates a broken connection from a configuration that sent nothing", () => {

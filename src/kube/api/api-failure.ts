@@ -19,8 +19,8 @@ export type ApiFailure =
         | "forbidden"
         /** 400 or 413: the server does not accept the request itself. */
         | "badRequest"
-        /** An admission webhook denied the request, with any status, or the server could not call a required webhook. */
-        | "deniedByWebhook";
+        /** An admission webhook or policy denied the request, with any status, or the server could not call a required webhook. */
+        | "deniedByAdmission";
       readonly error: ApiError;
     }
   /** 429: the server limits the request rate. It did nothing. */
@@ -71,7 +71,7 @@ export function retryAfterMs(error: unknown): number {
 
 function failureOf(error: ApiError): ApiFailure {
   const { status, reason } = error;
-  if (isWebhookDenial(error)) return { type: "deniedByWebhook", error };
+  if (isAdmissionDenial(error)) return { type: "deniedByAdmission", error };
   if (!isFromApiServer(error)) return unavailable(error, true);
   // A stream that began with 200 ends with this reason.
   if (reason === "Expired") return { type: "expired", error };
@@ -109,11 +109,15 @@ function unavailable(error: ApiError, mayBeDone: boolean): ApiFailure {
  * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/errors/statuserror.go,
  * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/mutating/dispatcher.go
  */
-function isWebhookDenial({ serverMessage }: ApiError): boolean {
-  return /^admission webhook ".*" denied the request|^Internal error occurred: failed calling webhook /.test(
-    serverMessage,
-  );
+function isAdmissionDenial({ serverMessage }: ApiError): boolean {
+  return admissionDenials.some((denial) => denial.test(serverMessage));
 }
+
+const admissionDenials = [
+  /^admission webhook ".*" denied the request/,
+  /^Internal error occurred: failed calling webhook /,
+  /^\S+ "[^"]*" is forbidden: ValidatingAdmissionPolicy '/,
+];
 
 /**
  * Reports whether the API server itself responded, and not a proxy with its own page. The API server sends a reason with

@@ -49,7 +49,7 @@ export function writeFailure(error: unknown, workload: Workload): WriteFailure {
       return { type: "staleOrRefused", message: refusal(failure.error, workload) };
     case "badRequest":
     case "forbidden":
-    case "deniedByWebhook":
+    case "deniedByAdmission":
       return { type: "refused", message: refusal(failure.error, workload) };
     case "unauthorized":
     case "expired":
