@@ -36,22 +36,24 @@ export function judgeMixed({ history, settings }: Recording): readonly string[] 
   }
   return violations;
 
-  /** Reports whether the configuration differed from that of the recorded hash at any time since the rollout that wrote the hash. */
+  /**
+   * Reports whether the configuration differed from that of the recorded hash at any time since the rollout that wrote the hash, for any pod
+   * template since then: others may change what is read in the moment of an edit.
+   */
   function mayHaveDiffered(workload: StoredObject, { at, rv }: HistoryEntry): boolean {
     const hash = recordedHash(workload);
-    const named = namedBy(workload, settings);
-    const rolled = history.findLast(
-      (each) =>
-        each.rv < rv &&
-        each.after?.metadata.uid === workload.metadata.uid &&
-        recordedHash(each.after) !== recordedHash(each.before),
-    );
-    const since = (rolled?.at ?? 0) - aroundMs;
+    const versions = history.filter((each) => each.rv < rv && each.after?.metadata.uid === workload.metadata.uid);
+    const rolled = versions.findLastIndex(({ before, after }) => recordedHash(after) !== recordedHash(before));
+    const readers = [workload, ...versions.slice(Math.max(0, rolled)).flatMap(({ after }) => after ?? [])];
+    const since = (versions[rolled]?.at ?? 0) - aroundMs;
     const moments = configTimes.filter((each) => each.at >= since && each.at <= at);
     const lookup = (revision: number) => (key: string) => timeline.versions(key)[timeline.at(key, revision)]?.object;
-    return moments.some((each) => {
-      const stood = standsFor(named, lookup(each.rv));
-      return stood.missing || stood.hash !== hash;
+    return readers.some((reader) => {
+      const named = namedBy(reader, settings);
+      return moments.some((each) => {
+        const stood = standsFor(named, lookup(each.rv));
+        return stood.missing || stood.hash !== hash;
+      });
     });
   }
 }

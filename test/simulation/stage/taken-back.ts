@@ -58,7 +58,7 @@ export class TakenBack {
     const [workload, object] = found;
     trace.line("", () => `taken back: ${object.kind} ${object.metadata.name}, which ${workload.metadata.name} reads`);
     // Of one or two Pods, Wave never evicts one.
-    if (random.chance(0.5)) await this.#scale(workload, random.pick([3, 4]));
+    if (random.chance(0.8)) await this.#scale(workload, random.pick([3, 4, 6]));
     await scheduler.sleep(random.between(1_000, 10_000));
     await this.#annotate(workload, "true");
     await scheduler.sleep(random.between(1_000, 10_000));
@@ -103,15 +103,19 @@ export class TakenBack {
       const own = names.map((key) => (key.split("/")[1] === namespace ? stored.find(key) : undefined));
       return own.flatMap((object) => (object === undefined ? [] : [[workload, object] as const]));
     });
-    return readers.length === 0 ? undefined : this.#random.pick(readers);
+    // A DaemonSet has one Pod on the one node.
+    const scaled = readers.filter(([{ kind }]) => kind !== "DaemonSet");
+    const preferred = scaled.length > 0 && this.#random.chance(0.8) ? scaled : readers;
+    return preferred.length === 0 ? undefined : this.#random.pick(preferred);
   }
 
   async #hit({ metadata: { namespace, name } }: StoredObject): Promise<void> {
     const { nodes } = this.#options;
     const prefix = `${name}-`;
-    await nodes.hit(
-      nodes.pods().filter(({ metadata }) => metadata.namespace === namespace && metadata.name.startsWith(prefix)),
-    );
+    const pods = nodes
+      .pods()
+      .filter(({ metadata }) => metadata.namespace === namespace && metadata.name.startsWith(prefix));
+    await nodes.hit(pods.length > 0 && this.#random.chance(0.7) ? [this.#random.pick(pods)] : pods);
   }
 
   #annotate(workload: StoredObject, value: string | null): Promise<void> {
