@@ -30,13 +30,22 @@ const revision = (pinned: string, seconds: number, owner = "web") => ({
 });
 
 /** Returns the later pins of a workload that is undone to the first pins, and the number of requests. */
-async function laterPins(revisions: readonly object[], page: string, changedAt: number, refuse = false) {
+async function laterPins(
+  revisions: readonly object[],
+  page: string,
+  changedAt: number,
+  { refuse = false, pageSize = 200 } = {},
+) {
   let requests = 0;
   const client = {
-    request: async <T>({ path }: ApiRequest): Promise<T> => {
+    request: async <T>({ path, query }: ApiRequest): Promise<T> => {
       requests++;
       if (refuse) throw new ApiError({ request: "list", status: 403, reason: "Forbidden", serverMessage: "" });
-      return (path.endsWith("/replicasets") ? { items: revisions } : workloadObject(fixture)) as T;
+      if (!path.endsWith("/replicasets")) return workloadObject(fixture) as T;
+      const from = Number(query?.continue ?? 0);
+      const to = from + pageSize;
+      const metadata = to < revisions.length ? { continue: `${to}` } : {};
+      return { metadata, items: revisions.slice(from, to) } as T;
     },
   };
   const live = { lookup: async () => lookupOf({ ...configMap("page", { a: page }), changedAt }, ...copies) };
@@ -55,6 +64,15 @@ it("returns the pins of the revision that was undone, with two requests", async 
   expect(await laterPins(both, "2", 15)).toEqual({ pinned: second, requests: 2 });
 });
 
+it("returns these pins also if the pod template was edited after the undo", async () => {
+  expect((await laterPins([...both, revision(first, 30)], "2", 15)).pinned).toBe(second);
+  expect((await laterPins([...both, revision(first, 30)], "2", 40)).pinned).toBeUndefined();
+});
+
+it("reads all pages of the revisions", async () => {
+  expect(await laterPins(both, "2", 15, { pageSize: 1 })).toEqual({ pinned: second, requests: 3 });
+});
+
 it.each<[string, readonly object[], string, number]>([
   ["was edited after the later revision", both, "2", 21],
   ["has other content than the later revision", both, "3", 15],
@@ -67,5 +85,5 @@ it.each<[string, readonly object[], string, number]>([
 });
 
 it("returns nothing without permission to list revisions", async () => {
-  expect((await laterPins(both, "2", 15, true)).pinned).toBeUndefined();
+  expect((await laterPins(both, "2", 15, { refuse: true })).pinned).toBeUndefined();
 });

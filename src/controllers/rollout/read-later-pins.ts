@@ -33,8 +33,8 @@ interface Revision {
 }
 
 /**
- * Returns the pins that a workload had before an undo that no Wave has seen: those of a revision that was created after the revision of its
- * pod template, and that has the live content. An edit after that revision is a new change. Returns undefined without such a revision, or
+ * Returns the pins that a workload had before an undo that no Wave has seen: those of a revision that was created after the first revision with
+ * its pins, and that has the live content. An edit after that revision is a new change. Returns undefined without such a revision, or
  * without permission to read revisions. Throws what requests throw.
  */
 export async function readLaterPins(
@@ -44,7 +44,8 @@ export async function readLaterPins(
   try {
     const revisions = await readRevisions(workload, client, signal);
     const own = revisions.filter(({ pinned }) => pinned === workload.pinned);
-    const since = Math.max(...own.map(({ createdAt }) => createdAt));
+    // An edit of the pod template after the undo makes another revision with these pins.
+    const since = Math.min(...own.map(({ createdAt }) => createdAt));
     const later = revisions
       .filter(({ createdAt, pinned }) => createdAt > since && pinned !== workload.pinned)
       .sort((a, b) => b.createdAt - a.createdAt)
@@ -79,9 +80,17 @@ async function readRevisions(
       ? ([resources.controllerRevisions, "/data/spec/template"] as const)
       : ([resources.replicaSets, "/spec/template"] as const);
   const path = resourcePath(resource, { namespace });
-  const query = { labelSelector: podSelector(spec?.selector), limit: maxRead };
-  const { items } = await client.request<KubeList<KubeObject>>({ method: "GET", path, query, signal });
-  return (items ?? []).flatMap((object) => {
+  const labelSelector = podSelector(spec?.selector);
+  const items: KubeObject[] = [];
+  let next: string | undefined;
+  do {
+    const query = { labelSelector, limit: maxRead, continue: next };
+    const page = await client.request<KubeList<KubeObject>>({ method: "GET", path, query, signal });
+    items.push(...(page.items ?? []));
+    // A page may have fewer objects than the limit.
+    next = page.metadata.continue || undefined;
+  } while (next !== undefined && items.length < maxRead);
+  return items.flatMap((object) => {
     const { ownerReferences, creationTimestamp } = object.metadata;
     const pinned = valueAtPointer(object, annotationPointer(pinnedAnnotation, `${template}/metadata`));
     const isOwned = ownerReferences?.some((owner) => owner.controller && owner.uid === uid);
