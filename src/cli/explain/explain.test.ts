@@ -22,7 +22,7 @@ describe("wave explain", () => {
         "Now          Wave records the first hash. Kubernetes replaces the Pods once.",
         "Why          No hash is recorded yet.",
         "Pods         There are no Pods.",
-        "Next step    Wait some seconds. If the state stays due, Wave is down or lacks permission: run wave doctor.",
+        "Next step    Wait some seconds. If the state stays due, read the Events of the workload, then run wave doctor.",
         "Recorded     no hash",
         "Current      v2:<hash>",
         "",

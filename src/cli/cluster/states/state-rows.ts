@@ -21,7 +21,7 @@ export const workloadStates = {
   due: {
     style: "cyan",
     means: "A rollout is due now.",
-    next: "Wait some seconds. If the state stays due, Wave is down or lacks permission: run wave doctor.",
+    next: "Wait some seconds. If the state stays due, read the Events of the workload, then run wave doctor.",
   },
   held: {
     style: "yellow",
