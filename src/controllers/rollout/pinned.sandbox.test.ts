@@ -189,8 +189,8 @@ it("is not pinned without its annotation", async () => {
 });
 
 describe("an undo without webhooks", () => {
-  /** Returns a scene whose Deployment was rolled to content 2, and then undone to content 1. */
-  async function undone() {
+  /** Returns a scene whose Deployment was rolled to content 2, and then undone to content 1, which the caches do not show yet. */
+  async function undoing() {
     const all = await scene();
     const { cluster, template, copy, edit } = all;
     const first = await template();
@@ -200,12 +200,18 @@ describe("an undo without webhooks", () => {
     await cluster.show("Deployment", "web");
     await showCopies(cluster, await copy("page"));
     await cluster.edit("Deployment", "web", { spec: { template: { metadata: { annotations: first } } } });
-    await cluster.show("Deployment", "web");
     const rejected = async () => (await cluster.get("Deployment", "web"))?.metadata.annotations?.[rejectedAnnotation];
+    return { ...all, first, rejected };
+  }
+
+  async function undone() {
+    const all = await undoing();
+    const { cluster, rejected } = all;
+    await cluster.show("Deployment", "web");
     await eventually(async () => expect(await rejected()).toMatch(/^page=[0-9a-f]{16}$/));
     await cluster.show("Deployment", "web");
     await eventually(() => expect(cluster.events.map(({ reason }) => reason)).toContain("RolledBack"));
-    return { ...all, first, rejected };
+    return all;
   }
 
   it("is not rolled forward again, until the rejected content changes", async () => {
@@ -214,6 +220,18 @@ describe("an undo without webhooks", () => {
     await edit({ a: "3" });
     await eventually(async () => expect(await copy("page")).toMatchObject({ data: { a: "3" } }));
     expect(await rejected()).toBeUndefined();
+  });
+
+  it("is recognized also if a write for another change meets it", async () => {
+    const { cluster, copy, rejected } = await undoing();
+    await cluster.create("ConfigMap", { metadata: { name: "maybe" }, data: { b: "1" } });
+    await cluster.show("ConfigMap", "maybe");
+    await eventually(async () => {
+      await cluster.clock.advance(1_000);
+      expect(await copy("maybe")).toMatchObject({ data: { b: "1" } });
+    });
+    expect(await copy("page")).toMatchObject({ data: { a: "1" } });
+    expect(await rejected()).toMatch(/^page=[0-9a-f]{16}$/);
   });
 
   it("ends if a new template requires a key that the copy lacks", async () => {

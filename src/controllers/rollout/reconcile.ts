@@ -144,6 +144,10 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
     if (!isFresh) {
       const live = await planLive(workload, plan, findings, planWith, options);
       if (live.type !== "planned") return live;
+      if (mayBeUndone(findings, live.workload, options)) {
+        recordNewest(findings, cached, live.workload, clock.monotonic());
+        return { type: "conflict", workload: live.workload };
+      }
       ({ workload, plan, lookup } = live);
       if (isUnverified) cachesNeedWrite = patchFor(workload, planCached(workload)) !== undefined;
     }
@@ -175,6 +179,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
       }
       case "stale":
         recordNewest(findings, cached, result.newest, clock.monotonic());
+        if (mayBeUndone(findings, result.newest, options)) return { type: "conflict", workload: result.newest };
         workload = result.newest;
         findings.pins = seenPins(workload);
         break;
@@ -210,6 +215,11 @@ function planNow(
   const final = plan.outcome === "candidate" ? withBatchHold(plan, batchHold(plan.changed)) : plan;
   const warned = warnOfStuckTemplate(final, workload, lookup, workloadPolicy);
   return planLostCopies(warned, record.stuckPins, workload, lookup, workloadPolicy, views.of(key), moment);
+}
+
+/** Reports whether others changed the pins during a run. The next run recognizes an undo, by the pins that were seen before it. */
+function mayBeUndone({ pins }: Writable<Findings>, { uid, pinned }: Workload, { webhooks }: ReconcileOptions): boolean {
+  return !webhooks && pins?.uid === uid && pins.pinned !== pinned;
 }
 
 function withUnpinnedWarning(plan: RolloutPlan, message: string | undefined): RolloutPlan {
