@@ -31,7 +31,8 @@ export function excuseIn(
   const { pacing } = settings;
   if (pacing === undefined) return undefined;
   const history = run.history.filter((entry) => entry.at <= at);
-  const wallOffMs = Math.max(0, ...lives.filter(({ to }) => to === undefined).map((life) => life.wallOffMs));
+  const running = lives.filter(({ from, to = at }) => from <= at && to >= at);
+  const wallOffMs = Math.max(0, ...running.map((life) => life.wallOffMs));
   const said = saidOf(workload, namespaceOf(workload, objects), pacing);
   const held = excuseOf(said, { hash, at: epoch + at, wallOffMs });
   if (held !== undefined) return held;

@@ -59,6 +59,7 @@ export const keptSeeds: readonly KeptSeed[] = [
   },
   { seed: 1022952798, name: "a Pod that started before the last field of an object was removed", after: "restarts" },
   { seed: 77100107, name: "two broken workloads whose scheduling hold was lifted", after: "restarts" },
+  { seed: 771021, name: "an interval by a clock that is one minute late", after: "restarts" },
   { seed: 607044, name: "a broken workload, and a leader whose clock is six minutes late", after: "restarts" },
 ];
 
