@@ -143,7 +143,7 @@ class BatchJudge {
     if (underWay >= maxConcurrent) wrong.push(`it is rollout ${underWay + 1} at once for a change`);
     // A workload that was edited or deleted since shows no result of this change: other workloads then replace it as the canary.
     const showing = own.filter(({ excused, incomplete }) => !excused && !incomplete);
-    if (showing.length < canarySize && !isMarked(after)) return wrong;
+    if (showing.length < canarySize) return wrong;
     // A workload that was not complete comes with the rest. It is the canary if there is no other.
     if (isMarked(after) && !showing.some(isUnderWay)) return wrong;
     if (this.#wasResumed(before)) return wrong;

@@ -12,7 +12,8 @@ function stored(kind: string, name: string, fields: object, metadata: object = {
 function web(copy: string | undefined, annotations: object): StoredObject {
   const pinned = copy === undefined ? {} : { "wave.pusher.com/pinned": `page=${copy}` };
   const spec = { containers: [], volumes: [{ name: "v", configMap: { name: "page" } }] };
-  const template = { metadata: { annotations: pinned }, spec };
+  const hash = { "wave.pusher.com/config-hash": "v2:1" };
+  const template = { metadata: { annotations: { ...hash, ...pinned } }, spec };
   return stored("Deployment", "web", { spec: { template } }, { annotations: { ...optIn, ...annotations } });
 }
 

@@ -4,7 +4,7 @@ import { isCopy, onlyPods, pinsOf, templateOf } from "./model-pins.ts";
 import { asksForNone, isApproved, NamespaceTimeline, saidOf } from "./model-policy.ts";
 import { placesOf } from "./model-reading.ts";
 import { type Stood, standsFor } from "./model-search.ts";
-import { annotations, hasSchedulingHold, namedBy, optedIn } from "./model-workload.ts";
+import { annotations, hasSchedulingHold, namedBy, optedIn, recordedHash } from "./model-workload.ts";
 import type { Recording, ReviewEntry, StoredObject } from "./record.ts";
 
 /** How old the annotations of a Namespace may be that the webhook knows. */
@@ -40,6 +40,8 @@ class KeptPinsJudge {
     if (oldObject === undefined || isUnread(review) || !this.#isPinned(review)) return [];
     const pins = pinsOf(templateOf(oldObject));
     if (pins.size === 0 || hasSchedulingHold(oldObject) || hasSchedulingHold(object)) return [];
+    // Pins beside no hash may be forged, so that no review restores them. Without an answer of Wave, a client can remove the hash alone.
+    if (recordedHash(oldObject) === undefined) return [];
     const result = patched(review);
     const named = namedBy(onlyPods(result), this.#run.settings);
     const written = pinsOf(templateOf(result));

@@ -1,3 +1,4 @@
+import { holdingsOf } from "./judge-leadership.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { NamespaceTimeline, saidOf } from "./model-policy.ts";
 import { type WaveWrite, waveWriteOf } from "./model-rolls.ts";
@@ -11,13 +12,14 @@ const drift = 0.96;
 
 /**
  * Judges the settle time: without faults, a rollout starts no sooner after the last change of what its workload reads than
- * the settle time, or after the first change than the maximum wait. Changes during faults are not judged.
+ * the settle time, or after the first change than the maximum wait. Changes during faults, and before the leader began to lead, are not judged.
  */
 export function judgeSettling(run: Recording): readonly string[] {
   const { pacing } = run.settings;
   if (pacing === undefined) return [];
   const timeline = new ConfigTimeline(run.history);
   const namespaces = new NamespaceTimeline(run.history);
+  const holdings = holdingsOf(run.history);
   const times = new Map(run.history.map(({ rv, at }) => [rv, at]));
   /** The last time at which any client set the hash of each workload. */
   const setAt = new Map<string, number>();
@@ -31,7 +33,9 @@ export function judgeSettling(run: Recording): readonly string[] {
 
   function judge({ sentAt, before, what }: WaveWrite): readonly string[] {
     if (pacing === undefined) return [];
-    const changes = changesOf(before, setAt.get(before.metadata.uid) ?? sentAt, sentAt - knownMs);
+    const ledFrom = holdings.findLast(({ from }) => from <= sentAt)?.from ?? 0;
+    const from = Math.max(ledFrom, setAt.get(before.metadata.uid) ?? sentAt);
+    const changes = changesOf(before, from, sentAt - knownMs);
     const [first] = changes;
     const last = changes.at(-1);
     if (first === undefined || last === undefined) return [];

@@ -60,6 +60,9 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 1022952798, name: "a Pod that started before the last field of an object was removed", after: "restarts" },
   { seed: 77100107, name: "two broken workloads whose scheduling hold was lifted", after: "restarts" },
   { seed: 771021, name: "an interval by a clock that is one minute late", after: "restarts" },
+  { seed: 420000029, name: "pins beside a hash that a client removed during a slow review", after: "restarts" },
+  { seed: 420000525, name: "a canary of two workloads, one of them broken, without others", after: "restarts" },
+  { seed: 410000614, name: "a change just before another replica began to lead", after: "restarts" },
   { seed: 607044, name: "a broken workload, and a leader whose clock is six minutes late", after: "restarts" },
 ];
 
