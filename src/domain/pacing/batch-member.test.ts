@@ -18,7 +18,7 @@ const rolled = {
 } as const;
 const lookup = lookupOf({ ...configMap("page", { a: "2" }), changedAt: changedAt / 1_000 });
 
-function stageWith(change: Partial<MemberFacts>, of: object = {}) {
+function stageWith(change: Partial<MemberFacts>, of: object = {}, at = now) {
   const reader = { ...rolled, ...of };
   const facts: MemberFacts = {
     key: workloadKey(reader),
@@ -32,11 +32,12 @@ function stageWith(change: Partial<MemberFacts>, of: object = {}) {
     completeMs: 0,
     ...change,
   };
-  return batchMember(facts, page, { changedAt, seenAt: undefined }, lookup, flags, now)?.stage.state;
+  return batchMember(facts, page, { changedAt, seenAt: undefined }, lookup, flags, at)?.stage.state;
 }
 
 const before = { rolledAt: changedAt / 1_000 - 30 };
 const inItsSecond = { rolledAt: changedAt / 1_000 };
+const stuckInItsSecond = { ...inItsSecond, progress: { state: "progressing" } };
 const unhashed = { recordedHash: undefined };
 const cases: readonly [string, Partial<MemberFacts>, object, string | undefined][] = [
   ["rolled after the change", {}, {}, "passed"],
@@ -57,6 +58,12 @@ const cases: readonly [string, Partial<MemberFacts>, object, string | undefined]
   ["was complete and no longer is", { completeMs: 10_000 }, { progress: { state: "progressing" } }, "passed"],
   ["is not complete", { completeMs: 9_999 }, { progress: { state: "progressing" } }, "underWay"],
 ];
+
+it("fails a rollout timeout after a rollout in the second of the change, as for the process that rolled it", () => {
+  const at = (ms: number) => stageWith({ isCurrent: true }, stuckInItsSecond, changedAt + ms);
+  expect(at(flags.rolloutTimeoutMs - 1)).toBe("underWay");
+  expect(at(flags.rolloutTimeoutMs)).toBe("failed");
+});
 
 it.for(cases)("derives the stage of a workload that %s", ([, facts, of, stage]) => {
   expect(stageWith(facts, of)).toBe(stage);

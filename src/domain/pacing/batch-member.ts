@@ -94,7 +94,7 @@ function stageAt(
     return { state: "underWay", until: now + flags.rolloutTimeoutMs, wasComplete: position === "admitted" };
   if (position === "heldElsewhere") return { state: "heldElsewhere" };
   // Times of the API are in seconds. A current workload that rolled in the second of the change rolled after it.
-  const rolledInItsSecond = isCurrent && workload.rolledAt * 1000 === changedAt ? changedAt + 1_000 : undefined;
+  const rolledInItsSecond = isCurrent === true && workload.rolledAt * 1000 === changedAt;
   // Without a write of this process, the write may be held because the hash was removed.
   const isUnexplained = held !== undefined && held.changed === undefined;
   const reverted = lastWrite
@@ -108,7 +108,8 @@ function stageAt(
       rejected: rejectsLive(workload, lookup, config),
       changedAt,
       seenAt,
-      writtenAt: lastWrite?.at ?? rolledInItsSecond,
+      writtenAt: lastWrite?.at,
+      rolledInItsSecond,
       reverted,
       completeSince,
       advancedAt,

@@ -38,6 +38,8 @@ export interface StageFacts {
   readonly seenAt?: number | undefined;
   /** When this process last wrote the workload, or started the write; undefined if it did not. */
   readonly writtenAt: number | undefined;
+  /** Whether it rolled in the second of the change, and is known to have rolled after it. Default: not known. */
+  readonly rolledInItsSecond?: boolean;
   /** Whether another client removed the last written hash, so that the Pods do not show the change. */
   readonly reverted?: boolean;
   /** When this process first saw the rollout complete; undefined if it has not seen it before. */
@@ -80,7 +82,7 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   }
   const isLater = (apiTime: number) => apiTime / 1000 > Math.floor(changedAt / 1000);
   const isAfterSeen = (ownTime: number) => ownTime >= (seenAt ?? changedAt + 1_000);
-  if (!isLater(stored) && !isAfterSeen(writtenAt)) return undefined;
+  if (!isLater(stored) && !isAfterSeen(writtenAt) && !facts.rolledInItsSecond) return undefined;
   const rolledAt = Math.max(stored, writtenAt);
   const before = { wasComplete: wasComplete(workload, isLater) };
   if (facts.restarts && !facts.reverted && !resumedSince(facts.resumed, rolledAt, now))
