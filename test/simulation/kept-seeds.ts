@@ -63,6 +63,7 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 420000029, name: "pins beside a hash that a client removed during a slow review", after: "restarts" },
   { seed: 420000525, name: "a canary of two workloads, one of them broken, without others", after: "restarts" },
   { seed: 410000614, name: "a change just before another replica began to lead", after: "restarts" },
+  { seed: 500001738, name: "a pinned ConfigMap that was deleted while no replica led", after: "restarts" },
   { seed: 607044, name: "a broken workload, and a leader whose clock is six minutes late", after: "restarts" },
 ];
 

@@ -11,30 +11,34 @@ import { ApiError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { readLaterPins } from "./read-later-pins.ts";
 
-const [first, second] = ["page=page-0000000001", "page=page-0000000002"];
-const copies = [pinnedCopy("page-0000000001", { a: "1" }), pinnedCopy("page-0000000002", { a: "2" })];
+const [first, second, third] = ["page=page-0000000001", "page=page-0000000002", "page=page-0000000003"];
+const copies = [
+  pinnedCopy("page-0000000001", { a: "1" }),
+  pinnedCopy("page-0000000002", { a: "2" }),
+  pinnedCopy("page-0000000003", {}),
+];
 const fixture = {
   annotations: { "wave.pusher.com/pin-config": "true" },
   templateAnnotations: { "wave.pusher.com/config-hash": "x", "wave.pusher.com/pinned": first },
-  pod: { containers: [{ name: "web", envFrom: [{ configMapRef: { name: "page" } }] }] },
+  pod: { containers: [{ name: "web", envFrom: [{ configMapRef: { name: "page", optional: true } }] }] },
 };
 const undone = { ...toFixture(fixture), uid: "web" };
 
-const revision = (pinned: string, seconds: number, owner = "web") => ({
+const revision = (pinned: string, seconds: number, owner = "web", pod: object = fixture.pod) => ({
   metadata: {
     name: `web-${seconds}`,
     creationTimestamp: new Date(seconds * 1000).toISOString(),
     ownerReferences: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web", uid: owner, controller: true }],
   },
-  spec: { template: { metadata: { annotations: { "wave.pusher.com/pinned": pinned } } } },
+  spec: { template: { metadata: { annotations: { "wave.pusher.com/pinned": pinned } }, spec: pod } },
 });
 
 /** Returns the later pins of a workload that is undone to the first pins, and the number of requests. */
 async function laterPins(
   revisions: readonly object[],
-  page: string,
+  page: string | undefined,
   changedAt: number,
-  { refuse = false, pageSize = 200 } = {},
+  { refuse = false, pageSize = 200, others = {} } = {},
 ) {
   let requests = 0;
   const client = {
@@ -48,7 +52,8 @@ async function laterPins(
       return { metadata, items: revisions.slice(from, to) } as T;
     },
   };
-  const live = { lookup: async () => lookupOf({ ...configMap("page", { a: page }), changedAt }, ...copies) };
+  const configMaps = page === undefined ? [] : [{ ...configMap("page", { a: page, ...others }), changedAt }];
+  const live = { lookup: async () => lookupOf(...configMaps, ...copies) };
   const found = await readLaterPins(undone, {
     client,
     live,
@@ -69,8 +74,18 @@ it("returns these pins also if the pod template was edited after the undo", asyn
   expect((await laterPins([...both, revision(first, 30)], "2", 40)).pinned).toBeUndefined();
 });
 
+it("returns the pins of a revision that read other keys", async () => {
+  const env = [{ name: "A", valueFrom: { configMapKeyRef: { name: "page", key: "a" } } }];
+  const readsOne = revision(second, 20, "web", { containers: [{ name: "web", env }] });
+  expect((await laterPins([revision(first, 10), readsOne], "2", 15, { others: { b: "unread" } })).pinned).toBe(second);
+});
+
 it("reads all pages of the revisions", async () => {
   expect(await laterPins(both, "2", 15, { pageSize: 1 })).toEqual({ pinned: second, requests: 3 });
+});
+
+it("takes the deletion of a ConfigMap for a new change", async () => {
+  expect((await laterPins([revision(first, 10), revision(third, 20)], undefined, 0)).pinned).toBeUndefined();
 });
 
 it.each<[string, readonly object[], string, number]>([

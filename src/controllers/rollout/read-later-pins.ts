@@ -1,12 +1,12 @@
 import { workloadPath } from "../../cache/workloads/workload-resource.ts";
 import type { Lookup } from "../../domain/config/view-of-references.ts";
-import type { Workload, WorkloadObject } from "../../domain/model/workload.ts";
+import { toWorkloadIfValid, type Workload, type WorkloadObject } from "../../domain/model/workload.ts";
 import { undoSince } from "../../domain/pinning/undo.ts";
 import { podSelector } from "../../domain/pods/pod-selector.ts";
+import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
-import { pinnedAnnotation } from "../../domain/references/annotations.ts";
 import { epochSeconds } from "../../domain/references/field-managers.ts";
-import { annotationPointer, valueAtPointer } from "../../domain/syntax/json-patch.ts";
+import { valueAtPointer } from "../../domain/syntax/json-patch.ts";
 import type { KubeList, KubeObject } from "../../kube/api/api-types.ts";
 import { isForbidden, isNotFound } from "../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
@@ -18,7 +18,7 @@ import type { SeenPins } from "./record/seen-pins.ts";
 export interface LaterPinsOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly live: Pick<LiveReads, "lookup">;
-  readonly policy: Policy;
+  readonly policy: ClusterPolicy;
   readonly signal: AbortSignal;
 }
 
@@ -26,8 +26,7 @@ export interface LaterPinsOptions {
 const maxRead = 200;
 const maxCompared = 10;
 
-interface Revision {
-  readonly pinned: string;
+interface Revision extends Pick<SeenPins, "pinned" | "references"> {
   /** Seconds since the epoch. */
   readonly createdAt: number;
 }
@@ -41,8 +40,9 @@ export async function readLaterPins(
   workload: Workload,
   { client, live, policy, signal }: LaterPinsOptions,
 ): Promise<SeenPins | undefined> {
+  const ofWorkload = policyFor(workload, policy);
   try {
-    const revisions = await readRevisions(workload, client, signal);
+    const revisions = await readRevisions(workload, client, policy, signal);
     const own = revisions.filter(({ pinned }) => pinned === workload.pinned);
     // An edit of the pod template after the undo makes another revision with these pins.
     const since = Math.min(...own.map(({ createdAt }) => createdAt));
@@ -52,29 +52,40 @@ export async function readLaterPins(
       .slice(0, maxCompared);
     if (own.length === 0 || later.length === 0) return undefined;
     const lookup = await live.lookup(workload, [workload.pinned, ...later.map(({ pinned }) => pinned)]);
-    const undone = later.find((revision) => isUndone(workload, revision, lookup, policy));
-    return undone && { uid: workload.uid, pinned: undone.pinned, rejected: workload.rejected };
+    const undone = later.find((revision) => isUndone(workload, revision, lookup, ofWorkload));
+    if (undone === undefined) return undefined;
+    const { pinned, references } = undone;
+    return { uid: workload.uid, pinned, references, rejected: workload.rejected };
   } catch (error) {
     if (isForbidden(error) || isNotFound(error)) return undefined;
     throw error;
   }
 }
 
-/** Reports whether the live content is what a later revision was rolled to. */
-function isUndone(workload: Workload, { pinned, createdAt }: Revision, lookup: Lookup, policy: Policy): boolean {
-  const undo = undoSince(workload, { pinned, rejected: workload.rejected }, lookup, policy);
-  const changedAt = (name: string) => lookup("ConfigMap", workload.namespace, name)?.changedAt ?? 0;
-  return undo?.names.every((name) => changedAt(name) <= createdAt) ?? false;
+/**
+ * Reports whether the live content is what a later revision was rolled to. If a ConfigMap does not exist, the API does not tell since when: it
+ * may have been made again and deleted again since that revision. Then it is a new change.
+ */
+function isUndone(workload: Workload, revision: Revision, lookup: Lookup, policy: Policy): boolean {
+  const { createdAt, ...before } = revision;
+  const undo = undoSince(workload, { ...before, rejected: workload.rejected }, lookup, policy);
+  const isOlder = (name: string) => {
+    const config = lookup("ConfigMap", workload.namespace, name);
+    return config !== undefined && (config.changedAt ?? 0) <= createdAt;
+  };
+  return undo?.names.every(isOlder) ?? false;
 }
 
 async function readRevisions(
   workload: Workload,
   client: Pick<ApiClient, "request">,
+  policy: ClusterPolicy,
   signal: AbortSignal,
 ): Promise<readonly Revision[]> {
   const { row, namespace, uid } = workload;
   if (row.replicaSetLabel === undefined) return [];
-  const { spec } = await client.request<WorkloadObject>({ method: "GET", path: workloadPath(workload), signal });
+  const object = await client.request<WorkloadObject>({ method: "GET", path: workloadPath(workload), signal });
+  const { spec } = object;
   const [resource, template] =
     row.replicaSetLabel === ""
       ? ([resources.controllerRevisions, "/data/spec/template"] as const)
@@ -90,10 +101,13 @@ async function readRevisions(
     // A page may have fewer objects than the limit.
     next = page.metadata.continue || undefined;
   } while (next !== undefined && items.length < maxRead);
-  return items.flatMap((object) => {
-    const { ownerReferences, creationTimestamp } = object.metadata;
-    const pinned = valueAtPointer(object, annotationPointer(pinnedAnnotation, `${template}/metadata`));
-    const isOwned = ownerReferences?.some((owner) => owner.controller && owner.uid === uid);
-    return isOwned && typeof pinned === "string" ? [{ pinned, createdAt: epochSeconds(creationTimestamp) }] : [];
+  return items.flatMap((item) => {
+    const { ownerReferences, creationTimestamp } = item.metadata;
+    if (!ownerReferences?.some((owner) => owner.controller && owner.uid === uid)) return [];
+    const ofRevision = { ...object, spec: { ...spec, template: valueAtPointer(item, template) } } as WorkloadObject;
+    const earlier = toWorkloadIfValid({ ...row, template: "/spec/template" }, ofRevision, policy);
+    if (earlier?.pinned === undefined) return [];
+    const { pinned, references } = earlier;
+    return [{ pinned, references, createdAt: epochSeconds(creationTimestamp) }];
   });
 }

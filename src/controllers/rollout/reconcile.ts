@@ -26,17 +26,17 @@ import type { ReconcileOutcome } from "./record/outcome.ts";
 import { lastRolloutAfter, momentOf, recordProgress } from "./record/pacing-record.ts";
 import type { RememberedViews } from "./record/remembered-views.ts";
 import { seenAnnotations } from "./record/seen-annotations.ts";
-import { seenPins, unrestoredPins } from "./record/seen-pins.ts";
+import { hasOtherTemplate, seenPins, unrestoredPins } from "./record/seen-pins.ts";
 import type { Findings, WorkloadRecord, Writable } from "./record/workload-record.ts";
-import { rejectUndone } from "./reject-undone.ts";
 import { refusedTexts } from "./report/event-texts.ts";
+import { updateRejections } from "./update-rejections.ts";
 
 /** What {@link reconcile} needs. */
 export interface ReconcileOptions extends LivePlanOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<Caches, "lookup" | "syncedUpTo" | "workload" | "kinds" | "copiesIn">;
   readonly clock: Clock;
-  /** Whether webhooks are on. They recognize an undo in its request. */
+  /** Whether webhooks are on. They reject in the request, if the API server asks them in time. */
   readonly webhooks: boolean;
   readonly views: Pick<RememberedViews, "of" | "remember">;
   /** Reports whether a container of the Pods of the last rollout restarts again and again. */
@@ -99,27 +99,23 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
   const cached = caches.workload(key);
   if (cached === undefined) return outcomeWithoutCache(findings, options);
   let workload = takeNewest(findings, cached, clock.monotonic());
-  if (!options.webhooks) {
-    const undone = await rejectUndone(findings, workload, options);
-    switch (undone?.type) {
-      case "written":
-        recordNewest(findings, cached, undone.after, clock.monotonic());
-        workload = undone.after;
-        break;
-      case "stale":
-        return { type: "conflict", workload: undone.newest };
-      case "unrestored":
-        findings.unrestored = { uid: workload.uid, pinned: workload.pinned, names: undone.names };
-        break;
-      case "unavailable":
-      case "refused":
-        return { ...undone, workload };
-      case "gone":
-      case "stopped":
-        return undone;
-    }
+  const { write, unusable } = await updateRejections(findings, workload, options);
+  if (unusable.length > 0) findings.unrestored = { uid: workload.uid, pinned: workload.pinned, names: unusable };
+  switch (write?.type) {
+    case "written":
+      recordNewest(findings, cached, write.after, clock.monotonic());
+      workload = write.after;
+      break;
+    case "stale":
+      return { type: "conflict", workload: write.newest };
+    case "unavailable":
+    case "refused":
+      return { ...write, workload };
+    case "gone":
+    case "stopped":
+      return write;
   }
-  findings.pins = seenPins(workload);
+  findings.pins = seenPins(workload, findings.pins);
   findings.annotations = seenAnnotations(findings.annotations, workload);
   const planWith = (of: Workload, lookup: Lookup) => planNow(run, of, lookup, options);
   const planCached = (of: Workload): RolloutPlan => {
@@ -144,7 +140,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
     if (!isFresh) {
       const live = await planLive(workload, plan, findings, planWith, options);
       if (live.type !== "planned") return live;
-      if (mayBeUndone(findings, live.workload, options)) {
+      if (hasOtherTemplate(findings.pins, live.workload)) {
         recordNewest(findings, cached, live.workload, clock.monotonic());
         return { type: "conflict", workload: live.workload };
       }
@@ -179,9 +175,9 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
       }
       case "stale":
         recordNewest(findings, cached, result.newest, clock.monotonic());
-        if (mayBeUndone(findings, result.newest, options)) return { type: "conflict", workload: result.newest };
+        if (hasOtherTemplate(findings.pins, result.newest)) return { type: "conflict", workload: result.newest };
         workload = result.newest;
-        findings.pins = seenPins(workload);
+        findings.pins = seenPins(workload, findings.pins);
         break;
       case "unavailable":
         if (result.uncertain) recordUncertainWrite(findings, workload, plan, clock.monotonic());
@@ -215,11 +211,6 @@ function planNow(
   const final = plan.outcome === "candidate" ? withBatchHold(plan, batchHold(plan.changed)) : plan;
   const warned = warnOfStuckTemplate(final, workload, lookup, workloadPolicy);
   return planLostCopies(warned, record.stuckPins, workload, lookup, workloadPolicy, views.of(key), moment);
-}
-
-/** Reports whether others changed the pins during a run. The next run recognizes an undo, by the pins that were seen before it. */
-function mayBeUndone({ pins }: Writable<Findings>, { uid, pinned }: Workload, { webhooks }: ReconcileOptions): boolean {
-  return !webhooks && pins?.uid === uid && pins.pinned !== pinned;
 }
 
 function withUnpinnedWarning(plan: RolloutPlan, message: string | undefined): RolloutPlan {

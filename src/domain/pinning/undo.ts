@@ -17,8 +17,8 @@ export interface Undo {
   readonly lookup: Lookup;
 }
 
-/** What a workload had before an undo. */
-export type BeforeUndo = Pick<Workload, "pinned" | "rejected">;
+/** What a workload had, and read, before an undo. */
+export type BeforeUndo = Pick<Workload, "pinned" | "rejected" | "references">;
 
 /**
  * Returns what an undo rejects. `workload` names other copies than before, all of them exist, and the live content of at least one of
@@ -31,7 +31,11 @@ export function undoOf(workload: Workload, beforeUndo: BeforeUndo, live: Lookup,
   if (unusable.length > 0) return undefined;
   const pins = pinsIn(workload.pinned);
   const before = pinsIn(beforeUndo.pinned);
-  const rejectedBefore = [workload, beforeUndo].map(({ rejected }) => parseRejected(rejected));
+  // The digest of the same content depends on what the pod template reads.
+  const wasRejected = (name: string) =>
+    [workload, { ...workload, ...beforeUndo }].some(
+      (each) => parseRejected(each.rejected).get(name) === rejectionDigest(each, live, name),
+    );
   const rejected = new Map<string, string>();
   const names: string[] = [];
   for (const name of kept) {
@@ -39,27 +43,29 @@ export function undoOf(workload: Workload, beforeUndo: BeforeUndo, live: Lookup,
     if (digest === rejectionDigest(workload, lookup, name)) continue;
     const isReturned = pins.get(name) !== before.get(name) && !replacesLostCopy(workload, beforeUndo, live, name);
     if (isReturned) names.push(name);
-    if (isReturned || rejectedBefore.some((each) => each.get(name) === digest)) rejected.set(name, digest);
+    if (isReturned || wasRejected(name)) rejected.set(name, digest);
   }
   return names.length === 0 ? undefined : { rejected: formatRejected(rejected), names: names.sort(), lookup };
 }
 
 /** Reports whether the workload had a copy that does not exist, of other content than the live content: then the live content is a later edit. */
-function replacesLostCopy(workload: Workload, { pinned }: BeforeUndo, live: Lookup, name: string): boolean {
+function replacesLostCopy(workload: Workload, beforeUndo: BeforeUndo, live: Lookup, name: string): boolean {
   const { namespace } = workload;
-  if (!isLostCopy({ pinned, namespace }, live, name)) return false;
-  const content = copyContent(referencesTo(workload, name), live("ConfigMap", namespace, name));
-  return ![copyName(name, content, 10), copyName(name, content, 20)].includes(pinsIn(pinned).get(name) ?? "");
+  const before = { ...workload, ...beforeUndo };
+  if (!isLostCopy(before, live, name)) return false;
+  const content = copyContent(referencesTo(before, name), live("ConfigMap", namespace, name));
+  return ![copyName(name, content, 10), copyName(name, content, 20)].includes(pinsIn(before.pinned).get(name) ?? "");
 }
 
 /**
  * Returns the undo that a controller sees without webhooks: the Pods had other pins when it last saw the workload, and the live content is
- * still the content of the copies that they had. An edit that followed is a new change, which is not rejected.
+ * still the content of the copies that they had, as far as they read it. An edit that followed is a new change, which is not rejected.
  */
 export function undoSince(workload: Workload, beforeUndo: BeforeUndo, live: Lookup, policy: Policy): Undo | undefined {
   const undo = undoOf(workload, beforeUndo, live, policy);
   if (undo === undefined) return undefined;
-  const before = pinnedLookup({ ...workload, pinned: beforeUndo.pinned }, live, () => true).lookup;
-  const wasRolled = (name: string) => rejectionDigest(workload, live, name) === rejectionDigest(workload, before, name);
+  const before = { ...workload, ...beforeUndo };
+  const copies = pinnedLookup(before, live, () => true).lookup;
+  const wasRolled = (name: string) => rejectionDigest(before, live, name) === rejectionDigest(before, copies, name);
   return undo.names.every(wasRolled) ? undo : undefined;
 }

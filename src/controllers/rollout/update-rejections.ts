@@ -1,0 +1,109 @@
+import type { Caches } from "../../cache/caches.ts";
+import type { Workload } from "../../domain/model/workload.ts";
+import { rejectPatch } from "../../domain/patch/workload-patch.ts";
+import { isPinned, readAsCopy } from "../../domain/pinning/pin-request.ts";
+import { pinnedLookup } from "../../domain/pinning/pinned-lookup.ts";
+import { carriedRejections, readsLiveContent } from "../../domain/pinning/rejections.ts";
+import { undoSince } from "../../domain/pinning/undo.ts";
+import { policyFor } from "../../domain/policy/cluster-policy.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
+import type { ApplyOptions } from "./apply/apply.ts";
+import { type WriteResult, writeWorkload } from "./apply/workload-writer.ts";
+import { type LiveReads, readFailure } from "./freshness/live-reads.ts";
+import { readLaterPins } from "./read-later-pins.ts";
+import { hasOtherTemplate, type SeenPins } from "./record/seen-pins.ts";
+import type { Findings } from "./record/workload-record.ts";
+
+/** What {@link updateRejections} needs. */
+export interface UpdateRejectionsOptions extends Pick<ApplyOptions, "client" | "policy" | "leadership"> {
+  readonly caches: Pick<Caches, "lookup">;
+  readonly live: Pick<LiveReads, "lookup">;
+  /** Whether webhooks are on. They reject in the request, if the API server asks them in time. */
+  readonly webhooks: boolean;
+}
+
+/** What {@link updateRejections} did. */
+export interface UpdatedRejections {
+  /** The write of the annotation; undefined if there was nothing to write. */
+  readonly write?: WriteResult | { readonly type: "stopped" };
+  /** The ConfigMaps that Pods are to read live, because the copies that the pod template names are gone or lack a key. */
+  readonly unusable: readonly string[];
+}
+
+type Rejections = Pick<Workload, "rejected"> & Pick<UpdatedRejections, "unusable">;
+
+/**
+ * Records what a workload rejects after others changed its pod template, as the webhook does in a request: an undo rejects the content that it
+ * undoes, so that Wave does not roll forward again, and a template that reads other keys rejects the same content as before. Pins that Wave
+ * wrote are no undo, also if the response of the write was lost. ConfigMaps are read live: in a cache that is behind, the own rollout of
+ * another leader looks like an undo.
+ */
+export async function updateRejections(
+  findings: Pick<Findings, "pins" | "writtenPins">,
+  workload: Workload,
+  options: UpdateRejectionsOptions,
+): Promise<UpdatedRejections> {
+  const { client, leadership } = options;
+  const policy = policyFor(workload, options.policy);
+  if (!isPinned(workload, policy)) return nothing;
+  let found: Rejections | undefined;
+  try {
+    found = await findRejections(findings, workload, policy, options);
+  } catch (error) {
+    const write = leadership.abort.aborted ? ({ type: "stopped" } as const) : readFailure(error, workload);
+    return { ...nothing, write };
+  }
+  if (found === undefined) return nothing;
+  const { rejected, unusable } = found;
+  if (rejected === workload.rejected) return { unusable };
+  if (leadership.abort.aborted || !leadership.valid()) return { write: { type: "stopped" }, unusable };
+  try {
+    const patch = rejectPatch(workload, rejected);
+    return { write: await writeWorkload(client, workload, patch, leadership, options.policy), unusable };
+  } catch (error) {
+    if (leadership.abort.aborted) return { write: { type: "stopped" }, unusable };
+    throw error;
+  }
+}
+
+const nothing: UpdatedRejections = { unusable: [] };
+
+/** Returns what the workload rejects now; undefined if its pod template is the one that was seen before, or one that Wave wrote. */
+async function findRejections(
+  { pins, writtenPins }: Pick<Findings, "pins" | "writtenPins">,
+  workload: Workload,
+  policy: Policy,
+  options: UpdateRejectionsOptions,
+): Promise<Rejections | undefined> {
+  const { live } = options;
+  if (pins !== undefined && !hasOtherTemplate(pins, workload)) return undefined;
+  if (pins !== undefined && pins.pinned === workload.pinned) {
+    const before = { ...workload, references: pins.references };
+    return carriedRejections(workload, [workload.rejected], before, await live.lookup(workload), () => false);
+  }
+  if (workload.pinned === writtenPins) return undefined;
+  const before = await pinsBefore(pins, writtenPins, workload, policy, options);
+  if (before === undefined) return undefined;
+  const lookup = await live.lookup(workload, [workload.pinned, before.pinned]);
+  const { unusable } = pinnedLookup(workload, lookup, readAsCopy(workload, lookup, policy));
+  if (unusable.length > 0) return { rejected: workload.rejected, unusable };
+  return { rejected: workload.rejected, unusable, ...undoSince(workload, before, lookup, policy) };
+}
+
+/** Returns the pins that the workload had before its pod template was changed; undefined if Wave is known to have changed them. */
+async function pinsBefore(
+  seen: SeenPins | undefined,
+  writtenPins: string | undefined,
+  workload: Workload,
+  policy: Policy,
+  { client, caches, live, leadership, webhooks, policy: clusterPolicy }: UpdateRejectionsOptions,
+): Promise<SeenPins | undefined> {
+  const readLater = () => readLaterPins(workload, { client, live, policy: clusterPolicy, signal: leadership.abort });
+  if (!webhooks) {
+    if (seen !== undefined) return seen;
+    return writtenPins === undefined && !readsLiveContent(workload, caches.lookup) ? readLater() : undefined;
+  }
+  // The webhook writes pins, too. Only the revisions show whether the API server did not ask it about an undo.
+  const undo = seen && undoSince(workload, seen, caches.lookup, policy);
+  return undo !== undefined && undo.rejected !== workload.rejected ? readLater() : undefined;
+}
