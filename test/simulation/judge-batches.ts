@@ -1,6 +1,6 @@
 import { type Holding, holdingsOf } from "./judge-leadership.ts";
 import { ConfigTimeline } from "./model-configs.ts";
-import { NamespaceTimeline, saidOf } from "./model-policy.ts";
+import { NamespaceTimeline, namespaceLateMs, saidOf } from "./model-policy.ts";
 import { isComplete, isIdle, wasComplete } from "./model-progress.ts";
 import { type WaveWrite, waveWriteOf } from "./model-rolls.ts";
 import { search } from "./model-search.ts";
@@ -241,7 +241,7 @@ class BatchJudge {
   }
 
   #mayBeAlone(workload: StoredObject, at: number): boolean {
-    const states = this.#namespaces.between(workload.metadata.namespace, at - 120_000, at);
+    const states = this.#namespaces.between(workload.metadata.namespace, at - namespaceLateMs, at);
     return states.some((namespace) => saidOf(workload, namespace, this.#pacing).alone);
   }
 

@@ -1,10 +1,10 @@
-import { isApproved, NamespaceTimeline, openBetween, type SaidOf, saidOf } from "./model-policy.ts";
+import { isApproved, NamespaceTimeline, namespaceLateMs, openBetween, type SaidOf, saidOf } from "./model-policy.ts";
 import { type WaveWrite, waveWriteOf } from "./model-rolls.ts";
 import { recordedHash } from "./model-workload.ts";
 import type { Recording } from "./record.ts";
 
 /** The maximum staleness of a cache during faults, and without faults. No cache is ahead of the storage. */
-const lateMs = { storm: 120_000, calm: 15_000 };
+const lateMs = { storm: namespaceLateMs, calm: 15_000 };
 
 /** A write that was decided in time may arrive this long after its window closes, and clocks have whole seconds. */
 const onTheWayMs = 2_000;

@@ -1,14 +1,11 @@
 import { patched } from "./judge-reviews.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { isCopy, onlyPods, pinsOf, templateOf } from "./model-pins.ts";
-import { asksForNone, isApproved, NamespaceTimeline, saidOf } from "./model-policy.ts";
+import { asksForNone, isApproved, NamespaceTimeline, namespaceLateMs, saidOf } from "./model-policy.ts";
 import { placesOf } from "./model-reading.ts";
 import { type Stood, standsFor } from "./model-search.ts";
 import { annotations, hasSchedulingHold, namedBy, optedIn, recordedHash } from "./model-workload.ts";
 import type { Recording, ReviewEntry, StoredObject } from "./record.ts";
-
-/** How old the annotations of a Namespace may be that the webhook knows. */
-const lateMs = 120_000;
 
 /**
  * Judges what a webhook does with the pins of a workload whose change is on hold or not approved: the new Pods of the request read the same
@@ -60,7 +57,7 @@ class KeptPinsJudge {
   }
 
   #isPinned({ object, oldObject, at, namespace }: ReviewEntry): boolean {
-    const states = this.#namespaces.between(namespace, at - lateMs, at);
+    const states = this.#namespaces.between(namespace, at - namespaceLateMs, at);
     return [object, oldObject].every(
       (one) =>
         one?.metadata.annotations?.[annotations.pinConfig] === "true" &&
@@ -84,7 +81,7 @@ class KeptPinsJudge {
     const live = find(key);
     if (live !== undefined && asksForNone(live)) return true;
     const { hash, missing }: Stood = standsFor(namedBy(object, settings), find);
-    return this.#namespaces.between(namespace, at - lateMs, at).every((state) => {
+    return this.#namespaces.between(namespace, at - namespaceLateMs, at).every((state) => {
       const said = saidOf(object, state, pacing);
       return said.observes || said.holds || (said.approves && (missing || !isApproved(said, hash)));
     });

@@ -3,7 +3,7 @@ import { applyJsonPatch } from "../../sandbox/patches/json-patch.ts";
 import { differsElsewhere } from "./judge-fields.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { pinsOf, templateOf } from "./model-pins.ts";
-import { NamespaceTimeline, saidOf } from "./model-policy.ts";
+import { NamespaceTimeline, namespaceLateMs, saidOf } from "./model-policy.ts";
 import { type Range, search } from "./model-search.ts";
 import { annotations, namedBy, optedIn, recordedHash, schedulerOf, schedulerOnHold } from "./model-workload.ts";
 import type { Recording, ReviewEntry, StoredObject } from "./record.ts";
@@ -20,7 +20,7 @@ export function judgeReviews(run: Recording): readonly string[] {
   const namespaces = new NamespaceTimeline(run.history);
   return run.reviews.flatMap((review) => {
     const where = `review: ${review.replica} on ${review.kind} ${review.namespace}/${review.name} at ${review.at} ms`;
-    const states = namespaces.between(review.namespace, review.at - 120_000, review.at);
+    const states = namespaces.between(review.namespace, review.at - namespaceLateMs, review.at);
     return judge(review, run, timeline, states).map((what) => `${where}: ${what}`);
   });
 }

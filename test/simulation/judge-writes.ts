@@ -1,7 +1,7 @@
 import { differsElsewhere } from "./judge-fields.ts";
 import { patched } from "./judge-reviews.ts";
 import { ConfigTimeline } from "./model-configs.ts";
-import { NamespaceTimeline } from "./model-policy.ts";
+import { NamespaceTimeline, namespaceLateMs } from "./model-policy.ts";
 import { isNote, isRepair } from "./model-rolls.ts";
 import { type Moment, type Range, search } from "./model-search.ts";
 import {
@@ -98,7 +98,7 @@ class WriteJudge {
     const { rv, at } = entry;
     const { settings } = this.#run;
     // The annotations of its Namespace may be known late.
-    const states = this.#namespaces.between(before.metadata.namespace, at - 120_000, at);
+    const states = this.#namespaces.between(before.metadata.namespace, at - namespaceLateMs, at);
     const elsewhere = differsElsewhere(before, after);
     const violations = elsewhere === undefined ? [] : [`it changed ${elsewhere}, which is not Wave's`];
     const hashChanged = recordedHash(before) !== recordedHash(after);

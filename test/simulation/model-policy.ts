@@ -85,6 +85,9 @@ function durationOf(text: string): number | undefined {
   return factor === undefined ? undefined : Number(number) * factor;
 }
 
+/** How old the annotations of a Namespace may be that a replica knows, in milliseconds: Wave opens a watch without data again after 150 s. */
+export const namespaceLateMs = 165_000;
+
 /** Every state that every Namespace has had. */
 export class NamespaceTimeline {
   readonly #states = new Map<string, { readonly at: number; readonly object: StoredObject | undefined }[]>();
