@@ -17,6 +17,12 @@ export interface Scene {
   readonly caughtUp: () => Promise<void>;
 }
 
+/** A {@link Scene} whose Wave can be started again. */
+export interface StartedScene extends Scene {
+  /** Starts Wave with the same flags. */
+  readonly startAgain: () => Promise<WaveProcess>;
+}
+
 /** The path of the mutating webhooks in the API server. */
 export const configurations = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
@@ -31,7 +37,7 @@ export async function startScene(
   cluster: Cluster,
   ns: string,
   { webhooks, args = [] }: { webhooks: boolean; args?: readonly string[] },
-): Promise<Scene> {
+): Promise<StartedScene> {
   const namespace = await makeNamespace(cluster, ns);
   const port = await freePort();
   const webhookArgs = [
@@ -40,13 +46,9 @@ export async function startScene(
     `--webhook-url=https://127.0.0.1:${port}`,
     `--webhook-service-name=${ns}`,
   ];
-  const wave = await startWave([
-    "--kubeconfig",
-    cluster.kubeconfig,
-    `--namespaces=${ns}`,
-    ...(webhooks ? webhookArgs : []),
-    ...args,
-  ]);
+  const start = () =>
+    startWave(["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns}`, ...(webhooks ? webhookArgs : []), ...args]);
+  const wave = await start();
   await namespace.configMap("canary", { a: "0" });
   await namespace.create(workload("canary", reads("canary")));
   await newHash(cluster, ns, "Deployment", "canary");
@@ -55,6 +57,7 @@ export async function startScene(
     cluster,
     namespace,
     wave,
+    startAgain: start,
     configuration: `wave-127.0.0.1-${port}`,
     async caughtUp() {
       const before = await recordedHash(cluster, ns, "Deployment", "canary");

@@ -3,7 +3,7 @@ import { rolledOut, type Scene, startScene } from "../admission/admitted.ts";
 import type { Cluster } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until } from "../control-plane/wave-process.ts";
-import { kindNames, type WorkloadKind } from "../end-to-end/objects.ts";
+import { container, kindNames, type WorkloadKind } from "../end-to-end/objects.ts";
 import { type EventState, newHash, recordedHash, waveEvents } from "../end-to-end/state.ts";
 import { pointsPods } from "./pointed.ts";
 import {
@@ -107,6 +107,28 @@ function describeUndo(
       await rolledOut(scene, kind, app);
       await scene.caughtUp();
       expect(await pagesOfReplacedPods(scene, app)).toEqual(["new"]);
+    });
+
+    it("stays undone if the earlier pod template reads more keys", async () => {
+      const app = appOf("fewer");
+      await createPinned(scene, kind, app);
+      await edit(app, "ConfigMap", { page: "old", other: "read by the first template" });
+      const history = await kubectl("rollout", "history", resource(app));
+      const revision = /^(\d+) /m.exec(history.trimEnd().split("\n").at(-1) ?? "")?.[1];
+      const before = await hashOf(app);
+      const volumes = [{ name: app, configMap: { name: app, items: [{ key: "page", path: "page" }] } }];
+      const spec = { containers: [{ ...container, volumeMounts: [{ name: app, mountPath: "/page" }] }], volumes };
+      const template = [{ op: "replace", path: "/spec/template/spec", value: spec }];
+      await kubectl("patch", resource(app), "--type=json", `--patch=${JSON.stringify(template)}`);
+      await newHash(cluster, ns, kind, app, before);
+      await rolledOut(scene, kind, app);
+      await edit(app, "ConfigMap", { page: "new", other: "read by the first template" });
+      await kubectl("rollout", "undo", resource(app), `--to-revision=${revision}`);
+      await event(app, ({ reason }) => reason === "RolledBack");
+      await rolledOut(scene, kind, app);
+      await scene.caughtUp();
+      expect(await pagesOfReplacedPods(scene, app)).toEqual(["old"]);
+      expect(await hashOf(app)).toBe(before);
     });
 
     it("reads its copies after a new image in mode observe", async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rolledOut, type Scene, startScene } from "../admission/admitted.ts";
 import type { Cluster } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
-import { startWave, until } from "../control-plane/wave-process.ts";
+import { until } from "../control-plane/wave-process.ts";
 import { kindNames, type WorkloadKind, workloadPath } from "../end-to-end/objects.ts";
 import { newHash, recordedHash, waveEvents } from "../end-to-end/state.ts";
 import { pointsPods } from "./pointed.ts";
@@ -30,9 +30,11 @@ describeOnControlPlane("pinned configuration", (cluster) => {
   describeScenarios(cluster, "pinned-by-webhook", ["Deployment"], { policy: false, webhooks: true });
   describeScenarios(cluster, "pinned-by-controller", kindNames, { policy: true, webhooks: false });
 
-  it("stays undone after an undo while no Wave runs, without webhooks, until the next edit", async () => {
-    const ns = "pinned-undone";
-    const scene = await startScene(cluster, ns, { webhooks: false, args });
+  it.for([
+    ["without webhooks", "pinned-undone", false],
+    ["with webhooks", "unreviewed-undo", true],
+  ] as const)("stays undone after an undo while no Wave runs, %s, until the next edit", async ([, ns, webhooks]) => {
+    const scene = await startScene(cluster, ns, { webhooks, args });
     await applyPointingPolicy(cluster, ns);
     await pointsPods(cluster, ns);
     const names = kindNames.map((kind) => [kind, `undone-${kind.toLowerCase()}`] as const);
@@ -50,7 +52,7 @@ describeOnControlPlane("pinned configuration", (cluster) => {
       await cluster.kubectl(["-n", ns, "rollout", "undo", `${kind.toLowerCase()}/${name}`]);
       await rolledOut(scene, kind, name);
     }
-    const again = await startWave(["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns}`, ...args]);
+    const again = await scene.startAgain();
     try {
       await scene.caughtUp();
       for (const [kind, name] of names) {

@@ -43,18 +43,22 @@ export const resumeCommand = annotationCommand({
 const resumeWorkload = actOnWorkload(async (context, target, snapshot) => {
   const { state, hold } = explainWorkload(snapshot);
   const wasRolledBack = snapshot.found.workload.rejected !== undefined;
+  const hasFailed = state === "failed" || hold?.reason === "halted";
+  if (!wasRolledBack && !hasFailed) {
+    context.print(`${objectName(target)} unchanged: it has not failed and is not halted`);
+    return;
+  }
+  // First of all: without this time, a new leader could take a workload without rejected content for one that has just been rolled back.
+  await annotate(context, target, "resumed", await serverTime(context, target));
   if (wasRolledBack) {
     await annotate(context, target, "rejected-configmaps", null);
     context.print(
       `${objectName(target)} resumed: it rolls to the live content of the ConfigMaps that were rolled back`,
     );
   }
-  if (state === "failed" || hold?.reason === "halted") {
-    await annotate(context, target, "resumed", await serverTime(context, target));
+  if (hasFailed) {
     const effect = state === "failed" ? "its failure no longer halts other workloads" : "it rolls despite the failures";
     context.print(`${objectName(target)} resumed: ${effect} (undo: ${removeCommand(target, "resumed")})`);
-  } else if (!wasRolledBack) {
-    context.print(`${objectName(target)} unchanged: it has not failed and is not halted`);
   }
 });
 

@@ -38,7 +38,7 @@ async function laterPins(
   revisions: readonly object[],
   page: string | undefined,
   changedAt: number,
-  { refuse = false, pageSize = 200, others = {} } = {},
+  { refuse = false, pageSize = 200, others = {}, of = undone } = {},
 ) {
   let requests = 0;
   const client = {
@@ -54,7 +54,7 @@ async function laterPins(
   };
   const configMaps = page === undefined ? [] : [{ ...configMap("page", { a: page, ...others }), changedAt }];
   const live = { lookup: async () => lookupOf(...configMaps, ...copies) };
-  const found = await readLaterPins(undone, {
+  const found = await readLaterPins(of, {
     client,
     live,
     policy: defaultPolicy,
@@ -97,6 +97,14 @@ it.each<[string, readonly object[], string, number]>([
   ["has only revisions of another workload", [revision(first, 10), revision(second, 20, "other")], "2", 15],
 ])("returns nothing if the workload or its ConfigMap %s", async (_what, revisions, page, changedAt) => {
   expect((await laterPins(revisions, page, changedAt)).pinned).toBeUndefined();
+});
+
+it("returns nothing if a person resumed the workload after the undo", async () => {
+  const annotations = { ...fixture.annotations, "wave.pusher.com/resumed": "2026-01-01T00:01:00Z" };
+  const resumed = { ...toFixture({ ...fixture, annotations }), uid: "web" };
+  const editedAt = (time: string) => ({ ...resumed, templateEditedAt: Date.parse(time) / 1000 });
+  expect((await laterPins(both, "2", 15, { of: editedAt("2026-01-01T00:00:00Z") })).pinned).toBeUndefined();
+  expect((await laterPins(both, "2", 15, { of: editedAt("2026-01-01T00:02:00Z") })).pinned).toBe(second);
 });
 
 it("returns nothing without permission to list revisions", async () => {

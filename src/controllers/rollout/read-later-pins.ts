@@ -5,6 +5,7 @@ import { undoSince } from "../../domain/pinning/undo.ts";
 import { podSelector } from "../../domain/pods/pod-selector.ts";
 import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
+import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { epochSeconds } from "../../domain/references/field-managers.ts";
 import { valueAtPointer } from "../../domain/syntax/json-patch.ts";
 import type { KubeList, KubeObject } from "../../kube/api/api-types.ts";
@@ -33,14 +34,16 @@ interface Revision extends Pick<SeenPins, "pinned" | "references"> {
 
 /**
  * Returns the pins that a workload had before an undo that no Wave has seen: those of a revision that was created after the first revision with
- * its pins, and that has the live content. An edit after that revision is a new change. Returns undefined without such a revision, or
- * without permission to read revisions. Throws what requests throw.
+ * its pins, and that has the live content. An edit after that revision is a new change. Returns undefined without such a revision, without
+ * permission to read revisions, or if a person resumed the workload after its pod template was edited. Throws what requests throw.
  */
 export async function readLaterPins(
   workload: Workload,
   { client, live, policy, signal }: LaterPinsOptions,
 ): Promise<SeenPins | undefined> {
   const ofWorkload = policyFor(workload, policy);
+  const { resumedAt } = rolloutPolicyOf(workload, ofWorkload);
+  if (resumedAt !== undefined && resumedAt >= workload.templateEditedAt * 1_000) return undefined;
   try {
     const revisions = await readRevisions(workload, client, policy, signal);
     const own = revisions.filter(({ pinned }) => pinned === workload.pinned);

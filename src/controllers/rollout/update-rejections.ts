@@ -99,11 +99,10 @@ async function pinsBefore(
   { client, caches, live, leadership, webhooks, policy: clusterPolicy }: UpdateRejectionsOptions,
 ): Promise<SeenPins | undefined> {
   const readLater = () => readLaterPins(workload, { client, live, policy: clusterPolicy, signal: leadership.abort });
-  if (!webhooks) {
-    if (seen !== undefined) return seen;
+  if (seen === undefined)
     return writtenPins === undefined && !readsLiveContent(workload, caches.lookup) ? readLater() : undefined;
-  }
+  if (!webhooks) return seen;
   // The webhook writes pins, too. Only the revisions show whether the API server did not ask it about an undo.
-  const undo = seen && undoSince(workload, seen, caches.lookup, policy);
+  const undo = undoSince(workload, seen, caches.lookup, policy);
   return undo !== undefined && undo.rejected !== workload.rejected ? readLater() : undefined;
 }
