@@ -195,6 +195,32 @@ describe("storeCopies of content that is not live", () => {
     expect(pinsOf(result)).toEqual(new Map([["page", pins.get("page")]]));
   });
 
+  it("keeps its copy also if the live content lacks only a key without which Pods cannot start", async () => {
+    const copy = "page-0123456789";
+    const labels = { "wave.pusher.com/pinned-copy": "true" };
+    await put("page", { other: "1" });
+    await put(copy, { a: "1" }, { metadata: { namespace: "default", name: copy, labels }, immutable: true });
+    // The file of key a is not mounted, so the hash does not include it.
+    const env = [{ name: "OTHER", valueFrom: { configMapKeyRef: { name: "other", key: "a" } } }];
+    const volumeMounts = [{ name: "page", mountPath: "/page", subPath: "elsewhere" }];
+    const of = workload({
+      metadata: { uid: uid(1) },
+      annotations: { "wave.pusher.com/pin-config": "true" },
+      templateAnnotations: { "wave.pusher.com/pinned": `page=${copy}` },
+      pod: {
+        containers: [{ name: "web", env, volumeMounts }],
+        volumes: [{ name: "page", configMap: { name: "page", items: [{ key: "a", path: "folder/a" }] } }],
+      },
+    });
+    await put("other", { a: "2" });
+    const { isCopy: _, ...content } = toConfig("ConfigMap", cached.get(copy) ?? {});
+    const held: Lookup = (kind, namespace, name) =>
+      name === "page" ? { ...content, name } : lookup(kind, namespace, name);
+    refuse = ({ method }) => (method === "POST" ? apiError(403, "Forbidden", "exceeded quota") : undefined);
+    const result = await store(of, true, held);
+    expect(result).toMatchObject({ type: "unpinned", pinned: `page=${copy}` });
+  });
+
   it("stores the content again if Kubernetes is about to delete its copy", async () => {
     const { of, held } = await rolledBack();
     const name = pinsOf(await store(of, false, held)).get("page") ?? "";

@@ -2,7 +2,6 @@
 // Knows domain and kube, no caches and no records.
 import type { ConfigMap } from "#kubernetes";
 import { toConfig } from "../domain/config/digest.ts";
-import { missingFrom } from "../domain/config/view-of-references.ts";
 import type { Workload } from "../domain/model/workload.ts";
 import { wholeContent } from "../domain/pinning/copy-content.ts";
 import { contentOf, type PinSource } from "../domain/pinning/pin-request.ts";
@@ -83,10 +82,9 @@ async function currentCopy(
   current: string,
   options: StoreCopiesOptions,
 ): Promise<string | ConfigMap | undefined> {
-  const { namespace, references } = source;
+  const { namespace } = source;
   const cached = options.lookup("ConfigMap", namespace, current);
   if (cached?.isCopy !== true || contentOf(source, cached) === undefined) return undefined;
-  if (missingFrom(references, () => cached).length > 0) return undefined;
   const used = await useCopy(workload, { namespace, name: current }, wholeContent(cached), options);
   if (used === "used") return current;
   return used === "absent" ? undefined : used;

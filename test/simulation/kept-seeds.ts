@@ -65,6 +65,11 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 410000614, name: "a change just before another replica began to lead", after: "restarts" },
   { seed: 500001738, name: "a pinned ConfigMap that was deleted while no replica led", after: "restarts" },
   { seed: 500002313, name: "a watch of Namespaces that was silent for 150 seconds", after: "restarts" },
+  {
+    seed: 511000332,
+    name: "a copy that cannot be read, of content with a key that the live content lacks",
+    after: "restarts",
+  },
   { seed: 607044, name: "a broken workload, and a leader whose clock is six minutes late", after: "restarts" },
 ];
 

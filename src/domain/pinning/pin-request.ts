@@ -3,7 +3,7 @@
 import type { Config } from "../config/digest.ts";
 import type { ConfigView, ViewEntry } from "../config/hash.ts";
 import { trackedReferences } from "../config/tracked-references.ts";
-import { type Lookup, viewOfReferences } from "../config/view-of-references.ts";
+import { type Lookup, missingFrom, viewOfReferences } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
@@ -92,12 +92,13 @@ export function readAsCopy(workload: Workload, live: Lookup, policy: Policy): (n
 }
 
 /**
- * Returns what the copy contains if `config` has exactly what the hash includes; otherwise undefined. The copy of an optional ConfigMap that
+ * Returns what the copy contains if `config` has exactly what the hash includes, and every key without which Pods cannot start; otherwise
+ * undefined. The hash does not include a key that Pods only need to start. The copy of an optional ConfigMap that
  * does not exist (undefined) is empty: for an optional reference, both are the same.
  */
 export function contentOf({ references, entries }: PinSource, config: Config | undefined): CopyContent | undefined {
   if (config?.limitExceeded !== undefined) return undefined;
-  if (config === undefined && !references.every(({ optional }) => optional)) return undefined;
+  if (missingFrom(references, () => config).length > 0) return undefined;
   const read = viewOfReferences(references, () => config).entries;
   if (read.length !== entries.length) return undefined;
   const same = read.every(({ key, digest }, i) => entries[i]?.key === key && entries[i]?.digest === digest);
