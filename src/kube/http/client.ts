@@ -88,7 +88,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     let transport = connections.withRoom(longLived);
     // Many requests may wait for one connection. Those that do not fit open the next one.
     for (; transport === undefined; transport = connections.withRoom(longLived)) {
-      await orCancelled(connections.connect(), guard);
+      await orCancelled(connections.connect(longLived), guard);
     }
     if (request.mayBeSent?.() === false) throw new Error("the request may no longer be sent");
     return openRequest(

@@ -13,14 +13,22 @@ export interface Connections {
    * @throws Error after `close`.
    */
   readonly withRoom: (longLived: boolean) => Transport | undefined;
-  /** Opens another connection and resolves when it is usable. Concurrent calls share one connection. */
-  readonly connect: () => Promise<void>;
+  /** Opens another connection, for long-lived requests or for others, and resolves when it is usable. Concurrent calls share one connection. */
+  readonly connect: (longLived: boolean) => Promise<void>;
   readonly close: () => void;
 }
 
+/** The connections for long-lived requests, or those for other requests. */
+interface Http2Pool {
+  connections: readonly Http2Connection[];
+  connecting: Promise<void> | undefined;
+}
+
 /**
- * Uses one HTTP/2 connection for everything, and another one only when the stream limit of the server is reached. Uses
+ * Uses one HTTP/2 connection for watches and one for other requests, and more only when the stream limit of the server is reached. Uses
  * HTTP/1.1 for servers without HTTP/2.
+ *
+ * An API server closes a watch whose events wait. On the connection of many concurrent writes, they wait for the responses.
  */
 export function createConnections(
   server: URL,
@@ -28,16 +36,16 @@ export function createConnections(
   options: { readonly clock: Clock; readonly ping: PingSettings; readonly proxy?: URL | undefined },
 ): Connections {
   let http1: Transport | undefined;
-  let http2: Http2Connection[] = [];
-  let connecting: Promise<void> | undefined;
+  const watches: Http2Pool = { connections: [], connecting: undefined };
+  const others: Http2Pool = { connections: [], connecting: undefined };
   let closed = false;
 
-  const connectOnce = async (): Promise<void> => {
+  const connectOnce = async (pool: Http2Pool): Promise<void> => {
     const socket = await connectTls(server, tls, options.proxy);
     if (!closed && socket.alpnProtocol === "h2") {
       const connection = await connectHttp2(server, socket, options);
       // Keeps connections that are no longer used but not ended, for close().
-      http2 = [...http2.filter((each) => !each.isEnded()), connection];
+      pool.connections = [...pool.connections.filter((each) => !each.isEnded()), connection];
       if (closed) connection.close();
     } else {
       socket.destroy();
@@ -45,24 +53,27 @@ export function createConnections(
     }
   };
 
-  const connect = (): Promise<void> => {
-    connecting ??= connectOnce().finally(() => {
-      connecting = undefined;
+  const poolFor = (longLived: boolean) => (longLived ? watches : others);
+
+  const connect = (longLived: boolean): Promise<void> => {
+    const pool = poolFor(longLived);
+    pool.connecting ??= connectOnce(pool).finally(() => {
+      pool.connecting = undefined;
     });
-    return connecting;
+    return pool.connecting;
   };
 
   const withRoom = (longLived: boolean): Transport | undefined => {
     if (closed) throw new Error("the client is closed");
     if (server.protocol === "http:") http1 ??= createHttp1Transport(server, tls, options.proxy);
     if (http1 !== undefined) return http1;
-    return http2.find((connection) => connection.isUsable() && connection.hasRoom(longLived));
+    return poolFor(longLived).connections.find((connection) => connection.isUsable() && connection.hasRoom());
   };
 
   const close = () => {
     closed = true;
     http1?.close();
-    for (const connection of http2) connection.close();
+    for (const { connections } of [watches, others]) for (const connection of connections) connection.close();
   };
   return { withRoom, connect, close };
 }

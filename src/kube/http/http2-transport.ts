@@ -28,8 +28,8 @@ const connectionWindowBytes = 4 * 1024 * 1024;
 
 /** Concurrent requests over one connection, until it ends. See {@link isUsable}. */
 export interface Http2Connection extends Transport {
-  /** Reports whether another request fits. Long-lived requests leave a quarter of the allowed streams to others. */
-  readonly hasRoom: (longLived: boolean) => boolean;
+  /** Reports whether another request fits. */
+  readonly hasRoom: () => boolean;
   /** Reports whether the server has not announced the end of the connection. */
   readonly isUsable: () => boolean;
   readonly isEnded: () => boolean;
@@ -82,10 +82,7 @@ function connectionOf(session: ClientHttp2Session): Http2Connection {
       streams--;
     });
   };
-  const hasRoom = (longLived: boolean) => {
-    const limit = session.remoteSettings?.maxConcurrentStreams ?? 100;
-    return streams < Math.max(1, longLived ? Math.floor(limit * 0.75) : limit);
-  };
+  const hasRoom = () => streams < Math.max(1, session.remoteSettings?.maxConcurrentStreams ?? 100);
   return {
     send,
     hasRoom,

@@ -69,11 +69,18 @@ describe("the connection to an API server with HTTP/2", () => {
     expect(read).toBe(length);
   });
 
-  it("is one for all requests", async () => {
-    const server = await http2Server(ok);
+  it("is one for all requests, and one for all watches, so that no event waits for a response", async () => {
+    const bySession = new Map<unknown, string[]>();
+    const server = await http2Server((stream, path, headers) => {
+      const { session } = stream;
+      bySession.set(session, [...(bySession.get(session) ?? []), path]);
+      if (path === "/watch") stream.respond({ ":status": 200 });
+      else ok(stream, path, headers);
+    });
     const client = clientFor(server.port);
+    await Promise.all([client.stream(get("/watch")), client.stream(get("/watch"))]);
     expect(await Promise.all(paths(60).map((path) => client.request(get(path))))).toEqual(paths(60));
-    expect(server.sessions).toHaveLength(1);
+    expect([...bySession.values()]).toEqual([["/watch", "/watch"], paths(60)]);
   });
 
   it("is supplemented by others when watches fill it, and short requests still succeed", async () => {
@@ -101,6 +108,7 @@ describe("the connection to an API server with HTTP/2", () => {
     const client = clientFor(proxy.port, { clock, ping: { intervalMs: 15_000, timeoutMs: 10_000 } });
     const watch = (await client.stream(get("/watch")))[Symbol.asyncIterator]();
     await watch.next();
+    await client.request(get("/now"));
     proxy.goSilent();
     const failure = client.request(get("/never")).catch((error: unknown) => error);
     await clock.advance(25_000);
@@ -130,7 +138,8 @@ describe("the connection to an API server with HTTP/2", () => {
     }
     stop.abort(new Error("20 pings"));
     await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow("20 pings");
-    expect(server.sessions).toHaveLength(1);
+    // One for the watch, and one for the other requests.
+    expect(server.sessions).toHaveLength(2);
   });
 
   it("loses nothing when the server repeatedly requests another connection", async () => {
