@@ -83,7 +83,7 @@ const holds: Readonly<Record<keyof typeof holdTexts, readonly string[]>> = {
   invalid: [shownText(holdTexts.invalid)],
   holdOnWorkload: [holdTexts.holdOnWorkload(workload)],
   holdOnNamespace: [holdTexts.holdOnNamespace(workload)],
-  holdOnObjects: [holdTexts.holdOnObjects("…", [object], "…")],
+  holdOnObjects: [holdTexts.holdOnObjects("…", [object])],
   approval: [holdTexts.approval(workload, "…", undefined)],
   window: [holdTexts.window("flag", "…", "…")],
   settling: [varying(holdTexts.settling(shortMs, longMs))],

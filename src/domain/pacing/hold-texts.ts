@@ -5,6 +5,7 @@ import type { DecidedBy } from "../policy/rollout-policy.ts";
 import { annotationPrefix } from "../references/annotations.ts";
 import { type ConfigName, isStored } from "../references/references.ts";
 import { formatDuration } from "../syntax/duration.ts";
+import { waveArguments } from "../syntax/wave-arguments.ts";
 import { formatCount, quoted } from "../syntax/wording.ts";
 
 /**
@@ -23,17 +24,17 @@ export const holdTexts = {
   invalid: (problems: string) => `Rollout held: ${problems}. Set a valid value.`,
 
   holdOnWorkload: (workload: WorkloadName) =>
-    `Rollout held by ${describeAnnotation("hold", "workload")}. Run: wave release ${argumentOf(workload)}.`,
+    `Rollout held by ${describeAnnotation("hold", "workload")}. Run: wave release ${waveArguments(workload)}.`,
 
   holdOnNamespace: ({ namespace }: WorkloadName) =>
     `Rollout held by ${describeAnnotation("hold", "namespace")} ${quoted(namespace)}. Run: wave release namespace/${namespace}.`,
 
-  holdOnObjects: (described: string, objects: readonly ConfigName[], namespace: string) =>
-    `Rollout held by annotation ${annotationPrefix}hold on ${described}. Run: wave release ${argumentsOf(objects, namespace)}.`,
+  holdOnObjects: (described: string, objects: readonly ConfigName[]) =>
+    `Rollout held by annotation ${annotationPrefix}hold on ${described}. Run: wave release ${argumentsOf(objects)}.`,
 
   approval: (workload: WorkloadName, digits: string, approved: string | undefined) =>
     `Waiting for approval of hash ${digits}${approved === undefined ? "" : `; approved is ${quoted(approved)}`}. ` +
-    `Run: wave approve ${argumentOf(workload)}, or set annotation ${annotationPrefix}approved: "${digits}".`,
+    `Run: wave approve ${waveArguments(workload)}, or set annotation ${annotationPrefix}approved: "${digits}".`,
 
   window: (by: DecidedBy, text: string, opensAt: string) =>
     `Rollout held until ${opensAt}: outside window ${quoted(text)}, set by ${by === "flag" ? "--window" : describeAnnotation("window", by)}.`,
@@ -64,7 +65,7 @@ export const holdTexts = {
     const described = describeObject(object, namespace);
     const next =
       object.namespace === namespace && isStored(object)
-        ? `you run: wave resume ${argumentOf(object)}`
+        ? `you run: wave resume ${waveArguments(object)}`
         : "you run wave resume on the failed workloads";
     return `Rollout halted: workloads failed after ${described} changed. Continues when ${described} changes again, failed workloads recover, or ${next}.`;
   },
@@ -83,14 +84,8 @@ function keepFrom(manager: string | undefined): string {
   return `Keep ${manager === undefined ? "other clients" : quoted(manager)} from changing Wave annotations.`;
 }
 
-/** Returns an object as commands take it: `configmap/page`. */
-function argumentOf({ kind, name }: { readonly kind: string; readonly name: string }): string {
-  return `${kind.toLowerCase()}/${name}`;
-}
-
-/** Returns the arguments for one object, with its namespace if that is not `namespace`; a placeholder for several objects. */
-function argumentsOf(objects: readonly ConfigName[], namespace: string): string {
+/** Returns the arguments for one object; a placeholder for several objects. */
+function argumentsOf(objects: readonly ConfigName[]): string {
   const [only] = objects;
-  if (only === undefined || objects.length > 1) return "KIND/NAME for each of them";
-  return only.namespace === namespace ? argumentOf(only) : `${argumentOf(only)} -n ${only.namespace}`;
+  return only === undefined || objects.length > 1 ? "KIND/NAME for each of them" : waveArguments(only);
 }

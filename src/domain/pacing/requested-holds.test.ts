@@ -45,7 +45,7 @@ function planned({ own = {}, ofNamespace = {}, flags, config = edited, now = "20
 const prefix = "annotation wave.pusher.com/";
 const night = "Mon-Fri 22:00-04:00 Europe/Berlin";
 const outside = `Rollout held until 2026-11-23T21:00:00Z (Mon 22:00 Europe/Berlin): outside window ${JSON.stringify(night)}, set by`;
-const run = (command: string) => `Run: wave ${command} deployment/web`;
+const run = (command: string) => `Run: wave ${command} deployment/web -n default`;
 const approve = `${run("approve")}, or set ${prefix}approved: "${approvable}".`;
 const asksFor = `Waiting for approval of hash ${approvable}. ${approve}`;
 const invalid = (problems: string) => `Rollout held: ${problems}. Set a valid value.`;
@@ -117,7 +117,7 @@ describe("a request of a person holds a rollout", () => {
       "the hold of a ConfigMap",
       { config: { ...edited, directive: "hold" } },
       "hold",
-      `Rollout held by ${prefix}hold on ConfigMap "web". Run: wave release configmap/web.`,
+      `Rollout held by ${prefix}hold on ConfigMap "web". Run: wave release configmap/web -n default.`,
     ],
     [
       "",

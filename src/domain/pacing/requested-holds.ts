@@ -43,7 +43,7 @@ export function hold(due: DueWrite): Hold | undefined {
   if (value) return heldBy("hold", holdTexts.holdOnWorkload(workload));
   const objects = heldObjects(due, "hold");
   if (objects.length === 0) return undefined;
-  return heldBy("hold", holdTexts.holdOnObjects(describeObjects(due, objects), objects, workload.namespace));
+  return heldBy("hold", holdTexts.holdOnObjects(describeObjects(due, objects), objects));
 }
 
 /**

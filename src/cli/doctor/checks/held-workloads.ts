@@ -1,18 +1,11 @@
 import type { HoldReason } from "../../../domain/outcomes/hold.ts";
 import { configKey } from "../../../domain/references/references.ts";
+import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
 import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
 import type { Explanation } from "../../cluster/explanation/explanation.ts";
 import { age } from "../../output/age.ts";
 import { sentences } from "../../output/sentences.ts";
-import {
-  describeRef,
-  type Finding,
-  kubectlArguments,
-  type ObjectRef,
-  problem,
-  warning,
-  waveArguments,
-} from "../context/finding.ts";
+import { describeRef, type Finding, kubectlArguments, type ObjectRef, problem, warning } from "../context/finding.ts";
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 

@@ -1,3 +1,4 @@
+import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
 import { formatCount } from "../../../domain/syntax/wording.ts";
 import { type Explanation, explainWorkload } from "../../cluster/explanation/explanation.ts";
 import { withKubernetesReason } from "../../cluster/states/kubernetes-reason.ts";
@@ -13,7 +14,6 @@ import {
   problem,
   unchecked,
   warning,
-  waveArguments,
 } from "../context/finding.ts";
 import { haltFindings, heldFindings } from "./held-workloads.ts";
 import { missingObjectFix } from "./missing-object-fix.ts";

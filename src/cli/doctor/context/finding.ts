@@ -69,8 +69,3 @@ export function describeRef({ kind, namespace, name }: ObjectRef): string {
 export function kubectlArguments({ kind, namespace, name }: ObjectRef): string {
   return `${namespace === null ? "" : `-n ${namespace} `}${kind.toLowerCase()}/${name}`;
 }
-
-/** Returns the arguments of `wave` for an object: `deployment/web -n shop`. */
-export function waveArguments({ kind, namespace, name }: ObjectRef): string {
-  return `${kind.toLowerCase()}/${name} -n ${namespace}`;
-}

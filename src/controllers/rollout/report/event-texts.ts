@@ -6,6 +6,7 @@ import { formatConfigMaps } from "../../../domain/pinning/pin-texts.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
 import { allowWorkloadRef } from "../../../domain/references/annotations.ts";
 import { type ConfigName, isStored } from "../../../domain/references/references.ts";
+import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
 import type { PlanSummary } from "../record/outcome.ts";
@@ -60,7 +61,7 @@ export function writtenEvent(before: Workload, plan: PlanSummary, waitedFor: str
     const configMaps = formatConfigMaps(plan.returned.names);
     if (plan.returned.cause === "lostCopy")
       return { type: "Warning", reason: "PinnedCopyLost", message: eventTexts.rolledWithoutCopy(configMaps) };
-    const message = eventTexts.rolloutReturned(configMaps, resourceArgument(before));
+    const message = eventTexts.rolloutReturned(configMaps, waveArguments(before));
     return { type: "Warning", reason: "RolloutReturned", message };
   }
   switch (plan.outcome) {
@@ -97,7 +98,7 @@ export function haltedChangeEvent(halted: {
   const place = namespace === undefined ? "" : ` in namespace ${quoted(namespace)}`;
   const command =
     namespace === undefined && isStored(object)
-      ? `you run: wave resume ${object.kind.toLowerCase()}/${object.name}`
+      ? `you run: wave resume ${waveArguments(object)}`
       : "you run wave resume on the failed workloads";
   const message = eventTexts.changeHalted(place, workloads, command);
   return { type: "Warning", reason: "RolloutHalted", message };
@@ -105,13 +106,9 @@ export function haltedChangeEvent(halted: {
 
 /** Returns the Event on a ConfigMap whose change a workload does not read any more, because its rollout failed. */
 export function returnedChangeEvent(workload: WorkloadName): WorkloadEvent {
-  const message = eventTexts.changeReturned(resourceArgument(workload));
+  const { kind, name } = workload;
+  const message = eventTexts.changeReturned(`${kind} ${quoted(name)}`, waveArguments(workload));
   return { type: "Warning", reason: "RolloutReturned", message };
-}
-
-/** Returns a workload as a command takes it. */
-function resourceArgument({ kind, name }: WorkloadName): string {
-  return `${kind.toLowerCase()}/${name}`;
 }
 
 /** The texts of the Events about rollouts: state, cause, next step. docs/events.md is made from this table. */
@@ -125,12 +122,12 @@ export const eventTexts = {
   podsPending: (missing: string) => `New Pods are pending. Waiting for ${missing}. Create what is missing.`,
   /** With the text of the hold, because in observe mode people want to know what Wave would do. */
   observed: (why: string, hold: string) => `Rollout due: ${why}. ${hold}`,
-  rolloutReturned: (configMaps: string, workload: string) =>
-    `Rollout failed. New Pods read the earlier content of ${configMaps} again. Fix the ConfigMap, or run: wave resume ${workload}`,
+  rolloutReturned: (configMaps: string, toResume: string) =>
+    `Rollout failed. New Pods read the earlier content of ${configMaps} again. Fix the ConfigMap, or run: wave resume ${toResume}`,
   rolledWithoutCopy: (configMaps: string) =>
     `Rollout started: a pinned copy of ${configMaps} was deleted, and a Pod could not start without it. New Pods read an earlier copy, or live configuration if there is none.`,
-  changeReturned: (workload: string) =>
-    `Rollout of the last change failed: ${workload} reads the earlier content again. Fix this ConfigMap, or run: wave resume ${workload}`,
+  changeReturned: (workload: string, toResume: string) =>
+    `Rollout of the last change failed: ${workload} reads the earlier content again. Fix this ConfigMap, or run: wave resume ${toResume}`,
   changeHalted: (place: string, workloads: string, command: string) =>
     `Rollout of the last change halted${place}: ${workloads} failed. Continues when this object changes again, failed workloads recover, or ${command}.`,
 } as const;
