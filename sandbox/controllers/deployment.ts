@@ -21,8 +21,18 @@ import { boundsOf, nextReplicas, type Replicas } from "./rolling-update.ts";
 
 /** Rolls a Deployment's Pods through ReplicaSets. https://kubernetes.io/docs/concepts/workloads/controllers/deployment/ */
 export function deploymentController(registry: ControllerRegistry): Controller {
+  const ofReplicaSet = selfOrOwner(resources.deployments, resources.replicaSets);
   return {
-    concerned: selfOrOwner(resources.deployments, resources.replicaSets),
+    concerned(event) {
+      if (event.resource !== resources.pods || event.after !== undefined) return ofReplicaSet(event);
+      // With strategy Recreate, new Pods start when the last old Pod is gone. The status of the old ReplicaSet does not change then.
+      const { namespace, ownerReferences } = event.before?.metadata ?? {};
+      const name = ownerReferences?.find(({ kind }) => kind === "ReplicaSet")?.name;
+      const replicaSet = name === undefined ? undefined : registry.storage.get(resources.replicaSets, namespace, name);
+      return replicaSet === undefined
+        ? []
+        : ofReplicaSet({ ...event, resource: resources.replicaSets, after: replicaSet });
+    },
     sync(key) {
       const deployment = liveObject(registry, resources.deployments, key);
       if (deployment === undefined) return;

@@ -1,4 +1,4 @@
-import { objectOf, stringOf, valueAt } from "../objects/json.ts";
+import { type JsonObject, listOf, objectOf, stringOf, valueAt } from "../objects/json.ts";
 import type { ApiObject } from "../objects/object.ts";
 import { resources } from "../objects/resources.ts";
 import {
@@ -84,6 +84,7 @@ function replaceBroken(
 
 function createNumbered(registry: ControllerRegistry, set: ApiObject, ordinal: number, revision: Revision): void {
   const name = `${set.metadata.name}-${ordinal}`;
+  const volumes = volumesOf(set, revision, name);
   createPod(registry, set, revision.template, {
     name,
     generateName: `${set.metadata.name}-`,
@@ -92,8 +93,22 @@ function createNumbered(registry: ControllerRegistry, set: ApiObject, ordinal: n
       "apps.kubernetes.io/pod-index": String(ordinal),
       [revisionLabel]: revision.name,
     },
-    spec: { hostname: name, subdomain: objectOf(set.spec).serviceName },
+    spec: {
+      hostname: name,
+      subdomain: objectOf(set.spec).serviceName,
+      ...(volumes.length > 0 && { volumes }),
+    },
   });
+}
+
+/** Returns the volumes of a Pod. A claim of the StatefulSet replaces a volume of the template with the same name. */
+function volumesOf(set: ApiObject, { template }: Revision, pod: string): readonly JsonObject[] {
+  const claims = listOf(objectOf(set.spec).volumeClaimTemplates).map((claim) => {
+    const name = stringOf(objectOf(objectOf(claim).metadata).name);
+    return { name, persistentVolumeClaim: { claimName: `${name}-${pod}` } };
+  });
+  const written = listOf(objectOf(template.spec).volumes).map(objectOf);
+  return [...written.filter(({ name }) => claims.every((claim) => claim.name !== name)), ...claims];
 }
 
 /** Deletes the highest Pod of another revision, unless the strategy leaves that to a person. */
