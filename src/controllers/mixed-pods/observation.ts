@@ -8,12 +8,12 @@ import type { EndedRun } from "../observers/run-observer.ts";
 
 /** Returns what a run has shown about the live configuration; undefined if it has shown nothing, "ignored" if Wave ignores the workload. */
 export function observationOf(
-  { workload, plan, changes, caughtUp }: EndedRun,
+  { workload, plan, rolledTo, changes, caughtUp }: EndedRun,
   lookup: Lookup,
   clock: Clock,
 ): ConfigObservation | "ignored" | undefined {
   const now = clock.wall();
-  const difference = differenceOf(plan);
+  const difference = differenceOf(plan, rolledTo);
   if (difference === undefined || difference === "ignored") return difference;
   const { recordedHash: hash, recordedConfig, progress, uid, differed: annotation } = workload;
   if (hash === undefined && recordedConfig === undefined) return undefined;
@@ -63,8 +63,8 @@ interface Difference {
   readonly changed?: readonly ConfigName[] | undefined;
 }
 
-function differenceOf(plan: EndedRun["plan"]): Difference | "ignored" | undefined {
-  if (plan === "rolled") return { differs: true, liveHash: undefined };
+function differenceOf(plan: EndedRun["plan"], rolledTo: string | undefined): Difference | "ignored" | undefined {
+  if (plan === "rolled") return { differs: true, liveHash: rolledTo };
   switch (plan.outcome) {
     case "current":
       return { differs: false, liveHash: plan.view.hash };

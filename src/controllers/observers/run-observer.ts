@@ -11,6 +11,8 @@ export interface EndedRun {
   readonly workload: Workload;
   /** The plan; "rolled" if it was a rollout that was just written. Then `workload` is as it was before. */
   readonly plan: RolloutPlan | "rolled";
+  /** The hash of the rollout that was just written. */
+  readonly rolledTo?: string | undefined;
   /**
    * The first and the last change that was seen before the run, in monotonic milliseconds, and the earliest time that the API has of these
    * changes, in milliseconds since the epoch.

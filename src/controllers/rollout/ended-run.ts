@@ -14,5 +14,5 @@ export function endedRun(
     return { workload, plan, changes, caughtUp: hasCaughtUp(findings, workload) };
   }
   if (outcome.type !== "written" || outcome.plan.outcome !== "roll") return undefined;
-  return { workload: outcome.before, plan: "rolled", changes, caughtUp: true };
+  return { workload: outcome.before, plan: "rolled", rolledTo: outcome.plan.hash, changes, caughtUp: true };
 }

@@ -90,7 +90,7 @@ export function writtenOutcome(
 function summaryOf(plan: RolloutPlan): PlanSummary {
   const { outcome, reason, warnings } = plan;
   const returned = plan.outcome === "roll" && plan.returns && { returned: plan.returns };
-  return { outcome, reason, warnings, ...returned };
+  return { outcome, reason, warnings, hash: hashOf(plan), ...returned };
 }
 
 function hashOf(plan: RolloutPlan): string | undefined {

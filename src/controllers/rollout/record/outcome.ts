@@ -4,6 +4,8 @@ import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 
 /** The part of a plan that is reported. It has no view, which may have thousands of keys. */
 export interface PlanSummary extends Pick<RolloutPlan, "outcome" | "reason" | "warnings"> {
+  /** The hash that the plan writes; undefined if it writes none. */
+  readonly hash?: string | undefined;
   /** Why the rollout returned to earlier pins, and the ConfigMaps whose earlier content the Pods read; absent for other plans. */
   readonly returned?: Pick<PinsReturn, "cause" | "names">;
 }

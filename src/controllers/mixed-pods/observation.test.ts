@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import { lookupOf, workload } from "../../../test/support/domain/objects.ts";
+import { observeConfig } from "../../domain/pods/span-record.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { endedRun } from "../rollout/ended-run.ts";
+import { observationOf } from "./observation.ts";
+
+type Run = Parameters<typeof endedRun>;
+
+it("notes no difference from an earlier hash to which a rollout returns", () => {
+  const before = { ...workload(), recordedHash: "v2:edited" };
+  const outcome = {
+    type: "written",
+    before,
+    plan: { outcome: "roll", reason: "", warnings: [], hash: "v2:earlier" },
+  } as const;
+  const run = endedRun(outcome, { changes: undefined } as Run[1], {} as Run[2]);
+  const seen = run && observationOf(run, lookupOf(), systemClock);
+  if (seen === undefined || seen === "ignored") throw new Error("the run has shown nothing");
+  const whileEdited = { from: 1_000, to: 2_000 };
+  const spans = new Map([
+    ["v2:edited", [{ from: 2_000, to: undefined }]],
+    ["v2:earlier", [whileEdited]],
+  ]);
+  const record = observeConfig({ uid: before.uid, hash: "v2:edited", spans, uncertainSince: undefined }, seen);
+  expect(record?.spans.get("v2:earlier")).toEqual([whileEdited]);
+});
