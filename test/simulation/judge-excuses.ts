@@ -14,6 +14,9 @@ const mostWrites = 10;
 /** The tolerance for times of the API, which have whole seconds. */
 const slackMs = 2_000;
 
+/** The wait after the second removal of a hash doubles after each further one, up to a limit. */
+const [firstWaitMs, longestWaitMs] = [10_000, 300_000];
+
 type Judged = Pick<Recording, "history" | "settings"> & Partial<Pick<Recording, "epoch" | "lives">>;
 
 /**
@@ -29,8 +32,9 @@ export function excuseIn(
 ): string | undefined {
   const { settings, epoch = 0, lives = [] } = run;
   const { pacing } = settings;
-  if (pacing === undefined) return undefined;
   const history = run.history.filter((entry) => entry.at <= at);
+  if (pacing === undefined)
+    return hash !== undefined && isRemovedAgain(hash, workload, history, at) ? "reverted" : undefined;
   const running = lives.filter(({ from, to = at }) => from <= at && to >= at);
   const wallOffMs = Math.max(0, ...running.map((life) => life.wallOffMs));
   const said = saidOf(workload, namespaceOf(workload, objects), pacing);
@@ -108,6 +112,20 @@ function removalsOf(hash: string, { metadata: { uid } }: StoredObject, history: 
     if (by.actor === "world" && recordedHash(before) === hash) removals++;
   }
   return removals;
+}
+
+/** Reports whether Wave need not write a hash yet, or any more, that other clients removed. Wave waits longer after each removal but the first. */
+function isRemovedAgain(hash: string, workload: StoredObject, history: readonly HistoryEntry[], at: number): boolean {
+  const removals = removalsOf(hash, workload, history);
+  if (removals >= mostWrites) return true;
+  if (removals < 2) return false;
+  const { uid } = workload.metadata;
+  const writtenAt = history.findLast(
+    ({ by, before, after }) =>
+      by.actor === "wave" && after?.metadata.uid === uid && recordedHash(before) !== recordedHash(after),
+  )?.at;
+  const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (removals - 2));
+  return writtenAt !== undefined && at < writtenAt + waitMs + slackMs;
 }
 
 /** Returns when the recorded hash of a workload was last set; undefined if it has none. */

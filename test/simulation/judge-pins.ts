@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import { patched } from "./judge-reviews.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { isCopy, onlyPods, pinsOf, templateOf } from "./model-pins.ts";
+import { NamespaceTimeline, namespaceLateMs } from "./model-policy.ts";
 import { placesOf, type WorkloadSpec } from "./model-reading.ts";
 import { search, standsFor } from "./model-search.ts";
-import { annotations, hasSchedulingHold, namedBy, recordedHash, workloadResources } from "./model-workload.ts";
+import { annotations, hasSchedulingHold, namedBy, optedIn, recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 
 /**
@@ -28,6 +29,7 @@ const quietMs = 30_000;
 class PinsJudge {
   readonly #run: Recording;
   readonly #timeline: ConfigTimeline;
+  readonly #namespaces: NamespaceTimeline;
   /** The objects that exist, by resource, namespace and name. */
   readonly #present = new Map<string, StoredObject>();
   readonly #contents = new Map<string, unknown>();
@@ -35,6 +37,7 @@ class PinsJudge {
   constructor(run: Recording) {
     this.#run = run;
     this.#timeline = new ConfigTimeline(run.history);
+    this.#namespaces = new NamespaceTimeline(run.history);
   }
 
   look(entry: HistoryEntry): readonly string[] {
@@ -79,8 +82,11 @@ class PinsJudge {
   }
 
   /** Reports whether the webhook has decided about the pod template of a write of another client. It decides later if something is missing. */
-  #isReviewed({ before, after, rv }: HistoryEntry): boolean {
+  #isReviewed({ before, after, at, rv }: HistoryEntry): boolean {
     if (after === undefined || hasSchedulingHold(after)) return false;
+    // The review of a workload that has not opted in only lifts a scheduling hold.
+    const states = this.#namespaces.between(after.metadata.namespace, at - namespaceLateMs, at);
+    if (!states.every((namespace) => optedIn(after, this.#run.settings, namespace))) return false;
     const find = (key: string) => this.#timeline.versions(key)[this.#timeline.at(key, rv)]?.object;
     if (standsFor(namedBy(after, this.#run.settings), find).missing) return false;
     const since = Number(before?.metadata.resourceVersion ?? rv);
