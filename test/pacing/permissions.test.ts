@@ -13,6 +13,7 @@ import {
 } from "../end-to-end/objects.ts";
 import { newHash, recordedHash, waveEvents } from "../end-to-end/state.ts";
 import { makeTenant, type Tenant } from "../hostile/tenant.ts";
+import { closedWindow } from "../support/pacing/closed-window.ts";
 
 const prefix = "wave.pusher.com/";
 const shop = "who-may-shop";
@@ -23,10 +24,7 @@ const protections = [
   { annotations: { hold: "true" }, expected: /hold/ },
   { annotations: { mode: "approve" }, expected: /approv/ },
   { annotations: { mode: "observe" }, expected: /observe/ },
-  {
-    annotations: { window: "Mon 00:00-00:01 Pacific/Kiritimati; Tue 00:00-00:01 Pacific/Kiritimati" },
-    expected: /window/,
-  },
+  { annotations: { window: closedWindow() }, expected: /window/ },
 ] as const;
 
 /** All annotations that would end the protection if they were on the workload or its Namespace. */

@@ -119,7 +119,9 @@ describe("the judge of pins", () => {
   it("finds other pins with an unchanged hash in a review of the webhook", () => {
     const page = stored("ConfigMap", "page", { data: { a: "1" } });
     const annotations = { "wave.pusher.com/pinned": "page=page-9999999999", "wave.pusher.com/config-hash": "v2:0" };
-    const web = (of: object) => stored("Deployment", "web", { spec: { template: { ...template, metadata: of } } });
+    const optIn = { annotations: { "wave.pusher.com/update-on-config-change": "true" } };
+    const web = (of: object) =>
+      stored("Deployment", "web", { spec: { template: { ...template, metadata: of } } }, optIn);
     const [before, after] = [web({ annotations: { "wave.pusher.com/config-hash": "v2:0" } }), web({ annotations })];
     const by = { actor: "world" };
     const history = [

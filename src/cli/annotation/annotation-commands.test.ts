@@ -3,6 +3,7 @@ import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { commandScene, type WantedWorkload } from "../../../test/support/cli/commands.ts";
 import { runWave } from "../../../test/support/cli/terminal.ts";
 import { eventually } from "../../../test/support/eventually.ts";
+import { closedWindow } from "../../../test/support/pacing/closed-window.ts";
 import { wavePresenceTexts } from "../cluster/running-wave/wave-presence.ts";
 import { holdLimits } from "../hold/hold-limit.ts";
 
@@ -226,7 +227,7 @@ describe("wave resume", () => {
 });
 
 describe("wave roll", () => {
-  const closed = { "wave.pusher.com/window": "Mon 00:00-00:01" };
+  const closed = { "wave.pusher.com/window": closedWindow() };
 
   it("requests a rollout that waits for its window, and names the user", async () => {
     const { output, annotation, namespace } = await scene({ annotations: closed });

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { commandScene, type WantedWorkload } from "../../../test/support/cli/commands.ts";
+import { closedWindow } from "../../../test/support/pacing/closed-window.ts";
 
 const sandbox = await startSandbox({ controllers: false });
 afterAll(() => sandbox.close());
@@ -17,8 +18,7 @@ async function scene(wanted: WantedWorkload = {}, ofNamespace: Readonly<Record<s
   return { ...cluster, namespace, text };
 }
 
-/** A minute a week. */
-const rarely = "Mon 00:00-00:01";
+const rarely = closedWindow();
 
 describe("wave explain of a held workload", () => {
   it("shows the hold, its end and the annotation that decides", async () => {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { workload } from "../../../test/support/fake-cluster.ts";
 import { LateReplica, MemoryCluster } from "../../../test/support/late-replica.ts";
+import { closedWindow } from "../../../test/support/pacing/closed-window.ts";
 import { startMemoryServer } from "../../../test/support/sandbox-memory-server.ts";
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type WorkloadObject } from "../../domain/model/workload.ts";
@@ -96,7 +97,7 @@ describe("a hash that Wave in Go recorded", () => {
   });
 
   it("is verified before any hold applies, and waits like any other hash if it does not match", async () => {
-    const pacing = { ...unpaced, window: "Mon 00:00-00:01" };
+    const pacing = { ...unpaced, window: closedWindow() };
     for (const [recorded, state] of [
       [{ a: "1" }, 'state="current"} 1'],
       [{ a: "0" }, 'wave_held_workloads{reason="window"} 1'],

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { startSandbox } from "../../../../sandbox/sandbox.ts";
 import { commandScene } from "../../../../test/support/cli/commands.ts";
 import { runWave } from "../../../../test/support/cli/terminal.ts";
+import { closedWindow } from "../../../../test/support/pacing/closed-window.ts";
 
 const sandbox = await startSandbox();
 afterAll(() => sandbox.close());
@@ -34,7 +35,7 @@ async function createWave(
   });
 }
 
-const never = "--window=Mon 00:00-00:01 UTC; Tue 00:00-00:01 UTC";
+const never = `--window=${closedWindow()}`;
 
 describe("a command, if Wave runs as a Deployment,", () => {
   it("uses the flags of the running Wave, and shows them", async () => {
