@@ -2,7 +2,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ObservedPod } from "./observed-pod.ts";
 import { configStateOf, readMargins } from "./pod-state.ts";
-import { annotationFor, noteAfterMs, observeConfig, recordedSpans, type SpanRecord } from "./span-record.ts";
+import {
+  annotationFor,
+  maxEarlierHashes,
+  noteAfterMs,
+  observeConfig,
+  recordedSpans,
+  type SpanRecord,
+} from "./span-record.ts";
 
 const second = 1_000;
 const start = Date.parse("2026-01-01T00:00:00Z");
@@ -172,6 +179,17 @@ describe("The memory of a workload", () => {
       complete: true,
     });
     expect(complete).toBeUndefined();
+  });
+
+  it("has the spans of the latest earlier hashes, however often a workload is rolled that never completes", () => {
+    let record: SpanRecord | undefined;
+    for (let rollout = 0; rollout < 100; rollout++) {
+      const of = { ...seen, ...at(rollout * 60_000), hash: `${rollout}` };
+      record = observeConfig(record, { ...of, differs: false, liveHash: `${rollout}` });
+      record = observeConfig(record, { ...of, differs: true, liveHash: `${rollout + 1}` });
+    }
+    const latest = Array.from({ length: maxEarlierHashes }, (_, index) => `${98 - index}`);
+    expect([...(record?.spans.keys() ?? [])]).toEqual([...latest, "99"]);
   });
 
   it("has no span while only the references of the workload differ, and one since an object changed, too", () => {

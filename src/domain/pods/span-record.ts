@@ -3,12 +3,15 @@ import { formatSpans, mergeSpans, openSpanOf, parseSpans, type Span } from "./sp
 /** A shorter span is only kept in memory, in milliseconds: each note is a write. */
 export const noteAfterMs = 30_000;
 
+/** Limit of the earlier hashes whose spans are kept. A workload whose rollouts never complete would otherwise keep all of them. */
+export const maxEarlierHashes = 8;
+
 /** What is known of one workload: the spans of its recorded hash, and of earlier hashes that Pods may still have. */
 export interface SpanRecord {
   readonly uid: string;
   /** The hash in its pod template. */
   readonly hash: string | undefined;
-  /** The spans by hash. */
+  /** The spans by hash: earlier hashes, the latest first, then the recorded hash. */
   readonly spans: ReadonlyMap<string | undefined, readonly Span[]>;
   /**
    * Since when an open span of the recorded hash may be an error of caches that are behind, in milliseconds since the epoch; undefined if
@@ -47,7 +50,7 @@ export function observeConfig(before: SpanRecord | undefined, seen: ConfigObserv
   const spans = new Map<string | undefined, readonly Span[]>();
   const earlier = isSameHash ? known.spans : new Map([[known.hash, []], ...known.spans]);
   for (const [hash, ofHash] of earlier) {
-    if (hash === seen.hash || seen.complete || hash === undefined) continue;
+    if (hash === seen.hash || seen.complete || hash === undefined || spans.size === maxEarlierHashes) continue;
     const ofEarlier = after(ofHash, seen.liveHash === undefined || seen.liveHash !== hash, seen);
     if (ofEarlier.length > 0) spans.set(hash, ofEarlier);
   }
