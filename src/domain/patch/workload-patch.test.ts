@@ -112,11 +112,12 @@ describe("patchFor of a rollout", () => {
   const recordIn = ({ metadata }: WorkloadObject) => metadata?.annotations?.[annotation];
 
   it.each([
-    [undefined, 1, undefined],
-    [undefined, 2, "2"],
+    [undefined, 1, "1"],
+    ["1", 1, "1"],
+    ["1", 2, "2"],
     ["2", 3, "3"],
     ["99", 99, "99"],
-    ["7", 1, undefined],
+    ["7", 1, "1"],
   ])("with record %j, records consecutive rollout %d as %j", (before, place, after) => {
     const { object, patch } = roll(before, place);
     expect(recordIn(applied(object, patch))).toBe(after);

@@ -110,15 +110,17 @@ function restart({ strategy, row: { restartAt } }: Workload, now: number): reado
   return [{ op: "add", path: restartAt, value: next.toISOString().replace(/\.\d+Z$/, "Z") }];
 }
 
-/** Records the number of a rollout in its series. The first rollout needs no record. */
+/**
+ * Records the number of a rollout in its series, also of the first one: with a field that no manifest has, Wave's entry in `managedFields` keeps
+ * the time of the rollout, although another client takes the hash by a forced server-side apply.
+ */
 function recordConsecutiveRollouts(
   { consecutiveRollouts: recorded }: Workload,
   count: number | undefined,
 ): readonly JsonPatchOperation[] {
-  const wanted = count === undefined || count <= 1 ? undefined : `${count}`;
-  if (count === undefined || wanted === recorded) return [];
-  const path = annotationPointer(consecutiveRollouts);
-  return [wanted === undefined ? { op: "remove", path } : { op: "add", path, value: wanted }];
+  const value = `${count}`;
+  if (count === undefined || value === recorded) return [];
+  return [{ op: "add", path: annotationPointer(consecutiveRollouts), value }];
 }
 
 /** Records that the workload is not complete when it is rolled, so that its failure halts no other workload, also after a restart. */

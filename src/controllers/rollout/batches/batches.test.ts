@@ -415,6 +415,50 @@ describe("a batch whose leader stops", () => {
   });
 });
 
+describe("a canary whose hash another client takes by a forced server-side apply", () => {
+  it("stays the canary with the next leader", async () => {
+    const { cluster, start, replicas, editConfig, pass, rolled } = await steady(0);
+    const labels = { app: "x" };
+    const containers = [{ name: "a", image: "a", envFrom: [{ configMapRef: { name: "web" } }] }];
+    const deployment = (name: string, annotations: object) => ({
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name, annotations: { "wave.pusher.com/update-on-config-change": "true" } },
+      spec: {
+        selector: { matchLabels: labels },
+        template: { metadata: { labels, annotations }, spec: { containers } },
+      },
+    });
+    const names = ["a", "b", "c"];
+    for (const name of names) await cluster.create(deployments, deployment(name, { team: "shop" }));
+    await pass(800_000, 20_000);
+    expect(rolled.splice(0).toSorted()).toEqual(names);
+    await editConfig("1");
+    await pass(3_000);
+    expect(rolled.splice(0)).toEqual(["a"]);
+    replicas.splice(0).forEach((replica) => {
+      replica.end();
+    });
+    const path = resourcePath(deployments, { namespace: "default", name: "a" });
+    const { spec } = await cluster.request<Deployment>({ method: "GET", path });
+    for (const hash of ["v2:other", spec.template.metadata?.annotations?.[hashName]])
+      await cluster.request({
+        method: "PATCH",
+        path,
+        query: { fieldManager: "gitops", force: true },
+        contentType: "application/apply-patch+yaml",
+        body: deployment("a", { team: "shop", [hashName]: hash }),
+      });
+    await pass(1_000);
+    rolled.length = 0;
+    await start();
+    await pass(5_000);
+    expect(rolled).toEqual([]);
+    await pass(30_000);
+    expect(rolled).toEqual(["b", "c"]);
+  });
+});
+
 describe("several changes, several namespaces, stale caches", () => {
   it("a namespace that reads the same object neither waits for this namespace nor is halted with it", async () => {
     const { cluster, add, editConfig, pass, rolled, breakRollouts } = await steady(4);
