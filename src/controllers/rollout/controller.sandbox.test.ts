@@ -145,6 +145,34 @@ describe("the controller", () => {
     ]);
   });
 
+  it("names the Pod that blocks the rollout of an ordered StatefulSet, with the command that deletes it", async () => {
+    const { cluster, reasons, patched } = await steady();
+    await cluster.create("StatefulSet", workload("db"));
+    await cluster.show("StatefulSet", "db");
+    await eventually(() => expect(reasons()).toHaveLength(2));
+    const generation = (await cluster.get("StatefulSet", "db"))?.metadata.generation;
+    const revisions = { currentRevision: "db-good", updateRevision: "db-bad", updatedReplicas: 1 };
+    await cluster.client.request({
+      method: "PATCH",
+      path: "/apis/apps/v1/namespaces/default/statefulsets/db/status",
+      body: { status: { observedGeneration: generation, replicas: 1, availableReplicas: 0, ...revisions } },
+      contentType: "application/merge-patch+json",
+    });
+    await cluster.show("StatefulSet", "db");
+    cluster.events.length = 0;
+    await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
+    await cluster.show("ConfigMap", "web");
+    await patched(2);
+    await eventually(() => expect(reasons()).toContain("RolloutBlocked"));
+    expect(cluster.events.filter(({ reason }) => reason === "RolloutBlocked")).toMatchObject([
+      {
+        type: "Warning",
+        regarding: { kind: "StatefulSet", name: "db" },
+        message: expect.stringContaining("Run: kubectl delete pod db-0 -n default."),
+      },
+    ]);
+  });
+
   it("sends no request if no workload reads the changed object", async () => {
     const { cluster, sandbox, settled } = await steady();
     await cluster.create("ConfigMap", { metadata: { name: "other" }, data: { a: "1" } });
