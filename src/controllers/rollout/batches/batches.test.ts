@@ -132,12 +132,12 @@ async function fleet(count: number, changed: Partial<PacingFlags> = {}) {
     breakRollouts: (which: (name: string) => boolean) => {
       isBad = which;
     },
-    losePod: async (name: string) => {
+    setPods: async (name: string, counts: object) => {
       const deployment = await cluster.request<Deployment>({
         method: "GET",
         path: resourcePath(deployments, { namespace: "default", name }),
       });
-      await status(deployment, { availableReplicas: 0 });
+      await status(deployment, counts);
     },
     takeMostUnderWay: () => {
       const most = mostUnderWay;
@@ -276,12 +276,12 @@ describe("a change of an object that many workloads read", () => {
   });
 
   it("continues if a workload loses its Pod after the soak time", async () => {
-    const { editConfig, pass, rolled, losePod, halted, breakRollouts } = await steady(12, { maxConcurrent: 2 });
+    const { editConfig, pass, rolled, setPods, halted, breakRollouts } = await steady(12, { maxConcurrent: 2 });
     breakRollouts((name) => ["web-1", "web-10"].includes(name));
     await editConfig("1");
     await pass(20_000);
     expect(rolled).toEqual(["web-0", "web-1", "web-10"]);
-    await losePod("web-0");
+    await setPods("web-0", { availableReplicas: 0 });
     await pass(700_000, 20_000);
     expect(halted()).toBe(0);
     await pass(100_000, 5_000);
@@ -351,6 +351,21 @@ describe("a bad change", () => {
     await pass(30_000);
     await fail("ProgressDeadlineExceeded");
     expect(leader.events.filter(({ regarding }) => regarding.kind === "ConfigMap")).toHaveLength(2);
+  });
+
+  it("halts nothing while the canary makes progress, however long that takes", async () => {
+    const { editConfig, pass, rolled, halted, setPods, breakRollouts } = await steady(3);
+    breakRollouts(() => true);
+    await editConfig("1");
+    await pass(3_000);
+    for (const ready of [2, 3, 4, 5]) {
+      await pass(400_000, 50_000);
+      await setPods("web-0", { replicas: ready + 1, updatedReplicas: ready, availableReplicas: ready });
+    }
+    await pass(500_000, 50_000);
+    expect([rolled, halted()]).toEqual([["web-0"], 0]);
+    await pass(200_000, 50_000);
+    expect([rolled, halted()]).toEqual([["web-0"], 1]);
   });
 
   it("continues when the failed workload recovers", async () => {
@@ -633,8 +648,8 @@ describe("a workload that is broken for a reason of its own", () => {
   async function withBroken() {
     const made = await steady(6);
     made.breakRollouts(broken);
-    await made.losePod("web-0");
-    await made.losePod("web-1");
+    await made.setPods("web-0", { availableReplicas: 0 });
+    await made.setPods("web-1", { availableReplicas: 0 });
     await made.pass(5_000);
     return made;
   }
