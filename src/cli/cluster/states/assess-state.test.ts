@@ -4,7 +4,8 @@ import { defaultFlags, noon } from "../../../../test/support/pacing/due.ts";
 import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
 import { toWorkload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import { desiredPods } from "../../../domain/pods/desired-pods.ts";
-import type { PodCount } from "../read/pods.ts";
+import { configHash } from "../../../domain/references/annotations.ts";
+import type { PodCount, RunningPod } from "../read/pods.ts";
 import { assessState, statusProgressSince } from "./assess-state.ts";
 import { kubernetesReasonOf } from "./kubernetes-reason.ts";
 
@@ -13,6 +14,7 @@ function standing(
   kind: string,
   wanted: Parameters<typeof workloadObject>[0],
   counted: Pick<PodCount, "current" | "total">,
+  running: readonly RunningPod[] = [],
 ) {
   const podCount = { ...counted, ready: counted.total, notReadyReasons: [], restarts: 0, mixed: 0, terminatingOld: 0 };
   const named = parseRequestedKind(kind);
@@ -23,7 +25,7 @@ function standing(
   return assessState({
     ...{ object, workload: toWorkload(row, object), outcome: "current", reason: "", hold: undefined, podCount },
     ...{ unread: undefined, kubernetes: null, dueSince: undefined, flags: defaultFlags, now: noon },
-    pods: { state: "read", of: () => [], terminating: () => [] },
+    pods: { state: "read", of: () => running, terminating: () => [] },
     pinning: null,
     rolledBack: [],
   });
@@ -60,6 +62,44 @@ describe("the state of a CloneSet", () => {
     expect(at({ partition: "99%" }, 1)).toMatchObject({ state: "behind", because: "partition" });
     expect(at({ paused: true, partition: 0 }, 0)).toMatchObject({ state: "behind", because: "paused" });
     expect(at({ partition: 0 }, 3)).toMatchObject({ state: "current" });
+  });
+});
+
+describe("the state of a CloneSet that Wave rolled longer ago than --rollout-timeout", () => {
+  const status = { observedGeneration: 3, replicas: 3, availableReplicas: 2, updatedReplicas: 2 };
+  const hash = "v2:1";
+  const wanted = { spec: { replicas: 3 }, status, templateAnnotations: { [configHash]: hash } };
+  const at = (minutes: number, of = hash) => {
+    const startedAt = noon / 1000 - 60 * minutes;
+    const observed = {
+      ...{
+        name: "web-1",
+        uid: "1",
+        hash: of,
+        createdAt: startedAt,
+        ending: false,
+        ready: true,
+        notReadyReason: undefined,
+      },
+      ...{ restarts: { container: "web", count: 0 }, liveObjects: [], reads: [], volumesAt: startedAt },
+    };
+    const files = new Set<string>();
+    const pod: RunningPod = {
+      hash: of,
+      pinned: undefined,
+      revision: undefined,
+      startedAt,
+      observed,
+      files,
+      env: files,
+    };
+    return standing("clonesets.apps.kruise.io", wanted, { current: 2, total: 3 }, [pod]);
+  };
+
+  it("is rolling while new Pods start, and failed when none has started for that long", () => {
+    expect(at(9)).toMatchObject({ state: "rolling" });
+    expect(at(11)).toMatchObject({ state: "failed", because: "timeout" });
+    expect(at(9, "v2:before")).toMatchObject({ state: "failed" });
   });
 });
 
