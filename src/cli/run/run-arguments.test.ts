@@ -83,6 +83,13 @@ describe("the settings of wave run", () => {
     ["--namespaces-to-ignore= --resources-to-ignore= --ignored-workload-types=", { autoReloadAll: false }],
     ["--namespace-selector= --resource-label-selector=", { autoReloadAll: false }],
     ["--log-format=", { understood: ["stakater"] }],
+    ["--log-format=json --log-level=info --enable-pprof --pprof-addr=:6060", { understood: ["stakater"] }],
+    ["--resources-to-ignore=configMaps", { filters: { ignoredKinds: ["ConfigMap"] } }],
+    ["--resource-label-selector=env=test,tier!=old", { filters: { configs: [{ key: "env" }, { key: "tier" }] } }],
+    ["--namespaces-to-ignore=a,b", { filters: { ignoredNamespaces: ["a", "b"] } }],
+    ["--ignored-workload-types=jobs,cronjobs --is-Argo-Rollouts=true", { understood: ["stakater"] }],
+    ["--auto-reload-all=true --sync-after-restart=true --reload-strategy=env-vars", { autoReloadAll: true }],
+    ["--enable-csi-integration=true --namespaces=a,b", { understood: ["stakater"] }],
     ["--reload-on-create true --reload-on-delete false", { reloadOnCreate: true, reloadOnDelete: false }],
     ["--reload-on-create --reload-on-delete=true", { reloadOnCreate: true, reloadOnDelete: true }],
   ])("accept %s, as Reloader does", (args, compatibility) => {
@@ -95,7 +102,8 @@ describe("the settings of wave run", () => {
   });
 
   it("report the variables of Reloader for alerts", () => {
-    const env = { ALERT_ON_RELOAD: "true", ALERT_SINK: "slack", ALERT_WEBHOOK_URL: "https://example.com" };
+    const url = "https://example.com";
+    const env = { ALERT_ON_RELOAD: "true", ALERT_SINK: "slack", ALERT_WEBHOOK_URL: url, ALERT_WEBHOOK_PROXY: url };
     expect(settingsOf(["--compatibility=stakater"], env).withoutEffect).toEqual(
       Object.keys(env).map((name) => `${name} has no effect: Wave sends notifications with --notify`),
     );

@@ -92,7 +92,13 @@ function namespacesFromReloader(
 }
 
 /** The variables with which Reloader sends a message for each reload. */
-const alertVariables = ["ALERT_ON_RELOAD", "ALERT_SINK", "ALERT_WEBHOOK_URL", "ALERT_ADDITIONAL_INFO"];
+const alertVariables = [
+  "ALERT_ON_RELOAD",
+  "ALERT_SINK",
+  "ALERT_WEBHOOK_URL",
+  "ALERT_WEBHOOK_PROXY",
+  "ALERT_ADDITIONAL_INFO",
+];
 
 /** Returns one line for each variable of Reloader for alerts: their messages have another form. */
 function unusedAlertLines(compatibility: Settings["compatibility"], env: Environment): readonly string[] {

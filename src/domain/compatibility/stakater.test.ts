@@ -99,6 +99,14 @@ describe("Stakater annotations", () => {
   it.each<[string, WorkloadFixture, readonly string[]]>([
     ["nothing", on({}), []],
     ["auto", on({ "reloader.stakater.com/auto": "true" }), ["web", "db"]],
+    [
+      "auto, and a volume that no container mounts",
+      {
+        pod: { ...readsBoth, volumes: [{ name: "files", configMap: { name: "files" } }] },
+        annotations: { "reloader.stakater.com/auto": "true" },
+      },
+      ["files", "web", "db"],
+    ],
     ["auto as Go reads it", on({ "reloader.stakater.com/auto": "T" }), ["web", "db"]],
     ["auto no more", on({ "reloader.stakater.com/auto": "yes" }), []],
     ["typed auto", on({ "secret.reloader.stakater.com/auto": "true" }), ["db"]],
