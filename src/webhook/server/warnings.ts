@@ -17,7 +17,7 @@ function oneLine(text: string): string {
   const characters = [
     ...text
       .toWellFormed()
-      .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
+      .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ")
       .trim(),
   ];
   return characters.length <= maxLength ? characters.join("") : `${characters.slice(0, maxLength - 1).join("")}…`;
