@@ -48,14 +48,15 @@ function actions(cluster: Cluster, scene: Scene) {
   };
 }
 
-describeOnControlPlane("kubectl rollout undo with webhooks", (cluster) => {
+describeOnControlPlane("a rollback with webhooks", (cluster) => {
   let scene: Scene;
   beforeAll(async () => {
     scene = await startScene(cluster, "undo-webhooks", { webhooks: true });
   });
   afterAll(() => scene?.wave.stop());
+  describeOtherTools(cluster, () => scene);
 
-  it("keeps what people annotated since the earlier revision, and names it", async () => {
+  it("by kubectl keeps what people annotated since the earlier revision, and names it", async () => {
     const { create, setImage, annotate, kubectl, annotationsOf } = actions(cluster, scene);
     await create("web");
     await annotate("web", "priority=7");
@@ -68,7 +69,7 @@ describeOnControlPlane("kubectl rollout undo with webhooks", (cluster) => {
     expect(before).toMatchObject({ hold: "true", mode: "approve" });
   });
 
-  it("neither brings a released hold back nor opts out", async () => {
+  it("by kubectl neither brings a released hold back nor opts out", async () => {
     const { create, setImage, annotate, optInWithNewTemplate, kubectl, annotationsOf } = actions(cluster, scene);
     await create("late", { [`${prefix}hold`]: "true" });
     await setImage("late", "nginx:2");
@@ -84,7 +85,7 @@ describeOnControlPlane("kubectl rollout undo with webhooks", (cluster) => {
     expect(await annotationsOf("before")).toMatchObject({ "update-on-config-change": "true" });
   });
 
-  it("is told from a removal in a request of its own, and from a manifest that is applied", async () => {
+  it("by kubectl is distinguished from a removal in a request of its own, and from a manifest that is applied", async () => {
     const { create, annotate, kubectl, annotationsOf } = actions(cluster, scene);
     await create("own");
     await annotate("own", "hold=true");
@@ -109,6 +110,7 @@ describeOnControlPlane("a rollback without webhooks", (cluster) => {
     scene = await startScene(cluster, "undo-controller", { webhooks: false });
   });
   afterAll(() => scene?.wave.stop());
+  describeOtherTools(cluster, () => scene);
 
   it("by kubectl is reported with what it changed, until somebody sets the annotations again", async () => {
     const { create, setImage, annotate, kubectl, annotationsOf, lostOf } = actions(cluster, scene);
@@ -139,46 +141,49 @@ describeOnControlPlane("a rollback without webhooks", (cluster) => {
     expect(lost).toMatchObject({ message: expect.stringContaining('"update-on-config-change"') });
     expect(await annotationsOf("before")).not.toHaveProperty("update-on-config-change");
   });
+});
 
+/** A rollback by other tools writes only what the manifest has, with and without webhooks. */
+function describeOtherTools(cluster: Cluster, sceneOf: () => Scene): void {
   describe("of other tools keeps annotations that people wrote, and is not reported:", () => {
     it.for(tools.map((tool, index) => ({ ...tool, index })))("$tool", async ({ apply, index }) => {
-      const { kubectl, annotate, annotationsOf, lostOf } = actions(cluster, scene);
+      const { kubectl, annotate, annotationsOf, lostOf } = actions(cluster, sceneOf());
       const name = `tool-${index}`;
-      await scene.namespace.configMap(name, { a: "1" });
+      await sceneOf().namespace.configMap(name, { a: "1" });
       const manifest = (image: string) => {
         const pod = reads(name);
         const containers = pod.containers.map((each) => ({ ...each, image }));
         return workload(name, { ...pod, containers });
       };
       await kubectl([...apply, "-f", "-"], manifest("nginx"));
-      await newHash(cluster, scene.namespace.name, "Deployment", name);
+      await newHash(cluster, sceneOf().namespace.name, "Deployment", name);
       await kubectl([...apply, "-f", "-"], manifest("nginx:2"));
       await annotate(name, "hold=true");
       await kubectl([...apply, "-f", "-"], manifest("nginx"));
-      await scene.caughtUp();
+      await sceneOf().caughtUp();
       expect(await annotationsOf(name)).toMatchObject({ hold: "true", "update-on-config-change": "true" });
       expect(await lostOf(name)).toEqual([]);
     });
 
     it("helm rollback", async () => {
-      const { annotate, annotationsOf, lostOf } = actions(cluster, scene);
-      const ns = scene.namespace.name;
+      const { annotate, annotationsOf, lostOf } = actions(cluster, sceneOf());
+      const ns = sceneOf().namespace.name;
       const chart = await mkdtemp(join(tmpdir(), "wave-chart-"));
       await mkdir(join(chart, "templates"));
       await writeFile(join(chart, "Chart.yaml"), JSON.stringify({ apiVersion: "v2", name: "app", version: "1.0.0" }));
       await writeFile(join(chart, "values.yaml"), JSON.stringify({ image: "nginx" }));
       const web = JSON.stringify(workload("helm", reads("helm"), { annotations: optIn }));
       await writeFile(join(chart, "templates", "web.yaml"), web.replace('"nginx"', '"{{ .Values.image }}"'));
-      await scene.namespace.configMap("helm", { a: "1" });
+      await sceneOf().namespace.configMap("helm", { a: "1" });
       await helm(cluster, ["-n", ns, "install", "helm", chart]);
       await newHash(cluster, ns, "Deployment", "helm");
       await helm(cluster, ["-n", ns, "upgrade", "helm", chart, "--set", "image=nginx:2"]);
       await annotate("helm", "hold=true");
       await helm(cluster, ["-n", ns, "rollback", "helm", "1"]);
-      await scene.caughtUp();
+      await sceneOf().caughtUp();
       expect(await annotationsOf("helm")).toMatchObject({ hold: "true" });
       expect(await lostOf("helm")).toEqual([]);
       await rm(chart, { recursive: true });
     });
   });
-});
+}
