@@ -1,3 +1,5 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { reads } from "../admission/admitted.ts";
 import { until } from "../control-plane/wave-process.ts";
@@ -23,6 +25,19 @@ const ns = "shop";
 /** Returns the time at which a Pod became Ready, in whole seconds. */
 function readyAt({ status }: Pod): number {
   return Date.parse(status.conditions?.find(({ type }) => type === "Ready")?.lastTransitionTime ?? "");
+}
+
+/**
+ * Returns the lines that say why a create got no hash: the API server could not call the webhook (kube-proxy, or no Pod answered in
+ * time), or Wave allowed the request unchanged (a read took too long). Without a line, the webhook answered without a hash.
+ */
+function causesIn(folder: string): readonly string[] {
+  const logs = [join(dirname(folder), "kube-apiserver.log"), ...globSync(join(folder, "log/pods/*/*/*.log"))];
+  return logs
+    .filter((log) => existsSync(log))
+    .flatMap((log) => readFileSync(log, "utf8").split("\n"))
+    .filter((line) => /failing open|allowed unchanged/.test(line))
+    .map((line) => line.slice(0, 400));
 }
 
 describeOnNode("Wave when its Pods end", (node) => {
@@ -100,9 +115,11 @@ describeOnNode("Wave when its Pods end", (node) => {
       const lost = without.filter(({ at, end }) => end < from || at >= to);
       const seconds = lost.map(({ at }) => (at - endingSince) / 1_000);
       const ready = after.map((pod) => (readyAt(pod) - endingSince) / 1_000);
-      expect({ seconds, ready }, "creates without a hash, in seconds after Pods were told to end").toEqual({
+      const causes = lost.length === 0 ? [] : causesIn(node().folder).slice(-20);
+      expect({ seconds, ready, causes }, "creates without a hash, in seconds after Pods were told to end").toEqual({
         seconds: [],
         ready,
+        causes: [],
       });
     },
   );
