@@ -54,7 +54,8 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
         const config = toConfig(kind, object, compatibility);
         owners?.update(kind, object);
         if (held !== undefined && sameConfig(held, config)) return held;
-        const slim = { ...config, namespace: sharedString(config.namespace), keys: shared.list(config.keys) };
+        const { name } = held ?? config; // The store keeps the name of the first object.
+        const slim = { ...config, namespace: sharedString(config.namespace), name, keys: shared.list(config.keys) };
         return namespaceLimits.fit(held, slim, (exceeded) => withoutKeys(slim, exceeded));
       },
       same: sameConfig,

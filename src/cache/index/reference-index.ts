@@ -1,36 +1,29 @@
 // Which workloads read an object: by reference, by regular expression, and as an owner. In memory; knows no requests.
 import { sharedString } from "../../domain/syntax/shared-string.ts";
 
-/** Readers of a config object. A single reader, which is the usual case, is stored without a Set. */
-type Readers = Reader | Set<Reader>;
-
-interface Reader {
-  readonly workload: string;
-  configs: readonly Read[];
-}
-
-interface Read {
-  readonly config: string;
-  readers: Readers;
-}
+/** The keys of the workloads that read an object. A single reader, which is the usual case, is stored without a Set. */
+type Readers = string | Set<string>;
 
 /**
  * Maps workloads to the ConfigMaps and Secrets that they read, and back, whether these exist or not. Each key is stored once, as
- * a flat string.
+ * a shared string.
  */
 export class ReferenceIndex {
-  readonly #workloads = new Map<string, Reader>();
-  readonly #configs = new Map<string, Read>();
+  /** The keys of the objects that each workload reads, each once. */
+  readonly #configs = new Map<string, readonly string[]>();
+  readonly #readers = new Map<string, Readers>();
 
   /** Replaces the objects that a workload reads. The cost is proportional to the old and new keys. Same keys: no change. */
   set(workloadKey: string, configKeys: readonly string[]): void {
-    const reader = this.#workloads.get(workloadKey) ?? { workload: sharedString(workloadKey), configs: [] };
+    const before = this.#configs.get(workloadKey) ?? [];
     const keys = new Set(configKeys);
-    if (sameKeys(reader.configs, keys)) return;
-    for (const read of reader.configs) if (!keys.has(read.config)) this.#removeReader(read, reader);
-    reader.configs = [...keys].map((key) => this.#addReader(key, reader));
-    if (keys.size === 0) this.#workloads.delete(workloadKey);
-    else this.#workloads.set(reader.workload, reader);
+    if (before.length === keys.size && before.every((key) => keys.has(key))) return;
+    const workload = sharedString(workloadKey);
+    for (const key of before) if (!keys.has(key)) this.#removeReader(key, workload);
+    const configs = Array.from(keys, sharedString);
+    for (const key of configs) this.#addReader(key, workload);
+    if (configs.length === 0) this.#configs.delete(workload);
+    else this.#configs.set(workload, configs);
   }
 
   /** Removes a workload. The cost is proportional to its keys. */
@@ -40,36 +33,26 @@ export class ReferenceIndex {
 
   /** Returns the keys of the workloads that read an object. Do not change the index while you iterate over them. */
   workloadsOf(configKey: string): Iterable<string> {
-    const readers = this.#configs.get(configKey)?.readers;
+    const readers = this.#readers.get(configKey);
     if (readers === undefined) return [];
-    return readers instanceof Set ? readers.values().map(({ workload }) => workload) : [readers.workload];
+    return typeof readers === "string" ? [readers] : readers.values();
   }
 
   /** Number of workloads and of objects. Nothing remains of removed ones. */
   get size(): { readonly workloads: number; readonly configs: number } {
-    return { workloads: this.#workloads.size, configs: this.#configs.size };
+    return { workloads: this.#configs.size, configs: this.#readers.size };
   }
 
-  #addReader(configKey: string, reader: Reader): Read {
-    const read = this.#configs.get(configKey);
-    if (read === undefined) {
-      const first = { config: sharedString(configKey), readers: reader };
-      this.#configs.set(first.config, first);
-      return first;
-    }
-    if (read.readers instanceof Set) read.readers.add(reader);
-    else if (read.readers !== reader) read.readers = new Set([read.readers, reader]);
-    return read;
+  #addReader(config: string, workload: string): void {
+    const readers = this.#readers.get(config);
+    if (readers === undefined) this.#readers.set(config, workload);
+    else if (typeof readers !== "string") readers.add(workload);
+    else if (readers !== workload) this.#readers.set(config, new Set([readers, workload]));
   }
 
-  #removeReader(read: Read, reader: Reader): void {
-    if (read.readers instanceof Set) read.readers.delete(reader);
-    if (read.readers === reader || (read.readers instanceof Set && read.readers.size === 0)) {
-      this.#configs.delete(read.config);
-    }
+  #removeReader(config: string, workload: string): void {
+    const readers = this.#readers.get(config);
+    if (typeof readers === "object") readers.delete(workload);
+    if (readers === workload || (typeof readers === "object" && readers.size === 0)) this.#readers.delete(config);
   }
-}
-
-function sameKeys(reads: readonly Read[], keys: ReadonlySet<string>): boolean {
-  return reads.length === keys.size && reads.every(({ config }) => keys.has(config));
 }
