@@ -89,6 +89,9 @@ export function toWorkloadIfValid(
   }
 }
 
+/** Most workloads share this list. */
+const noMistakes: readonly Warning[] = [];
+
 /** Limit of the characters that are kept of an annotation if all of them together are too long. No hash or scheduler is longer. */
 export const maxKeptLength = 300;
 
@@ -103,6 +106,7 @@ function slimForm(
   if (metadata.name === undefined && metadata.generateName === undefined) throw new Error("metadata.name is missing");
   if (spec?.template?.spec === undefined)
     throw new Error(`${row.template.slice(1).replaceAll("/", ".")}.spec is missing`);
+  const { schedulerName } = spec.template.spec;
   const written: Annotations = metadata.annotations ?? {};
   const template = spec.template.metadata?.annotations;
   const { compatibility } = context;
@@ -137,13 +141,18 @@ function slimForm(
   const recordedHash = kept(withHash[hashAnnotation]);
   const pinned = templateSource === undefined ? kept(template?.[pinnedAnnotation]) : undefined;
   const policy = policyAnnotationsOf(annotations, "workload");
+  const mistakes =
+    isTooLong || controlledBy !== undefined
+      ? []
+      : [...mistakesOf(source, directives), ...(references.length > 0 ? inPlaceWarnings(row, object) : [])];
   const { byWaveAt, hashWrittenAt, editedBy, templateEditedAt } = lastWriters(metadata, row.template);
-  const workload = {
+  return {
     kind: row.id,
     row,
-    namespace: metadata.namespace,
-    name: metadata.name ?? "",
-    uid: metadata.uid ?? "",
+    namespace: sharedString(metadata.namespace),
+    name: sharedString(metadata.name ?? ""),
+    // The records of controllers keep it longer than the workload.
+    uid: sharedString(metadata.uid ?? ""),
     generation: metadata.generation ?? 0,
     resourceVersion: Number(metadata.resourceVersion ?? 0),
     deleting: isDeleting(metadata),
@@ -169,14 +178,11 @@ function slimForm(
     hasTemplateMetadata: spec.template.metadata !== undefined && spec.template.metadata !== null,
     hasTemplateAnnotations: template !== undefined && template !== null,
     // A scheduling hold on a template source belongs to that object.
-    schedulerName: templateSource === undefined ? spec.template.spec.schedulerName : undefined,
+    schedulerName: templateSource === undefined ? schedulerName && sharedString(schedulerName) : undefined,
     schedulerToRestore: kept(annotations[schedulingDisabled]),
     pausedByReloader: row.id === "Deployment" && optIn.state === "in" && isPausedByReloader(recorded, compatibility),
     oldFinalizer: hasOldFinalizer(metadata),
-    mistakes:
-      isTooLong || controlledBy !== undefined
-        ? []
-        : [...mistakesOf(source, directives), ...(references.length > 0 ? inPlaceWarnings(row, object) : [])],
+    mistakes: mistakes.length === 0 ? noMistakes : mistakes,
     policy: isTooLong ? shortPolicyAnnotations(policy, maxKeptLength) : policy,
     progress: row.progress(object, templateSource),
     createdAt: epochSeconds(metadata.creationTimestamp),
@@ -186,8 +192,9 @@ function slimForm(
     consecutiveRollouts: kept(annotations[consecutiveRollouts]),
     rolledIncomplete: kept(annotations[rolledIncomplete]),
     editedBy,
+    // The last field: all annotations have been read.
+    annotationReads: reads(isTooLong ? maxKeptLength : undefined),
   };
-  return { ...workload, annotationReads: reads(isTooLong ? maxKeptLength : undefined) };
 }
 
 /** Returns the references that the directives which opt the workload in request. */
