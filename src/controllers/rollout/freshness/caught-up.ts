@@ -29,7 +29,9 @@ function kindsOfPatterns({ peer, namespace }: Workload): readonly Pick<ConfigNam
 
 /** Reports whether the caches once matched what is recorded, so that a difference is a later change. */
 export function hasCaughtUp({ caughtUpWith }: Pick<Findings, "caughtUpWith">, workload: Workload): boolean {
-  return caughtUpWith === recordedOn(workload);
+  if (caughtUpWith === undefined) return false;
+  const { uid, hash, config } = caughtUpWith;
+  return uid === workload.uid && hash === workload.recordedHash && config === workload.recordedConfig;
 }
 
 /** Stores that the caches match what is recorded, if `plan`, made from the caches, shows this. */
@@ -38,15 +40,12 @@ export function recordCaughtUp(
   workload: Workload,
   plan: RolloutPlan,
 ): void {
-  if (plan.outcome === "current") findings.caughtUpWith = recordedOn(workload);
+  if (plan.outcome === "current") recordOwnWrite(findings, workload);
 }
 
 /** Stores that the caches match a write that was made from them. */
 export function recordOwnWrite(findings: Writable<Pick<Findings, "caughtUpWith">>, after: Workload): void {
-  findings.caughtUpWith = recordedOn(after);
-}
-
-/** Returns what a workload has recorded about the configuration of its Pods. */
-function recordedOn({ uid, recordedHash = "", recordedConfig = "" }: Workload): string {
-  return `${uid} ${recordedHash} ${recordedConfig}`;
+  if (hasCaughtUp(findings, after)) return;
+  // Only what is compared: the rest of a workload may be large.
+  findings.caughtUpWith = { uid: after.uid, hash: after.recordedHash, config: after.recordedConfig };
 }

@@ -10,12 +10,16 @@ export interface SeenAnnotations {
   readonly changedByUndo: readonly string[];
 }
 
+/** Most workloads share this list. */
+const none: readonly string[] = [];
+
 /** Returns the annotations to remember of a workload. A process that did not see the workload before the undo recognizes none. */
 export function seenAnnotations(seen: SeenAnnotations | undefined, workload: Workload): SeenAnnotations {
   const { uid } = workload;
   const { values } = workload.annotationReads;
-  if (seen === undefined || seen.uid !== uid) return { uid, values, changedByUndo: [] };
+  if (seen === undefined || seen.uid !== uid) return { uid, values, changedByUndo: none };
+  if (seen.values === values) return seen;
   const changed = changedUserAnnotations(seen.values, values);
-  if (changed.length === 0) return { ...seen, values };
-  return { uid, values, changedByUndo: isUndone(workload) ? changed : [] };
+  if (changed.length === 0) return { uid, values, changedByUndo: seen.changedByUndo };
+  return { uid, values, changedByUndo: isUndone(workload) ? changed : none };
 }

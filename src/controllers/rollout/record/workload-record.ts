@@ -29,7 +29,7 @@ export interface Findings {
       }
     | undefined;
   /** What was recorded on the workload when the caches last matched it; undefined if they never did. */
-  readonly caughtUpWith: string | undefined;
+  readonly caughtUpWith: RecordedConfiguration | undefined;
   /** Secrets that lists may omit and that did not exist when they were read. They are not read again before `until`. */
   readonly confirmedMissing: { readonly names: string; readonly until: number } | undefined;
   /** The verification of the hash that another controller recorded. */
@@ -73,6 +73,13 @@ export interface WorkloadRecord extends PacingRecord, Findings {
   readonly blockers: ReportedBlockers | undefined;
 }
 
+/** What was recorded on a workload about the configuration of its Pods. */
+export interface RecordedConfiguration {
+  readonly uid: string;
+  readonly hash: string | undefined;
+  readonly config: string | undefined;
+}
+
 /** A workload from a response to a write, or from a read after a conflict, while the cache held `cached`. */
 export interface NewerThanCache {
   readonly cached: Workload;
@@ -93,7 +100,7 @@ export interface ReportedBlockers {
   readonly repeatAt: number;
 }
 
-/** Returns the record of an unknown workload. */
+/** Returns the record of an unknown workload. One literal has all fields: V8 keeps fields after a spread in an array beside the object. */
 export function newRecord(): WorkloadRecord {
   return {
     state: undefined,
@@ -108,7 +115,18 @@ export function newRecord(): WorkloadRecord {
     logged: undefined,
     stuckPins: undefined,
     blockers: undefined,
-    ...findingsOf(undefined),
+    newerThanCache: undefined,
+    lastRollout: undefined,
+    progress: undefined,
+    uncertainWrite: undefined,
+    caughtUpWith: undefined,
+    confirmedMissing: undefined,
+    legacy: undefined,
+    pins: undefined,
+    unrestored: undefined,
+    checkAt: undefined,
+    annotations: undefined,
+    writtenPins: undefined,
   };
 }
 
