@@ -20,7 +20,8 @@ export class ReferenceIndex {
     if (before.length === keys.size && before.every((key) => keys.has(key))) return;
     const workload = sharedString(workloadKey);
     for (const key of before) if (!keys.has(key)) this.#removeReader(key, workload);
-    const configs = Array.from(keys, sharedString);
+    // An array from `Array.from` would have room for more.
+    const configs = [...keys].map(sharedString);
     for (const key of configs) this.#addReader(key, workload);
     if (configs.length === 0) this.#configs.delete(workload);
     else this.#configs.set(workload, configs);
