@@ -110,11 +110,16 @@ export function recordProgress(
   if (typeof before?.step === "number" && typeof step === "number" && step < before.step) return;
   const completeMs = before?.step === "complete" ? now - before.since : 0;
   const reached = typeof step === "number" ? step : step === "complete" ? Number.POSITIVE_INFINITY : undefined;
-  const advance =
-    before === undefined || (reached !== undefined && reached > before.highest)
-      ? { highest: reached ?? Number.NEGATIVE_INFINITY, advancedAt: now }
-      : { highest: before.highest, advancedAt: before.advancedAt };
-  findings.progress = { hash, step, since: now, completeMs: Math.max(before?.completeMs ?? 0, completeMs), ...advance };
+  const isAdvance = before === undefined || (reached !== undefined && reached > before.highest);
+  // No spread: V8 keeps fields after a spread in an array beside the object, for each workload.
+  findings.progress = {
+    hash,
+    step,
+    since: now,
+    completeMs: Math.max(before?.completeMs ?? 0, completeMs),
+    highest: isAdvance ? (reached ?? Number.NEGATIVE_INFINITY) : before.highest,
+    advancedAt: isAdvance ? now : before.advancedAt,
+  };
 }
 
 /** Returns the last rollout after a write of `plan`: this write if it makes new Pods. */
