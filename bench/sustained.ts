@@ -137,19 +137,28 @@ async function editFor({ client }: Plane, secrets: number, seconds: number): Pro
   return sent;
 }
 
-/** Resolves when Wave has written nothing for 2 s, with the time of its last write. */
+/**
+ * Resolves when Wave has written nothing for 2 s and no workload waits to be written, with the time of its last work. On a
+ * busy machine, the API server answers nothing for longer than that.
+ */
 async function quiet(wave: WaveProcess): Promise<number> {
   let last = { rolls: -1, at: 0 };
   await until(
     "Wave to be quiet",
     async () => {
-      const now = { rolls: rolls(await wave.metrics()), at: performance.now() };
-      if (now.rolls !== last.rolls) last = now;
+      const metrics = await wave.metrics();
+      const now = { rolls: rolls(metrics), at: performance.now() };
+      if (now.rolls !== last.rolls || waiting(metrics) > 0) last = now;
       return now.at - last.at > 2_000 ? true : undefined;
     },
     300_000,
   );
   return last.at;
+}
+
+function waiting(metrics: string): number {
+  const due = sum(metrics, "wave_workloads", 'state="due"');
+  return due + sum(metrics, "wave_queue_depth") + sum(metrics, "wave_write_permits_waiting");
 }
 
 function rolls(metrics: string): number {
