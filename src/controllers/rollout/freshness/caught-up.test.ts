@@ -49,6 +49,13 @@ const cases: readonly Case[] = [
     isFresh: false,
   },
   {
+    when: "the caches matched another recorded configuration",
+    matched: { ...stored, recordedConfig: "another" },
+    plan: roll,
+    synced: { default: 101 },
+    isFresh: false,
+  },
+  {
     when: "the caches matched a workload with another uid",
     matched: { ...stored, uid: "another" },
     plan: roll,
@@ -72,4 +79,11 @@ it.for([
   const findings = findingsOf(undefined);
   recordCaughtUp(findings, stored, planOf(value));
   expect(hasCaughtUp(findings, stored)).toBe(expected);
+});
+
+it("keeps nothing of a workload but what is compared, because only its namespace has a limit", () => {
+  const findings = findingsOf(undefined);
+  recordOwnWrite(findings, stored);
+  const { uid, recordedHash: hash, recordedConfig: config } = stored;
+  expect(findings.caughtUpWith).toEqual({ uid, hash, config });
 });
