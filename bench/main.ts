@@ -11,6 +11,7 @@ const parts: Readonly<Record<string, () => Promise<readonly string[] | undefined
   burst: async () => (await import("./burst-report.ts")).reportBurst(say),
   load: async () => (await import("./sustained-report.ts")).reportSustained(say),
   admission: async () => (await import("./replica-report.ts")).reportAdmission(say),
+  reloader: async () => (await import("./peers-report.ts")).reportReloader(say),
   peers: async () => (await import("./peers-report.ts")).reportPeers(say),
   pinning: async () => (await import("./pinning-report.ts")).reportPinning(say),
   image: async () => (await import("./image.ts")).reportImage(say),

@@ -48,8 +48,8 @@ const quotes: readonly Quote[] = [
     sentence:
       "one edit (p50), an edit for 500 Deployments, memory; without pacing | # ms, # s, # MiB | # ms, # s, # MiB | not measured | # ms, # s, # MiB",
     figures: () =>
-      ["Wave", "Wave in Go (`WAVE_IN_GO`: ./cmd/manager)", "Reloader (`RELOADER`: .)"].flatMap((name) => {
-        const [, oneEdit = "", fanOut, resident = ""] = row("peers", name);
+      ["Wave", "Wave in Go", "Reloader"].flatMap((name) => {
+        const [, oneEdit = "", fanOut, resident = ""] = row("reloader", name);
         return [oneEdit, seconds(fanOut), resident];
       }),
   },

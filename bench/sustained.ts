@@ -38,7 +38,8 @@ export interface SustainedFigures extends Size {
 }
 
 const namespaces = Array.from({ length: 10 }, (_, index) => `load-${index}`);
-const namespaceOf = (index: number) => namespaces[index % namespaces.length] ?? "";
+/** Ten Secrets in a row share a namespace: every tenth has a workload, and so each namespace has some. */
+const namespaceOf = (index: number) => namespaces[Math.floor(index / 10) % namespaces.length] ?? "";
 const perSecond = 500;
 
 /** Grows one cluster through the sizes; at each a Wave of its own sees edits for so long. */
