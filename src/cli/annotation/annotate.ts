@@ -31,6 +31,23 @@ export async function annotate(
 }
 
 /**
+ * Returns the current value of an annotation; undefined if the object does not have it.
+ * @throws CommandFailure if the object does not exist; otherwise whatever the client throws.
+ */
+export async function readAnnotation(
+  { client, source }: Pick<Cluster, "client" | "source">,
+  target: NamedObject,
+  annotation: WrittenAnnotation,
+): Promise<string | undefined> {
+  try {
+    const { metadata } = await client.request<KubeObject>({ method: "GET", path: pathOf(target) });
+    return metadata.annotations?.[annotationPrefix + annotation];
+  } catch (error) {
+    throw failureOf(error, target, source);
+  }
+}
+
+/**
  * Returns the time of the API server as RFC 3339, from a dry-run write. Wave compares times in annotations with times of the API
  * server, and the clock of this machine may be minutes off.
  */
@@ -43,19 +60,34 @@ export async function serverTime(cluster: Pick<Cluster, "client" | "source">, ta
 
 async function patch(
   { client, source }: Pick<Cluster, "client" | "source">,
-  { kind, resource, name, namespace }: NamedObject,
+  target: NamedObject,
   annotation: WrittenAnnotation,
   value: string | null,
   query: Readonly<Record<string, string>>,
 ): Promise<KubeObject> {
-  const path = resourcePath(resource, resource.namespaced ? { namespace, name } : { name });
   const body = { metadata: { annotations: { [annotationPrefix + annotation]: value } } };
   try {
-    return await client.request<KubeObject>({ method: "PATCH", path, query: { fieldManager, ...query }, body });
+    return await client.request<KubeObject>({
+      method: "PATCH",
+      path: pathOf(target),
+      query: { fieldManager, ...query },
+      body,
+    });
   } catch (error) {
-    if (!isNotFound(error)) throw error;
-    throw objectNotFound(kind, name, resource.namespaced ? namespace : undefined, source);
+    throw failureOf(error, target, source);
   }
+}
+
+function pathOf({ resource, name, namespace }: NamedObject): string {
+  return resourcePath(resource, resource.namespaced ? { namespace, name } : { name });
+}
+
+function failureOf(
+  error: unknown,
+  { kind, resource, name, namespace }: NamedObject,
+  source: Cluster["source"],
+): unknown {
+  return isNotFound(error) ? objectNotFound(kind, name, resource.namespaced ? namespace : undefined, source) : error;
 }
 
 /** Returns the command that removes an annotation of Wave from an object. */

@@ -55,7 +55,7 @@ export function annotationCommand<K extends string>(row: AnnotationCommandRow<K>
       ...help,
       usage: `wave ${name} KIND/NAME... [flags]`,
       usualFlags: ["namespace", ...Object.keys(otherFlags)],
-      details: [...details, "You need permission to patch the object. kubectl annotate has the same effect."],
+      details: [...details, "You need permission to get and patch the object. kubectl annotate has the same effect."],
       exits: {
         [exitCodes.done]: "Done, or there was nothing to do.",
         [exitCodes.no]: "An object was not found, or the command does not apply to it.",

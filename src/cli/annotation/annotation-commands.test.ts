@@ -50,6 +50,18 @@ describe("wave hold and wave release", () => {
     expect(await output("hold", "deploy/web")).toContain("The workload is up to date. No rollout is due.\n");
   });
 
+  it("release an object without a hold without a write, and say so", async () => {
+    const { output, read, env, namespace } = await scene();
+    expect(await output("release", "deploy/web")).toBe(
+      `deployment/web unchanged: it has no hold\nA rollout is due. ${noWave}\n`,
+    );
+    const { managedFields = [] } = (await read("deployments/web")).metadata;
+    expect(managedFields.map(({ manager }) => manager)).not.toContain("wave-cli");
+    expect(await output("release", "cm/page")).toContain("configmap/page unchanged: it has no hold\n");
+    const { out } = await runWave(["release", `namespace/${namespace}`], env);
+    expect(out).toContain(`namespace/${namespace} unchanged: it has no hold\n`);
+  });
+
   it("release one workload of a held Namespace with its own annotation", async () => {
     const { output, annotation, namespace, toBe, env } = await scene();
     expect((await runWave(["hold", `namespace/${namespace}`], env)).out).toBe(
@@ -60,6 +72,9 @@ describe("wave hold and wave release", () => {
       `deployment/web released; namespace/${namespace} stays held (undo: wave hold deployment/web -n ${namespace})\nA rollout is due. ${noWave}\n`,
     );
     expect(await annotation("deployments/web", "hold")).toBe("false");
+    expect(await output("release", "deploy/web")).toContain(
+      `deployment/web unchanged: the hold of namespace/${namespace} does not apply to it\n`,
+    );
     expect((await runWave(["release", `ns/${namespace}`], env)).code).toBe(0);
     await output("release", "deploy/web");
     expect(await annotation("deployments/web", "hold")).toBeUndefined();

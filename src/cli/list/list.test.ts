@@ -33,7 +33,7 @@ function cells(out: string): readonly (readonly string[])[] {
 
 describe("wave list", () => {
   it("shows every workload that opted in, with its state, up-to-date Pods and reason", async () => {
-    const { run, createConfigMap, editConfigMap, createWorkload, merge, roll, toBe } = await scene();
+    const { run, namespace, createConfigMap, editConfigMap, createWorkload, merge, roll, toBe } = await scene();
     await createConfigMap("page", "1");
     await createConfigMap("other", "1");
     await createWorkload("deployments/current");
@@ -45,6 +45,9 @@ describe("wave list", () => {
     await createWorkload("deployments/held", { annotations: { "wave.pusher.com/hold": "true" } });
     await createWorkload("deployments/waiting", { envFrom: [{ secretRef: { name: "db" } }] });
     await createWorkload("deployments/out", { annotations: { "wave.pusher.com/update-on-config-change": "false" } });
+    await createWorkload("deployments/deleted");
+    await merge("deployments/deleted", { metadata: { finalizers: ["example.com/stays"] } });
+    await fetch(`${sandbox.url}/apis/apps/v1/namespaces/${namespace}/deployments/deleted`, { method: "DELETE" });
     await createWorkload("deployments/unclear", { annotations: { "wave.pusher.com/update-on-config-change": "yes" } });
     await roll("deployments/current");
     await roll("statefulsets/behind");
@@ -58,6 +61,7 @@ describe("wave list", () => {
       ["NAME", "STATE", "UP-TO-DATE", "READY", "REASON"],
       ["daemonset/due", "due", "0/1", "1/1", "firstHash"],
       ["deployment/current", "current", "2/2", "2/2", "-"],
+      ["deployment/deleted", "ignored", "-", "-", "deleting"],
       ["deployment/held", "held", "0/2", "2/2", "hold"],
       ["deployment/unclear", "ignored", "-", "-", "unclear"],
       ["deployment/waiting", "waiting", "-", "-", "missing"],

@@ -1,6 +1,6 @@
 // `wave release KIND/NAME...`: removes the annotation of a hold. src/cli/annotation has the mechanism. With --scheduling-holds it undoes
 // what keeps Pods pending without Wave.
-import { annotate } from "../annotation/annotate.ts";
+import { annotate, readAnnotation } from "../annotation/annotate.ts";
 import { type AnnotationContext, annotationCommand, annotationFlags } from "../annotation/annotation-command.ts";
 import { nextStep } from "../annotation/next-step.ts";
 import { startsNow } from "../cluster/running-wave/wave-presence.ts";
@@ -33,6 +33,12 @@ const releaseObjects = annotationCommand({
   run: async (context, target) => {
     const before = await context.read(target);
     const value = before !== undefined && isHeldByNamespace(before) ? "false" : null;
+    if ((await readAnnotation(context, target, "hold")) === (value ?? undefined)) {
+      const why = value === null ? "it has no hold" : `the hold of namespace/${target.namespace} does not apply to it`;
+      context.print(`${objectName(target)} unchanged: ${why}`);
+      context.print(await effectOf(context, target));
+      return;
+    }
     await annotate(context, target, "hold", value);
     const still = value === null ? "" : `; namespace/${target.namespace} stays held`;
     context.print(`${objectName(target)} released${still} (undo: wave hold ${commandArguments(target)})`);

@@ -61,7 +61,7 @@ export function assessState(facts: StateFacts): AssessedState {
     case "ignore":
       return {
         state: "ignored",
-        because: facts.workload.optIn.state === "unclear" ? "unclear" : "",
+        because: becauseIgnored(facts.workload),
         message: reason,
         since: undefined,
       };
@@ -70,6 +70,11 @@ export function assessState(facts: StateFacts): AssessedState {
     default:
       return { state: "due", because: outcome, message: reason, since: dueSince };
   }
+}
+
+function becauseIgnored({ deleting, optIn }: Workload): string {
+  if (deleting) return "deleting";
+  return optIn.state === "unclear" ? "unclear" : "";
 }
 
 /** Assesses the last rollout of a workload for which nothing is due. */
