@@ -1,13 +1,19 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
 import { resourcePath, resources } from "../src/kube/api/resources.ts";
 import { startWave, until, type WaveProcess } from "../test/control-plane/wave-process.ts";
-import { createDeployment, type Plane, startPlane, times } from "./plane.ts";
+import { createDeployment, type Plane, quantile, startPlane, times } from "./plane.ts";
 import { watchHashes } from "./recorded-hashes.ts";
 import { closedAsTooSlow, sum } from "./scraped.ts";
 
 /** Many writes in a row, and whether reading kept up with them. */
 export interface BurstFigures {
   readonly what: string;
+  /** How many Deployments were written, each time. */
   readonly writes: number;
+  /** How many times. The figures are sums over all of them, unless they say otherwise. */
+  readonly times: number;
+  /** The median. */
   readonly seconds: number;
   /** Watches that the API server closed because their reader was too slow: its own count. */
   readonly closed: number;
@@ -22,6 +28,7 @@ export interface BurstFigures {
 }
 
 const namespace = "burst";
+const node = join(import.meta.dirname, "../bin/node");
 
 /** How large a burst is. */
 export interface Burst {
@@ -30,26 +37,29 @@ export interface Burst {
   readonly readers: number;
   /** The size of each Deployment in addition to what it needs, in bytes. */
   readonly padding: number;
-  /** Whether other controllers act on them, too. */
-  readonly workloads: boolean;
+  /** How many times the shared ConfigMap is edited. */
+  readonly edits: number;
+  /** How many other processes keep a core busy each. */
+  readonly busy: number;
 }
 
-/** First hashes for so many Deployments in a row, and then one edit of a ConfigMap that many of them read. */
+/** First hashes for so many Deployments in a row, and then edits of a ConfigMap that many of them read. */
 export async function measureBurst(burst: Burst): Promise<readonly BurstFigures[]> {
-  const { firstWrites, readers, padding, workloads } = burst;
-  const plane = await startPlane([namespace], { workloads });
+  const { firstWrites, readers, padding, edits, busy } = burst;
+  const plane = await startPlane([namespace]);
   const { client } = plane;
+  const others: ReturnType<typeof spawn>[] = [];
   try {
     const configMaps = resourcePath(resources.configMaps, { namespace });
     const create = (name: string) =>
       client.request({ method: "POST", path: configMaps, body: { metadata: { name }, data: { a: "0" } } });
     await create("all");
-    const size = { replicas: workloads ? 1 : 0, padding };
     await times(firstWrites, 32, async (index) => {
       if (index >= readers) await create(`own-${index}`);
       const configMap = index < readers ? "all" : `own-${index}`;
-      await createDeployment(client, namespace, `app-${index}`, { configMap }, size);
+      await createDeployment(client, namespace, `app-${index}`, { configMap }, { replicas: 0, padding });
     });
+    for (let each = 0; each < busy; each++) others.push(spawn(node, ["-e", "for (;;);"], { stdio: "ignore" }));
     const hashes = await watchHashes(client, namespace);
     const first = hashes.changed(firstWrites);
     const wave = await startWave([
@@ -57,18 +67,21 @@ export async function measureBurst(burst: Burst): Promise<readonly BurstFigures[
       "--update-rate=unlimited",
       "--log-level=warn",
     ]);
-    const figures = [await during(plane, wave, "first writes", firstWrites, () => first, { fromStart: true })];
-    const fanOut = hashes.changed(readers);
-    figures.push(
-      await during(plane, wave, "one edit", readers, async () => {
-        await client.request({ method: "PATCH", path: `${configMaps}/all`, body: { data: { a: "1" } } });
+    const firstFigures = await during(plane, wave, "first writes", firstWrites, () => first, { fromStart: true });
+    const edited: BurstFigures[] = [];
+    for (let edit = 1; edit <= edits; edit++) {
+      const fanOut = hashes.changed(readers);
+      const figures = await during(plane, wave, "an edit", readers, async () => {
+        await client.request({ method: "PATCH", path: `${configMaps}/all`, body: { data: { a: String(edit) } } });
         await fanOut;
-      }),
-    );
+      });
+      edited.push(figures);
+    }
     hashes.stop();
     await wave.stop();
-    return figures;
+    return [firstFigures, together(edited)];
   } finally {
+    for (const other of others) other.kill("SIGKILL");
     await plane.stop();
   }
 }
@@ -100,12 +113,32 @@ async function during(
   return {
     what,
     writes,
+    times: 1,
     seconds,
     closed: (await closedAsTooSlow(plane)) - closedBefore,
     restarts: sum(quiet, "wave_watch_restarts_total") - sum(before, "wave_watch_restarts_total"),
     delayMs: Math.max(...delays) * 1000,
     reads: reads(quiet) - reads(before),
     cpuSeconds: sum(quiet, "process_cpu_seconds_total") - sum(before, "process_cpu_seconds_total"),
+  };
+}
+
+function together(figures: readonly BurstFigures[]): BurstFigures {
+  const [first] = figures;
+  if (first === undefined) throw new Error("measure at least one edit");
+  const total = (of: (each: BurstFigures) => number) => figures.reduce((all, each) => all + of(each), 0);
+  return {
+    ...first,
+    times: figures.length,
+    seconds: quantile(
+      figures.map(({ seconds }) => seconds),
+      0.5,
+    ),
+    closed: total(({ closed }) => closed),
+    restarts: total(({ restarts }) => restarts),
+    delayMs: Math.max(...figures.map(({ delayMs }) => delayMs)),
+    reads: total(({ reads }) => reads),
+    cpuSeconds: total(({ cpuSeconds }) => cpuSeconds),
   };
 }
 

@@ -2,7 +2,7 @@ import { table } from "./report.ts";
 import { measureTrace, type TraceStep } from "./trace.ts";
 
 /** The numbers of other Deployments that are compared. */
-const sizes = [100, 2_000];
+const sizes = [100, 5_000];
 
 /** Where the time of one edit goes. */
 export async function reportTrace(say: (line: string) => void): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { resourcePath, resources } from "../src/kube/api/resources.ts";
 import { type AuditEvent, readAuditLog } from "../test/control-plane/control-plane.ts";
@@ -52,6 +52,7 @@ export async function measureTrace(others: number, edits = 300): Promise<readonl
     const first = hashes.changed(others + 1);
     const stop = await startMarkedWave(plane);
     await first;
+    await quiet(plane);
     // The first edits warm up client, server and Wave.
     for (let edit = 1; edit <= edits + 50; edit++) {
       const patched = hashes.changed(1);
@@ -64,6 +65,17 @@ export async function measureTrace(others: number, edits = 300): Promise<readonl
   } finally {
     await plane.stop();
   }
+}
+
+/** Resolves when no request was made for a second: Wave still reports the first hashes after it has written them. */
+async function quiet({ auditLog }: Plane): Promise<void> {
+  let size = 0;
+  await until("Wave to be quiet", async () => {
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const before = size;
+    size = statSync(auditLog).size;
+    return size === before ? true : undefined;
+  });
 }
 
 /** Starts Wave from its sources, with the flags of `bin/wave` and with marks. Returns the function that ends it. */
