@@ -1,6 +1,8 @@
 import { configResources } from "../../cache/live/live-configs.ts";
-import type { WorkloadRow } from "../../domain/model/workload.ts";
+import { standardForm } from "../../domain/model/kind-row.ts";
+import type { WorkloadObject, WorkloadRow } from "../../domain/model/workload.ts";
 import type { StoredKind } from "../../domain/references/references.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { describeManifest, inNamespace, type Manifest } from "./manifests/manifest.ts";
 import { manifestErrorTexts } from "./manifests/manifest-error-texts.ts";
@@ -34,7 +36,8 @@ const otherTimes = new Set([
 
 /**
  * Groups manifests by their type for Wave. A manifest without a namespace gets `namespace`. If a flag set that namespace (`given`), no
- * manifest may have another namespace, as in kubectl. Throws a UsageError for such a manifest, and for a duplicate object.
+ * manifest may have another namespace, as in kubectl. Throws a UsageError for such a manifest, for a duplicate object, and for a pod
+ * template with a field of another type than Wave reads.
  */
 export function desiredObjects(
   manifests: readonly Manifest[],
@@ -78,11 +81,22 @@ export function desiredObjects(
       throw new UsageError(manifestErrorTexts.duplicate(place, describeManifest(manifest), before));
     seen.set(id, place);
     const named: NamedManifest = { ...(isNamespace ? manifest : inNamespace(manifest, where)), name, namespace: where };
-    if (row !== undefined) wanted.workloads.push({ row, manifest: named });
-    else if (config !== undefined) wanted.configs.push({ kind: config, manifest: named });
+    if (row !== undefined) {
+      rejectMalformed(row, named);
+      wanted.workloads.push({ row, manifest: named });
+    } else if (config !== undefined) wanted.configs.push({ kind: config, manifest: named });
     else wanted.namespaces.push(named);
   }
   return { ...wanted, notes };
+}
+
+/** No API server has validated a manifest, not even one of a kind that Kubernetes defines. */
+function rejectMalformed({ template }: WorkloadRow, { object, place }: NamedManifest): void {
+  try {
+    standardForm({ template, isValidated: false }, object as WorkloadObject);
+  } catch (error) {
+    throw new UsageError(`${place}: ${errorText(error)}`);
+  }
 }
 
 /** Returns the API group: an object is the same in all versions of its group. */

@@ -343,6 +343,14 @@ describe("wave diff", () => {
       message: 'f.yaml:1: ConfigMap "default/a" is malformed: data has a value that is not a string, at key "port"',
     },
     {
+      text: "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {volumes: [null]}}}\n",
+      message: "f.yaml:1: spec.template.spec.volumes[0] is not an object",
+    },
+    {
+      text: "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: {name: app}}}}\n",
+      message: "f.yaml:1: spec.template.spec.containers is not a list",
+    },
+    {
       text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: other}\n",
       args: ["-n", "shop"],
       message: 'f.yaml:1: ConfigMap "a" is in namespace "other", but --namespace is "shop"',
