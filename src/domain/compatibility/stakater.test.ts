@@ -273,12 +273,19 @@ describe("an object that is only created or deleted", () => {
   });
 
   it("rolls together with a change, for other compatibilities, and if the flags enable it", () => {
-    expect(outcomeAfter([web], [configMap("web", {}), db])).toBe("recorded");
     expect(outcomeAfter([web], [configMap("web", { a: "2" }), db])).toBe("roll");
     expect(outcomeAfter([web], [web, db], allCompatibilities, { [updateOnConfigChange]: "true" })).toBe("roll");
     const withFlags: Policy = { ...allCompatibilities, compatibility: settingsWith({ reloadOnCreate: true }) };
     expect(outcomeAfter([web], [web, db], withFlags)).toBe("roll");
     expect(outcomeAfter([web, db], [web], withFlags)).toBe("recorded");
+  });
+
+  it("is a change of the object if only its keys came or went", () => {
+    const empty = configMap("web", {});
+    expect(outcomeAfter([empty], [web])).toBe("roll");
+    expect(outcomeAfter([web], [empty])).toBe("roll");
+    expect(outcomeAfter([], [empty])).toBe("current");
+    expect(outcomeAfter([db, web], [empty])).toBe("roll");
   });
 
   it("is tracked from then on", () => {

@@ -15,6 +15,11 @@ export interface ConfigView {
   readonly hash: string;
   /** Sorted by kind, namespace, name, key and digest, each once. */
   readonly entries: readonly ViewEntry[];
+  /**
+   * The keys, by `configKey`, of objects that exist and have none of the keys that the Pods read. The hash does not cover them. Undefined
+   * if there are none.
+   */
+  readonly emptyObjects?: ReadonlySet<string> | undefined;
   /** The hash of tracked and untracked objects together. Undefined if it is unknown or all objects are tracked. */
   readonly fullHash?: string | undefined;
   /** The versions of SecretProviderClasses to record beside the hash; undefined if the workload uses none. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { configKey } from "../references/references.ts";
 import { type Change, changesBetween } from "./changes.ts";
 import { type ViewEntry, viewOf } from "./hash.ts";
 import { describeChanges, describeMissing, describeWaiting } from "./messages.ts";
@@ -60,6 +61,15 @@ describe("changesBetween", () => {
 
   it("returns no keys if the whole object was added or removed", () => {
     expect(changes([entry("a", "1", "old")], [entry("a", "1", "young")])).toEqual(["old removed ", "young added "]);
+  });
+
+  it("returns the keys that came or went if the object existed before and after", () => {
+    const empty = { ...viewOf([]), emptyObjects: new Set([configKey(db)]) };
+    const filled = viewOf([entry("a", "1"), entry("b", "1")]);
+    const changed = [{ ...db, how: "changed", keys: ["a", "b"] }];
+    expect(changesBetween(empty, filled)).toEqual(changed);
+    expect(changesBetween(filled, empty)).toEqual(changed);
+    expect(changesBetween(empty, viewOf([]))).toEqual([]);
   });
 
   it("is empty for equal views", () => {

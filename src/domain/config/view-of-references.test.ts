@@ -29,22 +29,24 @@ describe("the view", () => {
     ["all keys as variables", { reads: "env" }],
     ["all keys as files", { reads: "files" }],
     ["named keys", { keys: ["a"] }],
-  ])("of %s is equal for an object that is missing, empty or has no referenced key", (_, reading) => {
+  ])("of %s has the same hash for an object that is missing, empty or has no referenced key", (_, reading) => {
     const references = [reference("web", { optional: true, ...reading })];
     const absent = viewOfReferences(references, lookupOf());
     expect(absent.entries).toEqual([]);
-    expect(viewOfReferences(references, lookupOf(configMap("web", {})))).toEqual(absent);
+    expect(absent.emptyObjects).toBeUndefined();
+    const empty = { ...absent, emptyObjects: new Set(["ConfigMap/default/web"]) };
+    expect(viewOfReferences(references, lookupOf(configMap("web", {})))).toEqual(empty);
     const unseen = reading.keys === undefined ? {} : { b: "1" };
-    expect(viewOfReferences(references, lookupOf(configMap("web", unseen)))).toEqual(absent);
+    expect(viewOfReferences(references, lookupOf(configMap("web", unseen)))).toEqual(empty);
     expect(viewOfReferences(references, lookupOf(configMap("web", { a: "1" }))).hash).not.toBe(absent.hash);
   });
 
-  it("of envFrom, but not of files, is equal for an object with only binaryData and a missing object", () => {
+  it("of envFrom, but not of files, has the same hash for an object with only binaryData and a missing object", () => {
     const hidden = binary({}, { a: hello });
     const env = [reference("web", { optional: true })];
-    expect(viewOfReferences(env, hidden)).toEqual(viewOfReferences(env, lookupOf()));
+    expect(viewOfReferences(env, hidden).hash).toBe(viewOfReferences(env, lookupOf()).hash);
     const files = [reference("web", { reads: "files", optional: true })];
-    expect(viewOfReferences(files, hidden)).not.toEqual(viewOfReferences(files, lookupOf()));
+    expect(viewOfReferences(files, hidden).hash).not.toBe(viewOfReferences(files, lookupOf()).hash);
   });
 
   it("is empty for objects that must only exist", () => {

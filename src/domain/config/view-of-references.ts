@@ -18,11 +18,22 @@ export interface Missing extends ConfigName {
  * entries, plus a sort of mostly sorted entries.
  */
 export function viewOfReferences(references: readonly Reference[], lookup: Lookup, key?: HashKey): ConfigView {
-  const entries = [
-    ...references.flatMap((reference) => entriesOf(reference, find(lookup, reference))),
-    ...hiddenFromEnv(references, lookup),
-  ];
-  return viewOf(entries, key);
+  const empty: Reference[] = [];
+  const read = references.flatMap((reference) => {
+    const config = find(lookup, reference);
+    const entries = entriesOf(reference, config);
+    if (entries.length === 0 && config !== undefined && reference.reads !== "existence") empty.push(reference);
+    return entries;
+  });
+  const view = viewOf([...read, ...hiddenFromEnv(references, lookup)], key);
+  const emptyObjects = withoutEntries(empty, view);
+  return emptyObjects.size === 0 ? view : { ...view, emptyObjects };
+}
+
+/** Returns the keys of the referenced objects of which a view has no entry. */
+function withoutEntries(references: readonly Reference[], { entries }: ConfigView): ReadonlySet<string> {
+  const objects = new Set(references.map(configKey));
+  return objects.size === 0 ? objects : objects.difference(new Set(entries.map(configKey)));
 }
 
 /** Returns the limit that the references exceed, without reading any key; undefined if they exceed none. */

@@ -38,6 +38,17 @@ describe("the last known view of a workload", () => {
     expect([views.of(key), views.entries]).toEqual([undefined, 0]);
   });
 
+  it("is replaced if an object without keys came or went, although the hash is the same", () => {
+    const { views, remember } = start();
+    const key = remember(3);
+    for (const emptyObjects of [new Set(["a"]), new Set(["b"]), undefined]) {
+      const newer: ConfigView = { ...view("v2:1", 3), ...(emptyObjects && { emptyObjects }) };
+      views.remember(key, newer);
+      expect(views.of(key)).toEqual(newer);
+    }
+    expect(views.entries).toBe(3);
+  });
+
   it("is not remembered with more than 256 keys, and no older view is kept instead", () => {
     const { views, remember, dropped } = start();
     const key = remember(256);

@@ -37,14 +37,19 @@ export class RememberedViews {
 
   /** Remembers a view instead of the one before. */
   remember(key: string, view: ConfigView): void {
-    if (this.#views.get(key)?.hash === view.hash) return;
+    const before = this.#views.get(key);
+    if (before?.hash === view.hash && sameObjects(before.emptyObjects, view.emptyObjects)) return;
     this.forget(key);
     const { length } = view.entries;
     if (length > maxViewEntries || (length > this.#longest && this.#entries + length > remainingEntries)) {
       this.#onDropped();
       return;
     }
-    this.#views.set(sharedString(key), { hash: sharedString(view.hash), entries: view.entries.map(copyOf) });
+    this.#views.set(sharedString(key), {
+      hash: sharedString(view.hash),
+      entries: view.entries.map(copyOf),
+      ...(view.emptyObjects && { emptyObjects: view.emptyObjects }),
+    });
     this.#entries += length;
     if (this.#entries > maxEntries) this.#makeRoom();
   }
@@ -64,6 +69,10 @@ export class RememberedViews {
       this.#onDropped();
     }
   }
+}
+
+function sameObjects(a: ConfigView["emptyObjects"], b: ConfigView["emptyObjects"]): boolean {
+  return (a?.size ?? 0) === (b?.size ?? 0) && (b?.isSubsetOf(a ?? b) ?? true);
 }
 
 /**
