@@ -122,7 +122,8 @@ async function run({ kubeconfig, namespace, port }: RelistingOptions): Promise<v
   process.send?.("serving");
   await running;
   await client.close();
-  process.disconnect();
+  // The parent may have gone first.
+  if (process.connected) process.disconnect();
 }
 
 if (import.meta.main) await run(JSON.parse(process.argv[2] ?? "{}"));

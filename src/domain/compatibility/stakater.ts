@@ -134,7 +134,7 @@ export const stakaterRows: readonly CompatibilityRow[] = [
     on: ["config"],
     values: '"true"',
     means: "No workload tracks this object.",
-    unlike: "Also applies to workloads that opt in with Wave annotations.",
+    unlike: "Also applies with Wave annotations.",
   },
 ];
 
