@@ -45,8 +45,8 @@ describe("the last known view of a workload", () => {
       const newer: ConfigView = { ...view("v2:1", 3), ...(emptyObjects && { emptyObjects }) };
       views.remember(key, newer);
       expect(views.of(key)).toEqual(newer);
+      expect(views.entries).toBe(emptyObjects === undefined ? 3 : 4);
     }
-    expect(views.entries).toBe(3);
   });
 
   it("is not remembered with more than 256 keys, and no older view is kept instead", () => {

@@ -25,7 +25,7 @@ export class RememberedViews {
     this.#onDropped = onDropped;
   }
 
-  /** The number of entries of all views. */
+  /** The number of entries of all views, with their objects without keys. */
   get entries(): number {
     return this.#entries;
   }
@@ -40,7 +40,7 @@ export class RememberedViews {
     const before = this.#views.get(key);
     if (before?.hash === view.hash && sameObjects(before.emptyObjects, view.emptyObjects)) return;
     this.forget(key);
-    const { length } = view.entries;
+    const length = lengthOf(view);
     if (length > maxViewEntries || (length > this.#longest && this.#entries + length > remainingEntries)) {
       this.#onDropped();
       return;
@@ -56,19 +56,26 @@ export class RememberedViews {
 
   /** Forgets the view of a workload. */
   forget(key: string): void {
-    this.#entries -= this.#views.get(key)?.entries.length ?? 0;
+    const view = this.#views.get(key);
+    if (view === undefined) return;
+    this.#entries -= lengthOf(view);
     this.#views.delete(key);
   }
 
   #makeRoom(): void {
-    const longestFirst = [...this.#views].sort(([, a], [, b]) => b.entries.length - a.entries.length);
-    for (const [key, { entries }] of longestFirst) {
+    const longestFirst = [...this.#views].sort(([, a], [, b]) => lengthOf(b) - lengthOf(a));
+    for (const [key, view] of longestFirst) {
       if (this.#entries <= remainingEntries) return;
-      this.#longest = entries.length - 1;
+      this.#longest = lengthOf(view) - 1;
       this.forget(key);
       this.#onDropped();
     }
   }
+}
+
+/** An object without keys counts as much as a key. */
+function lengthOf({ entries, emptyObjects }: ConfigView): number {
+  return entries.length + (emptyObjects?.size ?? 0);
 }
 
 function sameObjects(a: ConfigView["emptyObjects"], b: ConfigView["emptyObjects"]): boolean {
