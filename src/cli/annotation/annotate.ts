@@ -4,8 +4,9 @@ import { annotationPrefix } from "../../domain/references/annotations.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { isNotFound } from "../../kube/api/errors.ts";
 import { resourcePath } from "../../kube/api/resources.ts";
+import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 import type { Cluster } from "../command/cluster-command.ts";
-import { objectNotFound } from "../command/command-failure.ts";
+import { type CommandFailure, objectNotFound } from "../command/command-failure.ts";
 import { commandArguments, type NamedObject } from "../command/named-object.ts";
 
 /**
@@ -39,12 +40,9 @@ export async function readAnnotation(
   target: NamedObject,
   annotation: WrittenAnnotation,
 ): Promise<string | undefined> {
-  try {
-    const { metadata } = await client.request<KubeObject>({ method: "GET", path: pathOf(target) });
-    return metadata.annotations?.[annotationPrefix + annotation];
-  } catch (error) {
-    throw failureOf(error, target, source);
-  }
+  const object = await getIfExists<KubeObject>(client, { path: pathOf(target) });
+  if (object === undefined) throw notFound(target, source);
+  return object.metadata.annotations?.[annotationPrefix + annotation];
 }
 
 /**
@@ -74,7 +72,7 @@ async function patch(
       body,
     });
   } catch (error) {
-    throw failureOf(error, target, source);
+    throw isNotFound(error) ? notFound(target, source) : error;
   }
 }
 
@@ -82,12 +80,8 @@ function pathOf({ resource, name, namespace }: NamedObject): string {
   return resourcePath(resource, resource.namespaced ? { namespace, name } : { name });
 }
 
-function failureOf(
-  error: unknown,
-  { kind, resource, name, namespace }: NamedObject,
-  source: Cluster["source"],
-): unknown {
-  return isNotFound(error) ? objectNotFound(kind, name, resource.namespaced ? namespace : undefined, source) : error;
+function notFound({ kind, resource, name, namespace }: NamedObject, source: Cluster["source"]): CommandFailure {
+  return objectNotFound(kind, name, resource.namespaced ? namespace : undefined, source);
 }
 
 /** Returns the command that removes an annotation of Wave from an object. */

@@ -108,6 +108,11 @@ describe("wave hold and wave release", () => {
       out: "",
       err: expect.stringMatching(/^error: configmap "none" not found in namespace "annotate-\d+" [^\n]*\n$/),
     });
+    expect(await run("release", "cm/none")).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringMatching(/^error: configmap "none" not found in namespace "annotate-\d+" [^\n]*\n$/),
+    });
     sandbox.faults.add({ match: ({ method }) => method === "PATCH", action: { type: "status", status: 403 } });
     const { code, err } = await run("hold", "deploy/web");
     sandbox.faults.clear();

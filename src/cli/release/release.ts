@@ -36,12 +36,11 @@ const releaseObjects = annotationCommand({
     if ((await readAnnotation(context, target, "hold")) === (value ?? undefined)) {
       const why = value === null ? "it has no hold" : `the hold of namespace/${target.namespace} does not apply to it`;
       context.print(`${objectName(target)} unchanged: ${why}`);
-      context.print(await effectOf(context, target));
-      return;
+    } else {
+      await annotate(context, target, "hold", value);
+      const still = value === null ? "" : `; namespace/${target.namespace} stays held`;
+      context.print(`${objectName(target)} released${still} (undo: wave hold ${commandArguments(target)})`);
     }
-    await annotate(context, target, "hold", value);
-    const still = value === null ? "" : `; namespace/${target.namespace} stays held`;
-    context.print(`${objectName(target)} released${still} (undo: wave hold ${commandArguments(target)})`);
     context.print(await effectOf(context, target));
   },
 });

@@ -26,14 +26,11 @@ export function viewOfReferences(references: readonly Reference[], lookup: Looku
     return entries;
   });
   const view = viewOf([...read, ...hiddenFromEnv(references, lookup)], key);
-  const emptyObjects = withoutEntries(empty, view);
+  // Almost every view: nothing more is computed.
+  if (empty.length === 0) return view;
+  // Another reference may read keys of the same object.
+  const emptyObjects = new Set(empty.map(configKey)).difference(new Set(view.entries.map(configKey)));
   return emptyObjects.size === 0 ? view : { ...view, emptyObjects };
-}
-
-/** Returns the keys of the referenced objects of which a view has no entry. */
-function withoutEntries(references: readonly Reference[], { entries }: ConfigView): ReadonlySet<string> {
-  const objects = new Set(references.map(configKey));
-  return objects.size === 0 ? objects : objects.difference(new Set(entries.map(configKey)));
 }
 
 /** Returns the limit that the references exceed, without reading any key; undefined if they exceed none. */

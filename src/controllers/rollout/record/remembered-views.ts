@@ -48,7 +48,7 @@ export class RememberedViews {
     this.#views.set(sharedString(key), {
       hash: sharedString(view.hash),
       entries: view.entries.map(copyOf),
-      ...(view.emptyObjects && { emptyObjects: view.emptyObjects }),
+      emptyObjects: view.emptyObjects && new Set(Array.from(view.emptyObjects, sharedString)),
     });
     this.#entries += length;
     if (this.#entries > maxEntries) this.#makeRoom();
@@ -78,8 +78,10 @@ function lengthOf({ entries, emptyObjects }: ConfigView): number {
   return entries.length + (emptyObjects?.size ?? 0);
 }
 
-function sameObjects(a: ConfigView["emptyObjects"], b: ConfigView["emptyObjects"]): boolean {
-  return (a?.size ?? 0) === (b?.size ?? 0) && (b?.isSubsetOf(a ?? b) ?? true);
+const noObjects: ReadonlySet<string> = new Set();
+
+function sameObjects(a = noObjects, b = noObjects): boolean {
+  return a.size === b.size && a.isSubsetOf(b);
 }
 
 /**
