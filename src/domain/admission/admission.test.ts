@@ -22,6 +22,8 @@ import { toAdmissionObject } from "./admission-object.ts";
 const optIn = "wave.pusher.com/update-on-config-change";
 const schedulingHold = "wave.pusher.com/scheduling-disabled";
 const hash = "wave.pusher.com/config-hash";
+const pinned = "wave.pusher.com/pinned";
+const modeOf = "wave.pusher.com/mode";
 const pod = readsAll("ConfigMap", "web");
 const held = { ...pod, schedulerName: invalidScheduler };
 const web = configMap("web", { a: "1" });
@@ -207,6 +209,17 @@ describe("an UPDATE of the template", () => {
   it("gets the current hash even if it removed the old one", () => {
     expect(admit({ from: { pod, templateAnnotations: older }, to: { pod: newImage } }).state).toEqual(running(current));
   });
+
+  it.each(["observe", "roll"])(
+    "that reads nothing more gets neither a removed hash nor removed pins back in mode %s",
+    (mode) => {
+      const from = { pod, templateAnnotations: { ...older, [pinned]: "web=web-41e0c55f96" } };
+      const policy = { pinConfig: true };
+      const { plan, after } = admit({ from, to: { annotations: { [modeOf]: mode } }, policy });
+      expect(plan).toMatchObject({ outcome: "current", patch: undefined });
+      expect(after.spec?.template?.metadata?.annotations).toBeUndefined();
+    },
+  );
 
   it("is held if it references a missing object, and keeps its hash", () => {
     const to = { pod: readsAll("Secret", "db"), templateAnnotations: older };

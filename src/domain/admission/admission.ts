@@ -16,7 +16,7 @@ import type { JsonPatch } from "../syntax/json-patch.ts";
 import { forMissingAnnotations } from "../syntax/missing-annotations.ts";
 import { type AdmissionObject, annotationsOf, toAdmissionObject } from "./admission-object.ts";
 import { preconditionOf } from "./admission-precondition.ts";
-import { type AdmissionOutcome, type MutatedRequest, mutate, observe } from "./mutation.ts";
+import { type AdmissionOutcome, type MutatedRequest, mutate, observe, staysRecorded } from "./mutation.ts";
 import { annotationOperations, type HaltLookup, pinnedRequest, withUserAnnotations } from "./pinned-admission.ts";
 import { hasPartition, sameTemplates } from "./request-template.ts";
 import { changedUserAnnotations, isKubectlUndo, keptAnnotations } from "./undo-request.ts";
@@ -91,16 +91,12 @@ export function planAdmission(
   const keepsPods = keepsTemplate && !pinned.isUndo;
   const canBeHeld =
     workload.strategy.acceptsSchedulingHold && (before !== undefined || !hasPartition(requested.object));
-  const request: MutatedRequest = { workload, before: before?.workload, keepsPods, canBeHeld };
+  const request: MutatedRequest = { workload, plan, before: before?.workload, keepsPods, canBeHeld };
   const { mode } = rolloutPolicyOf(workload, policy);
-  const mutation = mode.value === "observe" ? observe(plan, request) : mutate(plan, request, policy);
+  const mutation = mode.value === "observe" ? observe(request) : mutate(request, policy);
   const { outcome, view } = mutation;
   const restoresPins =
-    before?.workload.recordedHash !== undefined &&
-    canBePinned(workload) &&
-    isOptedIn(workload, policy) &&
-    outcome !== "ignored" &&
-    (keepsPods || after.workload.recordedHash === undefined);
+    staysRecorded(request) && canBePinned(workload) && isOptedIn(workload, policy) && outcome !== "ignored";
   const templatePins = restoresPins ? before?.workload.pinned : after.workload.pinned;
   // The copies of a new pod template that gets no hash were stored for the one before.
   const isUnchecked = view === undefined && !keepsPods && !pinned.isUndo && policy.pinConfig === true;

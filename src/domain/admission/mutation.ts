@@ -26,6 +26,8 @@ export type AdmissionOutcome =
 /** What a request does to the Pods of a workload. */
 export interface MutatedRequest {
   readonly workload: Workload;
+  /** What is due for the workload. */
+  readonly plan: DuePlan;
   /** Undefined if the workload is being created. */
   readonly before: Workload | undefined;
   /** Whether the request replaces no Pod, apart from what Wave writes into the template. */
@@ -43,13 +45,13 @@ export interface Mutation {
 }
 
 /** Returns what `mode: observe` writes: it only restores a removed hash. */
-export function observe(plan: DuePlan, request: MutatedRequest): Mutation {
-  return plan.outcome === "ignore" ? { outcome: "ignored", operations: [] } : named("kept", keepHash(request));
+export function observe(request: MutatedRequest): Mutation {
+  return request.plan.outcome === "ignore" ? { outcome: "ignored", operations: [] } : named("kept", keepHash(request));
 }
 
 /** Returns what a plan writes: the hash, a scheduling hold, or the hash that the request removed. */
-export function mutate(plan: DuePlan, request: MutatedRequest, policy: Policy): Mutation {
-  const { workload, before } = request;
+export function mutate(request: MutatedRequest, policy: Policy): Mutation {
+  const { workload, before, plan } = request;
   switch (plan.outcome) {
     case "ignore":
       return { outcome: "ignored", operations: [] };
@@ -108,10 +110,20 @@ function mutateIncomplete(request: MutatedRequest, policy: Policy): Mutation {
   return { outcome: "waiting", operations: hash };
 }
 
-/** Restores the recorded hash if the request removed it, or changed it and nothing else in the template. */
-function keepHash({ workload, before, keepsPods }: MutatedRequest): readonly JsonPatchOperation[] {
-  if (before?.recordedHash === undefined || (workload.recordedHash !== undefined && !keepsPods)) return [];
+/** Restores the recorded hash if it stays. */
+function keepHash(request: MutatedRequest): readonly JsonPatchOperation[] {
+  const { workload, before } = request;
+  if (before?.recordedHash === undefined || !staysRecorded(request)) return [];
   return setHash(workload, before.recordedHash, before.hashAnnotation);
+}
+
+/**
+ * Reports whether the recorded hash and pins stay: the request removed the hash, or changed it and nothing else in the template. New Pods
+ * that read nothing need no hash, and the recorded one would not be theirs.
+ */
+export function staysRecorded({ workload, before, keepsPods, plan }: MutatedRequest): boolean {
+  if (before?.recordedHash === undefined) return false;
+  return keepsPods || (workload.recordedHash === undefined && plan.outcome !== "current");
 }
 
 function named(outcome: AdmissionOutcome, operations: readonly JsonPatchOperation[]): Mutation {
