@@ -75,6 +75,7 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 600000632, name: "a rollout to earlier content that some Pods still have", after: "restarts" },
   { seed: 610002262, name: "a scheduling hold of a workload that has opted out", after: "restarts" },
   { seed: 732003254, name: "a PUT of a pinned workload that reads nothing more", after: "restarts" },
+  { seed: 900000414, name: "a ConfigMap that was emptied while no replica led, as it was before", after: "restarts" },
   { seed: 607044, name: "a broken workload, and a leader whose clock is six minutes late", after: "restarts" },
 ];
 

@@ -33,19 +33,31 @@ const revision = (pinned: string, seconds: number, owner = "web", pod: object = 
   spec: { template: { metadata: { annotations: { "wave.pusher.com/pinned": pinned } }, spec: pod } },
 });
 
+/** Returns the metadata of a workload whose pins this field manager wrote. Wave wrote another field. */
+const ownedBy = (manager: string) => {
+  const pins = { "f:annotations": { "f:wave.pusher.com/pinned": {} } };
+  const rollouts = { "f:metadata": { "f:annotations": { "f:wave.pusher.com/consecutive-rollouts": {} } } };
+  return {
+    managedFields: [
+      { manager, operation: "Update", fieldsV1: { "f:spec": { "f:template": { "f:metadata": pins } } } },
+      { manager: "wave", operation: "Update", fieldsV1: rollouts },
+    ],
+  };
+};
+
 /** Returns the later pins of a workload that is undone to the first pins, and the number of requests. */
 async function laterPins(
   revisions: readonly object[],
   page: string | undefined,
   changedAt: number,
-  { refuse = false, pageSize = 200, others = {}, of = undone } = {},
+  { refuse = false, pageSize = 200, others = {}, of = undone, owner = "kubectl" } = {},
 ) {
   let requests = 0;
   const client = {
     request: async <T>({ path, query }: ApiRequest): Promise<T> => {
       requests++;
       if (refuse) throw new ApiError({ request: "list", status: 403, reason: "Forbidden", serverMessage: "" });
-      if (!path.endsWith("/replicasets")) return workloadObject(fixture) as T;
+      if (!path.endsWith("/replicasets")) return workloadObject({ ...fixture, metadata: ownedBy(owner) }) as T;
       const from = Number(query?.continue ?? 0);
       const to = from + pageSize;
       const metadata = to < revisions.length ? { continue: `${to}` } : {};
@@ -105,6 +117,10 @@ it("returns nothing if a person resumed the workload after the undo", async () =
   const editedAt = (time: string) => ({ ...resumed, templateEditedAt: Date.parse(time) / 1000 });
   expect((await laterPins(both, "2", 15, { of: editedAt("2026-01-01T00:00:00Z") })).pinned).toBeUndefined();
   expect((await laterPins(both, "2", 15, { of: editedAt("2026-01-01T00:02:00Z") })).pinned).toBe(second);
+});
+
+it("returns nothing if Wave wrote the pins, because the content was the first again", async () => {
+  expect(await laterPins(both, "2", 15, { owner: "wave" })).toEqual({ pinned: undefined, requests: 1 });
 });
 
 it("returns nothing without permission to list revisions", async () => {

@@ -6,7 +6,8 @@ import { podSelector } from "../../domain/pods/pod-selector.ts";
 import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
-import { epochSeconds } from "../../domain/references/field-managers.ts";
+import { pinnedAnnotation } from "../../domain/references/annotations.ts";
+import { epochSeconds, isWrittenByWave } from "../../domain/references/field-managers.ts";
 import { valueAtPointer } from "../../domain/syntax/json-patch.ts";
 import type { KubeList, KubeObject } from "../../kube/api/api-types.ts";
 import { isForbidden, isNotFound } from "../../kube/api/errors.ts";
@@ -35,7 +36,8 @@ interface Revision extends Pick<SeenPins, "pinned" | "references"> {
 /**
  * Returns the pins that a workload had before an undo that no Wave has seen: those of a revision that was created after the first revision with
  * its pins, and that has the live content. An edit after that revision is a new change. Returns undefined without such a revision, without
- * permission to read revisions, or if a person resumed the workload after its pod template was edited. Throws what requests throw.
+ * permission to read revisions, if Wave itself wrote the pins, or if a person resumed the workload after its pod template was edited. Throws what
+ * requests throw.
  */
 export async function readLaterPins(
   workload: Workload,
@@ -88,7 +90,10 @@ async function readRevisions(
   const { row, namespace, uid } = workload;
   if (row.replicaSetLabel === undefined) return [];
   const object = await client.request<WorkloadObject>({ method: "GET", path: workloadPath(workload), signal });
-  const { spec } = object;
+  const { metadata, spec } = object;
+  // A rollout to earlier content makes an earlier revision the current one, as an undo does.
+  const pins = [...row.template.split("/").slice(1), "metadata", "annotations", pinnedAnnotation];
+  if (metadata !== undefined && isWrittenByWave(metadata, pins)) return [];
   const [resource, template] =
     row.replicaSetLabel === ""
       ? ([resources.controllerRevisions, "/data/spec/template"] as const)

@@ -70,6 +70,14 @@ function hasFields(fieldsV1: unknown, path: readonly string[]): boolean {
 }
 
 /**
+ * Reports whether Wave wrote the value of a field: a change by another client ends the ownership of Wave. `path` has the names of the fields
+ * from the object on.
+ */
+export function isWrittenByWave({ managedFields }: WriteMetadata, path: readonly string[]): boolean {
+  return (managedFields ?? []).some(({ manager, fieldsV1 }) => manager === fieldManager && hasFields(fieldsV1, path));
+}
+
+/**
  * Returns when an object was last changed, in seconds since the epoch; its creation time if it never was; 0 if unknown. Ignores
  * writes of owner references and of annotations by Wave.
  */
