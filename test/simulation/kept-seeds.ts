@@ -1,5 +1,5 @@
 /** What runs have had since some time, oldest first. */
-const additions = ["pins and broken workloads", "restarts", "pins with pacing"] as const;
+const additions = ["pins and broken workloads", "restarts", "pins with pacing", "other releases"] as const;
 
 /** Something that runs did not have from the start. */
 export type Addition = (typeof additions)[number];
@@ -74,9 +74,13 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 600000213, name: "a hash that a person removed for the third time", after: "restarts" },
   { seed: 600000632, name: "a rollout to earlier content that some Pods still have", after: "restarts" },
   { seed: 610002262, name: "a scheduling hold of a workload that has opted out", after: "restarts" },
-  { seed: 732003254, name: "a PUT of a pinned workload that reads nothing more", after: "restarts" },
-  { seed: 900000414, name: "a ConfigMap that was emptied while no replica led, as it was before", after: "restarts" },
   { seed: 607044, name: "a broken workload, and a leader whose clock is six minutes late", after: "restarts" },
+  { seed: 732003254, name: "a PUT of a pinned workload that reads nothing more", after: "pins with pacing" },
+  {
+    seed: 900000414,
+    name: "a ConfigMap that was emptied while no replica led, as it was before",
+    after: "pins with pacing",
+  },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */

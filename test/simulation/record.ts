@@ -202,6 +202,8 @@ export interface WorldOptions {
   readonly broken?: boolean;
   /** Whether workloads are pinned. */
   readonly pinned?: boolean;
+  /** Whether people install manifests whose Pods read other configuration. */
+  readonly releases?: boolean;
   /** The pacing flags and the true wall-clock time; undefined: nothing is delayed. */
   readonly paced?: { readonly pacing: Pacing; readonly wall: () => number } | undefined;
 }

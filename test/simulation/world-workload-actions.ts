@@ -35,6 +35,11 @@ export const workloadActions: readonly Action[] = [
   { name: "annotate", weight: 3, act: (scene) => withWorkload(scene, (one) => annotate(scene, one)) },
 ];
 
+/** What only runs with other releases have. */
+export const releaseActions: readonly Action[] = [
+  { name: "install another release", weight: 8, act: (scene) => withWorkload(scene, (one) => release(scene, one)) },
+];
+
 /** Returns a kind. If Widgets exist, two of five are Widgets. */
 const withWidgets = [...workloadKinds, widgetKind, widgetKind];
 
@@ -105,6 +110,18 @@ async function helmUpgrade(scene: Scene, workload: Present): Promise<string> {
     () => scene.patch(now, "apply-patch+yaml", whole, "argocd", { force: "true" }),
   );
   return [...done, await upgrade()].join(", ");
+}
+
+/** Installs a manifest whose Pods read other configuration, without the writes of Wave. */
+function release(scene: Scene, workload: Present): Promise<string> {
+  const { dice, shape } = scene;
+  const { spec, ...manifest } = manifestOf(workload.object);
+  const { schedulerName } = spec.template.spec;
+  const pod = { ...(schedulerName !== undefined && { schedulerName }), ...somePodSpec(dice, shape) };
+  const whole = { ...manifest, spec: { ...spec, template: { ...spec.template, spec: pod } } };
+  return dice.chance(0.7)
+    ? scene.replace(workload, whole, "helm")
+    : scene.patch(workload, "apply-patch+yaml", whole, "argocd", { force: "true" });
 }
 
 /** Restores the stored manifest without the hash, like an owner that does not know Wave. */

@@ -5,7 +5,7 @@ import { configActions, createConfig, namespaceOf } from "./world-config-actions
 import { pacingActions, releaseAll } from "./world-pacing-actions.ts";
 import { chooseScenario, withPins } from "./world-scenarios.ts";
 import { Scene } from "./world-scene.ts";
-import { createWorkload, workloadActions } from "./world-workload-actions.ts";
+import { createWorkload, releaseActions, workloadActions } from "./world-workload-actions.ts";
 
 const always = [...configActions, ...workloadActions];
 
@@ -19,7 +19,11 @@ export function createWorld(options: WorldOptions): World {
   const found = options.widgets ? { ...chosen, workloadKinds: widgets } : chosen;
   const settings = options.pinned ? { ...found, pinConfig: true } : found;
   const scene = new Scene(options, dice, shape, settings);
-  const actions = paced === undefined ? always : [...always, ...pacingActions];
+  const actions = [
+    ...always,
+    ...(paced === undefined ? [] : pacingActions),
+    ...(options.releases ? releaseActions : []),
+  ];
   return {
     settings,
     async start() {

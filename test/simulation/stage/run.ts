@@ -2,6 +2,7 @@ import { webhookConfiguration } from "../../../src/webhook/certificates/configur
 import { judge } from "../judge.ts";
 import { mixedAtEnd } from "../judge-containers.ts";
 import { judgeEnd } from "../judge-end.ts";
+import { isOlderThan } from "../kept-seeds.ts";
 import type { BatchSettings, Life, Recording } from "../record.ts";
 import { createWorld } from "../world.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
@@ -81,7 +82,8 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     const worldRandom = random.stream("world").next;
     const pinned = choosePinning(random.stream("pinning"), seed, pacing !== undefined);
     const broken = pacing !== undefined && chooseBroken(random.stream("broken"), seed);
-    const has = { widgets: widgetsFrom !== undefined, pinned, broken };
+    const releases = random.stream("releases").chance(0.5) && !isOlderThan(seed, "other releases");
+    const has = { widgets: widgetsFrom !== undefined, pinned, broken, releases };
     const world = createWorld({ api, random: worldRandom, sleep: scheduler.sleep, history, paced, ...has });
     const { settings } = world;
     trace.line("", () => JSON.stringify(settings));
