@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { patched } from "./judge-reviews.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { isCopy, onlyPods, pinsOf, templateOf } from "./model-pins.ts";
-import { NamespaceTimeline, namespaceLateMs } from "./model-policy.ts";
+import { NamespaceTimeline, namespaceLateMs, saidOf } from "./model-policy.ts";
 import { placesOf, type WorkloadSpec } from "./model-reading.ts";
 import { search, standsFor } from "./model-search.ts";
 import { annotations, hasSchedulingHold, namedBy, optedIn, recordedHash, workloadResources } from "./model-workload.ts";
@@ -86,9 +86,13 @@ class PinsJudge {
     if (after === undefined || hasSchedulingHold(after)) return false;
     // The review of a workload that has not opted in only lifts a scheduling hold.
     const states = this.#namespaces.between(after.metadata.namespace, at - namespaceLateMs, at);
-    if (!states.every((namespace) => optedIn(after, this.#run.settings, namespace))) return false;
+    const { settings } = this.#run;
+    if (!states.every((namespace) => optedIn(after, settings, namespace))) return false;
+    // In mode observe, a removed hash comes back, whatever the new pod template reads.
+    const { pacing } = settings;
+    if (pacing !== undefined && states.some((namespace) => saidOf(after, namespace, pacing).observes)) return false;
     const find = (key: string) => this.#timeline.versions(key)[this.#timeline.at(key, rv)]?.object;
-    if (standsFor(namedBy(after, this.#run.settings), find).missing) return false;
+    if (standsFor(namedBy(after, settings), find).missing) return false;
     const since = Number(before?.metadata.resourceVersion ?? rv);
     return this.#run.reviews.some(
       (review) =>
