@@ -112,16 +112,17 @@ async function helmUpgrade(scene: Scene, workload: Present): Promise<string> {
   return [...done, await upgrade()].join(", ");
 }
 
-/** Installs a manifest whose Pods read other configuration, without the writes of Wave. */
+/**
+ * Installs a manifest whose Pods read other configuration, without the writes of Wave. A server-side apply would merge both pod specs, for
+ * example into a volume of two types, which a real API server rejects.
+ */
 function release(scene: Scene, workload: Present): Promise<string> {
   const { dice, shape } = scene;
   const { spec, ...manifest } = manifestOf(workload.object);
   const { schedulerName } = spec.template.spec;
   const pod = { ...(schedulerName !== undefined && { schedulerName }), ...somePodSpec(dice, shape) };
   const whole = { ...manifest, spec: { ...spec, template: { ...spec.template, spec: pod } } };
-  return dice.chance(0.7)
-    ? scene.replace(workload, whole, "helm")
-    : scene.patch(workload, "apply-patch+yaml", whole, "argocd", { force: "true" });
+  return scene.replace(workload, whole, "helm");
 }
 
 /** Restores the stored manifest without the hash, like an owner that does not know Wave. */
