@@ -75,10 +75,11 @@ export function excuseIn(
 
   /** Reports whether a rollout that is not complete delays others: it includes the change, and has not failed or its failure halts them. */
   function delays(other: StoredObject, changedAt: number): boolean {
-    const rolledAt = hashSetAt(other, history);
-    if (rolledAt === undefined || rolledAt < changedAt - slackMs - 2 * wallOffMs) return false;
-    // A complete workload waits for no workload that was broken before.
-    if (wasComplete(workload) && !couldShow(other, rolledAt, history)) return false;
+    const since = changedAt - slackMs - 2 * wallOffMs;
+    const rollouts = hashesSetAt(other, history).filter((rolledAt) => rolledAt >= since);
+    if (rollouts.length === 0) return false;
+    // A complete workload waits for no workload that was broken before the change. Rollouts after its failure change nothing.
+    if (wasComplete(workload) && !rollouts.some((rolledAt) => couldShow(other, rolledAt, history))) return false;
     const { rolloutTimeoutMs = 0, haltAfterFailures = 0 } = pacing ?? {};
     return haltAfterFailures > 0 || at - lastProgressOf(other, history) < rolloutTimeoutMs + slackMs + 2 * wallOffMs;
   }
@@ -129,10 +130,15 @@ function isRemovedAgain(hash: string, workload: StoredObject, history: readonly 
 }
 
 /** Returns when the recorded hash of a workload was last set; undefined if it has none. */
-function hashSetAt({ metadata: { uid } }: StoredObject, history: readonly HistoryEntry[]): number | undefined {
+function hashSetAt(workload: StoredObject, history: readonly HistoryEntry[]): number | undefined {
+  return hashesSetAt(workload, history).at(-1);
+}
+
+/** Returns each time at which a hash of a workload was set, oldest first. */
+function hashesSetAt({ metadata: { uid } }: StoredObject, history: readonly HistoryEntry[]): readonly number[] {
   const isSet = ({ before, after }: HistoryEntry) =>
     after?.metadata.uid === uid && recordedHash(after) !== undefined && recordedHash(after) !== recordedHash(before);
-  return history.findLast(isSet)?.at;
+  return history.filter(isSet).map(({ at }) => at);
 }
 
 /** Returns the first change of each object since a time that Pods can see. Undefined: since the start. */
