@@ -46,8 +46,12 @@ export async function readLaterPins(
   const ofWorkload = policyFor(workload, policy);
   const { resumedAt } = rolloutPolicyOf(workload, ofWorkload);
   if (resumedAt !== undefined && resumedAt >= workload.templateEditedAt * 1_000) return undefined;
+  if (workload.row.replicaSetLabel === undefined) return undefined;
   try {
-    const revisions = await readRevisions(workload, client, policy, signal);
+    const object = await client.request<WorkloadObject>({ method: "GET", path: workloadPath(workload), signal });
+    // A rollout to earlier content makes an earlier revision the current one, as an undo does.
+    if (hasPinsOfWave(workload, object)) return undefined;
+    const revisions = await readRevisions(workload, object, client, policy, signal);
     const own = revisions.filter(({ pinned }) => pinned === workload.pinned);
     // An edit of the pod template after the undo makes another revision with these pins.
     const since = Math.min(...own.map(({ createdAt }) => createdAt));
@@ -81,19 +85,19 @@ function isUndone(workload: Workload, revision: Revision, lookup: Lookup, policy
   return undo?.names.every(isOlder) ?? false;
 }
 
+function hasPinsOfWave({ row }: Workload, { metadata = {} }: WorkloadObject): boolean {
+  const template = row.template.split("/").slice(1);
+  return isWrittenByWave(metadata, [...template, "metadata", "annotations", pinnedAnnotation]);
+}
+
 async function readRevisions(
-  workload: Workload,
+  { row, namespace, uid }: Workload,
+  object: WorkloadObject,
   client: Pick<ApiClient, "request">,
   policy: ClusterPolicy,
   signal: AbortSignal,
 ): Promise<readonly Revision[]> {
-  const { row, namespace, uid } = workload;
-  if (row.replicaSetLabel === undefined) return [];
-  const object = await client.request<WorkloadObject>({ method: "GET", path: workloadPath(workload), signal });
-  const { metadata, spec } = object;
-  // A rollout to earlier content makes an earlier revision the current one, as an undo does.
-  const pins = [...row.template.split("/").slice(1), "metadata", "annotations", pinnedAnnotation];
-  if (metadata !== undefined && isWrittenByWave(metadata, pins)) return [];
+  const { spec } = object;
   const [resource, template] =
     row.replicaSetLabel === ""
       ? ([resources.controllerRevisions, "/data/spec/template"] as const)
