@@ -82,6 +82,7 @@ export const keptSeeds: readonly KeptSeed[] = [
     after: "pins with pacing",
   },
   { seed: 960000243, name: "a canary that was rolled again after its failure", after: "other releases" },
+  { seed: 990000035, name: "mixed Pods that were replaced just before a canary", after: "other releases" },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */

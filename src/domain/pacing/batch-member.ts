@@ -39,7 +39,7 @@ export interface MemberFacts {
   readonly completeSince: number | undefined;
   /** As in `StageFacts`. */
   readonly advancedAt: number | undefined;
-  /** The longest time for which the rollout of the recorded hash was complete, in milliseconds. */
+  /** The longest time for which the last rollout was complete, in milliseconds. */
   readonly completeMs: number;
   /** Whether a container of its new Pods restarts again and again. Default: not known. */
   readonly restarts?: boolean | undefined;

@@ -11,7 +11,7 @@ export interface Moment {
   readonly progressSince: number;
   /** When more Pods than before were replaced or available, in milliseconds since the epoch. Default: unknown. */
   readonly advancedAt?: number | undefined;
-  /** The longest time for which the rollout of the recorded hash was complete, in milliseconds. Default: unknown, as 0. */
+  /** The longest time for which the last rollout was complete, in milliseconds. Default: unknown, as 0. */
   readonly completeMs?: number;
   /** Whether a container of the Pods of the last rollout restarts again and again. Default: not known. */
   readonly restarts?: boolean;

@@ -15,6 +15,7 @@ import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { hasCaughtUp } from "../freshness/caught-up.ts";
 import { newestOf } from "../record/newest-workload.ts";
+import { progressOf } from "../record/pacing-record.ts";
 import type { WorkloadRecord } from "../record/workload-record.ts";
 
 /** What {@link membersOf} needs to know about workloads. */
@@ -92,14 +93,14 @@ function knownFrom(
   clock: Clock,
 ): Pick<MemberFacts, "held" | "lastWrite" | "completeSince" | "advancedAt" | "completeMs"> {
   const { progress, hold, lastRollout } = record ?? {};
+  const current = record && progressOf(record, workload);
   const onWall = (at: number) => clock.wall() - (clock.monotonic() - at);
   const isNewer = record !== undefined && hold?.changed !== undefined && hasCaughtUp(record, workload);
   return {
     held: hold && { changed: hold.changed && (isNewer ? hold.changed : noObjects) },
     lastWrite: lastRollout?.uid === workload.uid ? { hash: lastRollout.hash, at: onWall(lastRollout.at) } : undefined,
     completeSince: progress?.step === "complete" ? onWall(progress.since) : undefined,
-    advancedAt:
-      progress?.hash === workload.recordedHash && progress !== undefined ? onWall(progress.advancedAt) : undefined,
-    completeMs: progress?.hash === workload.recordedHash ? (progress?.completeMs ?? 0) : 0,
+    advancedAt: current && onWall(current.advancedAt),
+    completeMs: current?.completeMs ?? 0,
   };
 }

@@ -33,12 +33,14 @@ export interface UnsettledChanges {
 /** The last write to a pod template, and the uid of the workload. */
 export type LastRollout = NonNullable<Moment["lastWrite"]> & { readonly uid: string };
 
-/** How far the rollout of a hash is. Times are in monotonic milliseconds. */
+/** How far a rollout is. Times are in monotonic milliseconds. */
 export interface ProgressRecord {
   readonly hash: string | undefined;
+  /** When Wave rolled the workload, in seconds since the epoch: a rollout with an unchanged hash makes new Pods, too. */
+  readonly rolledAt: number;
   readonly step: number | string;
   readonly since: number;
-  /** The highest step of this hash, and since when: a Pod that becomes ready again and again is no progress. */
+  /** The highest step of this rollout, and since when: a Pod that becomes ready again and again is no progress. */
   readonly highest: number;
   readonly advancedAt: number;
   /** How long the rollout was complete before this step, in milliseconds: a complete rollout that loses a Pod has not failed. */
@@ -98,14 +100,23 @@ export function changesAfter(
   return { first: last, last, storedFrom: lastStored, lastStored };
 }
 
+/** Returns how far the last rollout of a workload is; undefined if only an earlier rollout is known. */
+export function progressOf(
+  { progress }: { readonly progress: ProgressRecord | undefined },
+  { recordedHash, rolledAt }: Pick<Workload, "recordedHash" | "rolledAt">,
+): ProgressRecord | undefined {
+  return progress?.hash === recordedHash && progress?.rolledAt === rolledAt ? progress : undefined;
+}
+
 /** Stores how far the rollout is, and since when. The loss of a Pod is no step back: the time before it stays. */
 export function recordProgress(
   findings: { progress: ProgressRecord | undefined },
-  { recordedHash: hash, progress }: Workload,
+  workload: Pick<Workload, "recordedHash" | "rolledAt" | "progress">,
   now: number,
 ): void {
+  const { recordedHash: hash, rolledAt, progress } = workload;
   const step = progress.state === "progressing" ? progress.step : progress.state;
-  const before = findings.progress?.hash === hash ? findings.progress : undefined;
+  const before = progressOf(findings, workload);
   if (before?.step === step) return;
   if (typeof before?.step === "number" && typeof step === "number" && step < before.step) return;
   const completeMs = before?.step === "complete" ? now - before.since : 0;
@@ -114,6 +125,7 @@ export function recordProgress(
   // No spread: V8 keeps fields after a spread in an array beside the object, for each workload.
   findings.progress = {
     hash,
+    rolledAt,
     step,
     since: now,
     completeMs: Math.max(before?.completeMs ?? 0, completeMs),
