@@ -16,9 +16,9 @@ const pacing: Pacing = {
 const settings = { webhooks: false, schedulingHold: true, crossNamespace: "granted", namespaces: undefined, pacing };
 const at = 1_000_000;
 
-/** A Deployment that reads ConfigMap "page". Not complete: its last Pod is missing. */
-function deployment(name: string, hash: string | undefined, isComplete: boolean): StoredObject {
-  const container = { name: "app", envFrom: [{ configMapRef: { name: "page" } }] };
+/** A Deployment that reads a ConfigMap. Not complete: its last Pod is missing. */
+function deployment(name: string, hash: string | undefined, isComplete: boolean, reads = "page"): StoredObject {
+  const container = { name: "app", envFrom: [{ configMapRef: { name: reads } }] };
   const annotations = hash === undefined ? {} : { "wave.pusher.com/config-hash": hash };
   const pods = isComplete ? 1 : 0;
   return {
@@ -64,6 +64,11 @@ const begin: readonly Step[] = [
   [0, "world", page("1")],
   [100_000, "wave", deployment("late", "v2:old", true)],
 ];
+/** The workload reads the ConfigMap only since its hash was set. */
+const beginsToRead: readonly Step[] = [
+  [600_000, "wave", deployment("late", "v2:old", true, "other")],
+  [700_000, "world", deployment("late", "v2:old", true)],
+];
 const edit: Step = [500_000, "world", page("2")];
 const rolled = (time: number, isComplete: boolean): Step => [
   time,
@@ -87,6 +92,18 @@ const cases: readonly [string, readonly Step[], Partial<Pacing>, string | undefi
   [
     "a workload that was not complete before this change either",
     [...begin, rolled(100_000, false), edit, rolled(520_000, false)],
+    {},
+    undefined,
+  ],
+  [
+    "a workload that is not complete after the last change of an object that is read only since the hash was set",
+    [...begin, rolled(200_000, true), edit, rolled(520_000, false), ...beginsToRead],
+    {},
+    "batch",
+  ],
+  [
+    "a workload that is not complete since before that change",
+    [...begin, rolled(400_000, false), edit, ...beginsToRead],
     {},
     undefined,
   ],

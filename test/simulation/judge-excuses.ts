@@ -53,9 +53,15 @@ export function excuseIn(
   if (hash !== undefined && removalsOf(hash, workload, history) >= mostWrites) return "reverted";
   return pacing.maxConcurrent > 0 && !said.alone && waitsForOthers() ? "batch" : undefined;
 
-  /** Returns the changes that this workload still needs. */
+  /** Returns the changes that this workload still needs. Of an object that it reads only since its hash was set, the last one. */
   function changesOf(): ReadonlyMap<string, number> {
-    return changesSince(isKnownRolled(workload) ? hashSetAt(workload, history) : undefined, named, history);
+    const setAt = isKnownRolled(workload) ? hashSetAt(workload, history) : undefined;
+    const namedThen = setAt && namedBy(setAt.after, settings);
+    const isNew = (one: Named) => namedThen !== undefined && !readsAlike(one, namedThen, find(one.key));
+    const [added, others] = [named.filter(isNew), named.filter((one) => !isNew(one))];
+    const changes = new Map(changesSince(setAt?.at, others, history));
+    for (const { key } of added) changes.set(key, lastChangeOf(key, history));
+    return changes;
   }
 
   /** Reports whether another workload has begun to roll for a change that this workload still needs, and is not complete. */
@@ -76,10 +82,10 @@ export function excuseIn(
   /** Reports whether a rollout that is not complete delays others: it includes the change, and has not failed or its failure halts them. */
   function delays(other: StoredObject, changedAt: number): boolean {
     const since = changedAt - slackMs - 2 * wallOffMs;
-    const rollouts = hashesSetAt(other, history).filter((rolledAt) => rolledAt >= since);
+    const rollouts = hashesSetAt(other, history).filter((set) => set.at >= since);
     if (rollouts.length === 0) return false;
     // A complete workload waits for no workload that was broken before the change. Rollouts after its failure change nothing.
-    if (wasComplete(workload) && !rollouts.some((rolledAt) => couldShow(other, rolledAt, history))) return false;
+    if (wasComplete(workload) && !rollouts.some((set) => couldShow(other, set.at, history))) return false;
     const { rolloutTimeoutMs = 0, haltAfterFailures = 0 } = pacing ?? {};
     return haltAfterFailures > 0 || at - lastProgressOf(other, history) < rolloutTimeoutMs + slackMs + 2 * wallOffMs;
   }
@@ -129,16 +135,35 @@ function isRemovedAgain(hash: string, workload: StoredObject, history: readonly 
   return writtenAt !== undefined && at < writtenAt + waitMs + slackMs;
 }
 
+/** A time at which a hash of a workload was set, and the workload with it. */
+interface HashSet {
+  readonly at: number;
+  readonly after: StoredObject;
+}
+
 /** Returns when the recorded hash of a workload was last set; undefined if it has none. */
-function hashSetAt(workload: StoredObject, history: readonly HistoryEntry[]): number | undefined {
+function hashSetAt(workload: StoredObject, history: readonly HistoryEntry[]): HashSet | undefined {
   return hashesSetAt(workload, history).at(-1);
 }
 
 /** Returns each time at which a hash of a workload was set, oldest first. */
-function hashesSetAt({ metadata: { uid } }: StoredObject, history: readonly HistoryEntry[]): readonly number[] {
-  const isSet = ({ before, after }: HistoryEntry) =>
-    after?.metadata.uid === uid && recordedHash(after) !== undefined && recordedHash(after) !== recordedHash(before);
-  return history.filter(isSet).map(({ at }) => at);
+function hashesSetAt({ metadata: { uid } }: StoredObject, history: readonly HistoryEntry[]): readonly HashSet[] {
+  return history.flatMap(({ at, before, after }) => {
+    if (after?.metadata.uid !== uid || recordedHash(after) === undefined) return [];
+    return recordedHash(after) === recordedHash(before) ? [] : [{ at, after }];
+  });
+}
+
+/** Reports whether a workload that named `before` saw the same of an object as one that names `now`. */
+function readsAlike(now: Named, before: readonly Named[], object: StoredObject | undefined): boolean {
+  const same = before.find(({ key }) => key === now.key);
+  return same !== undefined && now.partOf(object).bytes.equals(same.partOf(object).bytes);
+}
+
+/** Returns when an object last changed, by its key; 0 if it did not change. */
+function lastChangeOf(key: string, history: readonly HistoryEntry[]): number {
+  const rv = new ConfigTimeline(history).versions(key).at(-1)?.rv;
+  return history.findLast((entry) => entry.rv === rv)?.at ?? 0;
 }
 
 /** Returns the first change of each object since a time that Pods can see. Undefined: since the start. */

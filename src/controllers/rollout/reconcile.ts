@@ -23,7 +23,7 @@ import { doneOutcome, outcomeWithoutCache, recordUncertainWrite, writtenOutcome 
 import { readUnlisted } from "./freshness/unlisted-secrets.ts";
 import { recordNewest, takeNewest } from "./record/newest-workload.ts";
 import type { ReconcileOutcome } from "./record/outcome.ts";
-import { lastRolloutAfter, momentOf, recordProgress } from "./record/pacing-record.ts";
+import { lastRolloutAfter, momentOf, recordCurrent, recordProgress } from "./record/pacing-record.ts";
 import type { RememberedViews } from "./record/remembered-views.ts";
 import { seenAnnotations } from "./record/seen-annotations.ts";
 import { hasOtherTemplate, seenPins, unrestoredPins } from "./record/seen-pins.ts";
@@ -200,10 +200,11 @@ function planNow(
   { clock, policy, views, restarts }: ReconcileOptions,
 ): RolloutPlan {
   const now = clock.monotonic();
-  recordProgress(findings, workload, now);
+  recordProgress(findings, workload, policy.pacing?.soakMs ?? 0, now);
   const moment = { ...momentOf(record, findings, workload, clock), restarts: restarts(workload) };
   const workloadPolicy = policyFor(workload, policy);
   const decided = planRollout(workload, lookup, workloadPolicy, views.of(key), moment);
+  if (decided.outcome === "current") recordCurrent(findings, now);
   const lost = lostAnnotations(findings.annotations?.changedByUndo ?? []);
   const notRestored = unrestoredPins(findings.unrestored, workload, decided);
   const plan = { ...decided, warnings: [...decided.warnings, ...lost, ...notRestored] };

@@ -4,6 +4,7 @@ import { workloadKey } from "../model/workload.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { batchMember, type MemberFacts } from "./batch-member.ts";
+import type { PassedRollout } from "./stage.ts";
 
 const changedAt = 1_000_000;
 const now = changedAt + 60_000;
@@ -38,6 +39,13 @@ function stageWith(change: Partial<MemberFacts>, of: object = {}, at = now) {
 const before = { rolledAt: changedAt / 1_000 - 30 };
 const inItsSecond = { rolledAt: changedAt / 1_000 };
 const stuckInItsSecond = { ...inItsSecond, progress: { state: "progressing" } };
+const failing = { progress: { state: "failed" } };
+/** A rollout that passed, between the change and the last rollout. */
+const passed = (rollout: Partial<PassedRollout> = {}): PassedRollout => ({
+  rolledAt: changedAt + 10_000,
+  currentAt: changedAt + 10_000,
+  ...rollout,
+});
 const unhashed = { recordedHash: undefined };
 const cases: readonly [string, Partial<MemberFacts>, object, string | undefined][] = [
   ["rolled after the change", {}, {}, "passed"],
@@ -56,6 +64,14 @@ const cases: readonly [string, Partial<MemberFacts>, object, string | undefined]
   ["lost the hash of the last write", { lastWrite: { at: now - 20_000, hash: "v2:other" } }, {}, undefined],
   ["has the hash of the last write", { lastWrite: { at: now - 20_000, hash: "v2:new" } }, {}, "passed"],
   ["was complete and no longer is", { completeMs: 10_000 }, { progress: { state: "progressing" } }, "passed"],
+  ["fails after it had passed with the change", { lastPassed: passed() }, failing, "passed"],
+  ["fails, and had passed before the change", { lastPassed: passed({ rolledAt: changedAt }) }, failing, "failed"],
+  [
+    "fails, and had passed by a write in progress during the change",
+    { lastPassed: passed({ currentAt: changedAt + 500 }) },
+    failing,
+    "failed",
+  ],
   ["is not complete", { completeMs: 9_999 }, { progress: { state: "progressing" } }, "underWay"],
 ];
 

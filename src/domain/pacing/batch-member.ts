@@ -6,7 +6,7 @@ import type { RolloutPolicy } from "../policy/rollout-policy.ts";
 import type { BatchMember } from "./batches.ts";
 import { hasLostHash } from "./lost-hash.ts";
 import type { LastWrite } from "./moment.ts";
-import { type Stage, stageOf } from "./stage.ts";
+import { type PassedRollout, type Stage, stageOf } from "./stage.ts";
 
 /**
  * The position of a workload for one change: "admitted" (and not written yet), "admittedIncomplete" (the same, and it was not complete when it was
@@ -41,6 +41,8 @@ export interface MemberFacts {
   readonly advancedAt: number | undefined;
   /** The longest time for which the last rollout was complete, in milliseconds. */
   readonly completeMs: number;
+  /** As in `StageFacts`. */
+  readonly lastPassed?: PassedRollout | undefined;
   /** Whether a container of its new Pods restarts again and again. Default: not known. */
   readonly restarts?: boolean | undefined;
 }
@@ -81,6 +83,7 @@ function stageAt(
     completeSince,
     advancedAt,
     completeMs,
+    lastPassed,
     restarts,
   }: MemberFacts,
   config: string,
@@ -115,6 +118,7 @@ function stageAt(
       advancedAt,
       restarts,
       soaked: completeMs >= Math.max(1, flags.soakMs),
+      lastPassed,
       resumed: policy.resumedAt,
     },
     flags,

@@ -8,6 +8,7 @@ import {
   type QueuePosition,
 } from "../../../domain/pacing/batch-member.ts";
 import type { BatchMember } from "../../../domain/pacing/batches.ts";
+import type { PassedRollout } from "../../../domain/pacing/stage.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import { noPolicy } from "../../../domain/policy/policy-annotations.ts";
@@ -15,7 +16,7 @@ import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { hasCaughtUp } from "../freshness/caught-up.ts";
 import { newestOf } from "../record/newest-workload.ts";
-import { progressOf } from "../record/pacing-record.ts";
+import { type ProgressRecord, progressOf } from "../record/pacing-record.ts";
 import type { WorkloadRecord } from "../record/workload-record.ts";
 
 /** What {@link membersOf} needs to know about workloads. */
@@ -91,7 +92,7 @@ function knownFrom(
   record: WorkloadRecord | undefined,
   workload: Workload,
   clock: Clock,
-): Pick<MemberFacts, "held" | "lastWrite" | "completeSince" | "advancedAt" | "completeMs"> {
+): Pick<MemberFacts, "held" | "lastWrite" | "completeSince" | "advancedAt" | "completeMs" | "lastPassed"> {
   const { progress, hold, lastRollout } = record ?? {};
   const current = record && progressOf(record, workload);
   const onWall = (at: number) => clock.wall() - (clock.monotonic() - at);
@@ -102,5 +103,10 @@ function knownFrom(
     completeSince: progress?.step === "complete" ? onWall(progress.since) : undefined,
     advancedAt: current && onWall(current.advancedAt),
     completeMs: current?.completeMs ?? 0,
+    lastPassed: current && lastPassedOf(current, onWall),
   };
+}
+
+function lastPassedOf({ lastPassed }: ProgressRecord, onWall: (at: number) => number): PassedRollout | undefined {
+  return lastPassed && { rolledAt: lastPassed.rolledAt * 1000, currentAt: onWall(lastPassed.currentAt) };
 }

@@ -397,6 +397,30 @@ describe("a halted change", () => {
   });
 });
 
+describe("a workload that fails with a later change", () => {
+  it("does not halt the earlier change with which it was complete for the soak time", async () => {
+    const { cluster, annotate, add, editConfig, pass, rolled, breakRollouts, halted } = await steady(3, {
+      haltAfterFailures: 1,
+    });
+    await cluster.create(configMaps, { metadata: { name: "second" }, data: { v: "0" } });
+    const readsBoth = [{ configMapRef: { name: "second" } }, { configMapRef: { name: "web" } }];
+    await add("both", {}, "default", { containers: [{ name: "main", image: "nginx", envFrom: readsBoth }] });
+    await pass(700_000, 100_000);
+    await annotate("web-2", "hold", "true");
+    await pass(2_000);
+    rolled.length = 0;
+    await editConfig("1");
+    await pass(60_000);
+    expect(rolled).toEqual(["both", "web-0", "web-1"]);
+    breakRollouts((name) => name === "both");
+    await cluster.edit(configMaps, "second", { data: { v: "bad" } });
+    await pass(650_000, 10_000);
+    await annotate("web-2", "hold", null);
+    await pass(60_000);
+    expect([rolled.slice(3), halted()]).toEqual([["both", "web-2"], 0]);
+  });
+});
+
 describe("a batch whose leader stops", () => {
   it("continues where it was with the next leader", async () => {
     const { start, replicas, editConfig, pass, rolled, takeMostUnderWay } = await steady(30);

@@ -45,6 +45,18 @@ export interface ProgressRecord {
   readonly advancedAt: number;
   /** How long the rollout was complete before this step, in milliseconds: a complete rollout that loses a Pod has not failed. */
   readonly completeMs: number;
+  /** When a plan first found that the Pods of this rollout read the current configuration; undefined if none did. */
+  readonly currentAt: number | undefined;
+  /** The last rollout before this one that was complete for the soak time, while this process led. */
+  readonly lastPassed: PassedRecord | undefined;
+}
+
+/** A rollout that was complete for the soak time. */
+export interface PassedRecord {
+  /** As in {@link ProgressRecord}: in seconds since the epoch. */
+  readonly rolledAt: number;
+  /** As in {@link ProgressRecord}: in monotonic milliseconds. */
+  readonly currentAt: number;
 }
 
 /** The hold of a due write, and its times in monotonic milliseconds. */
@@ -112,6 +124,7 @@ export function progressOf(
 export function recordProgress(
   findings: { progress: ProgressRecord | undefined },
   workload: Pick<Workload, "recordedHash" | "rolledAt" | "progress">,
+  soakMs: number,
   now: number,
 ): void {
   const { recordedHash: hash, rolledAt, progress } = workload;
@@ -119,7 +132,6 @@ export function recordProgress(
   const before = progressOf(findings, workload);
   if (before?.step === step) return;
   if (typeof before?.step === "number" && typeof step === "number" && step < before.step) return;
-  const completeMs = before?.step === "complete" ? now - before.since : 0;
   const reached = typeof step === "number" ? step : step === "complete" ? Number.POSITIVE_INFINITY : undefined;
   const isAdvance = before === undefined || (reached !== undefined && reached > before.highest);
   // No spread: V8 keeps fields after a spread in an array beside the object, for each workload.
@@ -128,10 +140,31 @@ export function recordProgress(
     rolledAt,
     step,
     since: now,
-    completeMs: Math.max(before?.completeMs ?? 0, completeMs),
+    completeMs: before ? completeMsOf(before, now) : 0,
     highest: isAdvance ? (reached ?? Number.NEGATIVE_INFINITY) : before.highest,
     advancedAt: isAdvance ? now : before.advancedAt,
+    currentAt: before?.currentAt,
+    lastPassed: before ? before.lastPassed : lastPassedAfter(findings.progress, soakMs, now),
   };
+}
+
+/** Stores that a plan found that the Pods read the current configuration. */
+export function recordCurrent(findings: { progress: ProgressRecord | undefined }, now: number): void {
+  const { progress } = findings;
+  if (progress !== undefined && progress.currentAt === undefined) findings.progress = { ...progress, currentAt: now };
+}
+
+/** Returns the last rollout that was complete for the soak time, when `ended` has just been replaced by another rollout. */
+function lastPassedAfter(ended: ProgressRecord | undefined, soakMs: number, now: number): PassedRecord | undefined {
+  if (ended === undefined) return undefined;
+  const { rolledAt, currentAt } = ended;
+  const hasPassed = currentAt !== undefined && completeMsOf(ended, now) >= Math.max(1, soakMs);
+  return hasPassed ? { rolledAt, currentAt } : ended.lastPassed;
+}
+
+/** Returns the longest time for which a rollout was complete, in milliseconds. */
+function completeMsOf({ step, since, completeMs }: ProgressRecord, now: number): number {
+  return step === "complete" ? Math.max(completeMs, now - since) : completeMs;
 }
 
 /** Returns the last rollout after a write of `plan`: this write if it makes new Pods. */
