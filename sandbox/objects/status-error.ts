@@ -3,7 +3,13 @@ import { qualifiedPlural, type SandboxResource } from "./resources.ts";
 
 /** One field that is wrong, as `details.causes` lists it. `field` is a path like `spec.selector`. */
 export interface Cause {
-  readonly reason: "FieldValueInvalid" | "FieldValueRequired" | "FieldValueForbidden" | "FieldManagerConflict";
+  readonly reason:
+    | "FieldValueInvalid"
+    | "FieldValueRequired"
+    | "FieldValueForbidden"
+    | "FieldValueDuplicate"
+    | "FieldValueNotFound"
+    | "FieldManagerConflict";
   readonly field: string;
   readonly message: string;
 }

@@ -22,6 +22,8 @@ const dataKeyRule =
 
 /** Kinds whose names are DNS labels; those of the others are DNS subdomains. */
 const labelNamed = new Set(["Namespace", "Service"]);
+/** The types of volumes that read configuration, and two others, in the order in which the API server validates them. */
+const volumeTypes = ["emptyDir", "hostPath", "secret", "configMap", "projected", "csi"];
 const workloads = new Set(["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"]);
 
 function wrong(field: string, value: Json | undefined, why: string): Cause {
@@ -40,6 +42,14 @@ function forbidden(field: string, why: string): Cause {
   return { reason: "FieldValueForbidden", field, message: `Forbidden: ${why}` };
 }
 
+function duplicate(field: string, value: string): Cause {
+  return { reason: "FieldValueDuplicate", field, message: `Duplicate value: ${JSON.stringify(value)}` };
+}
+
+function notFound(field: string, value: string): Cause {
+  return { reason: "FieldValueNotFound", field, message: `Not found: ${JSON.stringify(value)}` };
+}
+
 /** Returns the mistakes in an object, without regard to its previous version. */
 export function mistakesOf(object: ApiObject): Cause[] {
   const causes = nameMistakes(object);
@@ -51,7 +61,7 @@ export function mistakesOf(object: ApiObject): Cause[] {
   }
   if (object.kind === "ConfigMap" || object.kind === "Secret") causes.push(...dataMistakes(object));
   if (workloads.has(object.kind)) causes.push(...workloadMistakes(object));
-  if (object.kind === "Pod") causes.push(...containerMistakes("spec", objectOf(object.spec)));
+  if (object.kind === "Pod") causes.push(...podSpecMistakes("spec", objectOf(object.spec)));
   if (object.kind === "Event") causes.push(...eventMistakes(object));
   return causes;
 }
@@ -97,30 +107,59 @@ function workloadMistakes(object: ApiObject): Cause[] {
   if (typeof replicas === "number" && replicas < 0) {
     causes.push(wrong("spec.replicas", replicas, "must be greater than or equal to 0"));
   }
-  return [...causes, ...containerMistakes("spec.template.spec", objectOf(valueAt(object, "spec", "template", "spec")))];
+  return [...causes, ...podSpecMistakes("spec.template.spec", objectOf(valueAt(object, "spec", "template", "spec")))];
 }
 
-function containerMistakes(path: string, spec: JsonObject): Cause[] {
-  const containers = listOf(spec.containers);
-  if (containers.length === 0) return [missing(`${path}.containers`)];
-  const volumes = new Set(listOf(spec.volumes).map((volume) => stringOf(objectOf(volume).name)));
-  return ["initContainers", "containers"].flatMap((field) =>
+/** Returns the mistakes in the pod spec at `path`. As on the API server, no container can mount a volume that is itself a mistake. */
+function podSpecMistakes(path: string, spec: JsonObject): Cause[] {
+  const volumes = listOf(spec.volumes).map((item, index) => {
+    const volume = objectOf(item);
+    return { name: stringOf(volume.name), mistakes: volumeMistakes(`${path}.volumes[${index}]`, volume) };
+  });
+  const valid = new Set(volumes.filter(({ mistakes }) => mistakes.length === 0).map(({ name }) => name));
+  return [...volumes.flatMap(({ mistakes }) => mistakes), ...containerMistakes(path, spec, valid)];
+}
+
+function volumeMistakes(path: string, volume: JsonObject): Cause[] {
+  const [, ...more] = volumeTypes.filter((type) => type in volume);
+  return more.map((type) => forbidden(`${path}.${type}`, "may not specify more than 1 volume type"));
+}
+
+/** Returns the mistakes in all containers. Their names are unique, also among init containers. */
+function containerMistakes(path: string, spec: JsonObject, volumes: ReadonlySet<string>): Cause[] {
+  if (listOf(spec.containers).length === 0) return [missing(`${path}.containers`)];
+  const names = new Set<string>();
+  return ["containers", "initContainers"].flatMap((field) =>
     listOf(spec[field]).flatMap((item, index) => {
       const container = objectOf(item);
       const at = `${path}.${field}[${index}]`;
       const causes: Cause[] = [];
-      if (stringOf(container.name) === "") causes.push(missing(`${at}.name`));
+      const name = stringOf(container.name);
+      if (name === "") causes.push(missing(`${at}.name`));
+      else if (names.has(name)) causes.push(duplicate(`${at}.name`, name));
+      names.add(name);
       if (stringOf(container.image) === "") causes.push(missing(`${at}.image`));
+      causes.push(...variableMistakes(`${at}.env`, container));
       listOf(container.volumeMounts).forEach((mount, position) => {
-        const name = stringOf(objectOf(mount).name);
-        const mountAt = `${at}.volumeMounts[${position}].name`;
-        if (!volumes.has(name)) {
-          causes.push({ reason: "FieldValueInvalid", field: mountAt, message: `Not found: ${JSON.stringify(name)}` });
-        }
+        const mounted = stringOf(objectOf(mount).name);
+        if (!volumes.has(mounted)) causes.push(notFound(`${at}.volumeMounts[${position}].name`, mounted));
       });
       return causes;
     }),
   );
+}
+
+/** Each variable has a value, or one source of its value. */
+function variableMistakes(path: string, container: JsonObject): Cause[] {
+  return listOf(container.env).flatMap((item, index) => {
+    const { value, valueFrom } = objectOf(item);
+    const sources = Object.keys(objectOf(valueFrom)).length;
+    const why =
+      stringOf(value) !== "" && sources > 0
+        ? "may not be specified when `value` is not empty"
+        : sources > 1 && "may not have more than one field specified at a time";
+    return why ? [wrong(`${path}[${index}].valueFrom`, "", why)] : [];
+  });
 }
 
 function eventMistakes({ metadata, involvedObject }: ApiObject): Cause[] {

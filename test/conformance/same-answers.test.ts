@@ -31,6 +31,7 @@ const podSpec = {
   serviceAccountName: "robot",
 };
 const template = { metadata: { labels: { app: "a" }, annotations: {} }, spec: podSpec };
+const fromKey = { configMapKeyRef: { name: "config", key: "a" } };
 const selector = { matchLabels: { app: "a" } };
 const bare = { metadata: { labels: { app: "a" } }, spec: { containers: [{ name: "c", image: "c@sha256:0" }] } };
 
@@ -64,6 +65,22 @@ const conversation: readonly (readonly [method: string, path: string, body?: obj
     "PATCH",
     "/apis/apps/v1/deployments/full",
     [{ op: "add", path: "/spec/template/metadata/annotations", value: { hash: "1" } }],
+    "application/json-patch+json",
+  ],
+  [
+    "PATCH",
+    "/apis/apps/v1/deployments/full",
+    [
+      { op: "add", path: "/spec/template/spec/initContainers/-", value: { name: "side", image: "side:1.2" } },
+      { op: "add", path: "/spec/template/spec/containers/0/env/0/valueFrom", value: fromKey },
+      {
+        op: "add",
+        path: "/spec/template/spec/containers/0/env/1/valueFrom/secretKeyRef",
+        value: fromKey.configMapKeyRef,
+      },
+      { op: "add", path: "/spec/template/spec/volumes/0/secret", value: { secretName: "secret" } },
+      { op: "add", path: "/spec/template/spec/volumes/1/projected", value: { sources: [] } },
+    ],
     "application/json-patch+json",
   ],
   [
