@@ -190,7 +190,7 @@ async function assembleWebhook(
     policy,
     cached,
     kinds,
-    isAlive: (owner, namespace) => isOwnerAlive(workload, kinds())(owner, namespace),
+    isAlive: (...owner) => isOwnerAlive({ ...connected, workload, kinds: kinds() })(...owner),
     copiesIn,
     workloadsReading: (key) => [...workloadsReading(key)].flatMap((each) => workload(each) ?? []),
     workloadKinds,

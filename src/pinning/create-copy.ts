@@ -10,7 +10,7 @@ import { quoted } from "../domain/syntax/wording.ts";
 import { type ApiFailure, apiFailureOf } from "../kube/api/api-failure.ts";
 import type { ApiError } from "../kube/api/errors.ts";
 import { resourcePath, resources } from "../kube/api/resources.ts";
-import { existingCopy, isUsable, limitsOf, ownerOf, type StoreCopiesOptions } from "./use-copy.ts";
+import { existingCopy, isCopyWith, limitsOf, ownerOf, type StoreCopiesOptions } from "./use-copy.ts";
 
 /** A copy cannot be stored: one clause without a final period. */
 export interface Refused {
@@ -51,7 +51,7 @@ export async function createCopy(
       });
       options.created.push({ name: copy, bytes });
       // An admission plugin may have changed what is stored.
-      if (isUsable(created, content, { isAlive: () => true })) return copy;
+      if (isCopyWith(created, content)) return copy;
       return refused(`the stored copy ${quoted(copy)} differs from ConfigMap ${quoted(name)}`);
     } catch (error) {
       const failure = apiFailureOf(error);

@@ -91,7 +91,7 @@ async function store(of: Workload, isAlive = true, plannedBy = lookup) {
   return await storeCopies(of, sources, {
     client: { request },
     lookup: plannedBy,
-    isAlive: () => isAlive,
+    isAlive: async () => isAlive,
     copiesIn: () => known,
   });
 }

@@ -19,7 +19,7 @@ export interface StoreCopiesOptions {
   /** The lookup of the plan. It may be behind: contents are compared with what the hash includes. */
   readonly lookup: Lookup;
   /** Reports whether an owner of a copy exists and is not being deleted. */
-  readonly isAlive: (owner: OwnerReference, namespace: string) => boolean;
+  readonly isAlive: (owner: OwnerReference, namespace: string, signal?: AbortSignal) => Promise<boolean>;
   /** Returns the copies of a namespace that are known. */
   readonly copiesIn: (namespace: string) => readonly CopySize[];
   readonly signal?: AbortSignal;
@@ -55,7 +55,7 @@ export async function useCopy(
   for (let tries = 1; ; tries++) {
     const stored = await readConfigMap(copy.namespace, copy.name, options);
     if (stored === undefined) return "absent";
-    if (!isUsable(stored, content, options)) return stored;
+    if (!isCopyWith(stored, content) || !(await isKept(stored, options))) return stored;
     const conflict = await takeIntoUse(workload, stored, options);
     if (conflict === undefined) return "used";
     if (tries === maxConflicts) throw conflict;
@@ -72,16 +72,22 @@ export function readConfigMap(
   return getIfExists<ConfigMap>(options.client, { path, ...limitsOf(options) });
 }
 
-/** Reports whether an object is an immutable copy of Wave with this content that the garbage collector is not about to delete. */
-export function isUsable(
-  stored: ConfigMap,
-  content: CopyContent,
-  { isAlive }: Pick<StoreCopiesOptions, "isAlive">,
-): boolean {
-  const { labels, deletionTimestamp, ownerReferences = [], namespace = "" } = stored.metadata ?? {};
+/** Reports whether an object is an immutable copy of Wave with this content that is not being deleted. */
+export function isCopyWith(stored: ConfigMap, content: CopyContent): boolean {
+  const { labels, deletionTimestamp } = stored.metadata ?? {};
   if (labels?.[pinnedCopyLabel] !== "true" || stored.immutable !== true || deletionTimestamp) return false;
-  if (wholeContent(toConfig("ConfigMap", stored)).digest !== content.digest) return false;
-  return ownerReferences.length === 0 || ownerReferences.some((owner) => isAlive(owner, namespace));
+  return wholeContent(toConfig("ConfigMap", stored)).digest === content.digest;
+}
+
+/** How many owners of a copy are looked for. Anyone who may write ConfigMaps may write more. */
+const maxOwners = 10;
+
+/** Reports whether the garbage collector of Kubernetes keeps a copy: it has no owner, or one of its owners exists. */
+async function isKept({ metadata = {} }: ConfigMap, { isAlive, signal }: StoreCopiesOptions): Promise<boolean> {
+  const { ownerReferences: owners = [], namespace = "" } = metadata;
+  if (owners.length === 0) return true;
+  for (const owner of owners.slice(0, maxOwners)) if (await isAlive(owner, namespace, signal)) return true;
+  return false;
 }
 
 /**

@@ -134,7 +134,7 @@ async function scene({ direct, clock }: Pick<Run, "direct" | "clock">) {
     const stored = await storeCopies(workload, [source], {
       client,
       lookup: () => page,
-      isAlive: () => true,
+      isAlive: async () => true,
       copiesIn: () => [],
     });
     if (stored.type !== "stored") throw new Error(stored.type);

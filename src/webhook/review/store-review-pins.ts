@@ -29,7 +29,7 @@ export type StoredPins = { readonly pinned: string | undefined; readonly warning
  */
 export async function storeReviewPins(
   { workload, sources, lookup, areLive }: AdmissionPins,
-  { client, clock, isAlive = () => false, copiesIn = () => [] }: ReviewPinsOptions,
+  { client, clock, isAlive = async () => false, copiesIn = () => [] }: ReviewPinsOptions,
   timeoutMs: number,
 ): Promise<StoredPins> {
   if (sources === undefined) return { pinned: undefined };

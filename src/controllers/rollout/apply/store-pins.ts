@@ -49,7 +49,7 @@ export async function storePins(
     const stored = await storeCopies(from, sources, {
       client,
       lookup,
-      isAlive: isOwnerAlive(caches.workload, caches.kinds()),
+      isAlive: isOwnerAlive({ client, workload: caches.workload, kinds: caches.kinds() }),
       copiesIn: caches.copiesIn,
       signal: leadership.abort,
       mayBeSent: leadership.valid,
