@@ -16,6 +16,19 @@ export const flagsWithoutEffect = {
   "pprof-addr": { placeholder: "ADDRESS", why: "Wave is not a Go program" },
 } as const;
 
+/** The log levels of Reloader that Wave does not have, and the level of Wave that writes as much. */
+const reloaderLevels: ReadonlyMap<string, string> = new Map([
+  ["trace", "debug"],
+  ["warning", "warn"],
+  ["fatal", "error"],
+  ["panic", "error"],
+]);
+
+/** Returns a flag for log levels that also accepts the levels of Reloader, so that existing arguments keep working. */
+export function withReloaderLevels<V>(flag: Flag<V>): Flag<V> {
+  return { ...flag, parse: (text) => flag.parse(reloaderLevels.get(text) ?? text) };
+}
+
 type IgnoredFlag = keyof typeof flagsWithoutEffect;
 
 /** The flags for annotations of other controllers, and the flags of Stakater Reloader, one row a flag. */

@@ -1,7 +1,7 @@
 import { isDnsLabel, isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
 import { defaultElectionTimings } from "../../manager/leader-election/lease.ts";
 import { logFormats, logLevels } from "../../telemetry/logging/log.ts";
-import { compatibilityFlags } from "./compatibility-flags.ts";
+import { compatibilityFlags, withReloaderLevels } from "./compatibility-flags.ts";
 import {
   bindAddress,
   bool,
@@ -25,6 +25,13 @@ const webhooks = "Webhooks";
 const election = "Leader election";
 
 const name = "a name of lower-case letters, digits and dashes";
+
+const logLevel = choice({
+  group: observability,
+  of: logLevels,
+  default: "info",
+  help: "Lowest level of log lines that are written.",
+});
 
 /** The flags of `wave run`, one row a flag, in the order of `--help-all`. */
 export const runFlags = {
@@ -127,12 +134,7 @@ export const runFlags = {
     }),
     emptyIsDefault: true,
   },
-  "log-level": choice({
-    group: observability,
-    of: logLevels,
-    default: "info",
-    help: "Lowest level of log lines that are written.",
-  }),
+  "log-level": withReloaderLevels(logLevel),
   notify: text({
     group: notifications,
     placeholder: "FILE",

@@ -161,6 +161,9 @@ describe("the settings of wave run", () => {
     { args: ["--metrics-bind-address=0"], part: { metricsBindAddress: undefined } },
     { args: ["--health-probe-bind-address", "[::1]:80"], part: { healthProbeBindAddress: "[::1]:80" } },
     { args: ["--log-format=text", "--log-level=debug"], part: { logFormat: "text", logLevel: "debug" } },
+    { args: ["--log-level=trace"], part: { logLevel: "debug" } },
+    { args: ["--log-level=warning"], part: { logLevel: "warn" } },
+    { args: ["--log-level=panic"], part: { logLevel: "error" } },
     { args: ["--scheduling-hold=f"], part: { schedulingHold: false } },
     { args: ["--scheduling-hold"], part: { schedulingHold: true } },
     {
@@ -289,7 +292,7 @@ describe("a mistake in the settings", () => {
       message: '"all"; use a whole number from 1 to 999999999, or 0 for no batches, all at once',
     },
     { args: ["--scheduling-hold=yes"], message: 'invalid --scheduling-hold: "yes"; use true or false' },
-    { args: ["--log-level=trace"], message: 'invalid --log-level: "trace"; use one of debug, info, warn, error' },
+    { args: ["--log-level=verbose"], message: 'invalid --log-level: "verbose"; use one of debug, info, warn, error' },
     {
       args: ["--namespaces=Web"],
       message: 'invalid --namespaces: "Web"; use a comma-separated list of namespace names',
