@@ -1,5 +1,5 @@
 import { type Caches, createCaches } from "../cache/caches.ts";
-import { isOwnerAlive } from "../cache/workloads/owner-alive.ts";
+import { ownerCheck } from "../cache/workloads/owner-check.ts";
 import { type Controller, type ControllerOptions, createController } from "../controllers/rollout/controller.ts";
 import type { ClusterPolicy } from "../domain/policy/cluster-policy.ts";
 import type { ClusterConfig } from "../kube/config/cluster-access.ts";
@@ -190,7 +190,7 @@ async function assembleWebhook(
     policy,
     cached,
     kinds,
-    isAlive: (...owner) => isOwnerAlive({ ...connected, workload, kinds: kinds() })(...owner),
+    newOwnerCheck: () => ownerCheck({ ...connected, workload, kinds: kinds() }),
     copiesIn,
     workloadsReading: (key) => [...workloadsReading(key)].flatMap((each) => workload(each) ?? []),
     workloadKinds,

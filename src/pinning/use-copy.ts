@@ -79,14 +79,11 @@ export function isCopyWith(stored: ConfigMap, content: CopyContent): boolean {
   return wholeContent(toConfig("ConfigMap", stored)).digest === content.digest;
 }
 
-/** How many owners of a copy are looked for. Anyone who may write ConfigMaps may write more. */
-const maxOwners = 10;
-
 /** Reports whether the garbage collector of Kubernetes keeps a copy: it has no owner, or one of its owners exists. */
 async function isKept({ metadata = {} }: ConfigMap, { isAlive, signal }: StoreCopiesOptions): Promise<boolean> {
   const { ownerReferences: owners = [], namespace = "" } = metadata;
   if (owners.length === 0) return true;
-  for (const owner of owners.slice(0, maxOwners)) if (await isAlive(owner, namespace, signal)) return true;
+  for (const owner of owners) if (await isAlive(owner, namespace, signal)) return true;
   return false;
 }
 

@@ -49,7 +49,7 @@ export interface WebhookOptions {
   /** PEM file with certificate authorities. If set, a client must present a certificate that one of them signed. */
   readonly clientCaFile?: string | undefined;
   /** See {@link AdmissionOptions}. */
-  readonly isAlive?: AdmissionOptions["isAlive"];
+  readonly newOwnerCheck?: AdmissionOptions["newOwnerCheck"];
   readonly copiesIn?: AdmissionOptions["copiesIn"];
   readonly workloadsReading?: AdmissionOptions["workloadsReading"];
   readonly clock: Clock;

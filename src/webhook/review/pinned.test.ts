@@ -136,7 +136,7 @@ async function admit(object: Web, oldObject?: Web, dryRun = false, others: reado
     policy: { crossNamespace: "granted", namespaces: undefined, schedulingHold: true, pinConfig: true, pacing },
     cached,
     workloadsReading: (config) => (config.endsWith("/page") ? others : []),
-    isAlive: async () => true,
+    newOwnerCheck: () => async () => true,
     clock,
     log: silentLogger,
     metrics: new MetricsRegistry(),

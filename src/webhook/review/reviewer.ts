@@ -34,7 +34,7 @@ import {
 import { type ReviewPinsOptions, storeReviewPins } from "./store-review-pins.ts";
 
 /** Options of {@link createReviewer}. */
-export interface AdmissionOptions extends Pick<ReviewPinsOptions, "isAlive" | "copiesIn"> {
+export interface AdmissionOptions extends Pick<ReviewPinsOptions, "newOwnerCheck" | "copiesIn"> {
   readonly client: ApiClient;
   readonly policy: ClusterPolicy;
   /** Reports whether this replica is stopping. Default: never. */

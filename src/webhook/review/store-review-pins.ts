@@ -10,8 +10,8 @@ import type { StoreCopiesOptions } from "../../pinning/use-copy.ts";
 export interface ReviewPinsOptions {
   readonly client: ApiClient;
   readonly clock: Clock;
-  /** Default: no owner is known, so that a copy with owners is not used. */
-  readonly isAlive?: StoreCopiesOptions["isAlive"] | undefined;
+  /** Makes the check of the owners of copies for one review. Default: no owner exists, so that a copy with owners is not used. */
+  readonly newOwnerCheck?: (() => StoreCopiesOptions["isAlive"]) | undefined;
   /** Default: no copies are known. */
   readonly copiesIn?: StoreCopiesOptions["copiesIn"] | undefined;
 }
@@ -29,7 +29,7 @@ export type StoredPins = { readonly pinned: string | undefined; readonly warning
  */
 export async function storeReviewPins(
   { workload, sources, lookup, areLive }: AdmissionPins,
-  { client, clock, isAlive = async () => false, copiesIn = () => [] }: ReviewPinsOptions,
+  { client, clock, newOwnerCheck = () => async () => false, copiesIn = () => [] }: ReviewPinsOptions,
   timeoutMs: number,
 ): Promise<StoredPins> {
   if (sources === undefined) return { pinned: undefined };
@@ -38,7 +38,8 @@ export async function storeReviewPins(
     tooLate.abort(new Error("storing the copies took too long")),
   );
   try {
-    const stored = await storeCopies(workload, sources, { client, lookup, isAlive, copiesIn, signal: tooLate.signal });
+    const known = { client, lookup, isAlive: newOwnerCheck(), copiesIn };
+    const stored = await storeCopies(workload, sources, { ...known, signal: tooLate.signal });
     switch (stored.type) {
       case "stored":
         return { pinned: stored.pinned };

@@ -1,5 +1,5 @@
 import type { Caches } from "../../../cache/caches.ts";
-import { isOwnerAlive } from "../../../cache/workloads/owner-alive.ts";
+import { ownerCheck } from "../../../cache/workloads/owner-check.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { PinsToWrite } from "../../../domain/patch/workload-patch.ts";
@@ -49,7 +49,7 @@ export async function storePins(
     const stored = await storeCopies(from, sources, {
       client,
       lookup,
-      isAlive: isOwnerAlive({ client, workload: caches.workload, kinds: caches.kinds() }),
+      isAlive: ownerCheck({ client, workload: caches.workload, kinds: caches.kinds() }),
       copiesIn: caches.copiesIn,
       signal: leadership.abort,
       mayBeSent: leadership.valid,

@@ -6,7 +6,7 @@ import { memoryClient } from "../../../test/support/memory-client.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { ApiError } from "../../kube/api/errors.ts";
-import { isOwnerAlive, type OwnerReads } from "./owner-alive.ts";
+import { type OwnerReads, ownerCheck } from "./owner-check.ts";
 
 const deployments = "/apis/apps/v1/namespaces/default/deployments";
 let server: ApiServer;
@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 /** Reports whether the owner is alive for caches with these workloads. */
 function isAlive(of: OwnerReference, cached?: Workload, reads: Partial<OwnerReads> = {}): Promise<boolean> {
-  return isOwnerAlive({ client: memoryClient(server), workload: () => cached, ...reads })(of, "default");
+  return ownerCheck({ client: memoryClient(server), workload: () => cached, ...reads })(of, "default");
 }
 
 it("reads an owner that the caches do not have, such as one that has not opted in", async () => {
@@ -43,7 +43,21 @@ it("does not read an owner that the caches have", async () => {
   expect(await isAlive({ ...owner, kind: "Widget" }, undefined, refused)).toBe(false);
 });
 
-it("takes an owner that it may not read as gone, and throws other errors", async () => {
+it("reads each owner once, and twenty at most", async () => {
+  const requests: (string | undefined)[] = [];
+  const check = ownerCheck({
+    client: memoryClient(server, async ({ path }) => void requests.push(path)),
+    workload: () => undefined,
+  });
+  for (let times = 0; times < 2; times++) {
+    for (let index = 0; index < 30; index++)
+      expect(await check({ ...owner, name: `gone-${index}` }, "default")).toBe(false);
+  }
+  expect(requests).toHaveLength(20);
+  expect(await check(owner, "default")).toBe(false);
+});
+
+it("takes an owner that it cannot read as gone, and throws if the API server does not answer", async () => {
   const answers = (status: number, reason: string) => ({
     client: {
       request: () =>
@@ -51,5 +65,6 @@ it("takes an owner that it may not read as gone, and throws other errors", async
     },
   });
   expect(await isAlive(owner, undefined, answers(403, "Forbidden"))).toBe(false);
+  expect(await isAlive({ ...owner, name: "a%b" }, undefined, answers(400, "BadRequest"))).toBe(false);
   await expect(isAlive(owner, undefined, answers(503, "ServiceUnavailable"))).rejects.toThrow("503");
 });
