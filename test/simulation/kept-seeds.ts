@@ -85,10 +85,11 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 990000035, name: "mixed Pods that were replaced just before a canary", after: "other releases" },
   {
     seed: 61000029,
-    name: "a failed workload that had passed with an earlier change of another object",
+    name: "a workload that failed after a rollout for another object",
     after: "other releases",
   },
   { seed: 1200001093, name: "a copy whose owner has opted out, and is not cached", after: "other releases" },
+  { seed: 1400001273, name: "an old cache, and two rollouts of another leader to A and back", after: "other releases" },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */

@@ -85,7 +85,8 @@ function isUndone(workload: Workload, revision: Revision, lookup: Lookup, policy
   return undo?.names.every(isOlder) ?? false;
 }
 
-function hasPinsOfWave({ row }: Workload, { metadata = {} }: WorkloadObject): boolean {
+/** Reports whether Wave wrote the pins of a workload: then nobody undid anything. `object` is the stored workload. */
+export function hasPinsOfWave({ row }: Workload, { metadata = {} }: WorkloadObject): boolean {
   const template = row.template.split("/").slice(1);
   return isWrittenByWave(metadata, [...template, "metadata", "annotations", pinnedAnnotation]);
 }

@@ -1,5 +1,6 @@
 import type { Caches } from "../../cache/caches.ts";
-import type { Workload } from "../../domain/model/workload.ts";
+import { workloadPath } from "../../cache/workloads/workload-resource.ts";
+import type { Workload, WorkloadObject } from "../../domain/model/workload.ts";
 import { rejectPatch } from "../../domain/patch/workload-patch.ts";
 import { isPinned, readAsCopy } from "../../domain/pinning/pin-request.ts";
 import { pinnedLookup } from "../../domain/pinning/pinned-lookup.ts";
@@ -10,7 +11,7 @@ import type { Policy } from "../../domain/policy/policy.ts";
 import type { ApplyOptions } from "./apply/apply.ts";
 import { type WriteResult, writeWorkload } from "./apply/workload-writer.ts";
 import { type LiveReads, readFailure } from "./freshness/live-reads.ts";
-import { readLaterPins } from "./read-later-pins.ts";
+import { hasPinsOfWave, readLaterPins } from "./read-later-pins.ts";
 import { hasOtherTemplate, type SeenPins } from "./record/seen-pins.ts";
 import type { Findings } from "./record/workload-record.ts";
 
@@ -101,7 +102,12 @@ async function pinsBefore(
   const readLater = () => readLaterPins(workload, { client, live, policy: clusterPolicy, signal: leadership.abort });
   if (seen === undefined)
     return writtenPins === undefined && !readsLiveContent(workload, caches.lookup) ? readLater() : undefined;
-  if (!webhooks) return seen;
+  if (!webhooks) {
+    // A cache that was behind shows the rollouts of another leader late, as one change.
+    const path = workloadPath(workload);
+    const object = await client.request<WorkloadObject>({ method: "GET", path, signal: leadership.abort });
+    return hasPinsOfWave(workload, object) ? undefined : seen;
+  }
   // The webhook writes pins, too. Only the revisions show whether the API server did not ask it about an undo.
   const undo = undoSince(workload, seen, caches.lookup, policy);
   return undo !== undefined && undo.rejected !== workload.rejected ? readLater() : undefined;
