@@ -23,7 +23,7 @@ import { doneOutcome, outcomeWithoutCache, recordUncertainWrite, writtenOutcome 
 import { readUnlisted } from "./freshness/unlisted-secrets.ts";
 import { recordNewest, takeNewest } from "./record/newest-workload.ts";
 import type { ReconcileOutcome } from "./record/outcome.ts";
-import { lastRolloutAfter, momentOf, recordCurrent, recordProgress } from "./record/pacing-record.ts";
+import { hasBeenComplete, lastRolloutAfter, momentOf, recordProgress } from "./record/pacing-record.ts";
 import type { RememberedViews } from "./record/remembered-views.ts";
 import { seenAnnotations } from "./record/seen-annotations.ts";
 import { hasOtherTemplate, seenPins, unrestoredPins } from "./record/seen-pins.ts";
@@ -160,6 +160,8 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
     plan = withUnpinnedWarning(plan, pins.unpinned);
     if (pins.pins.pinned !== undefined) findings.writtenPins = pins.pins.pinned;
     const patch = patchFor(workload, plan, clock.wall(), pins.pins) ?? [];
+    const soakMs = options.policy.pacing?.soakMs ?? 0;
+    const hasPassed = !options.restarts(workload) && hasBeenComplete(findings, workload, soakMs, clock.monotonic());
     const result = await applyPlan(workload, plan, patch, options);
     switch (result.type) {
       case "written": {
@@ -168,7 +170,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
         if (!hasHash && changesTemplate(workload.row, patch)) return hashRemovedOnWrite(after);
         recordNewest(findings, cached, after, clock.monotonic());
         findings.pins = seenPins(after);
-        findings.lastRollout = lastRolloutAfter(findings, workload, plan, clock.monotonic());
+        findings.lastRollout = lastRolloutAfter(findings, workload, plan, hasPassed, clock.monotonic());
         if (isFresh) recordOwnWrite(findings, after);
         else recordCaughtUp(findings, after, planRollout(after, caches.lookup, policyFor(after, options.policy)));
         return writtenOutcome(key, findings, workload, plan, views);
@@ -180,7 +182,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
         findings.pins = seenPins(workload, findings.pins);
         break;
       case "unavailable":
-        if (result.uncertain) recordUncertainWrite(findings, workload, plan, clock.monotonic());
+        if (result.uncertain) recordUncertainWrite(findings, workload, plan, hasPassed, clock.monotonic());
         return { ...result, workload };
       case "refused":
         return { ...result, workload };
@@ -200,11 +202,10 @@ function planNow(
   { clock, policy, views, restarts }: ReconcileOptions,
 ): RolloutPlan {
   const now = clock.monotonic();
-  recordProgress(findings, workload, policy.pacing?.soakMs ?? 0, now);
+  recordProgress(findings, workload, now);
   const moment = { ...momentOf(record, findings, workload, clock), restarts: restarts(workload) };
   const workloadPolicy = policyFor(workload, policy);
   const decided = planRollout(workload, lookup, workloadPolicy, views.of(key), moment);
-  if (decided.outcome === "current") recordCurrent(findings, now);
   const lost = lostAnnotations(findings.annotations?.changedByUndo ?? []);
   const notRestored = unrestoredPins(findings.unrestored, workload, decided);
   const plan = { ...decided, warnings: [...decided.warnings, ...lost, ...notRestored] };

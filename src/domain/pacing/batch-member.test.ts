@@ -4,7 +4,6 @@ import { workloadKey } from "../model/workload.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { batchMember, type MemberFacts } from "./batch-member.ts";
-import type { PassedRollout } from "./stage.ts";
 
 const changedAt = 1_000_000;
 const now = changedAt + 60_000;
@@ -40,11 +39,11 @@ const before = { rolledAt: changedAt / 1_000 - 30 };
 const inItsSecond = { rolledAt: changedAt / 1_000 };
 const stuckInItsSecond = { ...inItsSecond, progress: { state: "progressing" } };
 const failing = { progress: { state: "failed" } };
-/** A rollout that passed, between the change and the last rollout. */
-const passed = (rollout: Partial<PassedRollout> = {}): PassedRollout => ({
-  rolledAt: changedAt + 10_000,
-  currentAt: changedAt + 10_000,
-  ...rollout,
+/** A write for the changes of these objects; without any: for changes that are not known. */
+const writeFor = (...includes: readonly string[]) => ({
+  at: now - 20_000,
+  hash: "v2:new",
+  includes: includes.length === 0 ? undefined : includes,
 });
 const unhashed = { recordedHash: undefined };
 const cases: readonly [string, Partial<MemberFacts>, object, string | undefined][] = [
@@ -64,14 +63,10 @@ const cases: readonly [string, Partial<MemberFacts>, object, string | undefined]
   ["lost the hash of the last write", { lastWrite: { at: now - 20_000, hash: "v2:other" } }, {}, undefined],
   ["has the hash of the last write", { lastWrite: { at: now - 20_000, hash: "v2:new" } }, {}, "passed"],
   ["was complete and no longer is", { completeMs: 10_000 }, { progress: { state: "progressing" } }, "passed"],
-  ["fails after it had passed with the change", { lastPassed: passed() }, failing, "passed"],
-  ["fails, and had passed before the change", { lastPassed: passed({ rolledAt: changedAt }) }, failing, "failed"],
-  [
-    "fails, and had passed by a write in progress during the change",
-    { lastPassed: passed({ currentAt: changedAt + 500 }) },
-    failing,
-    "failed",
-  ],
+  ["fails, and was rolled for this change", { lastWrite: writeFor(page) }, failing, "failed"],
+  ["fails, and was rolled for changes that are not known", { lastWrite: writeFor() }, failing, "failed"],
+  ["fails, and was rolled for another change", { lastWrite: writeFor("Secret/default/page") }, failing, undefined],
+  ["passed, and was rolled for another change", { lastWrite: writeFor("Secret/default/page") }, {}, undefined],
   ["is not complete", { completeMs: 9_999 }, { progress: { state: "progressing" } }, "underWay"],
 ];
 

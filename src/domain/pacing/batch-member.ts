@@ -6,7 +6,7 @@ import type { RolloutPolicy } from "../policy/rollout-policy.ts";
 import type { BatchMember } from "./batches.ts";
 import { hasLostHash } from "./lost-hash.ts";
 import type { LastWrite } from "./moment.ts";
-import { type PassedRollout, type Stage, stageOf } from "./stage.ts";
+import { type Stage, stageOf } from "./stage.ts";
 
 /**
  * The position of a workload for one change: "admitted" (and not written yet), "admittedIncomplete" (the same, and it was not complete when it was
@@ -34,17 +34,21 @@ export interface MemberFacts {
   /** Whether a plan from live reads has just found the recorded hash current. Default: unknown. */
   readonly isCurrent?: boolean | undefined;
   /** The last write of this process that replaced Pods of this workload; undefined if there is none, or it is not known. */
-  readonly lastWrite: Pick<LastWrite, "at" | "hash"> | undefined;
+  readonly lastWrite: WriteForChanges | undefined;
   /** As in `StageFacts`. */
   readonly completeSince: number | undefined;
   /** As in `StageFacts`. */
   readonly advancedAt: number | undefined;
   /** The longest time for which the last rollout was complete, in milliseconds. */
   readonly completeMs: number;
-  /** As in `StageFacts`. */
-  readonly lastPassed?: PassedRollout | undefined;
   /** Whether a container of its new Pods restarts again and again. Default: not known. */
   readonly restarts?: boolean | undefined;
+}
+
+/** A write of this process that replaced Pods. */
+export interface WriteForChanges extends Pick<LastWrite, "at" | "hash"> {
+  /** The keys of the objects whose changes this rollout, or one since the last that passed, was the first to include. Default: not known. */
+  readonly includes?: readonly string[] | undefined;
 }
 
 /** A write that is due and held. */
@@ -83,7 +87,6 @@ function stageAt(
     completeSince,
     advancedAt,
     completeMs,
-    lastPassed,
     restarts,
   }: MemberFacts,
   config: string,
@@ -100,9 +103,8 @@ function stageAt(
   const rolledInItsSecond = isCurrent === true && workload.rolledAt * 1000 === changedAt;
   // Without a write of this process, the write may be held because the hash was removed.
   const isUnexplained = held !== undefined && held.changed === undefined;
-  const reverted = lastWrite
-    ? lastWrite.hash !== workload.recordedHash
-    : isUnexplained && hasLostHash(workload, lookup);
+  const isCurrentWrite = lastWrite !== undefined && lastWrite.hash === workload.recordedHash;
+  const reverted = lastWrite ? !isCurrentWrite : isUnexplained && hasLostHash(workload, lookup);
   return stageOf(
     {
       workload,
@@ -118,7 +120,7 @@ function stageAt(
       advancedAt,
       restarts,
       soaked: completeMs >= Math.max(1, flags.soakMs),
-      lastPassed,
+      isForOthers: isCurrentWrite && lastWrite.includes?.includes(config) === false,
       resumed: policy.resumedAt,
     },
     flags,

@@ -46,22 +46,14 @@ export interface StageFacts {
   readonly completeSince: number | undefined;
   /** Whether the rollout was complete for the soak time, even if it is not complete now: Pods may restart later. */
   readonly soaked?: boolean;
-  /** The last rollout before this one that was complete for the soak time. Undefined: none, or not known. */
-  readonly lastPassed?: PassedRollout | undefined;
+  /** Whether all rollouts since one that passed are known to be for changes of other objects. They show nothing about this change. */
+  readonly isForOthers?: boolean;
   /** When the rollout last made progress: more Pods than before were replaced or available. Undefined: not known. */
   readonly advancedAt?: number | undefined;
   /** Whether a container of its new Pods restarts again and again. */
   readonly restarts?: boolean | undefined;
   /** The time in the annotation `resumed`; undefined without the annotation. */
   readonly resumed: number | undefined;
-}
-
-/** A rollout that was complete for the soak time. Times are milliseconds since the epoch. */
-export interface PassedRollout {
-  /** When Wave rolled the workload, in whole seconds. */
-  readonly rolledAt: number;
-  /** When a plan first found that the new Pods read the current configuration. */
-  readonly currentAt: number;
 }
 
 /** How far the clock of a person who resumes may be ahead of this one. */
@@ -90,11 +82,9 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
     const rolledAt = Math.max(stored, writtenAt);
     return resumedSince(facts.resumed, rolledAt, now) ? undefined : { state: "failed", rolledAt, wasComplete: true };
   }
+  if (facts.isForOthers) return undefined;
   const isLater = (apiTime: number) => apiTime / 1000 > Math.floor(changedAt / 1000);
   const isAfterSeen = (ownTime: number) => ownTime >= (seenAt ?? changedAt + 1_000);
-  const { lastPassed } = facts;
-  // What fails now is a later change: the Pods of that rollout read this one.
-  if (lastPassed && isLater(lastPassed.rolledAt) && isAfterSeen(lastPassed.currentAt)) return { state: "passed" };
   if (!isLater(stored) && !isAfterSeen(writtenAt) && !facts.rolledInItsSecond) return undefined;
   const rolledAt = Math.max(stored, writtenAt);
   const before = { wasComplete: wasComplete(workload, isLater) };

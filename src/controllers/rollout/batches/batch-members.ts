@@ -8,7 +8,6 @@ import {
   type QueuePosition,
 } from "../../../domain/pacing/batch-member.ts";
 import type { BatchMember } from "../../../domain/pacing/batches.ts";
-import type { PassedRollout } from "../../../domain/pacing/stage.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import { noPolicy } from "../../../domain/policy/policy-annotations.ts";
@@ -16,7 +15,7 @@ import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { hasCaughtUp } from "../freshness/caught-up.ts";
 import { newestOf } from "../record/newest-workload.ts";
-import { type ProgressRecord, progressOf } from "../record/pacing-record.ts";
+import { progressOf } from "../record/pacing-record.ts";
 import type { WorkloadRecord } from "../record/workload-record.ts";
 
 /** What {@link membersOf} needs to know about workloads. */
@@ -92,21 +91,16 @@ function knownFrom(
   record: WorkloadRecord | undefined,
   workload: Workload,
   clock: Clock,
-): Pick<MemberFacts, "held" | "lastWrite" | "completeSince" | "advancedAt" | "completeMs" | "lastPassed"> {
+): Pick<MemberFacts, "held" | "lastWrite" | "completeSince" | "advancedAt" | "completeMs"> {
   const { progress, hold, lastRollout } = record ?? {};
   const current = record && progressOf(record, workload);
   const onWall = (at: number) => clock.wall() - (clock.monotonic() - at);
   const isNewer = record !== undefined && hold?.changed !== undefined && hasCaughtUp(record, workload);
   return {
     held: hold && { changed: hold.changed && (isNewer ? hold.changed : noObjects) },
-    lastWrite: lastRollout?.uid === workload.uid ? { hash: lastRollout.hash, at: onWall(lastRollout.at) } : undefined,
+    lastWrite: lastRollout?.uid === workload.uid ? { ...lastRollout, at: onWall(lastRollout.at) } : undefined,
     completeSince: progress?.step === "complete" ? onWall(progress.since) : undefined,
     advancedAt: current && onWall(current.advancedAt),
     completeMs: current?.completeMs ?? 0,
-    lastPassed: current && lastPassedOf(current, onWall),
   };
-}
-
-function lastPassedOf({ lastPassed }: ProgressRecord, onWall: (at: number) => number): PassedRollout | undefined {
-  return lastPassed && { rolledAt: lastPassed.rolledAt * 1000, currentAt: onWall(lastPassed.currentAt) };
 }

@@ -95,6 +95,7 @@ async function fleet(count: number, changed: Partial<PacingFlags> = {}) {
   const start = async () => {
     const policy = {
       crossNamespace: "granted",
+      pinConfig: true,
       namespaces: undefined,
       schedulingHold: true,
       pacing: { ...flags, ...changed },
@@ -418,6 +419,77 @@ describe("a workload that fails with a later change", () => {
     await annotate("web-2", "hold", null);
     await pass(60_000);
     expect([rolled.slice(3), halted()]).toEqual([["both", "web-2"], 0]);
+  });
+});
+
+describe("a bad change that one workload has shown", () => {
+  const readsAll = (...names: readonly string[]) => ({
+    containers: [{ name: "main", image: "nginx", envFrom: names.map((name) => ({ configMapRef: { name } })) }],
+  });
+
+  it("stays halted if a reader of other keys rolls for another object", async () => {
+    const { cluster, add, pass, rolled, breakRollouts, halted } = await steady(3);
+    await cluster.create(configMaps, { metadata: { name: "second" }, data: { v: "0" } });
+    const [container] = readsAll("second").containers;
+    const key = { name: "V", valueFrom: { configMapKeyRef: { name: "web", key: "v" } } };
+    await add("other", {}, "default", { containers: [{ ...container, env: [key] }] });
+    await pass(700_000, 100_000);
+    rolled.length = 0;
+    breakRollouts((name) => name.startsWith("web"));
+    await cluster.edit(configMaps, "web", { data: { more: "bad" } });
+    await pass(700_000, 10_000);
+    expect([rolled, halted()]).toEqual([["web-0"], 1]);
+    await cluster.edit(configMaps, "second", { data: { v: "1" } });
+    await pass(60_000);
+    expect([rolled, halted()]).toEqual([["web-0", "other"], 1]);
+  });
+
+  it("stays halted if a workload begins to read it after a rollout that passed", async () => {
+    const { cluster, add, editConfig, annotate, clock, pass, rolled, breakRollouts, halted } = await steady(3);
+    await cluster.create(configMaps, { metadata: { name: "second" }, data: { v: "0" } });
+    await add("both", {}, "default", readsAll("second"));
+    await pass(700_000, 100_000);
+    rolled.length = 0;
+    breakRollouts((name) => name.startsWith("web"));
+    await editConfig("bad");
+    await pass(700_000, 10_000);
+    await cluster.edit(configMaps, "second", { data: { v: "1" } });
+    await pass(60_000);
+    breakRollouts(() => true);
+    await cluster.edit(deployments, "both", { spec: { template: { spec: readsAll("second", "web") } } });
+    await pass(60_000);
+    expect([rolled, halted()]).toEqual([["web-0", "both"], 1]);
+    await annotate("both", "resumed", new Date(clock.wall()).toISOString());
+    await pass(30_000);
+    expect([rolled, halted()]).toEqual([["web-0", "both", "both"], 1]);
+  });
+
+  it("makes the workload that showed it the canary again, after an undo and `wave resume`", async () => {
+    const { cluster, annotate, editConfig, clock, pass, rolled, breakRollouts, halted } = await steady(3, {
+      haltAfterFailures: 1,
+    });
+    await annotate("web-0", "pin-config", "true");
+    await pass(2_000);
+    await editConfig("1");
+    await pass(700_000, 10_000);
+    rolled.length = 0;
+    const path = resourcePath(deployments, { namespace: "default", name: "web-0" });
+    const { spec } = await cluster.request<Deployment>({ method: "GET", path });
+    const { annotations } = spec.template.metadata ?? {};
+    breakRollouts((name) => name === "web-0");
+    await editConfig("bad");
+    await pass(60_000);
+    breakRollouts(() => false);
+    const body = { spec: { template: { metadata: { annotations } } } };
+    const query = { fieldManager: "kubectl-rollout" };
+    await cluster.request({ method: "PATCH", path, query, body, contentType: "application/merge-patch+json" });
+    await pass(60_000, 1_000);
+    expect([rolled, halted()]).toEqual([["web-0", "web-0"], 1]);
+    breakRollouts(() => true);
+    await annotate("web-0", "resumed", new Date(clock.wall()).toISOString());
+    await annotate("web-0", "rejected-configmaps", null);
+    await pass(20_000);
+    expect(rolled.slice(2)).toEqual(["web-0"]);
   });
 });
 

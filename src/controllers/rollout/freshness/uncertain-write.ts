@@ -15,9 +15,10 @@ export function recordUncertainWrite(
   findings: Writable<Findings>,
   before: Workload,
   plan: RolloutPlan,
+  hasPassed: boolean,
   now: number,
 ): void {
-  const lastRollout = lastRolloutAfter(findings, before, plan, now);
+  const lastRollout = lastRolloutAfter(findings, before, plan, hasPassed, now);
   findings.uncertainWrite = { before, hash: hashOf(plan), plan: summaryOf(plan), lastRollout };
 }
 

@@ -1,7 +1,15 @@
 import { expect, it } from "vitest";
 import { outdated } from "../../../../test/support/pacing/due.ts";
 import type { Progress } from "../../../domain/model/progress.ts";
-import { type ProgressRecord, progressOf, recordCurrent, recordProgress } from "./pacing-record.ts";
+import type { Workload } from "../../../domain/model/workload.ts";
+import type { RolloutPlan } from "../../../domain/plan/plan.ts";
+import {
+  type LastRollout,
+  lastRolloutAfter,
+  type ProgressRecord,
+  progressOf,
+  recordProgress,
+} from "./pacing-record.ts";
 
 const at = (step: number): Progress => ({ state: "progressing", step, available: 1 });
 const complete: Progress = { state: "complete", since: undefined };
@@ -10,7 +18,7 @@ const complete: Progress = { state: "complete", since: undefined };
 function advancedAfter(...states: readonly Progress[]): number | undefined {
   const findings: { progress: ProgressRecord | undefined } = { progress: undefined };
   const workload = outdated();
-  for (const [second, progress] of states.entries()) recordProgress(findings, { ...workload, progress }, 0, second);
+  for (const [second, progress] of states.entries()) recordProgress(findings, { ...workload, progress }, second);
   return findings.progress?.advancedAt;
 }
 
@@ -27,34 +35,34 @@ it("a rollout does not advance if a Pod becomes available again and again", () =
 it("a rollout with an unchanged hash has not been complete before", () => {
   const findings: { progress: ProgressRecord | undefined } = { progress: undefined };
   const first = { ...outdated(), rolledAt: 100 };
-  recordProgress(findings, { ...first, progress: complete }, 0, 0);
-  recordProgress(findings, { ...first, progress: at(1) }, 0, 60_000);
+  recordProgress(findings, { ...first, progress: complete }, 0);
+  recordProgress(findings, { ...first, progress: at(1) }, 60_000);
   expect(progressOf(findings, first)).toMatchObject({ completeMs: 60_000 });
   const again = { ...first, rolledAt: 160 };
   expect(progressOf(findings, again)).toBeUndefined();
-  recordProgress(findings, { ...again, progress: at(1) }, 0, 60_100);
+  recordProgress(findings, { ...again, progress: at(1) }, 60_100);
   expect(progressOf(findings, again)).toMatchObject({ completeMs: 0, advancedAt: 60_100 });
 });
 
-/** Returns the last rollout that passed, after a rollout that was complete for `completeMs`, and two more that were not. */
-function passedAfter(completeMs: number, { isCurrent }: { readonly isCurrent: boolean }) {
-  const findings: { progress: ProgressRecord | undefined } = { progress: undefined };
-  const first = { ...outdated(), rolledAt: 100, progress: complete };
-  recordProgress(findings, first, 10_000, 0);
-  if (isCurrent) recordCurrent(findings, 1_000);
-  const [second, third] = [160, 220].map((rolledAt) => ({ ...first, rolledAt, progress: at(1) }));
-  for (const [later, next] of [second, third].entries()) {
-    recordProgress(findings, next ?? first, 10_000, completeMs + later * 60_000);
-    recordCurrent(findings, completeMs + later * 60_000);
+/** Returns the objects whose changes the last of these rollouts, or earlier ones that have not passed, are the first to include. */
+function includedAfter(...rollouts: readonly (readonly [object: string | undefined, afterOneThatPassed: boolean])[]) {
+  let lastRollout: LastRollout | undefined;
+  let before: Workload = { ...outdated(), recordedHash: "v2:before" };
+  for (const [name, hasPassed] of rollouts) {
+    const changed = name === undefined ? undefined : [{ kind: "ConfigMap", namespace: "default", name } as const];
+    const plan = { outcome: "roll", hash: `v2:${name}`, changed } as RolloutPlan;
+    lastRollout = lastRolloutAfter({ lastRollout }, before, plan, hasPassed, 0);
+    before = { ...before, recordedHash: `v2:${name}` };
   }
-  return findings.progress?.lastPassed;
+  return lastRollout?.includes;
 }
 
-it("a rollout that was complete for the soak time is remembered after rollouts that were not", () => {
-  expect(passedAfter(10_000, { isCurrent: true })).toEqual({ rolledAt: 100, currentAt: 1_000 });
-  expect(passedAfter(9_999, { isCurrent: true })).toBeUndefined();
-});
-
-it("a rollout by which the Pods do not read the current configuration is not remembered", () => {
-  expect(passedAfter(10_000, { isCurrent: false })).toBeUndefined();
+it("a rollout is for its changes, and for those of rollouts before it that have not passed", () => {
+  const [a, b] = ["ConfigMap/default/a", "ConfigMap/default/b"];
+  expect(includedAfter(["a", true])).toEqual([a]);
+  expect(includedAfter(["a", true], ["b", true])).toEqual([b]);
+  expect(includedAfter(["a", true], ["b", false])).toEqual([a, b]);
+  expect(includedAfter(["a", false])).toBeUndefined();
+  expect(includedAfter([undefined, true], ["b", false])).toBeUndefined();
+  expect(includedAfter([undefined, true], ["b", true])).toEqual([b]);
 });

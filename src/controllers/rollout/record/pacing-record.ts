@@ -2,6 +2,7 @@ import type { LegacyVerification } from "../../../domain/config/legacy/legacy-ve
 import { isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { HoldReason } from "../../../domain/outcomes/hold.ts";
+import type { WriteForChanges } from "../../../domain/pacing/batch-member.ts";
 import { hasSettled } from "../../../domain/pacing/holds.ts";
 import type { Moment } from "../../../domain/pacing/moment.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
@@ -30,8 +31,9 @@ export interface UnsettledChanges {
   readonly lastStored: number | undefined;
 }
 
-/** The last write to a pod template, and the uid of the workload. */
-export type LastRollout = NonNullable<Moment["lastWrite"]> & { readonly uid: string };
+/** The last write to a pod template, the uid of the workload, and the changes that it is for. */
+export type LastRollout = NonNullable<Moment["lastWrite"]> &
+  Pick<WriteForChanges, "includes"> & { readonly uid: string };
 
 /** How far a rollout is. Times are in monotonic milliseconds. */
 export interface ProgressRecord {
@@ -45,18 +47,6 @@ export interface ProgressRecord {
   readonly advancedAt: number;
   /** How long the rollout was complete before this step, in milliseconds: a complete rollout that loses a Pod has not failed. */
   readonly completeMs: number;
-  /** When a plan first found that the Pods of this rollout read the current configuration; undefined if none did. */
-  readonly currentAt: number | undefined;
-  /** The last rollout before this one that was complete for the soak time, while this process led. */
-  readonly lastPassed: PassedRecord | undefined;
-}
-
-/** A rollout that was complete for the soak time. */
-export interface PassedRecord {
-  /** As in {@link ProgressRecord}: in seconds since the epoch. */
-  readonly rolledAt: number;
-  /** As in {@link ProgressRecord}: in monotonic milliseconds. */
-  readonly currentAt: number;
 }
 
 /** The hold of a due write, and its times in monotonic milliseconds. */
@@ -124,7 +114,6 @@ export function progressOf(
 export function recordProgress(
   findings: { progress: ProgressRecord | undefined },
   workload: Pick<Workload, "recordedHash" | "rolledAt" | "progress">,
-  soakMs: number,
   now: number,
 ): void {
   const { recordedHash: hash, rolledAt, progress } = workload;
@@ -143,23 +132,18 @@ export function recordProgress(
     completeMs: before ? completeMsOf(before, now) : 0,
     highest: isAdvance ? (reached ?? Number.NEGATIVE_INFINITY) : before.highest,
     advancedAt: isAdvance ? now : before.advancedAt,
-    currentAt: before?.currentAt,
-    lastPassed: before ? before.lastPassed : lastPassedAfter(findings.progress, soakMs, now),
   };
 }
 
-/** Stores that a plan found that the Pods read the current configuration. */
-export function recordCurrent(findings: { progress: ProgressRecord | undefined }, now: number): void {
-  const { progress } = findings;
-  if (progress !== undefined && progress.currentAt === undefined) findings.progress = { ...progress, currentAt: now };
-}
-
-/** Returns the last rollout that was complete for the soak time, when `ended` has just been replaced by another rollout. */
-function lastPassedAfter(ended: ProgressRecord | undefined, soakMs: number, now: number): PassedRecord | undefined {
-  if (ended === undefined) return undefined;
-  const { rolledAt, currentAt } = ended;
-  const hasPassed = currentAt !== undefined && completeMsOf(ended, now) >= Math.max(1, soakMs);
-  return hasPassed ? { rolledAt, currentAt } : ended.lastPassed;
+/** Reports whether the last rollout of a workload has been complete for the soak time. */
+export function hasBeenComplete(
+  findings: { readonly progress: ProgressRecord | undefined },
+  workload: Pick<Workload, "recordedHash" | "rolledAt">,
+  soakMs: number,
+  now: number,
+): boolean {
+  const progress = progressOf(findings, workload);
+  return progress !== undefined && completeMsOf(progress, now) >= Math.max(1, soakMs);
 }
 
 /** Returns the longest time for which a rollout was complete, in milliseconds. */
@@ -167,11 +151,15 @@ function completeMsOf({ step, since, completeMs }: ProgressRecord, now: number):
   return step === "complete" ? Math.max(completeMs, now - since) : completeMs;
 }
 
-/** Returns the last rollout after a write of `plan`: this write if it makes new Pods. */
+/**
+ * Returns the last rollout after a write of `plan`: this write if it makes new Pods. `hasPassed`: whether the rollout before it was complete
+ * for the soak time, and so has shown what it can show.
+ */
 export function lastRolloutAfter(
   { lastRollout }: { readonly lastRollout: LastRollout | undefined },
   before: Workload,
   plan: RolloutPlan,
+  hasPassed: boolean,
   now: number,
 ): LastRollout | undefined {
   if (plan.outcome !== "roll" && plan.outcome !== "firstHash") return lastRollout;
@@ -183,7 +171,20 @@ export function lastRolloutAfter(
     hash: sharedString(plan.hash),
     consecutiveRollouts: plan.consecutiveRollouts ?? 1,
     timesReverted: again ? lastRollout.timesReverted + 1 : 0,
+    includes: includedIn(
+      plan,
+      hasPassed,
+      lastRollout?.uid === before.uid && lastRollout.hash === before.recordedHash ? lastRollout : undefined,
+    ),
   };
+}
+
+/** Returns the keys of the objects whose changes a rollout, and those before it that have not passed, are the first to include. */
+function includedIn(plan: RolloutPlan, hasPassed: boolean, before: LastRollout | undefined): LastRollout["includes"] {
+  if (plan.outcome !== "roll" || plan.changed === undefined) return undefined;
+  const changed = plan.changed.map((object) => sharedString(configKey(object)));
+  if (hasPassed) return changed;
+  return before?.includes && [...new Set([...before.includes, ...changed])];
 }
 
 function holdRecord(
