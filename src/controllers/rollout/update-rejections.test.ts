@@ -48,19 +48,27 @@ const revision = (pinned: string, seconds: number) => ({
   spec: { template: object(pinned).spec?.template },
 });
 
+/** Returns the managed fields of an object whose pins a field manager wrote. */
+const ownedBy = (manager: string | undefined) => {
+  const fields = { "f:template": { "f:metadata": { "f:annotations": { "f:wave.pusher.com/pinned": {} } } } };
+  return manager === undefined ? [] : [{ manager, fieldsV1: { "f:spec": fields } }];
+};
+
 interface Scene {
   readonly writtenPins?: string;
   /** What it rejects, now and when it was last seen. */
   readonly rejected?: string;
   readonly readsBefore?: object;
   readonly reads?: object;
+  /** The field manager that owns the pins in the stored object. Default: none. */
+  readonly pinnedBy?: string;
   /** The revisions that the API server has, with webhooks. Default: no webhooks. */
   readonly revisions?: readonly object[];
 }
 
 /** Runs it for a workload whose pins changed from `before` to `now`, while ConfigMap `page` has this content. Returns the annotation. */
 async function rejectedAfter(before: string, now: string, page: Config | Error, scene: Scene = {}) {
-  const { writtenPins, rejected, readsBefore, reads, revisions } = scene;
+  const { writtenPins, rejected, readsBefore, reads, revisions, pinnedBy } = scene;
   const sent: ApiRequest[] = [];
   const workload = toPinned(now, rejected, reads);
   const live = page instanceof Error ? lookupOf() : lookupOf(page, ...copies);
@@ -72,7 +80,8 @@ async function rejectedAfter(before: string, now: string, page: Config | Error, 
         request: async <T>(request: ApiRequest): Promise<T> => {
           if (request.method === "PATCH") sent.push(request);
           if (request.path.endsWith("/replicasets")) return { metadata: {}, items: revisions } as T;
-          return object(now, rejected, reads) as T;
+          const stored = object(now, rejected, reads);
+          return { ...stored, metadata: { ...stored.metadata, managedFields: ownedBy(pinnedBy) } } as T;
         },
       },
       caches: { lookup: live },
@@ -106,6 +115,12 @@ it("does not take pins that Wave wrote for an undo, if the response was lost and
 
 it("does not take the rollout of another leader for an undo while a cache is behind", async () => {
   expect(await rejectedAfter(first, second, page("2"))).toEqual(nothing);
+});
+
+it("does not take several rollouts of another leader for an undo, if the content went back meanwhile", async () => {
+  expect(await rejectedAfter(second, first, page("2"), { pinnedBy: "wave" })).toEqual(nothing);
+  const { written } = await rejectedAfter(second, first, page("2"), { pinnedBy: "kubectl-rollout" });
+  expect(written).toMatch(/^page=[0-9a-f]{16}$/);
 });
 
 it("does not forget the undo if the configuration cannot be read", async () => {
