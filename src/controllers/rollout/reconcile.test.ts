@@ -21,6 +21,7 @@ const run = (findings: Writable<Findings> = findingsOf(undefined)) => ({
   takePermit: () => true,
   returnPermit: () => {},
   batchHold: () => undefined,
+  isBatchBehind: () => false,
 });
 const workload = toWorkload(kinds.Deployment, workloadObject({ pod: readsAll }));
 

@@ -55,7 +55,9 @@ export interface ReconcileRun {
   /** Returns a permit that was taken and not used. */
   readonly returnPermit: () => void;
   /** Returns the hold of the batches of these changes; undefined if all of them admit the workload. */
-  readonly batchHold: (changed: readonly ConfigName[]) => Hold | undefined;
+  readonly batchHold: (changed: readonly ConfigName[], lookup: Lookup) => Hold | undefined;
+  /** Reports whether the last plan is for content that the batches do not know yet. */
+  readonly isBatchBehind: () => boolean;
 }
 
 /** How many times a workload that changed during the run is read and planned again at once. */
@@ -145,6 +147,8 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
         return { type: "conflict", workload: live.workload };
       }
       ({ workload, plan, lookup } = live);
+      // Others may have shown an earlier change of the object, but not this one. It has a canary of its own when the caches have it.
+      if (plan.outcome !== "held" && run.isBatchBehind()) return { type: "conflict", workload };
       if (isUnverified) cachesNeedWrite = patchFor(workload, planCached(workload)) !== undefined;
     }
     if (patchFor(workload, plan, clock.wall()) === undefined) {
@@ -210,7 +214,7 @@ function planNow(
   const notRestored = unrestoredPins(findings.unrestored, workload, decided);
   const plan = { ...decided, warnings: [...decided.warnings, ...lost, ...notRestored] };
   findings.checkAt = plan.checkAt && now + plan.checkAt - clock.wall();
-  const final = plan.outcome === "candidate" ? withBatchHold(plan, batchHold(plan.changed)) : plan;
+  const final = plan.outcome === "candidate" ? withBatchHold(plan, batchHold(plan.changed, lookup)) : plan;
   const warned = warnOfStuckTemplate(final, workload, lookup, workloadPolicy);
   return planLostCopies(warned, record.stuckPins, workload, lookup, workloadPolicy, views.of(key), moment);
 }

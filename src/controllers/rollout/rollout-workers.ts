@@ -259,6 +259,7 @@ export class RolloutWorkers {
       takePermit: () => this.#permits.take(key, priority),
       returnPermit: () => this.#permits.giveBack(),
       batchHold: batch?.holdOf ?? (() => undefined),
+      isBatchBehind: batch?.isBehind ?? (() => false),
     };
     let ended: Pick<FinishedRun, "outcome" | "hold" | "blockers">;
     try {

@@ -227,6 +227,11 @@ export function sameConfig(a: Config, b: Config): boolean {
   return equalJson({ ...a, changedAt: 0, editedAt: 0 }, { ...b, changedAt: 0, editedAt: 0 });
 }
 
+/** Reports whether two states of an object have the same keys and values. */
+export function hasSameContent(a: Config, b: Config): boolean {
+  return a.digests === b.digests && a.binaryFrom === b.binaryFrom && equalJson(a.keys, b.keys);
+}
+
 /** Reports whether the object grants access to workloads of a namespace. */
 export function isSharedWith(config: Config, namespace: string): boolean {
   const { sharedWith: names = "" } = config;

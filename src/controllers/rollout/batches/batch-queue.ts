@@ -1,7 +1,8 @@
 import type { Caches } from "../../../cache/caches.ts";
 import type { StoreChange } from "../../../cache/store/store.ts";
-import type { Config } from "../../../domain/config/digest.ts";
+import { type Config, hasSameContent } from "../../../domain/config/digest.ts";
 import { storedTimeOf } from "../../../domain/config/stored-time.ts";
+import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import { namespaceOf } from "../../../domain/model/workload.ts";
 import type { Hold } from "../../../domain/outcomes/hold.ts";
 import type { ChangeTimes } from "../../../domain/pacing/batch-member.ts";
@@ -36,8 +37,10 @@ export function createBatchQueue(
 
 /** One run of the reconciler, for the batches. */
 export interface BatchRun {
-  /** Returns the hold of the batches of these changes; undefined if all admit the workload. Called for each plan of the run. */
-  readonly holdOf: (changed: readonly ConfigName[]) => Hold | undefined;
+  /** Returns the hold of the batches of these changes; undefined if all admit the workload. Called for each plan of the run, with its lookup. */
+  readonly holdOf: (changed: readonly ConfigName[], lookup: Lookup) => Hold | undefined;
+  /** Reports whether the last plan is for content that the caches do not have yet: the batches do not know this change. */
+  readonly isBehind: () => boolean;
   /** Receives how the run ended. */
   readonly ended: (outcome: ReconcileOutcome | "bug") => void;
 }
@@ -85,13 +88,18 @@ export class BatchQueue {
   startRun(key: string): BatchRun {
     const namespace = namespaceOf(key);
     let changedKeys: readonly string[] = [];
+    let isBehind = false;
     return {
-      holdOf: (changed) => {
+      holdOf: (changed, lookup) => {
         // A text that no object can have as its name has not changed, and must not become part of a path.
-        const objects = changed.filter(({ name }) => isDnsSubdomain(name));
-        changedKeys = objects.map(configKey).filter((config) => this.#hasFollowers(namespace, config));
+        const objects = changed.filter(
+          (object) => isDnsSubdomain(object.name) && this.#hasFollowers(namespace, configKey(object)),
+        );
+        changedKeys = objects.map(configKey);
+        isBehind = objects.some((object) => this.#isBehind(object, lookup));
         return changedKeys.length === 0 ? undefined : this.#in(namespace).holdOf(key, changedKeys);
       },
+      isBehind: () => isBehind,
       ended: (outcome) => this.#ended(key, changedKeys, outcome),
     };
   }
@@ -155,6 +163,14 @@ export class BatchQueue {
     const isDated = config?.changedAt !== undefined && seen?.isDated !== false;
     const changedAt = isDated ? config.changedAt * 1000 : onWall(seen?.at ?? this.#startedAt);
     return { changedAt, seenAt: known === undefined ? undefined : onWall(known) };
+  }
+
+  /** Reports whether the cache of an object has other content than `lookup`. An object that is not cached, or without its keys, stays so. */
+  #isBehind({ kind, namespace, name }: ConfigName, lookup: Lookup): boolean {
+    const cached = this.#options.caches.lookup(kind, namespace, name);
+    if (cached === undefined || cached.limitExceeded !== undefined || kind === "SecretProviderClass") return false;
+    const planned = lookup(kind, namespace, name);
+    return planned === undefined || !hasSameContent(cached, planned);
   }
 
   /** Reports whether more workloads of a namespace read an object than the canary has. */

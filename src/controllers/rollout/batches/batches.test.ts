@@ -663,6 +663,29 @@ describe("several changes, several namespaces, stale caches", () => {
     expect(await cluster.list(namespaces)).not.toEqual([]);
   });
 
+  it("with a stale cache of the object, no workload follows the canary of an earlier change to newer content", async () => {
+    const { clock, editConfig, pass, rolled, replicas, start, breakRollouts } = await steady(6);
+    await editConfig("1");
+    await pass(8_000);
+    replicas.splice(0).forEach((replica) => {
+      replica.end();
+    });
+    // It does not know the workloads, and so reads the object before each write.
+    const next = await start();
+    breakRollouts(() => true);
+    await editConfig("bad");
+    for (let seconds = 0; seconds < 60; seconds++) {
+      await clock.advance(1_000);
+      await next.hear(deployments);
+    }
+    expect(rolled).toEqual(["web-0"]);
+    await pass(60_000);
+    expect(rolled).toEqual(["web-0", "web-0"]);
+    await pass(650_000, 10_000);
+    expect(rolled).toEqual(["web-0", "web-0"]);
+    expect(next.metrics.render()).toContain("wave_rollouts_halted 1\n");
+  });
+
   it("a workload that is admitted but cannot be written for longer than the rollout timeout causes no repeated sweeps", async () => {
     const { cluster, clock, editConfig, pass } = await steady(6);
     cluster.answers = ({ method }) =>
