@@ -45,10 +45,17 @@ export interface Revision {
 /** Returns the revision of the current template. Creates the revision if it is new; otherwise makes it the latest again. */
 export function currentRevision(registry: ControllerRegistry, workload: ApiObject): Revision {
   const template = templateOf(workload);
-  const hash = templateHash(template);
-  const name = `${workload.metadata.name}-${hash}`;
   const all = controlledBy(registry, workload, resources.controllerRevisions);
   const latest = Math.max(0, ...all.map(({ revision }) => Number(revision)));
+  const { namespace, uid } = workload.metadata;
+  const nameOf = (hash: string) => `${workload.metadata.name}-${hash}`;
+  // As after a collision in Kubernetes: a workload of another kind, or one that was deleted, may have the same name and template.
+  const hashes = [templateHash(template), templateHash([template, uid])];
+  const own = hashes.find((each) => all.some(({ metadata }) => metadata.name === nameOf(each)));
+  const isFree = (each: string) =>
+    registry.storage.get(resources.controllerRevisions, namespace, nameOf(each)) === undefined;
+  const hash = own ?? hashes.find(isFree) ?? "";
+  const name = nameOf(hash);
   const found = all.find(({ metadata }) => metadata.name === name);
   if (found === undefined) {
     const { labels } = objectOf(template.metadata);
@@ -61,7 +68,7 @@ export function currentRevision(registry: ControllerRegistry, workload: ApiObjec
       data: { spec: { template: { ...template, $patch: "replace" } } },
       revision: latest + 1,
     };
-    create(registry, resources.controllerRevisions, workload.metadata.namespace, body, controllerManager);
+    create(registry, resources.controllerRevisions, namespace, body, controllerManager);
   } else if (found.revision !== latest) {
     registry.storage.put(resources.controllerRevisions, { ...found, revision: latest + 1 });
   }
