@@ -22,6 +22,7 @@ interface Begun {
   readonly namespace: string | undefined;
   readonly at: number;
   readonly replica: string;
+  readonly hash: string | undefined;
   /** The keys of the objects that the workload reads. The rollout includes every earlier change of these objects. */
   readonly reads: readonly string[];
   /** Whether the rollout replaced no Pod. It may then start at any time, and shows a result once the workload has complete Pods. */
@@ -43,8 +44,8 @@ interface Change {
   readonly since: number;
   /** The start of its first state that matches the hash without a different state in between. */
   readonly shownSince: number;
-  /** Whether the hash shows that the object does not exist. */
-  readonly isGone: boolean;
+  /** Whether the API has the time of the change: not if the object is gone, or if an edit only removed something. */
+  readonly isDated: boolean;
 }
 
 /**
@@ -95,7 +96,8 @@ class BatchJudge {
     const { uid, namespace } = before.metadata;
     const reads = namedBy(before, this.#run.settings).map(({ key }) => key);
     const incomplete = isMarked(write.after);
-    const begun = { uid, namespace, at, replica, reads, incomplete, completeAt: undefined };
+    const hash = recordedHash(write.after);
+    const begun = { uid, namespace, at, replica, hash, reads, incomplete, completeAt: undefined };
     if (isIdle(before)) {
       this.#begun.push({ ...begun, idle: true, changed: new Map(), excused: false });
       return [];
@@ -195,13 +197,14 @@ class BatchJudge {
       const [shownSince = Number.NEGATIVE_INFINITY, since = Number.NEGATIVE_INFINITY] = [versions[first], now].map(
         (version) => this.#times.get(version?.rv ?? -1),
       );
-      return shownSince > leadershipFrom ? [{ key, since, shownSince, isGone: now?.object === undefined }] : [];
+      const isDated = Math.floor((this.#run.epoch + since) / 1_000) <= writtenAt(now?.object);
+      return shownSince > leadershipFrom ? [{ key, since, shownSince, isDated }] : [];
     });
-    // The API does not date deleted objects: without the inputs of the last hash, any change since is taken for the cause.
-    const isKnown = this.#begun.some(
-      (one) => one.uid === before.metadata.uid && one.replica === replica && one.at > leadershipFrom,
-    );
-    return isKnown ? changes : changes.filter(({ isGone }) => !isGone);
+    // Without the inputs of the last hash, such as after an undo, the causes are the changes that the API dates after it.
+    const last = this.#begun.findLast(({ uid }) => uid === before.metadata.uid);
+    const isOwn = last?.replica === replica && last.at > leadershipFrom;
+    const isKnown = isOwn && last.hash === recordedHash(before);
+    return isKnown ? changes : changes.filter(({ isDated }) => isDated);
   }
 
   /** Returns the start of the leadership in which a process wrote. A process that did not renew the Lease in time starts another leadership. */
@@ -249,6 +252,12 @@ class BatchJudge {
   #wasResumed({ metadata }: StoredObject): boolean {
     return metadata.annotations?.["wave.pusher.com/resumed"] !== undefined;
   }
+}
+
+/** Returns when an object was last written by its managed fields, in seconds since the epoch; 0 if it does not exist. */
+function writtenAt(object: StoredObject | undefined): number {
+  const { managedFields = [] } = (object?.metadata ?? {}) as { readonly managedFields?: readonly { time: string }[] };
+  return Math.max(0, ...managedFields.map(({ time }) => Date.parse(time) / 1_000));
 }
 
 /** Reports whether Wave recorded that a workload was not complete when Wave last rolled it. */

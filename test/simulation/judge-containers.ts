@@ -8,6 +8,7 @@ import { standsFor } from "./model-search.ts";
 import { namespaceOf, type Stored, storedWhenRight } from "./model-stored.ts";
 import { isOutOfSight, namedBy, optedIn, recordedHash } from "./model-workload.ts";
 import type { ContainerStart, Recording, StoredObject } from "./record.ts";
+import { crashesWith } from "./stage/crashing-pods.ts";
 
 /** How long after the start of a leadership its leader knows everything that is stored, in milliseconds. */
 export const knowsMs = 15_000;
@@ -71,6 +72,8 @@ class ContainersJudge {
       !optedIn(workload, settings, namespaceOf(workload, stored.objects))
     )
       return false;
+    // New Pods would crash, and the rollout that replaces mixed Pods would not go on.
+    if (crashesWith(pod, (kind, namespace, name) => stored.find(`${kind}/${namespace}/${name}`))) return false;
     const { hash, missing } = standsFor(namedBy(workload, settings), stored.find);
     if (missing || hash === undefined || hash !== recordedHash(workload) || hash !== hashOfPod(pod)) return false;
     return excuseIn(stored, this.#run, workload, hash) === undefined;
