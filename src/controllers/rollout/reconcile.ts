@@ -175,8 +175,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
         recordNewest(findings, cached, after, clock.monotonic());
         findings.pins = seenPins(after);
         findings.lastRollout = lastRolloutAfter(findings, workload, plan, hasPassed, clock.monotonic());
-        if (isFresh) recordOwnWrite(findings, after);
-        else recordCaughtUp(findings, after, planRollout(after, caches.lookup, policyFor(after, options.policy)));
+        if (isFresh || matches(after, caches.lookup, options)) recordOwnWrite(findings, after);
         return writtenOutcome(key, findings, workload, plan, views);
       }
       case "stale":
@@ -217,6 +216,11 @@ function planNow(
   const final = plan.outcome === "candidate" ? withBatchHold(plan, batchHold(plan.changed, lookup)) : plan;
   const warned = warnOfStuckTemplate(final, workload, lookup, workloadPolicy);
   return planLostCopies(warned, record.stuckPins, workload, lookup, workloadPolicy, views.of(key), moment);
+}
+
+/** Reports whether the caches have what a workload was just written with. */
+function matches(after: Workload, lookup: Lookup, { policy }: Pick<ReconcileOptions, "policy">): boolean {
+  return planRollout(after, lookup, policyFor(after, policy)).outcome === "current";
 }
 
 function withUnpinnedWarning(plan: RolloutPlan, message: string | undefined): RolloutPlan {

@@ -81,9 +81,24 @@ it.for([
   expect(hasCaughtUp(findings, stored)).toBe(expected);
 });
 
+it("reads live if a hash that another client wrote matched, and an object that has not changed may be old", () => {
+  const findings = findingsOf(undefined);
+  recordCaughtUp(findings, stored, planOf("1"));
+  const fresh = (synced: Readonly<Record<string, number>>) =>
+    areCachesFresh(findings, stored, named, (_: string, namespace: string) => synced[namespace] ?? 0);
+  expect([fresh({ other: 101 }), fresh({ other: 101, default: 101 })]).toEqual([false, true]);
+});
+
+it("still knows an own write when the caches match it again", () => {
+  const findings = findingsOf(undefined);
+  recordOwnWrite(findings, stored);
+  recordCaughtUp(findings, stored, planOf("1"));
+  expect(findings.caughtUpWith?.isOwn).toBe(true);
+});
+
 it("keeps nothing of a workload but what is compared, because only its namespace has a limit", () => {
   const findings = findingsOf(undefined);
   recordOwnWrite(findings, stored);
   const { uid, recordedHash: hash, recordedConfig: config } = stored;
-  expect(findings.caughtUpWith).toEqual({ uid, hash, config });
+  expect(findings.caughtUpWith).toEqual({ uid, hash, config, isOwn: true });
 });

@@ -8,7 +8,9 @@ import type { Findings, Writable } from "../record/workload-record.ts";
 /**
  * Reports whether a plan from the caches may be written without live reads, so that Wave reverts nothing newer. That is so
  * if the caches once matched the recorded hash, and each later change is newer than the last change of the workload. Any
- * other recorded hash may be of configuration that the caches have not received yet: contributing/adr/0009-newer-than-known.md.
+ * other recorded hash may be of configuration that the caches have not received yet. A hash that another client wrote may be an old one, such
+ * as after an undo, and an old cache matches it. Then everything that the workload reads must be newer than its last change:
+ * contributing/adr/0009-newer-than-known.md.
  */
 export function areCachesFresh(
   findings: Pick<Findings, "caughtUpWith">,
@@ -17,8 +19,9 @@ export function areCachesFresh(
   syncedUpTo: Caches["syncedUpTo"],
 ): boolean {
   if (plan.outcome !== "roll" || !hasCaughtUp(findings, workload)) return false;
+  const isOwn = findings.caughtUpWith?.isOwn === true;
   // If the changes are not known, each reference may have changed.
-  const changed = plan.changed ?? [...workload.references, ...kindsOfPatterns(workload)];
+  const changed = (isOwn ? plan.changed : undefined) ?? [...workload.references, ...kindsOfPatterns(workload)];
   return changed.every(({ kind, namespace }) => syncedUpTo(kind, namespace) > workload.resourceVersion);
 }
 
@@ -40,12 +43,19 @@ export function recordCaughtUp(
   workload: Workload,
   plan: RolloutPlan,
 ): void {
-  if (plan.outcome === "current") recordOwnWrite(findings, workload);
+  if (plan.outcome === "current" && !hasCaughtUp(findings, workload)) recordMatch(findings, workload, false);
 }
 
-/** Stores that the caches match a write that was made from them. */
+/** Stores that the caches match a write of Wave. */
 export function recordOwnWrite(findings: Writable<Pick<Findings, "caughtUpWith">>, after: Workload): void {
-  if (hasCaughtUp(findings, after)) return;
+  recordMatch(findings, after, true);
+}
+
+function recordMatch(
+  findings: Writable<Pick<Findings, "caughtUpWith">>,
+  { uid, recordedHash: hash, recordedConfig: config }: Workload,
+  isOwn: boolean,
+): void {
   // Only what is compared: the rest of a workload may be large.
-  findings.caughtUpWith = { uid: after.uid, hash: after.recordedHash, config: after.recordedConfig };
+  findings.caughtUpWith = { uid, hash, config, isOwn };
 }

@@ -28,8 +28,8 @@ export interface Findings {
         readonly lastRollout: LastRollout | undefined;
       }
     | undefined;
-  /** What was recorded on the workload when the caches last matched it; undefined if they never did. */
-  readonly caughtUpWith: RecordedConfiguration | undefined;
+  /** What was recorded on the workload when the caches last matched it, and whether this process wrote it; undefined if they never did. */
+  readonly caughtUpWith: (RecordedConfiguration & { readonly isOwn: boolean }) | undefined;
   /** Secrets that lists may omit and that did not exist when they were read. They are not read again before `until`. */
   readonly confirmedMissing: { readonly names: string; readonly until: number } | undefined;
   /** The verification of the hash that another controller recorded. */
