@@ -17,7 +17,10 @@ const slackMs = 2_000;
 /** The wait after the second removal of a hash doubles after each further one, up to a limit. */
 const [firstWaitMs, longestWaitMs] = [10_000, 300_000];
 
-type Judged = Pick<Recording, "history" | "settings"> & Partial<Pick<Recording, "epoch" | "lives">>;
+/** A container that restarts as often since a change shows that the change is bad. */
+const failingRestarts = 3;
+
+type Judged = Pick<Recording, "history" | "settings"> & Partial<Pick<Recording, "epoch" | "lives" | "containers">>;
 
 /**
  * Returns why a workload need not be rolled at a moment at which everything must be correct: people hold the workload or an
@@ -75,7 +78,9 @@ export function excuseIn(
     return [...changesOf()].some(([key, changedAt]) => {
       const readers = fellows.filter((other) => namedBy(other, settings).some((one) => one.key === key));
       if (readers.length + 1 <= (pacing?.canarySize ?? 0)) return false;
-      return readers.some((other) => !isComplete(other) && delays(other, changedAt));
+      return readers.some(
+        (other) => (!isComplete(other) || restarts(other, changedAt, run)) && delays(other, changedAt),
+      );
     });
   }
 
@@ -89,6 +94,23 @@ export function excuseIn(
     const { rolloutTimeoutMs = 0, haltAfterFailures = 0 } = pacing ?? {};
     return haltAfterFailures > 0 || at - lastProgressOf(other, history) < rolloutTimeoutMs + slackMs + 2 * wallOffMs;
   }
+}
+
+/** Reports whether a container of a workload has restarted again and again since a time. */
+function restarts({ metadata: { uid } }: StoredObject, since: number, { containers, history }: Judged): boolean {
+  const later = (containers?.starts ?? []).filter(({ at }) => at >= since);
+  const counts = Map.groupBy(later, ({ pod, container }) => `${pod} ${container}`);
+  return [...counts.values()].some(
+    ([first, ...more]) =>
+      first !== undefined && more.length + 1 >= failingRestarts && isOwnedBy(first.pod, uid, history),
+  );
+}
+
+/** Reports whether a workload is the owner of an object, or of its owner. */
+function isOwnedBy(object: string, workload: string, history: readonly HistoryEntry[]): boolean {
+  const entry = history.find(({ before, after }) => (after ?? before)?.metadata.uid === object);
+  const owners = (entry?.after ?? entry?.before)?.metadata.ownerReferences ?? [];
+  return owners.some(({ uid }) => uid === workload || isOwnedBy(uid, workload, history));
 }
 
 /** How old the status of a workload may be that Wave has seen. */
