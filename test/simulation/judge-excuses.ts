@@ -64,6 +64,8 @@ export function excuseIn(
     const [added, others] = [named.filter(isNew), named.filter((one) => !isNew(one))];
     const changes = new Map(changesSince(setAt?.at, others, history));
     for (const { key } of added) changes.set(key, lastChangeOf(key, history));
+    // If the inputs of the hash before are not known, a missing object may have existed, also before the start of a leader.
+    for (const { key } of named) if (find(key) === undefined) changes.set(key, 0);
     return changes;
   }
 
