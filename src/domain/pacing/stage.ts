@@ -61,8 +61,8 @@ const clocksDifferMs = 60_000;
 
 /**
  * Returns the stage of a workload for the last change of an object. Undefined if the change does not concern the workload: it
- * was not rolled since and need not be, or a rollout would replace no Pod. The API has all facts, except when a rollout
- * completed if its status does not contain that time.
+ * was not rolled since and need not be, was rolled for other objects only, or a rollout would replace no Pod. The API has all facts, except
+ * for which objects a rollout was, and when it completed if its status does not contain that time.
  *
  * Times of the API are whole seconds. So a rollout in the second of the change may or may not include the change; only a
  * process that saw both knows. Otherwise it is taken as not including the change: the workload would be a canary without it.
