@@ -70,7 +70,8 @@ function describeCharts(): void {
   describe.each(versions)("the chart of Reloader %s", (version) => {
     const folder = mkdtempSync(join(tmpdir(), "wave-reloader-chart-"));
     afterAll(() => rmSync(folder, { recursive: true }));
-    const settingsFor = (values: object) => settingsOf(version, values, folder);
+    const chart = join(moduleFolder(version) ?? "", "deployments/kubernetes/chart/reloader");
+    const settingsFor = (values: object) => settingsOf(chart, values, folder);
 
     it.each(Object.entries(accepted))("renders arguments that Wave accepts, for %s", (_, values) => {
       expect(settingsFor(values)).toMatchObject({ action: "run" });
@@ -85,10 +86,9 @@ function describeCharts(): void {
 }
 
 /** Returns what Wave understands of the arguments that a chart renders for some values, beside those that docs/migration.md adds. */
-function settingsOf(version: string, reloader: object, folder: string) {
+function settingsOf(chart: string, reloader: object, folder: string) {
   const file = join(folder, "values.json");
   writeFileSync(file, JSON.stringify({ reloader }));
-  const chart = join(moduleFolder(version) ?? "", "deployments/kubernetes/chart/reloader");
   const rendered = execFileSync(join(controlPlaneFolder(), "helm"), ["template", "reloader", chart, "--values", file], {
     encoding: "utf8",
   });
