@@ -19,7 +19,7 @@ export interface OwnerReads {
 }
 
 /** Reports whether an owner of an object in a namespace exists and is not being deleted. */
-export type OwnerCheck = (owner: OwnerReference, namespace: string, signal?: AbortSignal) => Promise<boolean>;
+type OwnerCheck = (owner: OwnerReference, namespace: string, signal?: AbortSignal) => Promise<boolean>;
 
 /** How many owners one check reads. Anyone who may write ConfigMaps may write more owners. */
 const maxReads = 20;

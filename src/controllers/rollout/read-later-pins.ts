@@ -85,7 +85,7 @@ function isUndone(workload: Workload, revision: Revision, lookup: Lookup, policy
   return undo?.names.every(isOlder) ?? false;
 }
 
-/** Reports whether Wave wrote the pins of a workload: then nobody undid anything. `object` is the stored workload. */
+/** Reports whether Wave wrote the pins of a workload: then it is no undo. `object` is the stored workload. */
 export function hasPinsOfWave({ row }: Workload, { metadata = {} }: WorkloadObject): boolean {
   const template = row.template.split("/").slice(1);
   return isWrittenByWave(metadata, [...template, "metadata", "annotations", pinnedAnnotation]);

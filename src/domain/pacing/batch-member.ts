@@ -4,6 +4,7 @@ import { rejectsLive } from "../pinning/rejections.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import type { RolloutPolicy } from "../policy/rollout-policy.ts";
 import type { BatchMember } from "./batches.ts";
+import { hasSoaked } from "./has-soaked.ts";
 import { hasLostHash } from "./lost-hash.ts";
 import type { LastWrite } from "./moment.ts";
 import { type Stage, stageOf } from "./stage.ts";
@@ -47,7 +48,7 @@ export interface MemberFacts {
 
 /** A write of this process that replaced Pods. */
 export interface WriteForChanges extends Pick<LastWrite, "at" | "hash"> {
-  /** The keys of the objects whose changes this rollout, or one since the last that passed, was the first to include. Default: not known. */
+  /** The keys of the changed objects for which this rollout was, and the rollouts before it back to the last one that passed. Default: not known. */
   readonly includes?: readonly string[] | undefined;
 }
 
@@ -119,7 +120,7 @@ function stageAt(
       completeSince,
       advancedAt,
       restarts,
-      soaked: completeMs >= Math.max(1, flags.soakMs),
+      soaked: hasSoaked(completeMs, flags.soakMs),
       isForOthers: isCurrentWrite && lastWrite.includes?.includes(config) === false,
       resumed: policy.resumedAt,
     },

@@ -1,6 +1,7 @@
 // Whether the rollout of a workload can show that a change is bad: only if the workload was complete before.
 import type { Workload } from "../model/workload.ts";
 import type { IncompleteRollout } from "../outcomes/outcomes.ts";
+import { hasSoaked } from "./has-soaked.ts";
 import { storedRolloutAt } from "./interval.ts";
 import type { Moment } from "./moment.ts";
 
@@ -29,8 +30,8 @@ export function incompleteRollout(
   moment: Moment,
   soakMs: number,
 ): IncompleteRollout {
-  const succeeded = (moment.completeMs ?? 0) >= Math.max(1, soakMs);
-  if (succeeded || workload.recordedHash === undefined) return { completeBefore: undefined };
+  if (hasSoaked(moment.completeMs ?? 0, soakMs) || workload.recordedHash === undefined)
+    return { completeBefore: undefined };
   // The time of the API: the process that compares it may have another clock.
   const rolledAt = storedRolloutAt(workload, moment.now);
   return markOf(workload) ?? { completeBefore: rolledAt > 0 ? rolledAt : undefined };

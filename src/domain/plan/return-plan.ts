@@ -2,6 +2,7 @@ import type { ConfigView } from "../config/hash.ts";
 import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Decision, ExplainedDecision, PinsReturn } from "../outcomes/outcomes.ts";
+import { hasSoaked } from "../pacing/has-soaked.ts";
 import { lastRolloutAt } from "../pacing/interval.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { rolloutDeadline } from "../pacing/rollout-deadline.ts";
@@ -84,8 +85,7 @@ function failedAt(workload: Workload, policy: Policy, moment: Moment): number | 
   const flags = policy.pacing ?? unpaced;
   const isResumed = resumedSince(rolloutPolicyOf(workload, policy).resumedAt, rolledAt, moment.now);
   if (moment.restarts && !isResumed) return 0;
-  if (progress.state === "complete" || isResumed || (moment.completeMs ?? 0) >= Math.max(1, flags.soakMs))
-    return undefined;
+  if (progress.state === "complete" || isResumed || hasSoaked(moment.completeMs ?? 0, flags.soakMs)) return undefined;
   // A process that started later does not know whether the rollout was complete before it lost a Pod.
   const isUnknown = moment.lastWrite?.hash !== workload.recordedHash;
   const isOld = moment.now > rolledAt + 2 * flags.rolloutTimeoutMs;

@@ -170,7 +170,7 @@ export class BatchQueue {
     const cached = this.#options.caches.lookup(kind, namespace, name);
     if (cached === undefined || cached.limitExceeded !== undefined || kind === "SecretProviderClass") return false;
     const planned = lookup(kind, namespace, name);
-    return planned === undefined || !hasSameContent(cached, planned);
+    return planned !== cached && (planned === undefined || !hasSameContent(cached, planned));
   }
 
   /** Reports whether more workloads of a namespace read an object than the canary has. */

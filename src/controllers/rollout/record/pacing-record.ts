@@ -3,6 +3,7 @@ import { isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { HoldReason } from "../../../domain/outcomes/hold.ts";
 import type { WriteForChanges } from "../../../domain/pacing/batch-member.ts";
+import { hasSoaked } from "../../../domain/pacing/has-soaked.ts";
 import { hasSettled } from "../../../domain/pacing/holds.ts";
 import type { Moment } from "../../../domain/pacing/moment.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
@@ -143,7 +144,7 @@ export function hasBeenComplete(
   now: number,
 ): boolean {
   const progress = progressOf(findings, workload);
-  return progress !== undefined && completeMsOf(progress, now) >= Math.max(1, soakMs);
+  return progress !== undefined && hasSoaked(completeMsOf(progress, now), soakMs);
 }
 
 /** Returns the longest time for which a rollout was complete, in milliseconds. */
@@ -164,6 +165,7 @@ export function lastRolloutAfter(
 ): LastRollout | undefined {
   if (plan.outcome !== "roll" && plan.outcome !== "firstHash") return lastRollout;
   if (before.recordedHash === plan.hash || isSchedulingHeld(before)) return lastRollout;
+  const isOfLast = lastRollout?.uid === before.uid && lastRollout.hash === before.recordedHash;
   const again = lastRollout !== undefined && lastRollout.uid === before.uid && lastRollout.hash === plan.hash;
   return {
     at: now,
@@ -171,20 +173,16 @@ export function lastRolloutAfter(
     hash: sharedString(plan.hash),
     consecutiveRollouts: plan.consecutiveRollouts ?? 1,
     timesReverted: again ? lastRollout.timesReverted + 1 : 0,
-    includes: includedIn(
-      plan,
-      hasPassed,
-      lastRollout?.uid === before.uid && lastRollout.hash === before.recordedHash ? lastRollout : undefined,
-    ),
+    includes: includedIn(plan, hasPassed, isOfLast ? lastRollout.includes : undefined),
   };
 }
 
-/** Returns the keys of the objects whose changes a rollout, and those before it that have not passed, are the first to include. */
-function includedIn(plan: RolloutPlan, hasPassed: boolean, before: LastRollout | undefined): LastRollout["includes"] {
+/** Returns the keys of the changed objects for which a rollout is, with those `before` it if the rollout before has not passed. */
+function includedIn(plan: RolloutPlan, hasPassed: boolean, before: LastRollout["includes"]): LastRollout["includes"] {
   if (plan.outcome !== "roll" || plan.changed === undefined) return undefined;
   const changed = plan.changed.map((object) => sharedString(configKey(object)));
   if (hasPassed) return changed;
-  return before?.includes && [...new Set([...before.includes, ...changed])];
+  return before && [...new Set([...before, ...changed])];
 }
 
 function holdRecord(

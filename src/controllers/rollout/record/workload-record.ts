@@ -28,8 +28,8 @@ export interface Findings {
         readonly lastRollout: LastRollout | undefined;
       }
     | undefined;
-  /** What was recorded on the workload when the caches last matched it, and whether this process wrote it; undefined if they never did. */
-  readonly caughtUpWith: (RecordedConfiguration & { readonly isOwn: boolean }) | undefined;
+  /** What was recorded on the workload when the caches last matched it; undefined if they never did. */
+  readonly caughtUpWith: RecordedConfiguration | undefined;
   /** Secrets that lists may omit and that did not exist when they were read. They are not read again before `until`. */
   readonly confirmedMissing: { readonly names: string; readonly until: number } | undefined;
   /** The verification of the hash that another controller recorded. */
@@ -78,6 +78,8 @@ export interface RecordedConfiguration {
   readonly uid: string;
   readonly hash: string | undefined;
   readonly config: string | undefined;
+  /** Whether this process wrote it. */
+  readonly isOwn: boolean;
 }
 
 /** A workload from a response to a write, or from a read after a conflict, while the cache held `cached`. */
