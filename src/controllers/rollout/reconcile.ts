@@ -6,6 +6,7 @@ import { isVerified, needsLegacyVerification } from "../../domain/config/legacy/
 import { changesTemplate, fieldOfKind, resourceName } from "../../domain/model/kind-row.ts";
 import { MalformedWorkload, type Workload } from "../../domain/model/workload.ts";
 import type { Hold } from "../../domain/outcomes/hold.ts";
+import { isDue } from "../../domain/outcomes/outcomes.ts";
 import { patchFor } from "../../domain/patch/workload-patch.ts";
 import { planLostCopies } from "../../domain/plan/lost-copy-plan.ts";
 import { type Lookup, planRollout, type RolloutPlan, withBatchHold } from "../../domain/plan/plan.ts";
@@ -129,7 +130,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
     let plan = planCached(workload);
     let lookup = caches.lookup;
     const isFresh = areCachesFresh(findings, workload, plan, caches.syncedUpTo);
-    let cachesNeedWrite = patchFor(workload, plan) !== undefined;
+    let cachesNeedWrite = isDue(plan);
     const isUnverified = needsVerificationFirst(findings, workload, plan);
     if (!cachesNeedWrite && !isUnverified) {
       const unlisted = await readUnlisted(findings, workload, plan, options);
@@ -149,9 +150,9 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
       ({ workload, plan, lookup } = live);
       // Others may have shown an earlier change of the object, but not this one. It has a canary of its own when the caches have it.
       if (plan.outcome !== "held" && run.isBatchBehind()) return { type: "conflict", workload };
-      if (isUnverified) cachesNeedWrite = patchFor(workload, planCached(workload)) !== undefined;
+      if (isUnverified) cachesNeedWrite = isDue(planCached(workload));
     }
-    if (patchFor(workload, plan, clock.wall()) === undefined) {
+    if (!isDue(plan)) {
       run.returnPermit();
       const outcome = doneOutcome(key, findings, workload, plan, views);
       return cachesNeedWrite ? { ...outcome, cachesBehind: true } : outcome;

@@ -144,7 +144,7 @@ describe("a workload that mounts a SecretProviderClass", () => {
 
   it("fails to write if another client changed the record", () => {
     const recordTest = ({ object }: Story, ...configs: readonly Config[]) => {
-      const workload = toWorkload(kinds.Deployment, object, on);
+      const workload = toWorkload(kinds.StatefulSet, object, on);
       const patch = patchFor(workload, planRollout(workload, lookupOf(...configs), on)) ?? [];
       return patch.find(({ op, path }) => op === "test" && path.includes("secret-provider-classes"));
     };

@@ -133,7 +133,7 @@ describe("a recorded hash", () => {
 
   it("is not recorded if another configuration was recorded meanwhile", () => {
     const object = withHash(keyed, { annotations: { [recordedConfig]: "x y" } });
-    const patch = patchFor(toWorkload(kinds.Deployment, object), decide(object, undefined));
+    const patch = patchFor(toWorkload(kinds.StatefulSet, object), decide(object, undefined));
     expect(() => patched(withHash(keyed, { annotations: { [recordedConfig]: "y z" } }), patch)).toThrow();
   });
 

@@ -1,4 +1,4 @@
-// The outcomes of a plan, and what may hold a due write. Types only.
+// The outcomes of a plan, and what may hold a due write.
 import type { Change } from "../config/changes.ts";
 import type { ConfigView } from "../config/hash.ts";
 import type { Missing } from "../config/view-of-references.ts";
@@ -100,6 +100,20 @@ export interface BatchCandidate {
 
 /** A decision that writes to the workload. */
 export type DueDecision = Extract<Decision, { readonly outcome: "firstHash" | "recorded" | "roll" | "cleanUp" }>;
+
+/** Reports whether a plan writes to the workload. */
+export function isDue<Plan extends { readonly outcome: string }>(
+  plan: Plan,
+): plan is Extract<Plan, { readonly outcome: DueDecision["outcome"] }> {
+  return dueOutcomes.includes(plan.outcome);
+}
+
+const dueOutcomes: readonly string[] = [
+  "firstHash",
+  "recorded",
+  "roll",
+  "cleanUp",
+] satisfies readonly DueDecision["outcome"][];
 
 /** A decision with its reason in one line. */
 export type ExplainedDecision = Decision & { readonly reason: string };

@@ -72,6 +72,13 @@ function patchOf(object: WorkloadObject, row: WorkloadRow, policy: Policy) {
   return { workload, patch: patchFor(workload, plan) };
 }
 
+/** Returns the object that the API server stores if the object of {@link objectWith} gets other annotations. */
+function edited(annotations: Readonly<Record<string, string>>, row: WorkloadRow): WorkloadObject {
+  const { metadata, ...object } = objectWith(annotations);
+  const generation = (metadata?.generation ?? 0) + (row.annotationsRaiseGeneration ? 1 : 0);
+  return { ...object, metadata: { ...metadata, generation } } as WorkloadObject;
+}
+
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
 
 /** Whether the parsed workload differs in anything that a plan reads: not in the bookkeeping of annotations, and not in a note about Pods. */
@@ -93,7 +100,7 @@ describe("the tests of a patch", () => {
     expect(effective.length).toBeGreaterThan(15);
     expect(effective).not.toContain("example.com/other");
     const untested = effective.filter((name) => {
-      const changed = objectWith({ [name]: name === updateOnConfigChange ? "false" : "other" });
+      const changed = edited({ [name]: name === updateOnConfigChange ? "false" : "other" }, row);
       try {
         applyJsonPatch(asJson(changed), asJson(patch));
         return true;
@@ -108,7 +115,7 @@ describe("the tests of a patch", () => {
     const before = objectWith({ [`${annotationPrefix}priority`]: "7" });
     const { patch } = patchOf(before, row, policy);
     expect(applyJsonPatch(asJson(before), asJson(patch))).toBeDefined();
-    expect(() => applyJsonPatch(asJson(objectWith({})), asJson(patch))).toThrow();
+    expect(() => applyJsonPatch(asJson(edited({}, row)), asJson(patch))).toThrow();
   });
 
   it.each(cases)("of a %s with %s ignore annotations that the parser does not read", (_, __, row, policy) => {

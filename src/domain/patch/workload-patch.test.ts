@@ -24,8 +24,13 @@ const hash = "wave.pusher.com/config-hash";
 const pod = readsAll("ConfigMap", "web");
 const web = configMap("web", { a: "1" });
 
+/** An edit of annotations does not raise the generation of this kind. So the patch must detect the edit itself. */
+const kind = "StatefulSet";
+
+const rowOf = (object: WorkloadObject) => kinds[object.kind === kind ? kind : "Deployment"];
+
 function planned(object: WorkloadObject, configs: readonly Config[] = [web], policy: Partial<Policy> = {}) {
-  const workload = toWorkload(kinds.Deployment, object);
+  const workload = toWorkload(rowOf(object), object);
   const plan = planRollout(workload, lookupOf(...configs), { ...defaultPolicy, ...policy });
   return { plan, patch: patchFor(workload, plan) };
 }
@@ -69,22 +74,23 @@ describe("patchFor", () => {
   });
 
   it.each<[string, WorkloadFixture]>([
-    ["was replaced by another of its name", { pod, metadata: { uid: "22222222-2222-2222-2222-222222222222" } }],
-    ["has another spec", { pod, metadata: { generation: 4 } }],
-    ["opted out", { pod, annotations: { [optIn]: "false" } }],
-    ["lost its opt-in", { pod, annotations: { [optIn]: undefined } }],
-    ["began to name a ConfigMap", { pod, annotations: { "wave.pusher.com/extra-configmaps": "a" } }],
-    ["began to name a Secret", { pod, annotations: { "wave.pusher.com/extra-secrets": "a" } }],
-    ["got a scheduler to restore", { pod, annotations: { [schedulingHold]: "" } }],
-    ["got a recorded configuration", { pod, annotations: { "wave.pusher.com/recorded-config": "a b" } }],
+    ["was replaced by another of its name", { metadata: { uid: "22222222-2222-2222-2222-222222222222" } }],
+    ["has another spec", { metadata: { generation: 4 } }],
+    ["opted out", { annotations: { [optIn]: "false" } }],
+    ["lost its opt-in", { annotations: { [optIn]: undefined } }],
+    ["began to name a ConfigMap", { annotations: { "wave.pusher.com/extra-configmaps": "a" } }],
+    ["began to name a Secret", { annotations: { "wave.pusher.com/extra-secrets": "a" } }],
+    ["got a scheduler to restore", { annotations: { [schedulingHold]: "" } }],
+    ["got a recorded configuration", { annotations: { "wave.pusher.com/recorded-config": "a b" } }],
   ])("fails if the workload %s since it was read", (_, now) => {
-    const { patch } = planned(workloadObject({ pod }));
-    expect(applied(workloadObject({ pod }), patch)).toBeDefined();
-    expect(() => applied(workloadObject(now), patch)).toThrow();
+    const { patch } = planned(workloadObject({ kind, pod }));
+    expect(applied(workloadObject({ kind, pod }), patch)).toBeDefined();
+    expect(() => applied(workloadObject({ kind, pod, ...now }), patch)).toThrow();
   });
 
   it("fails if the workload names other objects, or none, since it was read", () => {
     const names = (value: string | undefined): WorkloadFixture => ({
+      kind,
       pod,
       annotations: { "wave.pusher.com/extra-configmaps": value },
     });
@@ -104,10 +110,10 @@ describe("patchFor", () => {
 describe("patchFor of a rollout", () => {
   const annotation = "wave.pusher.com/consecutive-rollouts";
   const roll = (recorded: string | undefined, count: number) => {
-    const object = workloadObject({ pod, annotations: { [annotation]: recorded } });
+    const object = workloadObject({ kind, pod, annotations: { [annotation]: recorded } });
     const { plan } = planned(object);
     if (plan.outcome !== "firstHash") throw new Error(plan.outcome);
-    return { object, patch: patchFor(toWorkload(kinds.Deployment, object), { ...plan, consecutiveRollouts: count }) };
+    return { object, patch: patchFor(toWorkload(rowOf(object), object), { ...plan, consecutiveRollouts: count }) };
   };
   const recordIn = ({ metadata }: WorkloadObject) => metadata?.annotations?.[annotation];
 
@@ -161,8 +167,8 @@ describe("patchFor of a rollout", () => {
 
   it("fails if that record was changed or removed since it was read", () => {
     const { patch } = roll("2", 1);
-    expect(() => applied(workloadObject({ pod, annotations: { [annotation]: "3" } }), patch)).toThrow();
-    expect(() => applied(workloadObject({ pod }), patch)).toThrow();
+    expect(() => applied(workloadObject({ kind, pod, annotations: { [annotation]: "3" } }), patch)).toThrow();
+    expect(() => applied(workloadObject({ kind, pod }), patch)).toThrow();
   });
 
   it("keeps the record if it is planned without a moment", () => {
@@ -236,7 +242,7 @@ describe("patchFor of a scheduling-held workload", () => {
   });
 
   it("fails if the recorded scheduler changed since it was read", () => {
-    const { patch } = planned(workloadObject(schedulingHeld("custom")));
-    expect(() => applied(workloadObject(schedulingHeld("other")), patch)).toThrow();
+    const { patch } = planned(workloadObject({ kind, ...schedulingHeld("custom") }));
+    expect(() => applied(workloadObject({ kind, ...schedulingHeld("other") }), patch)).toThrow();
   });
 });

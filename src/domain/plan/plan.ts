@@ -6,7 +6,7 @@ import { oldFinalizerWarning } from "../model/old-finalizer.ts";
 import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Hold } from "../outcomes/hold.ts";
-import type { BatchCandidate, Decision, DueDecision, Held } from "../outcomes/outcomes.ts";
+import { type BatchCandidate, type Decision, type DueDecision, type Held, isDue } from "../outcomes/outcomes.ts";
 import { batchedChanges, rolledIncompleteBy } from "../pacing/batch-hold.ts";
 import { replacesPods } from "../pacing/due.ts";
 import { dueWrite, holdOf, holdOfReturn } from "../pacing/holds.ts";
@@ -180,19 +180,4 @@ function planUnpause({ mistakes, deleting }: Workload): DuePlan {
 /** Adds the warning also to a workload that is being deleted: then the finalizer matters most. */
 function withOldFinalizerWarning({ oldFinalizer }: Workload, plan: DuePlan): DuePlan {
   return oldFinalizer ? { ...plan, warnings: [...plan.warnings, oldFinalizerWarning] } : plan;
-}
-
-function isDue(plan: DuePlan): plan is DueDecision & PlanTexts {
-  switch (plan.outcome) {
-    case "firstHash":
-    case "recorded":
-    case "roll":
-    case "cleanUp":
-      return true;
-    case "ignore":
-    case "current":
-    case "waiting":
-    case "overLimit":
-      return false;
-  }
 }

@@ -120,7 +120,7 @@ describe("a write to a workload without annotations", () => {
   it("fails if it had no Wave annotation, and has its own opt-in meanwhile", () => {
     const others = workloadObject(ofOthers);
     const patch = patchFor(
-      toWorkload(kinds.Deployment, others, { namespacePolicyOf: optingIn }),
+      toWorkload(kinds.StatefulSet, others, { namespacePolicyOf: optingIn }),
       planned(others, decides(true)),
     );
     expect(applied(others, patch)).toEqual(hashed(ofOthers));
