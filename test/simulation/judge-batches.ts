@@ -152,7 +152,8 @@ class BatchJudge {
     const hasPassed = (one: Begun) => {
       if (one.excused) return true;
       if (one.incomplete && one.completeAt === undefined) return false;
-      if (one.completeAt !== undefined) return one.completeAt + drift * soakMs - slack <= sentAt;
+      if (one.completeAt !== undefined && one.completeAt + drift * soakMs - slack <= sentAt) return true;
+      // Also if it is complete: a late cache may have shown until its deadline that it is not.
       return haltAfterFailures === 0 && !one.idle && timedOut(one);
     };
     const passed = earlier.filter(hasPassed).length;

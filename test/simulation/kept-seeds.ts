@@ -92,6 +92,7 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 1400001273, name: "an old cache, and two rollouts of another leader to A and back", after: "other releases" },
   { seed: 1500000697, name: "content that is newer than the change that its canary showed", after: "other releases" },
   { seed: 1800000059, name: "an undo to a hash that an old cache matches", after: "other releases" },
+  { seed: 121562153, name: "a complete canary that a late cache shows as timed out", after: "other releases" },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */
