@@ -171,10 +171,11 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
 
   return {
     request: async (request) => {
-      const short = request.method === "GET" ? await parsedResponse(request, shortResponseBytes) : undefined;
+      if (request.method !== "GET") return (await parsedResponse(request, maxObjectBytes))?.parsed;
+      const short = await parsedResponse(request, shortResponseBytes);
       if (short !== undefined) return short.parsed;
       const { signal = new AbortController().signal } = request;
-      using _slot = request.method === "GET" ? await longResponses.acquire(signal) : undefined;
+      using _slot = await longResponses.acquire(signal);
       return (await parsedResponse(request, maxObjectBytes))?.parsed;
     },
     stream: (request) =>

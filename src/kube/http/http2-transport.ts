@@ -103,19 +103,20 @@ function exchange(session: ClientHttp2Session, request: TransportRequest, onClos
     const failure = new UnprocessedError("the connection ended", { cause: error });
     return { response: Promise.reject(failure), cancel: () => {} };
   }
-  stream.once("close", onClose);
+  // Each of these events happens once, and "once" would cost another function and the removal of the listener.
+  stream.on("close", onClose);
   if (body !== undefined) stream.end(body);
   const response = new Promise<TransportResponse>((resolve, reject) => {
     const isComplete = () => stream.rstCode === constants.NGHTTP2_NO_ERROR;
     let answered = false;
-    stream.once("response", (answer) => {
+    stream.on("response", (answer) => {
       answered = true;
       resolve({ status: Number(answer[":status"]), headers: answer, body: stream, isComplete });
     });
     const fail = (error?: Error) => reject(streamError(stream, error));
     stream.on("error", fail);
     // An error costs a stack trace, and most requests get a response.
-    stream.once("close", () => {
+    stream.on("close", () => {
       if (!answered) fail();
     });
   });

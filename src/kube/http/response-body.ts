@@ -18,13 +18,13 @@ export function readBody({ body, isComplete }: TransportResponse, limit: number)
       resolve(undefined);
       body.destroy();
     });
-    body.once("end", () => {
+    body.on("end", () => {
       ended = true;
       if (!isComplete()) reject(truncatedError());
       else resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
     });
-    body.once("error", reject);
-    body.once("close", () => {
+    body.on("error", reject);
+    body.on("close", () => {
       if (!ended) reject(truncatedError());
     });
   });
