@@ -32,12 +32,10 @@ export function recordReads(annotations: Annotations): RecordedAnnotations {
   return {
     annotations: recording,
     reads: (maxLength = Number.POSITIVE_INFINITY) => {
-      const sorted = [...names].sort();
-      const present = sorted.flatMap((name) => {
-        const value = Object.hasOwn(annotations, name) ? annotations[name] : undefined;
-        return value === undefined || value.length > maxLength ? [] : [[name, value] as const];
-      });
-      return { names: sharedNames(sorted.join("\n")), values: sharedValues(Object.fromEntries(present)) };
+      const present = Object.entries(annotations).filter(
+        ([name, value]) => names.has(name) && value.length <= maxLength,
+      );
+      return { names: sharedNames([...names].join("\n")), values: sharedValues(Object.fromEntries(present)) };
     },
   };
 }
@@ -48,7 +46,7 @@ export function withShortValues({ names, values }: AnnotationReads, maxLength: n
 }
 
 /** Thousands of workloads have the same few lists of names, and most have the same few short values. */
-const sharedNames = boundedMemo(256, (text): readonly string[] => (text === "" ? [] : text.split("\n")));
+const sharedNames = boundedMemo(256, (text): readonly string[] => (text === "" ? [] : text.split("\n").sort()));
 const sharedShortValues = boundedMemo(256, (json) => JSON.parse(json) as Annotations);
 
 /** Limit of values that are shared, in characters of JSON. Longer values are rarely equal. */

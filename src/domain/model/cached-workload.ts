@@ -84,5 +84,5 @@ export function withoutReferences(workload: Workload, limitExceeded: LimitExceed
 
 /** Reports whether two states of one workload are equal in everything that Wave reads. */
 export function sameWorkload(a: Workload, b: Workload): boolean {
-  return equalJson({ ...a, resourceVersion: 0 }, { ...b, resourceVersion: 0 });
+  return equalJson(a, { ...b, resourceVersion: a.resourceVersion });
 }

@@ -11,7 +11,7 @@ import {
   peerHashAnnotation,
 } from "../compatibility/peer-annotations.ts";
 import { annotationMistakes } from "../policy/annotation-mistakes.ts";
-import { policyAnnotationsOf, shortPolicyAnnotations } from "../policy/policy-annotations.ts";
+import { type PolicyAnnotations, policyAnnotationsOf, shortPolicyAnnotations } from "../policy/policy-annotations.ts";
 import {
   configDiffered,
   configHash,
@@ -144,7 +144,7 @@ function slimForm(
   const mistakes =
     isTooLong || controlledBy !== undefined
       ? []
-      : [...mistakesOf(source, directives), ...(references.length > 0 ? inPlaceWarnings(row, object) : [])];
+      : [...mistakesOf(source, directives, policy), ...(references.length > 0 ? inPlaceWarnings(row, object) : [])];
   const { byWaveAt, hashWrittenAt, editedBy, templateEditedAt } = lastWriters(metadata, row.template);
   return {
     kind: row.id,
@@ -236,9 +236,13 @@ function shortened({ namespace, annotations, templateAnnotations }: Compatibilit
   return { namespace, annotations: short(annotations), templateAnnotations: short(templateAnnotations) };
 }
 
-function mistakesOf(source: CompatibilitySource, directives: readonly WorkloadDirective[]): readonly Warning[] {
+function mistakesOf(
+  source: CompatibilitySource,
+  directives: readonly WorkloadDirective[],
+  policy: PolicyAnnotations,
+): readonly Warning[] {
   return [
-    ...annotationMistakes(source.annotations, source.templateAnnotations),
+    ...annotationMistakes(source.annotations, source.templateAnnotations, policy),
     ...directives.flatMap(({ mistakes }) => mistakes),
     ...contradictionWarnings(source, directives),
   ];

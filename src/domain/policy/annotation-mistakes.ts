@@ -10,7 +10,7 @@ import { invalidAnnotationTexts } from "../references/warning-texts.ts";
 import { type Annotations, waveAnnotationNames } from "../references/wave-annotations.ts";
 import { editDistance } from "../syntax/edit-distance.ts";
 import { formatCount } from "../syntax/wording.ts";
-import { policyAnnotationsOf } from "./policy-annotations.ts";
+import { noPolicy, type PolicyAnnotations } from "./policy-annotations.ts";
 import { type AnnotationPlace, policyAnnotations, policyRows, readPolicyValue } from "./policy-rows.ts";
 import { userAnnotations } from "./user-annotations.ts";
 
@@ -21,12 +21,16 @@ const maxShown = 3;
  * Returns warnings for Wave annotations that are invalid, have no effect in their place, or have an unknown name. The first few get
  * their own message with a correction. The others are counted.
  */
-export function annotationMistakes(onWorkload: Annotations, onTemplate: Annotations): readonly Warning[] {
+export function annotationMistakes(
+  onWorkload: Annotations,
+  onTemplate: Annotations,
+  policy: PolicyAnnotations,
+): readonly Warning[] {
   // The hash on the workload itself has no effect, but people do not write it by mistake.
   const unknown = waveAnnotationNames(onWorkload).filter((name) => !known.includes(name) && name !== configHash);
   const misplaced = waveAnnotationNames(onTemplate).filter((name) => !writtenOnTemplates.includes(name));
   return [
-    ...invalidValues(onWorkload),
+    ...invalidValues(policy),
     ...firstFew(unknown, mistakeOnWorkload, invalidAnnotationTexts.moreUnknown),
     ...firstFew(misplaced, invalidAnnotationTexts.onTemplate, invalidAnnotationTexts.moreOnTemplate),
   ].map((message) => ({ reason: "InvalidAnnotation", message }));
@@ -78,8 +82,8 @@ function nearest(name: string): string | undefined {
 }
 
 /** Returns a message for each policy annotation of a workload with an invalid value. */
-function invalidValues(annotations: Annotations): readonly string[] {
-  const policy = policyAnnotationsOf(annotations, "workload");
+function invalidValues(policy: PolicyAnnotations): readonly string[] {
+  if (policy === noPolicy) return [];
   return policyAnnotations.flatMap((name) => {
     const text = policy[name];
     if (text === undefined || text.trim() === "" || readPolicyValue(name, text) !== undefined) return [];

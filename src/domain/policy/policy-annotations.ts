@@ -21,12 +21,23 @@ export function policyAnnotationsOf(
   on: "workload" | "namespace",
 ): PolicyAnnotations {
   if (!annotations) return noPolicy;
-  const found = policyAnnotations.flatMap((name) => {
-    const text = annotations[annotationPrefix + name];
-    const { places, maxLength } = policyRows[name];
-    return typeof text === "string" && places.includes(on) ? [[name, text.slice(0, maxLength + 1)] as const] : [];
-  });
-  return found.length === 0 ? noPolicy : Object.fromEntries(found);
+  let found: { [Name in PolicyAnnotation]?: string } | undefined;
+  for (const { name, annotation, maxLength } of annotationsOn[on]) {
+    const text = annotations[annotation];
+    if (typeof text !== "string") continue;
+    found ??= {};
+    found[name] = text.slice(0, maxLength + 1);
+  }
+  return found ?? noPolicy;
+}
+
+/** The policy annotations that apply in each place. Thousands of workloads are parsed for them. */
+const annotationsOn = { workload: inPlace("workload"), namespace: inPlace("namespace") };
+
+function inPlace(place: "workload" | "namespace") {
+  return policyAnnotations
+    .filter((name) => policyRows[name].places.includes(place))
+    .map((name) => ({ name, annotation: annotationPrefix + name, maxLength: policyRows[name].maxLength }));
 }
 
 /** Returns the policy annotations of at most `maxLength` characters; {@link noPolicy} if there are none. */

@@ -1,15 +1,19 @@
 /**
- * Returns a function that keeps the last `maxEntries` results of `compute`. It drops the least recently used entry first, so
- * that texts from users cannot grow it.
+ * Returns a function that keeps at most `maxEntries` results of `compute`, so that texts from users cannot grow it. Keeps at least the half
+ * of them that was used last: it fills one map with what is used, and then drops the map that it filled before. A single map in the
+ * order of the last use would change at each call.
  */
 export function boundedMemo<T>(maxEntries: number, compute: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>();
+  let recent = new Map<string, T>();
+  let older = new Map<string, T>();
   return (text) => {
-    const found = known.has(text) ? (known.get(text) as T) : compute(text);
-    known.delete(text);
-    known.set(text, found);
-    const [oldest] = known.keys();
-    if (known.size > maxEntries && oldest !== undefined) known.delete(oldest);
+    if (recent.has(text)) return recent.get(text) as T;
+    const found = older.has(text) ? (older.get(text) as T) : compute(text);
+    if (recent.size >= maxEntries / 2) {
+      older = recent;
+      recent = new Map();
+    }
+    recent.set(text, found);
     return found;
   };
 }

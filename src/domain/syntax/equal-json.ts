@@ -14,9 +14,12 @@ function sameElements(a: readonly unknown[], b: readonly unknown[]): boolean {
 }
 
 function sameProperties(a: object, b: object): boolean {
-  const others = new Map(Object.entries(b).filter(([, value]) => value !== undefined));
-  const own = Object.entries(a).filter(([, value]) => value !== undefined);
   return (
-    own.length === others.size && own.every(([name, value]) => others.has(name) && equalJson(value, others.get(name)))
+    Object.keys(a).every((name) => equalJson(property(a, name), property(b, name))) &&
+    Object.keys(b).every((name) => Object.hasOwn(a, name) || property(b, name) === undefined)
   );
+}
+
+function property(object: object, name: string): unknown {
+  return Object.hasOwn(object, name) ? (object as Readonly<Record<string, unknown>>)[name] : undefined;
 }

@@ -4,9 +4,11 @@
  * same few namespaces, paths and keys, and JSON.parse creates a new string for each value.
  */
 export function sharedString(text: string): string {
-  // An object without prototype is a hash table from the start. An object literal would create a hidden class for each name.
-  const table: Record<string, undefined> = Object.create(null);
   table[text] = undefined;
-  const [internalized = text] = Object.keys(table);
+  const internalized = Object.keys(table)[0] ?? text;
+  delete table[text];
   return internalized;
 }
+
+/** Empty between calls. An object without prototype is a hash table from the start. An object literal would create a hidden class for each name. */
+const table: Record<string, undefined> = Object.create(null);

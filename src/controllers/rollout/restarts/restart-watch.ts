@@ -99,9 +99,9 @@ export class RestartWatch {
   }
 
   /** Reports whether a container of the last rollout of a workload restarts again and again. */
-  isFailing({ uid, recordedHash, ...name }: Workload): boolean {
-    const watched = this.#watched.get(workloadKey(name));
-    return watched?.failing !== undefined && watched.uid === uid && watched.hash === recordedHash;
+  isFailing(workload: Workload): boolean {
+    const watched = this.#watched.get(workloadKey(workload));
+    return watched?.failing !== undefined && watched.uid === workload.uid && watched.hash === workload.recordedHash;
   }
 
   /** Reads Pods until the leadership ends. */
