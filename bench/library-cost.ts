@@ -64,7 +64,7 @@ async function bundle(folder: string, to: string): Promise<void> {
 async function resident(folder: string, bundled: string): Promise<number> {
   const args = ["run", `--kubeconfig=${join(folder, "kubeconfig")}`, "--log-level=error"];
   const quiet = ["--metrics-bind-address=0", "--health-probe-bind-address=0"];
-  const env = { ...process.env, MALLOC_ARENA_MAX: "1" };
+  const env = { ...process.env, MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "16384" };
   const child = spawn(node, [...flags, join(bundled, "main.js"), ...args, ...quiet], { env, stdio: "ignore" });
   // Long enough for V8 to collect what loading left behind.
   await sleep(5_000);

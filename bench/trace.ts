@@ -89,7 +89,7 @@ async function startMarkedWave(plane: Plane): Promise<() => Promise<readonly Mar
     ...[`--health-probe-bind-address=127.0.0.1:${probes}`, "--update-rate=unlimited", "--settle=0"],
     "--max-concurrent-rollouts=0",
   ];
-  const env = { ...process.env, TRACE_MARKS: file, MALLOC_ARENA_MAX: "1" };
+  const env = { ...process.env, TRACE_MARKS: file, MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "16384" };
   const child = spawn(join(root, "bin/node"), [...flags, ...args], { env, stdio: ["ignore", "ignore", "inherit"] });
   return async () => {
     const exited = once(child, "exit");
