@@ -336,8 +336,11 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await follow(await found("annotations", /^Label /));
     await follow(await found("annotations", /^Annotation "waves\.pusher\.com\/hold" has no effect/));
     await healthy();
-    const { out } = await shell(`wave list -n ${ns}`);
-    expect(out).toMatch(/^deployment\/label +current /m);
+    // The Wave of the last change of flags may still wait for the Lease of the one before.
+    await until("the first hash", async () => {
+      const { out } = await shell(`wave list -n ${ns}`);
+      return /^deployment\/label +current /m.test(out) ? true : undefined;
+    });
   });
 
   it("finds the finalizer of an old Wave", async () => {
