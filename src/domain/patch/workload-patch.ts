@@ -5,7 +5,7 @@ import { patchOfKind } from "../model/kind-row.ts";
 import { unpausePatch } from "../model/paused-by-reloader.ts";
 import { liftSchedulingHold, testSchedulingHold } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
-import type { IncompleteRollout } from "../outcomes/outcomes.ts";
+import { type DueDecision, type IncompleteRollout, isDue } from "../outcomes/outcomes.ts";
 import { incompleteMark } from "../pacing/complete-before.ts";
 import type { RolloutPlan } from "../plan/plan.ts";
 import {
@@ -49,25 +49,18 @@ export function patchFor(
   now = 0,
   pins: PinsToWrite = {},
 ): JsonPatch | undefined {
-  const operations = operationsFor(workload, plan, now, pins);
-  if (operations === undefined) return undefined;
-  const patch = patchOfKind(workload.row, operations);
+  if (!isDue(plan)) return undefined;
+  const patch = patchOfKind(workload.row, operationsFor(workload, plan, now, pins));
   return workload.hasAnnotations ? patch : forMissingAnnotations(patch);
 }
 
 function operationsFor(
   workload: Workload,
-  plan: RolloutPlan,
+  plan: DueDecision,
   now: number,
   { pinned, rejected, previous }: PinsToWrite,
-): JsonPatch | undefined {
+): JsonPatch {
   switch (plan.outcome) {
-    case "ignore":
-    case "current":
-    case "waiting":
-    case "overLimit":
-    case "held":
-      return undefined;
     case "cleanUp":
       return [
         ...liftOperations(workload),
