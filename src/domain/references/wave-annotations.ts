@@ -7,22 +7,20 @@ export type Annotations = Readonly<Record<string, string>>;
 
 /** Returns the sorted names of the Wave annotations among `annotations`. */
 export function waveAnnotationNames(annotations: Annotations): readonly string[] {
-  return unsortedNames(annotations).sort();
-}
-
-function unsortedNames(annotations: Annotations): string[] {
-  return Object.keys(annotations).filter((name) => name.startsWith(annotationPrefix));
+  return Object.keys(annotations)
+    .filter((name) => name.startsWith(annotationPrefix))
+    .sort();
 }
 
 /** Returns the size of the Wave annotations and of the annotations with `others` as names: bytes of names and values. */
 export function waveAnnotationBytes(annotations: Annotations, others: readonly string[] = []): number {
   const bytes = (text: unknown) => (typeof text === "string" ? Buffer.byteLength(text) : 0);
-  const names = [...unsortedNames(annotations), ...presentNames(annotations, others)];
-  return names.reduce((sum, name) => sum + bytes(name) + bytes(annotations[name]), 0);
+  return readNames(annotations, others).reduce((sum, name) => sum + bytes(name) + bytes(annotations[name]), 0);
 }
 
-function presentNames(annotations: Annotations, names: readonly string[]): readonly string[] {
-  return names.filter((name) => annotations[name] !== undefined);
+function readNames(annotations: Annotations, others: readonly string[]): readonly string[] {
+  const names = waveAnnotationNames(annotations);
+  return others.length === 0 ? names : [...names, ...others.filter((name) => annotations[name] !== undefined)];
 }
 
 /** Limit of a fingerprint that is plain text: longer than a digest, and much longer than a plain opt-in, which thousands share. */
@@ -33,7 +31,6 @@ const maxPlainLength = 200;
  * the same fingerprint only if these names and values are the same.
  */
 export function fingerprint(annotations: Annotations, others: readonly string[] = []): string {
-  const names = [...waveAnnotationNames(annotations), ...presentNames(annotations, others)];
-  const text = JSON.stringify(names.map((name) => [name, annotations[name]]));
+  const text = JSON.stringify(readNames(annotations, others).map((name) => [name, annotations[name]]));
   return text.length <= maxPlainLength ? sharedString(text) : hash("sha256", text, "base64");
 }
