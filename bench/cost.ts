@@ -10,6 +10,7 @@ import { planRollout } from "../src/domain/plan/plan.ts";
 import type { Policy } from "../src/domain/policy/policy.ts";
 import { configKey } from "../src/domain/references/references.ts";
 import { type LargeObject, largeObjects } from "./large-objects.ts";
+import { waveEnv, waveFlags } from "./wave-node.ts";
 
 /** What one event costs the event loop, in milliseconds, from the bytes of its line to the concluded plan. */
 export interface Cost {
@@ -38,14 +39,8 @@ export async function measureCosts(sizes: readonly number[], done: (cost: Cost) 
 
 async function inChild(what: string, entries: number): Promise<Cost> {
   const child = fork(import.meta.filename, [what, `${entries}`], {
-    // As bin/wave has them.
-    execArgv: [
-      "--max-semi-space-size=2",
-      "--no-opt",
-      "--no-maglev",
-      "--no-concurrent-sparkplug",
-      "--memory-saver-mode",
-    ],
+    execArgv: [...waveFlags],
+    env: waveEnv,
   });
   const [cost] = await once(child, "message");
   return cost as Cost;

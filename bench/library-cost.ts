@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { wave } from "../test/control-plane/wave-process.ts";
 import { quantile } from "./plane.ts";
+import { waveEnv, waveFlags } from "./wave-node.ts";
 
 /*
  * What a library would cost Wave in memory: bin/node bench/library-cost.ts prom-client pino reflect-metadata+@peculiar/x509
@@ -17,9 +17,6 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, "..");
 const node = join(root, "bin/node");
 const pairs = 5;
-
-/** As bin/wave gives them to node. */
-const flags = /^exec \S+ (.*) "\$bundle" "\$@"$/m.exec(readFileSync(wave, "utf8"))?.[1]?.split(" ") ?? [];
 
 /** A kubeconfig for an address without a server: Wave then loads everything that it runs with, and waits. */
 const kubeconfig = {
@@ -64,8 +61,8 @@ async function bundle(folder: string, to: string): Promise<void> {
 async function resident(folder: string, bundled: string): Promise<number> {
   const args = ["run", `--kubeconfig=${join(folder, "kubeconfig")}`, "--log-level=error"];
   const quiet = ["--metrics-bind-address=0", "--health-probe-bind-address=0"];
-  const env = { ...process.env, MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "16384" };
-  const child = spawn(node, [...flags, join(bundled, "main.js"), ...args, ...quiet], { env, stdio: "ignore" });
+  const options = { env: waveEnv, stdio: "ignore" } as const;
+  const child = spawn(node, [...waveFlags, join(bundled, "main.js"), ...args, ...quiet], options);
   // Long enough for V8 to collect what loading left behind.
   await sleep(5_000);
   const status = readFileSync(`/proc/${child.pid}/status`, "utf8");

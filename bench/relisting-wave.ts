@@ -13,6 +13,7 @@ import { systemClock } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../src/telemetry/metrics/metrics.ts";
 import { createWebhook } from "../src/webhook/webhook.ts";
+import { waveEnv, waveFlags } from "./wave-node.ts";
 
 /** What a {@link RelistingWave} is started with. */
 export interface RelistingOptions {
@@ -45,14 +46,8 @@ export interface RelistingWave {
  */
 export async function startRelistingWave(options: RelistingOptions): Promise<RelistingWave> {
   const child = fork(import.meta.filename, [JSON.stringify(options)], {
-    // As bin/wave has them.
-    execArgv: [
-      "--max-semi-space-size=2",
-      "--no-opt",
-      "--no-maglev",
-      "--no-concurrent-sparkplug",
-      "--memory-saver-mode",
-    ],
+    execArgv: [...waveFlags],
+    env: waveEnv,
   });
   await once(child, "message");
   return {

@@ -4,10 +4,11 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { resourcePath, resources } from "../src/kube/api/resources.ts";
 import { type AuditEvent, readAuditLog } from "../test/control-plane/control-plane.ts";
-import { freePort, until, wave } from "../test/control-plane/wave-process.ts";
+import { freePort, until } from "../test/control-plane/wave-process.ts";
 import { createDeployment, type Plane, quantile, startPlane, times } from "./plane.ts";
 import { watchHashes } from "./recorded-hashes.ts";
 import type { Mark } from "./trace-marks.ts";
+import { waveEnv, waveFlags } from "./wave-node.ts";
 
 /** The time that one step of an edit takes, in milliseconds. */
 export interface TraceStep {
@@ -81,7 +82,6 @@ async function quiet({ auditLog }: Plane): Promise<void> {
 /** Starts Wave from its sources, with the flags of `bin/wave` and with marks. Returns the function that ends it. */
 async function startMarkedWave(plane: Plane): Promise<() => Promise<readonly Mark[]>> {
   const [metrics, probes] = [await freePort(), await freePort()];
-  const flags = /^exec "\$root\/bin\/node" (.*) "\$bundle"/m.exec(readFileSync(wave, "utf8"))?.[1]?.split(" ") ?? [];
   const file = join(plane.kubeconfig, "../marks.json");
   const args = [
     ...[`--import=${join(root, "bench/trace-marks.ts")}`, join(root, "src/main.ts"), "run", "--beside-installed"],
@@ -89,8 +89,8 @@ async function startMarkedWave(plane: Plane): Promise<() => Promise<readonly Mar
     ...[`--health-probe-bind-address=127.0.0.1:${probes}`, "--update-rate=unlimited", "--settle=0"],
     "--max-concurrent-rollouts=0",
   ];
-  const env = { ...process.env, TRACE_MARKS: file, MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "16384" };
-  const child = spawn(join(root, "bin/node"), [...flags, ...args], { env, stdio: ["ignore", "ignore", "inherit"] });
+  const env = { ...waveEnv, TRACE_MARKS: file };
+  const child = spawn(join(root, "bin/node"), [...waveFlags, ...args], { env, stdio: ["ignore", "ignore", "inherit"] });
   return async () => {
     const exited = once(child, "exit");
     child.kill("SIGTERM");
