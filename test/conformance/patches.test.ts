@@ -185,4 +185,14 @@ describeApiServers("patches", (target) => {
     expect(await generations({ spec: { template: { metadata: { annotations: { more: "x" } } } } })).toEqual([1, 1, 1]);
     expect(await generations({ spec: { template: { metadata: { annotations: { more: "x" } } } } })).toEqual([0, 0, 0]);
   });
+
+  it("of a Deployment's status may change annotations, and do not raise the generation", async () => {
+    const made = await create(apps("deployments"), deployment("status-annotations"));
+    const path = `${apps("deployments")}/status-annotations`;
+    await patch(`${path}/status`, merge, { metadata: { annotations: { more: "x" } } });
+    // A controller may have added annotations of its own.
+    const { metadata } = (await target().api.call("GET", path)).body;
+    expect(metadata.annotations).toMatchObject({ ...made.metadata.annotations, more: "x" });
+    expect(metadata.generation).toBe(made.metadata.generation);
+  });
 });
