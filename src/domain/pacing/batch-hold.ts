@@ -3,7 +3,7 @@ import type { Workload } from "../model/workload.ts";
 import type { IncompleteRollout } from "../outcomes/outcomes.ts";
 import type { ConfigName } from "../references/references.ts";
 import { incompleteRollout } from "./complete-before.ts";
-import { changedObjects, type DueWrite } from "./due.ts";
+import type { DueWrite } from "./due.ts";
 
 /**
  * Returns the changed objects whose batches must admit a workload; undefined if it does not take part in batches.
@@ -13,10 +13,10 @@ import { changedObjects, type DueWrite } from "./due.ts";
  * prove nothing.
  */
 export function batchedChanges(due: DueWrite): readonly ConfigName[] | undefined {
-  const { workload, decision } = due;
+  const { workload, decision, changed } = due;
   if (!isBatched(due)) return undefined;
   if (decision.outcome === "firstHash" && hasNoPodYet(workload)) return undefined;
-  return changedObjects(due);
+  return changed;
 }
 
 /**

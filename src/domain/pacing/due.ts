@@ -18,6 +18,8 @@ export interface DueWrite {
   readonly clusterHold: ClusterHold | undefined;
   readonly flags: PacingFlags;
   readonly moment: Moment;
+  /** The objects whose changes made it due: {@link changedObjects}. */
+  readonly changed: readonly ConfigName[];
 }
 
 /**
@@ -34,7 +36,12 @@ export function replacesPods(workload: Workload, decision: DueDecision): boolean
  * that is an edit of the workload. If the previous configuration is unknown, returns the objects that changed after the last
  * rollout, by the times of the API. If there are none, returns missing objects, because one of them may have existed.
  */
-export function changedObjects({ workload, decision, lookup, policy }: DueWrite): readonly ConfigName[] {
+export function changedObjects({
+  workload,
+  decision,
+  lookup,
+  policy,
+}: Pick<DueWrite, "workload" | "decision" | "lookup" | "policy">): readonly ConfigName[] {
   if (decision.outcome === "roll" && decision.changed !== undefined) {
     // A regular expression match is not a reference, and it is unknown after the object is deleted.
     if (workload.peer?.patterns.length) return decision.changed;

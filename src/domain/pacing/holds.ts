@@ -6,7 +6,7 @@ import type { DueDecision } from "../outcomes/outcomes.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
-import { type DueWrite, replacesPods } from "./due.ts";
+import { changedObjects, type DueWrite, replacesPods } from "./due.ts";
 import { interval } from "./interval.ts";
 import type { Moment } from "./moment.ts";
 import { progressing } from "./progressing.ts";
@@ -188,7 +188,8 @@ export function dueWrite(
 ): DueWrite {
   const flags = policy.pacing ?? unpaced;
   const { clusterHold } = policy;
-  return { workload, decision, lookup, policy: rolloutPolicyOf(workload, policy), clusterHold, flags, moment };
+  const facts = { workload, decision, lookup, policy: rolloutPolicyOf(workload, policy) };
+  return { ...facts, clusterHold, flags, moment, changed: changedObjects(facts) };
 }
 
 /** Returns what holds a return to earlier pins: only a person who wants no rollout. A window or a missing approval is for changes. */

@@ -7,11 +7,14 @@ import type { InvalidPolicyAnnotation, RolloutPolicy } from "../policy/rollout-p
 import type { ConfigName } from "../references/references.ts";
 import { closesAt, isOpen, localTime, opensAt } from "../syntax/calendar.ts";
 import { formatList, quoted } from "../syntax/wording.ts";
-import { changedObjects, type DueWrite } from "./due.ts";
+import type { DueWrite } from "./due.ts";
 import { describeAnnotation, holdTexts } from "./hold-texts.ts";
 
 /** How many annotations or objects a message names. */
 const shown = 3;
+
+/** The directives of an object whose changes cause no rollout. */
+const preventing: ReadonlySet<ConfigDirective | undefined> = new Set(["hold", "unclear"]);
 
 /** Holds every write in `mode: observe` or with `--observe`. */
 export function observed({ policy: { mode } }: DueWrite): Hold | undefined {
@@ -86,13 +89,11 @@ export function closing({ policy, moment: { now } }: DueWrite): Pick<Hold, "clos
  * Returns the changed objects with this directive, if every changed object prevents rollouts. An object on hold does not
  * prevent a rollout that the change of another object requires.
  */
-function heldObjects(due: DueWrite, directive: ConfigDirective): readonly ConfigName[] {
-  const changed = changedObjects(due).map((object) => {
-    const { kind, namespace, name } = object;
-    return { object, directive: due.lookup(kind, namespace, name)?.directive };
-  });
-  if (!changed.every((each) => each.directive === "hold" || each.directive === "unclear")) return [];
-  return changed.filter((each) => each.directive === directive).map(({ object }) => object);
+function heldObjects({ changed, lookup }: DueWrite, directive: ConfigDirective): readonly ConfigName[] {
+  const directiveOf = ({ kind, namespace, name }: ConfigName) => lookup(kind, namespace, name)?.directive;
+  return changed.every((object) => preventing.has(directiveOf(object)))
+    ? changed.filter((object) => directiveOf(object) === directive)
+    : [];
 }
 
 /** Returns the digits of a hash without its prefix. */
