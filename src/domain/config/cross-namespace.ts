@@ -36,14 +36,12 @@ const shownObjects = 5;
 export function grantedReferences(workload: Workload, lookup: Lookup, policy: Policy): GrantedReferences {
   const references: Reference[] = [];
   const refused = new Map<string, Refused>();
-  const mayRead = (config: Config) =>
-    needsNoGrant(workload, config, policy) || isSharedWith(config, workload.namespace);
   // A plan looks up an object several times, and its list of namespaces may be long.
   const known = new Map<Config, boolean>();
   const shared: Lookup = (kind, namespace, name) => {
     const config = lookup(kind, namespace, name);
-    if (config === undefined) return undefined;
-    const isReadable = known.get(config) ?? mayRead(config);
+    if (config === undefined || needsNoGrant(workload, config, policy)) return config;
+    const isReadable = known.get(config) ?? isSharedWith(config, workload.namespace);
     known.set(config, isReadable);
     return isReadable ? config : undefined;
   };

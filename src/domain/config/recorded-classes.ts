@@ -60,14 +60,16 @@ export function recordedClassesOf({ namespace, recordedClasses: written }: Workl
     lookup,
     isUnrecorded: ({ kind, name }) => kind === "SecretProviderClass" && !recorded.has(name),
     dropped: (references) => {
+      if (recorded.size === 0) return [];
       const left = new Set(classesAmong(references).map(({ name }) => name));
       const gone = [...recorded.values()].filter(({ name }) => !left.has(name));
       return gone.map(({ kind, name, digests: digest }) => ({ kind, namespace, name, key: versionsKey, digest }));
     },
     toRecord: (references) => {
       const found = classesAmong(references).flatMap(({ kind, name }) => lookup(kind, namespace, name) ?? []);
+      if (found.length === 0) return undefined;
       const texts = new Set(found.map(write));
-      return texts.size === 0 ? undefined : [...texts].sort().join(",");
+      return [...texts].sort().join(",");
     },
   };
 }
@@ -83,6 +85,7 @@ function write({ name, changedAt = 0, digests }: Config): string {
 
 /** Parses a recorded text. Parts in another format were not written by Wave and are ignored. */
 function read(written = ""): readonly Config[] {
+  if (written === "") return [];
   return written.split(",").flatMap((text) => {
     const [, name = "", since, hex = ""] = /^(\S+) (\d{1,12}) ([0-9a-f]{64})$/.exec(text) ?? [];
     if (name === "") return [];

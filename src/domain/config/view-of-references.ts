@@ -53,6 +53,7 @@ export function limitExceededBy(references: readonly Reference[], lookup: Lookup
 /** Returns the missing objects and keys without which Pods cannot start, sorted, each once. */
 export function missingFrom(references: readonly Reference[], lookup: Lookup): readonly Missing[] {
   const missing = references.filter(({ optional }) => !optional).flatMap((r) => missingOf(r, find(lookup, r)));
+  if (missing.length === 0) return missing;
   return [...new Map(missing.map((one) => [sortKey(one), one]))]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, one]) => one);

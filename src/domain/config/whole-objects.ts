@@ -16,12 +16,20 @@ export function withWholeObjects(
   tracked: TrackedReferences,
   workloadNamespace: string,
 ): { readonly tracked: TrackedReferences; readonly warnings: readonly Warning[] } {
+  const find = ({ kind, namespace, name }: ConfigName) => tracked.lookup(kind, namespace, name);
+  let keys = 0;
+  let isAnyWhole = false;
+  for (const reference of tracked.references) {
+    const config = find(reference);
+    keys += reference.keys === "all" ? (config?.keys.length ?? 0) : reference.keys.length;
+    isAnyWhole ||= config !== undefined && isWhole(config);
+  }
+  // Almost every workload: nothing more is computed.
+  if (!isAnyWhole && keys <= limits.keys.max) return { tracked, warnings: [] };
   const read = new Map<string, Config>();
   const times = new Map<string, number>();
-  let keys = 0;
   for (const reference of tracked.references) {
-    const config = tracked.lookup(reference.kind, reference.namespace, reference.name);
-    keys += reference.keys === "all" ? (config?.keys.length ?? 0) : reference.keys.length;
+    const config = find(reference);
     if (config === undefined || config.kind === "SecretProviderClass") continue;
     const key = configKey(config);
     if (reference.keys === "all" || isWhole(config)) read.set(key, config);

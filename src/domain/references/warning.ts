@@ -24,6 +24,7 @@ const maxBytes = 1000;
 
 /** Merges warnings to one for each reason, in order of first occurrence. Joins as many messages as fit, and counts the others. */
 export function mergeWarnings(warnings: readonly Warning[]): readonly Warning[] {
+  if (warnings.length < 2) return warnings;
   const byReason = Map.groupBy(warnings, ({ reason }) => reason);
   return Array.from(byReason, ([reason, group]) => ({ reason, message: joined(group.map(({ message }) => message)) }));
 }
