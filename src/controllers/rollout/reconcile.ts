@@ -176,7 +176,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
         recordNewest(findings, cached, after, clock.monotonic());
         findings.pins = seenPins(after);
         findings.lastRollout = lastRolloutAfter(findings, workload, plan, hasPassed, clock.monotonic());
-        if (isFresh || matches(after, caches.lookup, options)) recordOwnWrite(findings, after);
+        if (lookup === caches.lookup || matches(after, caches.lookup, options)) recordOwnWrite(findings, after);
         return writtenOutcome(key, findings, workload, plan, views);
       }
       case "stale":

@@ -26,7 +26,8 @@ export interface LiveReads {
   readonly lookup: (workload: Workload, pinned?: readonly (string | undefined)[]) => Promise<Lookup>;
   /**
    * Finds the references of a workload without a recorded hash, each as it was after the last write of the workload: by lists,
-   * if many such workloads need objects of one namespace, and otherwise by reads.
+   * if many such workloads need objects of one namespace, and otherwise by reads. Returns the lookup of the caches if lists show that the
+   * caches have all of them.
    */
   readonly firstLookup: (workload: Workload) => Promise<Lookup>;
   /** Reports whether all of these objects exist. */
@@ -68,7 +69,9 @@ export function createLiveReads(options: {
     firstLookup: async (workload) => {
       const objects = objectsOf(workload);
       const confirmed = (await listed?.confirmed(workload, objects)) ?? new Map<string, Config>();
-      const found = await reader.readAll(objects.filter((object) => !confirmed.has(configKey(object))));
+      const others = objects.filter((object) => !confirmed.has(configKey(object)));
+      if (others.length === 0) return cached;
+      const found = await reader.readAll(others);
       return liveLookup(new Map([...found, ...confirmed]), cached);
     },
     exist: async (objects) => {
