@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Clock } from "../../lib/clock.ts";
 import { printable } from "../../lib/printable.ts";
 
@@ -38,15 +38,19 @@ export interface EventSource {
   readonly instance: string;
 }
 
-/** Returns the API object of an Event with this count. */
-export function toEventBody(event: ObjectEvent, count: number, { clock, component, instance }: EventSource): object {
-  const { regarding, type, reason, message } = event;
+/** Returns the API object of an Event with this count. `name` is its {@link eventName}. */
+export function toEventBody(
+  { regarding, type, reason, message }: ObjectEvent,
+  name: string,
+  count: number,
+  { clock, component, instance }: EventSource,
+): object {
   const { namespace = "default", ...reference } = { ...regarding, namespace: regarding.namespace || undefined };
   const now = timestamp(clock);
   return {
     apiVersion: "v1",
     kind: "Event",
-    metadata: { name: eventName(event), namespace },
+    metadata: { name, namespace },
     involvedObject: { ...reference, ...(regarding.namespace && { namespace: regarding.namespace }) },
     type,
     reason,
@@ -63,7 +67,7 @@ export function toEventBody(event: ObjectEvent, count: number, { clock, componen
 /** Returns the name of the Event: the valid start of the object name, and 16 digits of a hash of its content. */
 export function eventName({ regarding, type, reason, message }: ObjectEvent): string {
   const content = JSON.stringify([regarding.uid, regarding.name, type, reason, message]);
-  const digits = createHash("sha256").update(content).digest("hex").slice(0, 16);
+  const digits = hash("sha256", content, "hex").slice(0, 16);
   return `${regarding.name.slice(0, 200).replace(/[^a-z0-9]+$/, "")}.${digits}`;
 }
 

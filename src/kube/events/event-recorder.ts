@@ -57,47 +57,48 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   let unlogged = 0;
   const failures = options.metrics.counter(workloadMetrics.failedEvents);
 
-  const create = async (path: string, event: ObjectEvent, times: number): Promise<Counted> => {
+  const create = async ({ path, name, event }: NamedEvent, times: number): Promise<Counted> => {
     try {
-      await client.request({ method: "POST", path, body: toEventBody(event, times, options), timeoutMs });
+      await client.request({ method: "POST", path, body: toEventBody(event, name, times, options), timeoutMs });
       return { count: times, recorded: "first" };
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       const body = { lastTimestamp: timestamp(clock) };
       const there = await client.request<{ count?: number }>({
         method: "PATCH",
-        path: `${path}/${eventName(event)}`,
+        path: `${path}/${name}`,
         body,
         timeoutMs,
       });
-      return raise(path, event, (there.count ?? 1) + times);
+      return raise({ path, name }, (there.count ?? 1) + times);
     }
   };
 
-  const raise = async (path: string, event: ObjectEvent, to: number): Promise<Counted> => {
+  const raise = async ({ path, name }: Omit<NamedEvent, "event">, to: number): Promise<Counted> => {
     const count = Math.min(to, 2 ** 31 - 1);
     const body = { count, lastTimestamp: timestamp(clock) };
-    await client.request({ method: "PATCH", path: `${path}/${eventName(event)}`, body, timeoutMs });
+    await client.request({ method: "PATCH", path: `${path}/${name}`, body, timeoutMs });
     return { count, recorded: "again" };
   };
 
   const write = async (path: string, event: ObjectEvent, times: number): Promise<EventResult> => {
-    const key = `${path}/${eventName(event)}`;
+    const named = { path, name: eventName(event), event };
+    const key = `${path}/${named.name}`;
     const before = counts.get(key);
     counts.delete(key);
     const { count, recorded } =
-      before === undefined ? await create(path, event, times) : await raiseOrCreate(path, event, before, times);
+      before === undefined ? await create(named, times) : await raiseOrCreate(named, before, times);
     counts.set(key, count);
     const oldest = counts.size > maxRememberedCounts ? counts.keys().next().value : undefined;
     if (oldest !== undefined) counts.delete(oldest);
     return recorded;
   };
 
-  const raiseOrCreate = async (path: string, event: ObjectEvent, before: number, times: number): Promise<Counted> => {
+  const raiseOrCreate = async (named: NamedEvent, before: number, times: number): Promise<Counted> => {
     try {
-      return await raise(path, event, before + times);
+      return await raise(named, before + times);
     } catch (error) {
-      if (isNotFound(error)) return create(path, event, times); // Events expire after an hour by default
+      if (isNotFound(error)) return create(named, times); // Events expire after an hour by default
       throw error;
     }
   };
@@ -146,6 +147,13 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       options.onRecorded?.(event, recorded);
     },
   };
+}
+
+/** An Event, its name, and the path of the Events of its namespace. */
+interface NamedEvent {
+  readonly path: string;
+  readonly name: string;
+  readonly event: ObjectEvent;
 }
 
 /** Count of an Event after a write. */
