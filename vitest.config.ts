@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { unitFolder } from "./test/support/unit-folder.ts";
 
 /** Not a measure: as long as a very busy machine needs. A condition that is awaited ends a test as soon as it holds. */
 const patience = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } };
@@ -36,6 +37,8 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["{src,sandbox}/**/*.test.ts", "test/*.test.ts", "test/simulation/**/*.test.ts"],
+          globalSetup: "test/support/unit-folder.ts",
+          env: { TMPDIR: unitFolder },
           setupFiles: "test/support/properties-setup.ts",
           ...patience,
           ...shared,
