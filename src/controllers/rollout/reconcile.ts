@@ -176,6 +176,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
         recordNewest(findings, cached, after, clock.monotonic());
         findings.pins = seenPins(after);
         findings.lastRollout = lastRolloutAfter(findings, workload, plan, hasPassed, clock.monotonic());
+        // A plan from the caches shows that they have what was written.
         if (lookup === caches.lookup || matches(after, caches.lookup, options)) recordOwnWrite(findings, after);
         return writtenOutcome(key, findings, workload, plan, views);
       }

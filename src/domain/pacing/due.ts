@@ -18,7 +18,7 @@ export interface DueWrite {
   readonly clusterHold: ClusterHold | undefined;
   readonly flags: PacingFlags;
   readonly moment: Moment;
-  /** The objects whose changes made it due: {@link changedObjects}. */
+  /** The objects whose changes made it due, found by {@link changedObjects}. */
   readonly changed: readonly ConfigName[];
 }
 
