@@ -26,8 +26,10 @@ describeOnControlPlane("wave demo", ({ kubeconfig, list }) => {
   it("leaves nothing if a signal interrupts it", async () => {
     const child = spawn(wave, ["demo", "--kubeconfig", kubeconfig], { stdio: ["ignore", "pipe", "ignore"] });
     const closed = once(child, "close");
+    // Only once: a second signal ends the process at once.
+    let isInterrupted = false;
     for await (const chunk of child.stdout) {
-      if (String(chunk).includes("1. ")) child.kill("SIGINT");
+      if (!isInterrupted && String(chunk).includes("1. ")) isInterrupted = child.kill("SIGINT");
     }
     expect(await closed).toEqual([130, null]);
     expect(await demoNamespaces()).toEqual([]);
