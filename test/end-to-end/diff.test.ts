@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { stringify } from "yaml";
 import type { WorkloadDifference } from "../../src/cli/diff/workload-difference.ts";
 import type { ListedWorkload } from "../../src/cli/list/list-output.ts";
@@ -33,9 +33,11 @@ function shopIn(cluster: Cluster, namespace: string, applied: (file: string) => 
       const child = execFile(wave, all, (_error, out, err) => resolve({ code: child.exitCode ?? -1, out, err }));
     });
   const write = async (shop: readonly object[]) => {
-    const templates = join(await mkdtemp(join(tmpdir(), "wave-diff-")), "templates");
+    const folder = await mkdtemp(join(tmpdir(), "wave-diff-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const templates = join(folder, "templates");
     mkdirSync(templates);
-    writeFileSync(join(templates, "../Chart.yaml"), "apiVersion: v2\nname: shop\nversion: 1.0.0\n");
+    writeFileSync(join(folder, "Chart.yaml"), "apiVersion: v2\nname: shop\nversion: 1.0.0\n");
     const file = join(templates, "shop.yaml");
     writeFileSync(file, shop.map((object) => stringify(object, { version: "1.1" })).join("---\n"));
     return file;
