@@ -1,5 +1,5 @@
+import { findConfig, type Lookup } from "../../domain/config/view-of-references.ts";
 import type { Workload } from "../../domain/model/workload.ts";
-import type { Lookup } from "../../domain/plan/plan.ts";
 import { readMargins } from "../../domain/pods/pod-state.ts";
 import type { ConfigObservation } from "../../domain/pods/span-record.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
@@ -43,7 +43,7 @@ export function observationOf(
  * be those of earlier changes, because the API has no time of a removal.
  */
 function storedTimes({ changed = [] }: Difference, lookup: Lookup): readonly number[] {
-  const times = changed.map((each) => lookup(each.kind, each.namespace, each.name)?.changedAt ?? 0);
+  const times = changed.map((each) => findConfig(lookup, each)?.changedAt ?? 0);
   return times.filter((at) => at > 0).map((at) => at * 1000);
 }
 
@@ -52,7 +52,7 @@ function storedTimes({ changed = [] }: Difference, lookup: Lookup): readonly num
  * because the template names no missing key any more, and its Pods read what is current.
  */
 function templateFixedAt({ references, templateEditedAt }: Workload, lookup: Lookup): number | undefined {
-  const changed = references.map((each) => lookup(each.kind, each.namespace, each.name)?.changedAt ?? 0);
+  const changed = references.map((each) => findConfig(lookup, each)?.changedAt ?? 0);
   if (templateEditedAt <= Math.max(0, ...changed)) return undefined;
   return templateEditedAt * 1000 - readMargins.clocksMs - 1_000;
 }

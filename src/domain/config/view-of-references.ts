@@ -20,7 +20,7 @@ export interface Missing extends ConfigName {
 export function viewOfReferences(references: readonly Reference[], lookup: Lookup, key?: HashKey): ConfigView {
   const empty: Reference[] = [];
   const read = references.flatMap((reference) => {
-    const config = find(lookup, reference);
+    const config = findConfig(lookup, reference);
     const entries = entriesOf(reference, config);
     if (entries.length === 0 && config !== undefined && reference.reads !== "existence") empty.push(reference);
     return entries;
@@ -38,21 +38,26 @@ export function limitExceededBy(references: readonly Reference[], lookup: Lookup
   let keys = 0;
   const classes = new Set<string>();
   for (const reference of references) {
-    const config = find(lookup, reference);
+    const config = findConfig(lookup, reference);
     if (config?.limitExceeded !== undefined && !isWhole(config)) {
       const { kind, namespace, name } = config;
       return { ...config.limitExceeded, object: { kind, namespace, name } };
     }
     if (reference.kind === "SecretProviderClass") classes.add(reference.name);
-    keys += reference.keys === "all" ? (config?.keys.length ?? 0) : reference.keys.length;
+    keys += countKeys(reference, config);
   }
   if (classes.size > limits.providerClasses.max) return { limit: "providerClasses", count: classes.size };
   return keys > limits.keys.max ? { limit: "keys", count: keys } : undefined;
 }
 
+/** Returns how many keys of `config` a reference reads. Named keys count also if they are missing. */
+export function countKeys({ keys }: Reference, config: Config | undefined): number {
+  return keys === "all" ? (config?.keys.length ?? 0) : keys.length;
+}
+
 /** Returns the missing objects and keys without which Pods cannot start, sorted, each once. */
 export function missingFrom(references: readonly Reference[], lookup: Lookup): readonly Missing[] {
-  const missing = references.filter(({ optional }) => !optional).flatMap((r) => missingOf(r, find(lookup, r)));
+  const missing = references.filter(({ optional }) => !optional).flatMap((r) => missingOf(r, findConfig(lookup, r)));
   if (missing.length === 0) return missing;
   return [...new Map(missing.map((one) => [sortKey(one), one]))]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -82,13 +87,13 @@ function entriesOf(
  */
 function hiddenFromEnv(references: readonly Reference[], lookup: Lookup): readonly ViewEntry[] {
   const fromEnv = references.filter((reference) => {
-    const config = reference.reads === "env" ? find(lookup, reference) : undefined;
+    const config = reference.reads === "env" ? findConfig(lookup, reference) : undefined;
     return config !== undefined && config.binaryFrom < config.keys.length;
   });
   if (fromEnv.length === 0) return [];
   const shown = keysAsFiles(references);
   return fromEnv.flatMap((env) => {
-    const config = find(lookup, env);
+    const config = findConfig(lookup, env);
     const files = shown.get(configKey(env));
     if (config === undefined || files === undefined) return [];
     const { kind, namespace, name } = env;
@@ -130,7 +135,8 @@ function partsOf(reads: Reference["reads"]): Parts {
   return reads === "env" ? "data" : "data and binaryData";
 }
 
-function find(lookup: Lookup, { kind, namespace, name }: ConfigName): Config | undefined {
+/** Returns what a lookup finds for an object; undefined if the object does not exist. */
+export function findConfig(lookup: Lookup, { kind, namespace, name }: ConfigName): Config | undefined {
   return lookup(kind, namespace, name);
 }
 

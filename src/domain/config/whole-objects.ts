@@ -6,6 +6,7 @@ import { formatCount } from "../syntax/wording.ts";
 import { asWhole, type Config, isWhole } from "./digest.ts";
 import { describeObject } from "./messages.ts";
 import type { TrackedReferences } from "./tracked-references.ts";
+import { countKeys, findConfig } from "./view-of-references.ts";
 
 /**
  * Returns the tracked references with a lookup that has objects with too many keys as a whole: the hash then has one digest for
@@ -16,12 +17,11 @@ export function withWholeObjects(
   tracked: TrackedReferences,
   workloadNamespace: string,
 ): { readonly tracked: TrackedReferences; readonly warnings: readonly Warning[] } {
-  const find = ({ kind, namespace, name }: ConfigName) => tracked.lookup(kind, namespace, name);
   let keys = 0;
   let isAnyWhole = false;
   for (const reference of tracked.references) {
-    const config = find(reference);
-    keys += reference.keys === "all" ? (config?.keys.length ?? 0) : reference.keys.length;
+    const config = findConfig(tracked.lookup, reference);
+    keys += countKeys(reference, config);
     isAnyWhole ||= config !== undefined && isWhole(config);
   }
   // Almost every workload: nothing more is computed.
@@ -29,7 +29,7 @@ export function withWholeObjects(
   const read = new Map<string, Config>();
   const times = new Map<string, number>();
   for (const reference of tracked.references) {
-    const config = find(reference);
+    const config = findConfig(tracked.lookup, reference);
     if (config === undefined || config.kind === "SecretProviderClass") continue;
     const key = configKey(config);
     if (reference.keys === "all" || isWhole(config)) read.set(key, config);

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 import { defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
-import { defaultFlags, momentAt, noon } from "../../../test/support/pacing/due.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload } from "../model/workload.ts";
 import { planRollout } from "../plan/plan.ts";
@@ -15,16 +14,6 @@ it("if the change is unknown, a missing object may have changed, and a class tha
   const workload = toWorkload(kinds.Deployment, workloadObject({ pod, templateAnnotations }), policy);
   const decision = planRollout(workload, lookupOf(), policy);
   if (decision.outcome !== "roll") throw new Error(decision.reason);
-  const lookup = lookupOf();
-  const rules = rolloutPolicyOf(workload, policy);
-  const due = {
-    workload,
-    decision,
-    lookup,
-    policy: rules,
-    clusterHold: undefined,
-    flags: defaultFlags,
-    moment: momentAt(noon),
-  };
+  const due = { workload, decision, lookup: lookupOf(), policy: rolloutPolicyOf(workload, policy) };
   expect(changedObjects(due).map(({ kind, name }) => `${kind} ${name}`)).toEqual(["ConfigMap gone"]);
 });

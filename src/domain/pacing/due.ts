@@ -1,5 +1,5 @@
 import { isExcluded } from "../config/tracked-references.ts";
-import type { Lookup } from "../config/view-of-references.ts";
+import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import { isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { DueDecision } from "../outcomes/outcomes.ts";
@@ -58,7 +58,7 @@ export function changedObjects({
   const all: readonly ConfigName[] = [...workload.references.filter(seen), ...matched];
   const objects = [...new Map(all.map((each) => [configKey(each), each])).values()];
   const found = objects
-    .map((object) => ({ object, config: lookup(object.kind, object.namespace, object.name) }))
+    .map((object) => ({ object, config: findConfig(lookup, object) }))
     .filter(({ config }) => config?.directive !== "ignore" && config?.directive !== "unselected")
     // A SecretProviderClass that no Pod has mounted is unknown. That is not a change.
     .filter(({ object, config }) => config !== undefined || object.kind !== "SecretProviderClass");

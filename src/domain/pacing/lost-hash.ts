@@ -1,4 +1,4 @@
-import type { Lookup } from "../config/view-of-references.ts";
+import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
 
 /**
@@ -17,8 +17,8 @@ export function hasLostHash(
 ): boolean {
   if (recordedHash === undefined) return true;
   if (peer !== undefined && peer.patterns.length > 0) return false;
-  return references.every(({ kind, namespace, name }) => {
-    const config = lookup(kind, namespace, name);
+  return references.every((reference) => {
+    const config = findConfig(lookup, reference);
     return config !== undefined && (config.changedAt ?? 0) < hashWrittenAt;
   });
 }

@@ -1,4 +1,5 @@
 import { describeObject } from "../config/messages.ts";
+import { findConfig } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Hold } from "../outcomes/hold.ts";
 import type { ConfigDirective } from "../policy/config-directive.ts";
@@ -90,7 +91,7 @@ export function closing({ policy, moment: { now } }: DueWrite): Pick<Hold, "clos
  * prevent a rollout that the change of another object requires.
  */
 function heldObjects({ changed, lookup }: DueWrite, directive: ConfigDirective): readonly ConfigName[] {
-  const directiveOf = ({ kind, namespace, name }: ConfigName) => lookup(kind, namespace, name)?.directive;
+  const directiveOf = (object: ConfigName) => findConfig(lookup, object)?.directive;
   return changed.every((object) => preventing.has(directiveOf(object)))
     ? changed.filter((object) => directiveOf(object) === directive)
     : [];

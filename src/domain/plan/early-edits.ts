@@ -1,5 +1,5 @@
 import { describeObject } from "../config/messages.ts";
-import type { Lookup } from "../config/view-of-references.ts";
+import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
 import type { ExplainedDecision } from "../outcomes/outcomes.ts";
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";
@@ -29,7 +29,7 @@ export function withEarlyEdits(
   if (createdAt === 0 || Math.abs(now - createdAt * 1000) > newForMs) return decision;
   const read = new Map(references.filter(({ reads }) => reads !== "existence").map((each) => [configKey(each), each]));
   const edited = [...read.values()].flatMap((object) => {
-    const { editedAt = 0 } = lookup(object.kind, object.namespace, object.name) ?? {};
+    const { editedAt = 0 } = findConfig(lookup, object) ?? {};
     return editedAt >= createdAt ? { object, editedAt } : [];
   });
   const describe = (objects: typeof edited) => describeAll(objects, workload.namespace);

@@ -1,4 +1,4 @@
-import type { Lookup } from "../config/view-of-references.ts";
+import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import { type Workload, workloadKey } from "../model/workload.ts";
 import { batchMember } from "../pacing/batch-member.ts";
 import { admitBatch, type BatchMember } from "../pacing/batches.ts";
@@ -32,7 +32,7 @@ export function isHaltedFor(workload: Workload, { object, readers, lookup, polic
   if (flags === undefined || flags.maxConcurrent === 0 || flags.haltAfterFailures === 0) return false;
   if (!rolloutPolicyOf(workload, policy).batches.value) return false;
   const config = configKey(object);
-  const changedAt = (lookup(object.kind, object.namespace, object.name)?.changedAt ?? 0) * 1000;
+  const changedAt = (findConfig(lookup, object)?.changedAt ?? 0) * 1000;
   const memberOf = (reader: Workload): BatchMember | undefined => {
     const rules = policyOf(reader);
     // The status does not show when a rollout last made progress, or when it completed.

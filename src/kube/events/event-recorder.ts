@@ -57,38 +57,35 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   let unlogged = 0;
   const failures = options.metrics.counter(workloadMetrics.failedEvents);
 
-  const create = async ({ path, name, event }: NamedEvent, times: number): Promise<Counted> => {
+  const create = async ({ collection, name, path, event }: NamedEvent, times: number): Promise<Counted> => {
     try {
-      await client.request({ method: "POST", path, body: toEventBody(event, name, times, options), timeoutMs });
+      const body = toEventBody(event, name, times, options);
+      await client.request({ method: "POST", path: collection, body, timeoutMs });
       return { count: times, recorded: "first" };
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       const body = { lastTimestamp: timestamp(clock) };
-      const there = await client.request<{ count?: number }>({
-        method: "PATCH",
-        path: `${path}/${name}`,
-        body,
-        timeoutMs,
-      });
-      return raise({ path, name }, (there.count ?? 1) + times);
+      const there = await client.request<{ count?: number }>({ method: "PATCH", path, body, timeoutMs });
+      return raise(path, (there.count ?? 1) + times);
     }
   };
 
-  const raise = async ({ path, name }: Omit<NamedEvent, "event">, to: number): Promise<Counted> => {
+  const raise = async (path: string, to: number): Promise<Counted> => {
     const count = Math.min(to, 2 ** 31 - 1);
     const body = { count, lastTimestamp: timestamp(clock) };
-    await client.request({ method: "PATCH", path: `${path}/${name}`, body, timeoutMs });
+    await client.request({ method: "PATCH", path, body, timeoutMs });
     return { count, recorded: "again" };
   };
 
-  const write = async (path: string, event: ObjectEvent, times: number): Promise<EventResult> => {
-    const named = { path, name: eventName(event), event };
-    const key = `${path}/${named.name}`;
-    const before = counts.get(key);
-    counts.delete(key);
+  const write = async (collection: string, event: ObjectEvent, times: number): Promise<EventResult> => {
+    const name = eventName(event);
+    const path = `${collection}/${name}`;
+    const named = { collection, name, path, event };
+    const before = counts.get(path);
+    counts.delete(path);
     const { count, recorded } =
       before === undefined ? await create(named, times) : await raiseOrCreate(named, before, times);
-    counts.set(key, count);
+    counts.set(path, count);
     const oldest = counts.size > maxRememberedCounts ? counts.keys().next().value : undefined;
     if (oldest !== undefined) counts.delete(oldest);
     return recorded;
@@ -96,7 +93,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 
   const raiseOrCreate = async (named: NamedEvent, before: number, times: number): Promise<Counted> => {
     try {
-      return await raise(named, before + times);
+      return await raise(named.path, before + times);
     } catch (error) {
       if (isNotFound(error)) return create(named, times); // Events expire after an hour by default
       throw error;
@@ -149,10 +146,11 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 }
 
-/** An Event, its name, and the path of the Events of its namespace. */
+/** An Event with its name and path. The collection is the path of the Events of its namespace. */
 interface NamedEvent {
-  readonly path: string;
+  readonly collection: string;
   readonly name: string;
+  readonly path: string;
   readonly event: ObjectEvent;
 }
 
