@@ -42,12 +42,15 @@ export class LeaderPermits {
 
   /** Resolves to true with a permit for one write, or to false when the leadership is over. A key takes one permit at a time. */
   async take(key: string): Promise<boolean> {
-    if (!this.isOver && !this.#permits.take(key, "low")) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#granted.set(key, resolve);
+    if (this.isOver) return false;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    // Stored first: the permit may be granted while `take` runs.
+    this.#granted.set(key, resolve);
+    if (!this.#permits.take(key, "low")) {
       await promise;
       if (!this.#permits.take(key, "low")) return false;
     }
+    this.#granted.delete(key);
     return !this.isOver;
   }
 
