@@ -13,11 +13,13 @@ import type { Config } from "../config/digest.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";
+import { toNamespacePolicy } from "../policy/namespace-policy.ts";
 import type { Policy } from "../policy/policy.ts";
 import { planRollout } from "./plan.ts";
 
 const pod = readsAll("ConfigMap", "web");
 const firstSight = "wave.pusher.com/first-sight";
+const recordingNamespace = toNamespacePolicy({ metadata: { annotations: { [firstSight]: "record" } } });
 const recording: Policy = { ...defaultPolicy, firstSight: "record" };
 const web = (value: string) => configMap("web", { a: value });
 const plan = (object: WorkloadObject, config = web("1"), policy = recording) =>
@@ -133,6 +135,13 @@ describe("a workload at first sight", () => {
     ["writes a hash by default", {}, defaultPolicy, "firstHash"],
     ["records with the flag", {}, recording, "recorded"],
     ["records with its annotation", { annotations: { [firstSight]: "record" } }, defaultPolicy, "recorded"],
+    ["records with the annotation of its Namespace", {}, { ...defaultPolicy, namespacePolicy: recordingNamespace }, "recorded"],
+    [
+      "prefers its annotation to that of its Namespace",
+      { annotations: { [firstSight]: "roll" } },
+      { ...defaultPolicy, namespacePolicy: recordingNamespace },
+      "firstHash",
+    ],
     ["prefers its annotation to the flag", { annotations: { [firstSight]: "roll" } }, recording, "firstHash"],
     [
       "records if annotations of Stakater Reloader opt it in",

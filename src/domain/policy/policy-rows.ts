@@ -132,7 +132,7 @@ export const policyRows = {
     parse: parseSignedTime,
   }),
   "first-sight": row({
-    places: ["workload"],
+    places: onBoth,
     allowed: '"roll" or "record"',
     means:
       "How to treat a running workload that Wave has not seen before. `roll`: replace its Pods once. `record`: record the current configuration without a restart.",
