@@ -25,7 +25,7 @@ export interface PodOwnersOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<Caches, "workload" | "kinds">;
   /** Reports whether an owner is only observed, so that its Pods stay. */
-  readonly isObserved: (owner: KubeObject, namespace: string) => boolean;
+  readonly isObserved: (owner: Owner, namespace: string) => boolean;
 }
 
 /** Decides about Pods by the workloads that own them. */
@@ -69,8 +69,8 @@ export function createPodOwners({ client, caches, isObserved }: PodOwnersOptions
 }
 
 /** Reports whether the policy only observes the owner of Pods. */
-export function isObservedOwner({ metadata }: KubeObject, namespace: string, policy: ClusterPolicy): boolean {
-  const own = policyAnnotationsOf(metadata.annotations, "workload");
+export function isObservedOwner({ metadata, spec }: Owner, namespace: string, policy: ClusterPolicy): boolean {
+  const own = policyAnnotationsOf(metadata.annotations, "workload", spec?.template.metadata?.annotations);
   return rolloutPolicyOf({ policy: own }, policyFor({ namespace }, policy)).mode.value === "observe";
 }
 

@@ -2,6 +2,7 @@
 
 import type { ConfigKind, Reference } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
+import type { WorkloadAnnotations } from "../references/wave-annotations.ts";
 import type { OptIn } from "./opt-in.ts";
 import type { Compatibility, PatternReference } from "./settings.ts";
 
@@ -43,10 +44,8 @@ export interface WorkloadDirective {
 export const noExclusions: NamesByKind = { ConfigMap: [], Secret: [], SecretProviderClass: [] };
 
 /** The annotations of one workload that directives are read from. */
-export interface CompatibilitySource {
+export interface CompatibilitySource extends WorkloadAnnotations {
   readonly namespace: string;
-  readonly annotations: Readonly<Record<string, string>>;
-  readonly templateAnnotations: Readonly<Record<string, string>>;
 }
 
 /** Shared opt-in values of other controllers, which thousands of workloads have. */

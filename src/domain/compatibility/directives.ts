@@ -45,12 +45,10 @@ const directiveReaders: Readonly<
 };
 
 /** Returns the directive of Wave annotations: everything that Pods read is required, and the extra objects too. */
-function waveDirective(
-  { namespace, annotations }: CompatibilitySource,
-  { namespacePolicyOf }: DirectiveContext,
-): WorkloadDirective {
-  const optIn = readOptIn(annotations, namespace, namespacePolicyOf);
-  const { references, mistakes } = extraReferences(optIn.state === "in" ? annotations : {}, namespace);
+function waveDirective(source: CompatibilitySource, { namespacePolicyOf }: DirectiveContext): WorkloadDirective {
+  const optIn = readOptIn(source, source.namespace, namespacePolicyOf);
+  const { references, mistakes } =
+    optIn.state === "in" ? extraReferences(source, source.namespace) : { references: [], mistakes: [] };
   return {
     compatibility: "wave",
     optIn,

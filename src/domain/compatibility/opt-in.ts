@@ -1,9 +1,9 @@
 import { updateOnConfigChange } from "../references/annotations.ts";
-import type { Annotations } from "../references/wave-annotations.ts";
+import { type WorkloadAnnotations, workloadFirst } from "../references/wave-annotations.ts";
 
 /** Whether a workload has opted in, and by which means. */
 export type OptIn =
-  /** By the Wave annotation on the workload or its Namespace, or only by annotations of other controllers. */
+  /** By the Wave annotation on the workload, its pod template or its Namespace, or only by annotations of other controllers. */
   | { readonly state: "in"; readonly by: "workload" | "namespace" | "compatibility" }
   /** `controlledBy` names the object that creates the workload. Wave then ignores the annotations of the workload. */
   | { readonly state: "out"; readonly controlledBy?: string }
@@ -23,11 +23,11 @@ const optIns = {
 const maxKept = 300;
 
 /**
- * Returns whether the Wave annotations opt a workload in. The annotation of the workload takes precedence over its Namespace. Only
+ * Returns whether the Wave annotations opt a workload in. The annotation of the workload comes first, then that of its pod template, then its Namespace. Only
  * "true" opts in. Any value other than "true", "false" and "" is unclear, so that Wave can write a warning.
  */
-export function readOptIn(annotations: Annotations, namespace: string, namespacePolicyOf: NamespaceOptIn): OptIn {
-  const value = annotations[updateOnConfigChange];
+export function readOptIn(source: WorkloadAnnotations, namespace: string, namespacePolicyOf: NamespaceOptIn): OptIn {
+  const { value } = workloadFirst(source, updateOnConfigChange);
   switch (value) {
     case "true":
       return optIns.workload;

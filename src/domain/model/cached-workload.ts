@@ -4,11 +4,11 @@ import { type OptIn, readOptIn } from "../compatibility/opt-in.ts";
 import { peerAnnotationNames } from "../compatibility/peer-annotations.ts";
 import { shortPolicyAnnotations } from "../policy/policy-annotations.ts";
 import type { LimitExceeded } from "../references/limits.ts";
-import { type Annotations, fingerprint } from "../references/wave-annotations.ts";
+import type { Annotations } from "../references/wave-annotations.ts";
 import { equalJson } from "../syntax/equal-json.ts";
 import { withShortValues } from "./annotation-reads.ts";
 import { hasOldFinalizer } from "./old-finalizer.ts";
-import { isDeleting, maxKeptLength, type Workload, type WorkloadObject } from "./workload.ts";
+import { fingerprintOf, isDeleting, maxKeptLength, type Workload, type WorkloadObject } from "./workload.ts";
 
 /**
  * Reports whether a workload still matches an object, except for its progress, so that the object need not be parsed again. Does not
@@ -28,7 +28,7 @@ export function matchesObject(workload: Workload, object: WorkloadObject, contex
     isDeleting(metadata) === workload.deleting &&
     hasOldFinalizer(metadata) === workload.oldFinalizer &&
     (annotations !== undefined && annotations !== null) === workload.hasAnnotations &&
-    fingerprint(annotations ?? {}, peerAnnotationNames(context.compatibility?.understood)) ===
+    fingerprintOf(metadata, peerAnnotationNames(context.compatibility?.understood)) ===
       workload.annotationsFingerprint &&
     sameTemplateSource(workload, object) &&
     stillOptedIn(ownOptIn(annotations ?? {}, workload.namespace, context), workload.optIn)
@@ -51,11 +51,12 @@ function ownOptIn(
   { compatibility, namespacePolicyOf }: DirectiveContext,
 ): OptIn {
   if (compatibility?.understood.includes("wave") === false) return { state: "out" };
-  return readOptIn(annotations, namespace, namespacePolicyOf);
+  return readOptIn({ annotations, templateAnnotations: {} }, namespace, namespacePolicyOf);
 }
 
-/** Reports whether the opt-in is unchanged. Annotations of other controllers are unchanged, so their opt-in is too. */
+/** Reports whether the opt-in is unchanged. The annotations of the workload and of its pod template are unchanged, so their opt-in is too. */
 function stillOptedIn(own: OptIn, before: OptIn): boolean {
+  if (before.state === "in" && before.by === "workload") return true;
   if (before.state === "in" && before.by === "compatibility") return own.state !== "in";
   return equalJson(own, before);
 }

@@ -81,7 +81,8 @@ function findReferences(
   const found: ReferenceVisitor = (reference) => {
     if (providerClasses || reference.kind !== "SecretProviderClass") all(reference);
   };
-  const { namespace = "", annotations = {} } = object.metadata ?? {};
+  const source = compatibilitySourceOf(object);
+  const { namespace } = source;
   const podSpec = object.spec?.template?.spec;
   // A claim of a StatefulSet replaces a volume with the same name.
   const claims = object.spec && "volumeClaimTemplates" in object.spec ? (object.spec.volumeClaimTemplates ?? []) : [];
@@ -89,7 +90,7 @@ function findReferences(
   const volumes = podSpec?.volumes?.filter(({ name }) => !claimed.has(name)) ?? [];
   const ofPodSpec = directives === undefined ? found : onlyRequested(directives, found);
   if (podSpec) podReferences({ ...podSpec, volumes }, namespace, ofPodSpec);
-  const named = directives?.flatMap((each) => each.named) ?? extraReferences(annotations, namespace).references;
+  const named = directives?.flatMap((each) => each.named) ?? extraReferences(source, namespace).references;
   for (const reference of named) found(reference);
 }
 

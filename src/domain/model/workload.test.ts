@@ -97,7 +97,7 @@ describe("toWorkload", () => {
     [{ "wave.pusher.com/approved": "yes" }, {}, "0-9 and a-f. The annotation has no effect."],
     [{ "wave.pusher.com/settle": "1".repeat(100) }, {}, "a duration up to 24h"],
     [{ "wave.pusher.com/shared-with": "*" }, {}, "Set it on a ConfigMap or Secret."],
-    [{}, { [optIn]: "true" }, "Move it to the metadata of the workload."],
+    [{}, { "wave.pusher.com/hold": "true" }, "Move it to the metadata of the workload."],
   ])("warns of annotations that have no effect or are invalid: %j %j", (annotations, templateAnnotations, advice) => {
     const [mistake, ...rest] = workload({ annotations, templateAnnotations }).mistakes;
     expect(mistake?.reason).toBe("InvalidAnnotation");

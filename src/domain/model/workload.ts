@@ -10,7 +10,7 @@ import {
   peerDirectivesOf,
   peerHashAnnotation,
 } from "../compatibility/peer-annotations.ts";
-import { annotationMistakes } from "../policy/annotation-mistakes.ts";
+import { annotationMistakes, misplacedLabels } from "../policy/annotation-mistakes.ts";
 import { type PolicyAnnotations, policyAnnotationsOf, shortPolicyAnnotations } from "../policy/policy-annotations.ts";
 import {
   configDiffered,
@@ -140,11 +140,14 @@ function slimForm(
       : hashAnnotationOf(withHash, peer, peerHashAnnotation(compatibility?.understood));
   const recordedHash = kept(withHash[hashAnnotation]);
   const pinned = templateSource === undefined ? kept(template?.[pinnedAnnotation]) : undefined;
-  const policy = policyAnnotationsOf(annotations, "workload");
+  const policy = policyAnnotationsOf(annotations, "workload", template);
   const mistakes =
     isTooLong || controlledBy !== undefined
       ? []
-      : [...mistakesOf(source, directives, policy), ...(references.length > 0 ? inPlaceWarnings(row, object) : [])];
+      : [
+          ...mistakesOf(source, metadata.labels ?? {}, directives, policy),
+          ...(references.length > 0 ? inPlaceWarnings(row, object) : []),
+        ];
   const { byWaveAt, hashWrittenAt, editedBy, templateEditedAt } = lastWriters(metadata, row.template);
   return {
     kind: row.id,
@@ -159,7 +162,7 @@ function slimForm(
     optIn,
     references,
     limitExceeded: optIn.state === "in" ? limitExceeded : undefined,
-    annotationsFingerprint: fingerprint(written, peerNames),
+    annotationsFingerprint: fingerprintOf(metadata, peerNames),
     peer,
     strategy,
     templateSource,
@@ -195,6 +198,11 @@ function slimForm(
     // The last field: all annotations have been read.
     annotationReads: reads(isTooLong ? maxKeptLength : undefined),
   };
+}
+
+/** Returns the fingerprint of the annotations that Wave reads, and of labels that have their names. */
+export function fingerprintOf({ annotations, labels }: ObjectMeta, peerNames: readonly string[]): string {
+  return fingerprint(annotations ?? {}, peerNames) + misplacedLabels(labels ?? {}).join("\n");
 }
 
 /** Returns the references that the directives which opt the workload in request. */
@@ -238,11 +246,12 @@ function shortened({ namespace, annotations, templateAnnotations }: Compatibilit
 
 function mistakesOf(
   source: CompatibilitySource,
+  labels: Annotations,
   directives: readonly WorkloadDirective[],
   policy: PolicyAnnotations,
 ): readonly Warning[] {
   return [
-    ...annotationMistakes(source.annotations, source.templateAnnotations, policy),
+    ...annotationMistakes(source, labels, policy),
     ...directives.flatMap(({ mistakes }) => mistakes),
     ...contradictionWarnings(source, directives),
   ];

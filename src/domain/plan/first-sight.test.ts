@@ -135,7 +135,12 @@ describe("a workload at first sight", () => {
     ["writes a hash by default", {}, defaultPolicy, "firstHash"],
     ["records with the flag", {}, recording, "recorded"],
     ["records with its annotation", { annotations: { [firstSight]: "record" } }, defaultPolicy, "recorded"],
-    ["records with the annotation of its Namespace", {}, { ...defaultPolicy, namespacePolicy: recordingNamespace }, "recorded"],
+    [
+      "records with the annotation of its Namespace",
+      {},
+      { ...defaultPolicy, namespacePolicy: recordingNamespace },
+      "recorded",
+    ],
     [
       "prefers its annotation to that of its Namespace",
       { annotations: { [firstSight]: "roll" } },

@@ -1,13 +1,14 @@
 import {
   annotationPrefix,
   configHash,
+  labelsOfCreated,
   replacedJob,
   writtenByWave,
   writtenOnTemplates,
 } from "../references/annotations.ts";
 import type { Warning } from "../references/warning.ts";
 import { invalidAnnotationTexts } from "../references/warning-texts.ts";
-import { type Annotations, waveAnnotationNames } from "../references/wave-annotations.ts";
+import { type Annotations, type WorkloadAnnotations, waveAnnotationNames } from "../references/wave-annotations.ts";
 import { editDistance } from "../syntax/edit-distance.ts";
 import { formatCount } from "../syntax/wording.ts";
 import { noPolicy, type PolicyAnnotations } from "./policy-annotations.ts";
@@ -18,22 +19,28 @@ import { userAnnotations } from "./user-annotations.ts";
 const maxShown = 3;
 
 /**
- * Returns warnings for Wave annotations that are invalid, have no effect in their place, or have an unknown name. The first few get
- * their own message with a correction. The others are counted.
+ * Returns warnings for Wave annotations that are invalid, have no effect in their place, or have an unknown name, and for labels with such a
+ * name. The first few get their own message with a correction. The others are counted.
  */
 export function annotationMistakes(
-  onWorkload: Annotations,
-  onTemplate: Annotations,
+  { annotations, templateAnnotations }: WorkloadAnnotations,
+  labels: Annotations,
   policy: PolicyAnnotations,
 ): readonly Warning[] {
   // The hash on the workload itself has no effect, but people do not write it by mistake.
-  const unknown = waveAnnotationNames(onWorkload).filter((name) => !known.includes(name) && name !== configHash);
-  const misplaced = waveAnnotationNames(onTemplate).filter((name) => !writtenOnTemplates.includes(name));
+  const unknown = waveAnnotationNames(annotations).filter((name) => !known.includes(name) && name !== configHash);
+  const misplaced = waveAnnotationNames(templateAnnotations).filter((name) => !onTemplate.includes(name));
   return [
     ...invalidValues(policy),
     ...firstFew(unknown, mistakeOnWorkload, invalidAnnotationTexts.moreUnknown),
-    ...firstFew(misplaced, invalidAnnotationTexts.onTemplate, invalidAnnotationTexts.moreOnTemplate),
+    ...firstFew(misplaced, mistakeOnTemplate, invalidAnnotationTexts.moreOnTemplate),
+    ...firstFew(misplacedLabels(labels), invalidAnnotationTexts.label, invalidAnnotationTexts.moreLabels),
   ].map((message) => ({ reason: "InvalidAnnotation", message }));
+}
+
+/** Returns the names of labels that are annotations of Wave. */
+export function misplacedLabels(labels: Annotations): readonly string[] {
+  return waveAnnotationNames(labels).filter((name) => !labelsOfCreated.includes(name));
 }
 
 function firstFew(
@@ -53,11 +60,18 @@ function mistakeOnWorkload(name: string): string {
   return invalidAnnotationTexts.unknown(name, annotationPrefix, workloadNames.join(", "));
 }
 
+function mistakeOnTemplate(name: string): string {
+  return known.includes(name) ? invalidAnnotationTexts.onTemplate(name) : mistakeOnWorkload(name);
+}
+
 /** The annotations that people write on a workload, without prefix, and those that apply only to a ConfigMap or Secret. */
 const workloadNames = namesOn("workload");
 const onConfigs = namesOn("config")
   .filter((name) => !workloadNames.includes(name))
   .map((name) => annotationPrefix + name);
+
+/** The annotations that have an effect on a pod template. */
+const onTemplate = [...namesOn("template").map((name) => annotationPrefix + name), ...writtenOnTemplates];
 
 function namesOn(place: AnnotationPlace): readonly string[] {
   return Object.keys(userAnnotations).filter((name) => userAnnotations[name]?.places.includes(place));

@@ -13,17 +13,20 @@ export type PolicyAnnotations = Readonly<Partial<Record<PolicyAnnotation, string
 export const noPolicy: PolicyAnnotations = {};
 
 /**
- * Returns the policy annotations that apply to an object; {@link noPolicy} if there are none. Cuts a value that exceeds its maximum
- * length, because such a value is invalid in any case.
+ * Returns the policy annotations that apply to an object; {@link noPolicy} if there are none. Those of a workload come before those of its
+ * pod template. Cuts a value that exceeds its maximum length, because such a value is invalid in any case.
  */
 export function policyAnnotationsOf(
   annotations: Readonly<Record<string, string>> | null | undefined,
   on: "workload" | "namespace",
+  template?: Readonly<Record<string, string>> | null,
 ): PolicyAnnotations {
-  if (!annotations) return noPolicy;
+  if (!annotations && !template) return noPolicy;
   let found: { [Name in PolicyAnnotation]?: string } | undefined;
-  for (const { name, annotation, maxLength } of annotationsOn[on]) {
-    const text = annotations[annotation];
+  for (const { name, annotation, maxLength, isOnTemplate } of annotationsOn[on]) {
+    const own = annotations?.[annotation];
+    // An empty annotation is not set.
+    const text = isOnTemplate && !own?.trim() ? (template?.[annotation] ?? own) : own;
     if (typeof text !== "string") continue;
     found ??= {};
     found[name] = text.slice(0, maxLength + 1);
@@ -37,7 +40,10 @@ const annotationsOn = { workload: inPlace("workload"), namespace: inPlace("names
 function inPlace(place: "workload" | "namespace") {
   return policyAnnotations
     .filter((name) => policyRows[name].places.includes(place))
-    .map((name) => ({ name, annotation: annotationPrefix + name, maxLength: policyRows[name].maxLength }));
+    .map((name) => {
+      const { maxLength, places: each } = policyRows[name];
+      return { name, annotation: annotationPrefix + name, maxLength, isOnTemplate: each.includes("template") };
+    });
 }
 
 /** Returns the policy annotations of at most `maxLength` characters; {@link noPolicy} if there are none. */

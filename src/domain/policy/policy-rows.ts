@@ -5,8 +5,8 @@ import { parseWindow } from "../syntax/window.ts";
 
 // domain/policy: what flags, Namespaces and annotations decide about rollouts. Knows no plan, view or pacing decision.
 
-/** A kind of object that an annotation may apply to; "config" is a ConfigMap or Secret. */
-export type AnnotationPlace = "workload" | "namespace" | "config";
+/** Where an annotation may apply: "template" is the pod template of a workload, "config" a ConfigMap or Secret. */
+export type AnnotationPlace = "workload" | "template" | "namespace" | "config";
 
 /** Whether Wave rolls a workload, only reports, or waits for approval. */
 export type RolloutMode = "roll" | "observe" | "approve";
@@ -40,7 +40,7 @@ const durationUpTo = (most: number) => (text: string) => {
   return ms === undefined || ms > most ? undefined : ms;
 };
 
-const onBoth: readonly AnnotationPlace[] = ["workload", "namespace"];
+const onAll: readonly AnnotationPlace[] = ["workload", "template", "namespace"];
 
 const row = <T>(each: PolicyRow<T>): PolicyRow<T> => each;
 
@@ -56,7 +56,7 @@ export const policyRows = {
     parse: either("true", "false"),
   }),
   mode: row({
-    places: onBoth,
+    places: onAll,
     allowed: '"roll", "observe" or "approve"',
     means:
       "`observe`: only reports what Wave would do. `approve`: holds each rollout until someone approves it. `roll`: overrides the mode of the Namespace.",
@@ -73,7 +73,7 @@ export const policyRows = {
     parse: (text) => (/^[0-9a-f]{8,64}$/i.test(text) ? text.toLowerCase() : undefined),
   }),
   window: row({
-    places: onBoth,
+    places: onAll,
     allowed:
       'DAYS HH:MM-HH:MM and a time zone, such as "Mon-Fri 22:00-04:00 Europe/Berlin", or several separated by semicolons',
     means: "Rolls only in this window, in local time of the time zone (default UTC).",
@@ -82,7 +82,7 @@ export const policyRows = {
     parse: parseWindow,
   }),
   settle: row({
-    places: onBoth,
+    places: onAll,
     allowed: 'a duration up to 24h, such as "30s"',
     means:
       "Time between the last change of configuration and the rollout. If changes continue, the maximum delay after the first change is ten times this value, or `--settle-max` if that is longer.",
@@ -91,7 +91,7 @@ export const policyRows = {
     parse: durationUpTo(maxDurations.settle),
   }),
   "min-interval": row({
-    places: onBoth,
+    places: onAll,
     allowed: 'a duration up to 168h, such as "10m"',
     means: "Minimum time between two rollouts.",
     maxLength: 40,
@@ -99,7 +99,7 @@ export const policyRows = {
     parse: durationUpTo(maxDurations.interval),
   }),
   batches: row({
-    places: onBoth,
+    places: onAll,
     allowed: '"on" or "off"',
     means: "`off`: the workload does not wait for other workloads of the same change, and they do not wait for it.",
     maxLength: 20,
@@ -107,7 +107,7 @@ export const policyRows = {
     parse: either("on", "off"),
   }),
   priority: row({
-    places: onBoth,
+    places: onAll,
     allowed: "a whole number, such as 10 or -10",
     means: "Workloads with a higher priority roll first. Default: 0.",
     maxLength: 20,
@@ -132,7 +132,7 @@ export const policyRows = {
     parse: parseSignedTime,
   }),
   "first-sight": row({
-    places: onBoth,
+    places: onAll,
     allowed: '"roll" or "record"',
     means:
       "How to treat a running workload that Wave has not seen before. `roll`: replace its Pods once. `record`: record the current configuration without a restart.",
@@ -141,7 +141,7 @@ export const policyRows = {
     parse: oneOf("roll", "record"),
   }),
   "exclude-configmaps": row({
-    places: onBoth,
+    places: onAll,
     allowed: "name or namespace/name, separated by commas",
     means: "The workload does not track these ConfigMaps.",
     maxLength: 8_192,
@@ -149,7 +149,7 @@ export const policyRows = {
     parse: parseNames,
   }),
   "exclude-secrets": row({
-    places: onBoth,
+    places: onAll,
     allowed: "name or namespace/name, separated by commas",
     means: "The workload does not track these Secrets.",
     maxLength: 8_192,
@@ -157,7 +157,7 @@ export const policyRows = {
     parse: parseNames,
   }),
   mixed: row({
-    places: onBoth,
+    places: onAll,
     allowed: '"evict", "roll" or "report"',
     means:
       "How to replace mixed Pods, which may run configuration that was taken back. `evict`: only these Pods, one at a time. `roll`: one rollout. `report`: only an Event. Default: `evict`, or `roll` for one replica, for `maxUnavailable: 0`, or if more than half of the Pods are mixed.",
@@ -166,7 +166,7 @@ export const policyRows = {
     parse: oneOf("evict", "roll", "report"),
   }),
   "pin-config": row({
-    places: onBoth,
+    places: onAll,
     allowed: '"true" or "false"',
     means:
       "`true`: the Pods of a revision read stored, immutable copies of their ConfigMaps. Needs the flag `--pin-config`. Takes effect with the next rollout.",
@@ -175,7 +175,7 @@ export const policyRows = {
     parse: either("true", "false"),
   }),
   "on-failure": row({
-    places: onBoth,
+    places: onAll,
     allowed: '"halt" or "return"',
     means:
       "`return`: if a rollout by Wave fails, the workload returns once to the pinned configuration before it. Needs `pin-config`. `halt`: the failed Pods stay. Default: `halt`.",
@@ -184,7 +184,7 @@ export const policyRows = {
     parse: oneOf("halt", "return"),
   }),
   "live-configmaps": row({
-    places: onBoth,
+    places: onAll,
     allowed: "name, separated by commas",
     means: "With `pin-config`: Pods read these ConfigMaps live, for applications that reload files themselves.",
     maxLength: 8_192,

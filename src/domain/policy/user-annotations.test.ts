@@ -5,6 +5,7 @@ import { userAnnotations } from "./user-annotations.ts";
 
 const titles: Record<AnnotationPlace, string> = {
   workload: "workload",
+  template: "pod template",
   namespace: "Namespace",
   config: "ConfigMap, Secret",
 };

@@ -12,17 +12,17 @@ export interface UserAnnotation {
 /** Every annotation that people write, by name without prefix, in the order of docs/annotations.md. */
 export const userAnnotations: Readonly<Record<string, UserAnnotation>> = {
   "update-on-config-change": {
-    places: ["workload", "namespace"],
+    places: ["workload", "template", "namespace"],
     allowed: '"true" or "false"',
     means: "Opts the workload in, or all workloads of the Namespace.",
   },
   "extra-configmaps": {
-    places: ["workload"],
+    places: ["workload", "template"],
     allowed: "name or namespace/name, separated by commas",
     means: "ConfigMaps that the workload reads outside its pod template.",
   },
   "extra-secrets": {
-    places: ["workload"],
+    places: ["workload", "template"],
     allowed: "name or namespace/name, separated by commas",
     means: "Secrets that the workload reads outside its pod template.",
   },

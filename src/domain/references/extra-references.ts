@@ -5,6 +5,7 @@ import { extraConfigMaps, extraSecrets } from "./annotations.ts";
 import { annotationOrigin, type ConfigKind, type Reference } from "./references.ts";
 import type { Warning } from "./warning.ts";
 import { invalidAnnotationTexts } from "./warning-texts.ts";
+import { type WorkloadAnnotations, workloadFirst } from "./wave-annotations.ts";
 
 const sources: readonly { readonly kind: ConfigKind; readonly annotation: string }[] = [
   { kind: "ConfigMap", annotation: extraConfigMaps },
@@ -19,15 +20,16 @@ const shownEntries = 2;
  * `namespace/name`. These objects are required, with all their keys. Returns one warning per annotation with invalid entries.
  */
 export function extraReferences(
-  annotations: Readonly<Record<string, string>>,
+  source: WorkloadAnnotations,
   namespace: string,
 ): { readonly references: readonly Reference[]; readonly mistakes: readonly Warning[] } {
   const references: Reference[] = [];
   const mistakes: Warning[] = [];
   for (const { kind, annotation } of sources) {
-    const origin = annotationOrigin(annotation);
+    const { value, metadata } = workloadFirst(source, annotation);
+    const origin = annotationOrigin(annotation, metadata);
     const invalid: string[] = [];
-    for (const entry of splitList(annotations[annotation])) {
+    for (const entry of splitList(value)) {
       const name = parseEntry(entry, namespace);
       if (name === undefined) invalid.push(entry);
       else references.push({ kind, ...name, reads: "files", keys: "all", optional: false, ...origin });

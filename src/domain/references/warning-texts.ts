@@ -9,6 +9,9 @@ export const invalidAnnotationTexts = {
   onTemplate: (name: string) =>
     `Annotation ${quoted(name)} is ignored on the pod template. Move it to the metadata of the workload.`,
   moreOnTemplate: (count: string) => `${count} more Wave annotations are ignored on the pod template.`,
+  label: (name: string) =>
+    `Label ${quoted(name)} has no effect. Wave reads annotations, not labels. Set an annotation with this name, and remove the label.`,
+  moreLabels: (count: string) => `${count} more labels have names of Wave annotations.`,
   onlyOnConfig: (name: string) => `Annotation ${name} has no effect on a workload. Set it on a ConfigMap or Secret.`,
   holdingValue: (name: string, value: string, allowed: string) =>
     `Annotation ${name} has the invalid value ${quoted(value)}. Use ${allowed}. Wave does not roll the workload until you correct the annotation.`,

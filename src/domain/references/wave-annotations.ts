@@ -5,6 +5,19 @@ import { annotationPrefix } from "./annotations.ts";
 /** The annotations of an object, by name. */
 export type Annotations = Readonly<Record<string, string>>;
 
+/** The annotations of a workload and of its pod template. */
+export interface WorkloadAnnotations {
+  readonly annotations: Annotations;
+  readonly templateAnnotations: Annotations;
+}
+
+/** Returns the value of an annotation, and the path of the metadata that have it. The workload comes first, then its pod template. */
+export function workloadFirst({ annotations, templateAnnotations }: WorkloadAnnotations, name: string) {
+  const value = annotations[name];
+  if (value !== undefined) return { value, metadata: "metadata" };
+  return { value: templateAnnotations[name], metadata: "spec.template.metadata" };
+}
+
 /** Returns the sorted names of the Wave annotations among `annotations`. */
 export function waveAnnotationNames(annotations: Annotations): readonly string[] {
   return Object.keys(annotations)

@@ -78,7 +78,8 @@ function annotationsAt(pointer: string): AnnotationsPath {
 /**
  * Returns an expression that is true for a workload, in its new or old state, that
  * - has the scheduling hold, or
- * - has an annotation of Wave and does not clearly opt out, so that an unclear value or a misspelt name gets its warning, or
+ * - has an annotation of Wave, perhaps on its pod template, and does not clearly opt out, so that an unclear value or a misspelt name gets
+ *   its warning, or
  * - has no annotation of Wave, and is created or has a hash: its Namespace may have opted it in, which no condition can check.
  *
  * The API server does not call Wave for other workloads, so they cost nothing.
@@ -90,6 +91,8 @@ const concernsWaveItself = ({ metadata, has }: AnnotationsPath) =>
     ` || ${quoted(updateOnConfigChange)} in o.metadata.annotations)`,
     ` ? ${quoted(schedulingDisabled)} in o.metadata.annotations`,
     ` || !(o.metadata.annotations[${quoted(updateOnConfigChange)}] in ['', 'false'])`,
+    ` : ${has} && ${quoted(updateOnConfigChange)} in ${metadata}.annotations`,
+    ` ? !(${metadata}.annotations[${quoted(updateOnConfigChange)}] in ['', 'false'])`,
     " : request.operation == 'CREATE'",
     " || (has(o.metadata.annotations)",
     ` && o.metadata.annotations.exists(key, key.startsWith(${quoted(annotationPrefix)})))`,

@@ -10,10 +10,11 @@ const meanings: Readonly<Record<string, (request: AdmissionRequest) => boolean>>
       if (each === undefined) return false;
       const { annotations = {} } = each.metadata;
       if (annotations["wave.pusher.com/scheduling-disabled"] !== undefined) return true;
-      const optIn = annotations["wave.pusher.com/update-on-config-change"];
+      const template = objectOf(objectOf(objectOf(objectOf(each.spec).template).metadata).annotations);
+      const name = "wave.pusher.com/update-on-config-change";
+      const optIn = annotations[name] ?? template[name];
       if (optIn !== undefined) return optIn !== "" && optIn !== "false";
-      const template = objectOf(objectOf(objectOf(each.spec).template).metadata);
-      const hashed = objectOf(template.annotations)["wave.pusher.com/config-hash"] !== undefined;
+      const hashed = template["wave.pusher.com/config-hash"] !== undefined;
       const says = Object.keys(annotations).some((name) => name.startsWith("wave.pusher.com/"));
       return operation === "CREATE" || says || hashed;
     }),

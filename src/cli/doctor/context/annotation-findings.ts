@@ -10,8 +10,11 @@ import {
 } from "../../../domain/model/workload.ts";
 import { compatibilitySourceOf } from "../../../domain/model/workload-references.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
+import { misplacedLabels } from "../../../domain/policy/annotation-mistakes.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import { updateOnConfigChange } from "../../../domain/references/annotations.ts";
+import { invalidAnnotationTexts } from "../../../domain/references/warning-texts.ts";
+import { workloadFirst } from "../../../domain/references/wave-annotations.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { sentences } from "../../output/sentences.ts";
 import { type Finding, kubectlArguments, type ObjectRef, problem, warning } from "./finding.ts";
@@ -66,8 +69,8 @@ function readWorkload(row: WorkloadRow, object: WorkloadObject, policy: ClusterP
 }
 
 /** A malformed workload matters only if it opts in. */
-function optsIn({ metadata }: WorkloadObject): boolean {
-  return metadata?.annotations?.[updateOnConfigChange] === "true";
+function optsIn(object: WorkloadObject): boolean {
+  return workloadFirst(compatibilitySourceOf(object), updateOnConfigChange).value === "true";
 }
 
 function malformed({ id }: WorkloadRow, { metadata }: WorkloadObject, what: string): Finding {
@@ -97,13 +100,17 @@ function mistakesOnWorkload(
 ): readonly Finding[] {
   const { annotations, templateAnnotations } = compatibilitySourceOf(object);
   const { labels = {} } = object.metadata ?? {};
+  // The findings about labels have a command that corrects them.
+  const aboutLabels = new Set(misplacedLabels(labels).map(invalidAnnotationTexts.label));
   const unclear = workload.optIn.state === "unclear";
   const warnings = unclear
     ? planRollout(workload, () => undefined, policyFor(workload, policy)).warnings
     : workload.mistakes;
   return [
     ...misplacedAnnotations(place, { annotations, labels, templateAnnotations }),
-    ...warnings.map(({ message }) => problem(place, sentences(message), `kubectl edit ${kubectlArguments(place)}`)),
+    ...warnings
+      .filter(({ message }) => !aboutLabels.has(message))
+      .map(({ message }) => problem(place, sentences(message), `kubectl edit ${kubectlArguments(place)}`)),
   ];
 }
 
