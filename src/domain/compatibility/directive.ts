@@ -15,6 +15,8 @@ export interface CompatibilityRow {
   readonly on: readonly ("workload" | "template" | "config")[];
   /** The allowed values, as text for people. */
   readonly values: string;
+  /** Reports whether a value is allowed; undefined: its reader decides. */
+  readonly accepts?: (text: string) => boolean;
   /** The effect, as text for people. */
   readonly means: string;
   /** How Wave differs from the original controller, and why; undefined if Wave does not differ. */

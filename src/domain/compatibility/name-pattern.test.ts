@@ -51,6 +51,39 @@ describe("a regular expression over names", () => {
     "[[:no:]]",
   ])("%s is invalid", (source) => expect(readNamePattern(source).state).toBe("invalid"));
 
+  it.each([
+    [
+      "can match",
+      true,
+      ["app", "a.b", "a-.*", "^a$", "a|/", ".", ".*-x", "x(-|y)", "(a|)b", "[.a]b", "(^|a/)b", "a$|b"],
+    ],
+    [
+      "cannot match",
+      false,
+      [
+        "istio-system/app",
+        "one\ntwo",
+        "App",
+        "a b",
+        "",
+        "()",
+        "-.",
+        "a-",
+        "-a",
+        "a\\.\\.b",
+        "a\\.-b",
+        "a$b",
+        "a^b",
+        "\\s",
+        "[^\\S]",
+        "a{0}",
+      ],
+    ],
+  ])("%s the name of an object", (_, expected, sources) => {
+    for (const source of sources)
+      expect([source, readNamePattern(source)]).toMatchObject([source, { canMatch: expected }]);
+  });
+
   it.each(["(a{100}){100}", "(((a{9}){9}){9}){9}", "(a?){999}"])("%s is too large", (source) => {
     expect(readNamePattern(source)).toEqual({ state: "invalid", reason: "too large" });
   });

@@ -6,6 +6,8 @@ export type NamePattern =
   | {
       readonly state: "read";
       readonly matches: (name: string, effort?: Effort) => boolean;
+      /** Whether the name of some object could match. */
+      readonly canMatch: boolean;
       /** The number of steps of the compiled expression. */
       readonly size: number;
     }
@@ -31,6 +33,7 @@ export const readNamePattern = boundedMemo(256, (source: string): NamePattern =>
     return {
       state: "read",
       matches: (name, effort = { spent: 0 }) => matches(steps, name, effort),
+      canMatch: canMatch(steps),
       size: steps.length,
     };
   } catch (error) {
@@ -109,6 +112,44 @@ function branch(steps: Step[]): { next: number; other: number } {
   const step = { do: "either" as const, next: steps.length + 1, other: steps.length + 1 };
   steps.push(step);
   return step;
+}
+
+/**
+ * The states of a reader of names: which state each kind of character leads to from a state, and whether a name may end there. Each part of a
+ * name between dots begins and ends with a letter or digit.
+ */
+const nameStates = [
+  { start: true, dash: undefined, dot: undefined, mayEnd: false },
+  { start: false, dash: 2, dot: 3, mayEnd: true },
+  { start: false, dash: 2, dot: undefined, mayEnd: false },
+  { start: false, dash: undefined, dot: undefined, mayEnd: false },
+] as const;
+const afterLetter = 1;
+
+/** Reports whether a name of an object can match, such as none with a slash. Follows the steps for all names at once. */
+function canMatch(steps: readonly Step[]): boolean {
+  const seen = new Set<number>();
+  const left = [0];
+  for (let id = left.pop(); id !== undefined; id = left.pop()) {
+    if (seen.has(id)) continue;
+    seen.add(id);
+    const [index, read] = [Math.floor(id / 8), id % 4];
+    const hasEnded = id % 8 >= 4;
+    const [step, state] = [steps[index], nameStates[read]];
+    if (step === undefined || state === undefined) continue;
+    const to = (next: number, nextState: number | undefined, ends = hasEnded) => {
+      if (nextState !== undefined) left.push(next * 8 + nextState + (ends ? 4 : 0));
+    };
+    if (step.do === "match" && state.mayEnd) return true;
+    if (step.do === "either") for (const next of [step.next, step.other]) to(next, read);
+    if ((step.do === "begin" && state.start) || (step.do === "end" && state.mayEnd))
+      to(index + 1, read, hasEnded || step.do === "end");
+    if (step.do !== "character" || hasEnded) continue;
+    if (step.characters.has("-")) to(index + 1, state.dash);
+    if (step.characters.has(".")) to(index + 1, state.dot);
+    if ([...step.characters].some((each) => /^[a-z0-9]$/.test(each))) to(index + 1, afterLetter);
+  }
+  return false;
 }
 
 /** Matches by the algorithm of Ken Thompson: follows all paths at once, and visits each step at most once for each character. */

@@ -8,12 +8,20 @@ import { formatList, quoted } from "../syntax/wording.ts";
 import {
   type CompatibilitySettings,
   type CompatibilitySource,
+  type NamesByKind,
   optIns,
   type PatternReference,
   type WorkloadDirective,
 } from "./directive.ts";
 import { readNamePattern } from "./name-pattern.ts";
-import { patternLimits as limits, type StakaterKind, stakaterAuto, stakaterNames } from "./stakater.ts";
+import {
+  isTrue,
+  patternLimits as limits,
+  type StakaterKind,
+  stakaterAuto,
+  stakaterNames,
+  stakaterRows,
+} from "./stakater.ts";
 
 const { kinds, excludeOf, search, pausePeriod } = stakaterNames;
 
@@ -66,8 +74,27 @@ export function stakaterDirective(
     patterns,
     excluded,
     minIntervalMs: pause.ms,
-    mistakes: [...requests.flatMap((each) => each.mistakes), ...pause.mistakes],
+    mistakes: [...requests.flatMap((each) => each.mistakes), ...pause.mistakes, ...otherMistakes(source, excluded)],
   };
+}
+
+/** Returns warnings for values that Stakater Reloader does not understand, and for annotations that have no effect on a workload. */
+function otherMistakes(source: CompatibilitySource, excluded: NamesByKind): readonly Warning[] {
+  const messages: string[] = [];
+  for (const { name, on, values, accepts } of stakaterRows) {
+    const invalid = [source.annotations, ...(on.includes("template") ? [source.templateAnnotations] : [])]
+      .map((annotations) => annotations[name])
+      .find((text) => text !== undefined && !(accepts?.(text) ?? true));
+    const isMisplaced = !on.includes("workload") && source.annotations[name] !== undefined;
+    if (isMisplaced) messages.push(invalidAnnotationTexts.onlyOnConfig(name));
+    else if (invalid !== undefined) messages.push(invalidAnnotationTexts.ignoredValue(name, invalid, values));
+  }
+  for (const { kind } of kinds) {
+    const invalid = excluded[kind].filter((name) => !isDnsSubdomain(name));
+    if (invalid.length > 0)
+      messages.push(invalidAnnotationTexts.invalidNames(excludeOf[kind], kind, formatList(invalid, 2, quoted)));
+  }
+  return messages.map((message) => ({ reason: "InvalidAnnotation", message }));
 }
 
 /** Reads the annotations for one kind of object. `patternCount` is the number of patterns for the kinds before it. */
@@ -90,7 +117,7 @@ function requestForKind(
       if (!excluded.has(entry)) named.push(wholeObject(row.kind, source.namespace, entry, origin));
     } else if (entry.length > limits.characters || patternCount + patterns.length >= limits.patterns) {
       isOverLimit = true;
-    } else if (readNamePattern(entry).state === "invalid") {
+    } else if (unusableReason(entry) !== undefined) {
       invalid.push(entry);
     } else {
       patterns.push({ kind: row.kind, source: entry, ...origin });
@@ -137,17 +164,16 @@ export function stakaterSourceOf(
   return "--auto-reload-all";
 }
 
-/** Reports whether a text is true in the syntax of Go (https://pkg.go.dev/strconv#ParseBool). */
-function isTrue(text: string): boolean {
-  return ["1", "t", "T", "TRUE", "true", "True"].includes(text);
+/** Returns why an expression matches no name; undefined if it can match one. */
+function unusableReason(entry: string): string | undefined {
+  const pattern = readNamePattern(entry);
+  if (pattern.state === "invalid") return pattern.reason;
+  return pattern.canMatch ? undefined : "no object can have such a name";
 }
 
 /** Returns a warning with the first few invalid expressions, each with the reason. */
 function invalidPatternsWarning(annotation: string, invalid: readonly string[]): Warning {
-  const which = formatList(invalid, 2, (entry) => {
-    const pattern = readNamePattern(entry);
-    return pattern.state === "invalid" ? `${quoted(entry)} (${pattern.reason})` : quoted(entry);
-  });
+  const which = formatList(invalid, 2, (entry) => `${quoted(entry)} (${unusableReason(entry)})`);
   return {
     reason: "InvalidAnnotation",
     message: invalidAnnotationTexts.invalidPattern(annotation, which),

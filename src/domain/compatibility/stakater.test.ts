@@ -213,8 +213,40 @@ describe("Stakater annotations", () => {
     const { mistakes, peer } = peerWorkload(on({ "secret.reloader.stakater.com/reload": "a.*,b(" }));
     expect(peer?.patterns.map(({ source }) => source)).toEqual(["a.*"]);
     expect(mistakes.map(({ message }) => message)).toEqual([
-      'Annotation secret.reloader.stakater.com/reload has an invalid regular expression: "b(" (missing ) after (). Correct the annotation.',
+      'Annotation secret.reloader.stakater.com/reload has invalid entries: "b(" (missing ) after (). Write names or regular expressions of objects in the namespace of the workload, separated by commas.',
     ]);
+  });
+
+  it.each([
+    ["reload", "istio-system/stable-tag,one", '"istio-system/stable-tag" (no object can have such a name)'],
+    ["reload", "one\ntwo", '"one\\ntwo" (no object can have such a name)'],
+    ["auto", "yes", 'has the invalid value "yes". Use "true" or "false". The annotation has no effect.'],
+  ])("report a value of secret.….com/%s that has no effect: %j", (name, value, text) => {
+    const annotation = `secret.reloader.stakater.com/${name}`;
+    for (const wanted of [
+      on({ [annotation]: value }),
+      { pod: readsBoth, templateAnnotations: { [annotation]: value } },
+    ])
+      expect(peerWorkload(wanted).mistakes.map(({ message }) => message)).toEqual([expect.stringContaining(text)]);
+  });
+
+  it.each([
+    ["search", "True", "invalid value"],
+    ["rollout-strategy", "restrat", "invalid value"],
+    ["match", "true", "has no effect on a workload"],
+    ["ignore", "true", "has no effect on a workload"],
+  ])("report reloader.stakater.com/%s: %j on a workload", (name, value, text) => {
+    const { mistakes } = peerWorkload(on({ [`reloader.stakater.com/${name}`]: value }));
+    expect(mistakes.map(({ message }) => message)).toEqual([expect.stringContaining(text)]);
+  });
+
+  it("report excluded names that no object can have, and nothing else that Reloader accepts", () => {
+    const excluded = "secrets.exclude.reloader.stakater.com/reload";
+    expect(peerWorkload(on({ [excluded]: "db,a/b" })).mistakes.map(({ message }) => message)).toEqual([
+      `Annotation ${excluded} has entries that are not valid names of a Secret: "a/b". Correct or remove these entries.`,
+    ]);
+    const accepted = { "reloader.stakater.com/auto": "T", "reloader.stakater.com/search": "", [excluded]: " db ," };
+    expect(peerWorkload(on(accepted)).mistakes).toEqual([]);
   });
 });
 
@@ -240,6 +272,15 @@ describe("regular expressions", () => {
     };
     expect(names.map(outcome)).toEqual(["roll", "current", "current"]);
     expect(outcome("")).toBe("current");
+  });
+
+  it("track a matching object of the pod spec that is not marked, although the workload searches for marked objects", () => {
+    const annotations = { ...wanted.annotations, "reloader.stakater.com/search": "true" };
+    const object = peerObject({ pod: readsAll("Secret", "app-a"), annotations });
+    const hashed = carriedOut(object, [secret("app-a", { a: "1" })], policy);
+    const workload = toWorkload(kinds.Deployment, hashed, policy);
+    const outcome = (value: string) => planRollout(workload, lookupOf(secret("app-a", { a: value })), policy).outcome;
+    expect([outcome("1"), outcome("2")]).toEqual(["current", "roll"]);
   });
 
   it("exceed a limit if they match too many names, or if the names are unknown", () => {

@@ -67,12 +67,23 @@ const ofNamedConfigMaps = {
   unlike: `An expression must match the whole name (in Reloader, "a|b" also matches "ab"). At most ${patternLimits.patterns} expressions, each with at most ${patternLimits.characters} characters.`,
 };
 
+/** Reports whether a text is true in the syntax of Go (https://pkg.go.dev/strconv#ParseBool). */
+export function isTrue(text: string): boolean {
+  return ["1", "t", "T", "TRUE", "true", "True"].includes(text);
+}
+
+const isFalse = (text: string) => ["", "0", "f", "F", "FALSE", "false", "False"].includes(text);
+const isSwitch = (text: string) => isTrue(text) || isFalse(text);
+// Reloader compares these values with "true".
+const isExactly = (text: string) => text === "true" || isFalse(text);
+
 /** The Stakater Reloader annotations that Wave reads. */
 export const stakaterRows: readonly CompatibilityRow[] = [
   {
     name: stakaterAuto,
     on: ["workload", "template"],
     values: '"true" or "false"',
+    accepts: isSwitch,
     means:
       "Rolls the workload when a ConfigMap or Secret that its pod spec reads changes. With `--enable-csi-integration`, also for SecretProviderClasses.",
     unlike:
@@ -82,6 +93,7 @@ export const stakaterRows: readonly CompatibilityRow[] = [
     name: row.auto,
     on: ["workload", "template"] as const,
     values: '"true" or "false"',
+    accepts: isSwitch,
     means: `The same for ${pluralOf(row.kind)} only${whereOn(row.kind)}.`,
     ...(row.kind === "SecretProviderClass" && { unlike: onlyRotations }),
   })),
@@ -89,6 +101,7 @@ export const stakaterRows: readonly CompatibilityRow[] = [
     name: search,
     on: ["workload", "template"],
     values: '"true"',
+    accepts: isExactly,
     means: `Tracks only the objects in the pod spec that have ${stakaterMatch}.`,
     unlike: "Does not apply to SecretProviderClasses, because Wave does not read those objects.",
   },
@@ -119,6 +132,7 @@ export const stakaterRows: readonly CompatibilityRow[] = [
     name: rolloutStrategy,
     on: ["workload"],
     values: '"rollout" or "restart"',
+    accepts: (text) => ["", "rollout", "restart"].includes(text),
     means:
       "For Argo Rollouts, if --workload-kinds includes them: `restart` sets spec.restartAt instead of changing the pod template.",
     unlike: "With `restart`, the hash is an annotation of the Rollout itself. The first hash restarts no Pod.",
@@ -127,12 +141,14 @@ export const stakaterRows: readonly CompatibilityRow[] = [
     name: stakaterMatch,
     on: ["config"],
     values: '"true"',
+    accepts: isExactly,
     means: `Workloads with ${search} track this object.`,
   },
   {
     name: stakaterIgnore,
     on: ["config"],
     values: '"true"',
+    accepts: isExactly,
     means: "No workload tracks this object.",
     unlike: "Also applies with Wave annotations.",
   },

@@ -1,4 +1,5 @@
 import type { Workload } from "../model/workload.ts";
+import { withoutMarkedTwice } from "../model/workload-references.ts";
 import type { Policy } from "../policy/policy.ts";
 import { type LimitExceeded, limits } from "../references/limits.ts";
 import { configKey, type Reference, wholeObject } from "../references/references.ts";
@@ -34,5 +35,6 @@ export function matchedReferences(
         return { references, limitExceeded: { limit: "objects", count: objects.size } };
     }
   }
-  return { references: found.length === 0 ? references : [...references, ...found], limitExceeded: undefined };
+  if (found.length === 0) return { references, limitExceeded: undefined };
+  return { references: withoutMarkedTwice([...references, ...found]), limitExceeded: undefined };
 }

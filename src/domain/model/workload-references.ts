@@ -42,7 +42,7 @@ export function referencesOf(
 }
 
 /** Removes references that require a mark if another reference to the same object does not. */
-function withoutMarkedTwice(references: readonly Reference[]): readonly Reference[] {
+export function withoutMarkedTwice(references: readonly Reference[]): readonly Reference[] {
   if (!references.some(({ requiresMark }) => requiresMark)) return references;
   const unconditional = new Set(references.filter(({ requiresMark }) => !requiresMark).map(configKey));
   return references.filter((reference) => !reference.requiresMark || !unconditional.has(configKey(reference)));

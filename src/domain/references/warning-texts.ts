@@ -26,7 +26,7 @@ export const invalidAnnotationTexts = {
   invalidNames: (annotation: string, kind: string, entries: string) =>
     `Annotation ${annotation} has entries that are not valid names of a ${kind}: ${entries}. Correct or remove these entries.`,
   invalidPattern: (annotation: string, patterns: string) =>
-    `Annotation ${annotation} has an invalid regular expression: ${patterns}. Correct the annotation.`,
+    `Annotation ${annotation} has invalid entries: ${patterns}. Write names or regular expressions of objects in the namespace of the workload, separated by commas.`,
   tooManyPatterns: (annotation: string, patterns: string, characters: string) =>
     `Annotation ${annotation} has more than ${patterns} patterns, or a pattern with more than ${characters} characters. Wave ignores the patterns over these limits. Use fewer or shorter patterns.`,
   invalidPause: (annotation: string, value: string) =>
