@@ -16,10 +16,12 @@ import {
 } from "../../../test/support/domain/objects.ts";
 import type { Config, ConfigObject } from "../config/digest.ts";
 import { toConfig } from "../config/digest.ts";
+import type { ConfigView } from "../config/hash.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { planRollout } from "../plan/plan.ts";
+import { hashKey } from "../policy/hash-key.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { configHash, updateOnConfigChange } from "../references/annotations.ts";
@@ -327,6 +329,44 @@ describe("an object that is only created or deleted", () => {
     expect(outcomeAfter([web], [empty])).toBe("roll");
     expect(outcomeAfter([], [empty])).toBe("current");
     expect(outcomeAfter([db, web], [empty])).toBe("roll");
+  });
+
+  it("is compared with its last content when it returns, also after a restart of Wave", () => {
+    const [edited, other] = [secret("db", { a: "2" }), configMap("web", { a: "2" })];
+    const hashKeys = { current: hashKey(Buffer.alloc(32, 1)), previous: undefined, remembered: [] };
+    for (const policy of [allCompatibilities, { ...allCompatibilities, hashKeys }]) {
+      let object = carriedOut(peerObject({ annotations: both }), [web, db], policy);
+      let seen: ConfigView | undefined;
+      const see = (restarted: boolean, ...configs: readonly Config[]) => {
+        const workload = toWorkload(kinds.Deployment, object, policy);
+        const plan = planRollout(workload, lookupOf(...configs), policy, restarted ? undefined : seen);
+        const patch = patchFor(workload, plan);
+        if (patch !== undefined) object = asJson(applyJsonPatch(asJson(object), asJson(patch)));
+        seen = "view" in plan ? plan.view : undefined;
+        return plan;
+      };
+      for (const restarted of [false, true]) {
+        expect(see(false, web, db).outcome).not.toBe("roll");
+        // Both are removed and return, one after the other.
+        expect(see(false, web).outcome).toBe("recorded");
+        expect(see(false).outcome).toBe("recorded");
+        expect(see(restarted).outcome).toBe("current");
+        expect(see(restarted, db).outcome).toBe("recorded");
+        expect(see(false, web, db).outcome).toBe("recorded");
+        expect(see(false, db).outcome).toBe("recorded");
+        expect(see(restarted, web, db).outcome).toBe("recorded");
+        expect(see(false, web).outcome).toBe("recorded");
+        const plan = see(restarted, web, edited);
+        expect(plan).toMatchObject({ outcome: "roll", reason: 'Secret "db" changed' });
+        expect(see(false, web, edited).outcome).toBe("current");
+        expect(see(false, web, db).outcome).toBe("roll");
+      }
+      // A rollout for another reason makes Pods without the removed object.
+      expect(see(false, web).outcome).toBe("recorded");
+      expect(see(false, other).outcome).toBe("roll");
+      expect(see(false, other, edited).outcome).toBe("recorded");
+      expect(see(false, web, edited).outcome).toBe("roll");
+    }
   });
 
   it("is tracked from then on", () => {

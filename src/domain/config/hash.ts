@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { type HashKey, hmac } from "../policy/hash-key.ts";
 import type { ConfigName } from "../references/references.ts";
+import type { RemovedObjects } from "./recorded-config.ts";
 
 /** One key that the Pods of a workload read. */
 export interface ViewEntry extends ConfigName {
@@ -22,6 +23,8 @@ export interface ConfigView {
   readonly emptyObjects?: ReadonlySet<string> | undefined;
   /** The hash of tracked and untracked objects together. Undefined if it is unknown or all objects are tracked. */
   readonly fullHash?: string | undefined;
+  /** The hashes of removed objects to record beside the hash; undefined if there are none. */
+  readonly removed?: RemovedObjects | undefined;
   /** The versions of SecretProviderClasses to record beside the hash; undefined if the workload uses none. */
   readonly recordedClasses?: string | undefined;
 }

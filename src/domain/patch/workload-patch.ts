@@ -221,9 +221,9 @@ export function rollAgainPatch(workload: Workload, time: string): JsonPatch {
 /** Records the configuration of a recorded hash, if it is not recorded already. "add" also replaces. */
 function recordConfig(
   { recordedConfig }: Workload,
-  { recorded, hash, fullHash }: RecordedConfig,
+  { recorded, hash, fullHash, removed }: RecordedConfig,
 ): readonly JsonPatchOperation[] {
-  const value = writeRecordedConfig({ recorded, hash, fullHash });
+  const value = writeRecordedConfig({ recorded, hash, fullHash, removed });
   return value === recordedConfig ? [] : [{ op: "add", path: recordedConfigPath, value }];
 }
 

@@ -8,7 +8,7 @@ import type { Workload } from "../model/workload.ts";
 import type { ExplainedDecision, RecordedCause } from "../outcomes/outcomes.ts";
 import type { Policy } from "../policy/policy.ts";
 import { configKey } from "../references/references.ts";
-import { onlyExistenceChanged } from "./existence-changes.ts";
+import { afterExistenceChanges, beforeReturn, withoutReturned, withReturned } from "./existence-changes.ts";
 import { firstSightOf } from "./first-sight.ts";
 
 /**
@@ -61,7 +61,10 @@ export function planComplete(
       const { asRecorded } = views;
       if (asRecorded !== undefined && !isSchedulingHeld(workload) && matchesView(recorded.hash, asRecorded, keys))
         return recordClasses(view, lifted + podsAreCurrent);
-      const recordedView = previous !== undefined && matchesView(recorded.hash, previous, keys) ? previous : undefined;
+      const recordedView =
+        previous !== undefined && matchesView(recorded.hash, previous, keys)
+          ? previous
+          : beforeReturn(recorded.hash, view, policy);
       const decided = planOutdated(workload, views, policy, recordedView);
       return { ...decided, reason: lifted + decided.reason };
     }
@@ -80,7 +83,7 @@ function recordClasses(view: ConfigView, reason: string): ExplainedDecision {
 }
 
 function record(cause: RecordedCause, view: ConfigView, newPods: ConfigView, reason: string): ExplainedDecision {
-  return { outcome: "recorded", cause, hash: newPods.hash, view, newPods, reason };
+  return { outcome: "recorded", cause, hash: newPods.hash, view: withoutReturned(view), newPods, reason };
 }
 
 /**
@@ -106,11 +109,15 @@ function planOutdated(
     );
   const isTracked = (change: Change) => !untracked.has(configKey(change));
   const changes = recordedView && changesBetween(recordedView, view).filter(isTracked);
-  if (changes !== undefined && !isPending && onlyExistenceChanged(workload, changes, policy.compatibility)) {
+  const kept =
+    recordedView === undefined || changes === undefined || isPending
+      ? undefined
+      : afterExistenceChanges(workload, recordedView, view, changes, policy);
+  if (kept !== undefined && changes !== undefined) {
     const described = describeChanges(changes, workload.namespace);
-    return record("tracking", view, view, `${described}, which alone does not replace Pods`);
+    return record("tracking", kept, kept, `${described}, which alone does not replace Pods`);
   }
-  const changed = changes?.length === 0 ? undefined : changes;
+  const changed = changes?.length ? withReturned(changes, view.removed) : undefined;
   const reason = changed
     ? describeChanges(changed, workload.namespace)
     : "the configuration changed after its hash was recorded";

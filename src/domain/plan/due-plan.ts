@@ -20,6 +20,7 @@ import { invalidAnnotationTexts, overLimitText } from "../references/warning-tex
 import { quoted } from "../syntax/wording.ts";
 import { planComplete } from "./compare-hash.ts";
 import { withEarlyEdits } from "./early-edits.ts";
+import { withRemoved } from "./existence-changes.ts";
 
 type WarnedDecision = ExplainedDecision & { readonly warnings: readonly Warning[] };
 
@@ -52,7 +53,7 @@ export function planDue(
   if (limitExceeded !== undefined) return planOverLimit(workload, limitExceeded, warnings);
   const missing = missingFrom(tracked.references, tracked.lookup);
   if (missing.length > 0) return { ...planIncomplete(workload, missing, policy), warnings };
-  const views = trackedViews(tracked, policy.hashKeys, classes);
+  const views = withRemoved(trackedViews(tracked, policy.hashKeys, classes), workload);
   if (!hasSchedulingHold(workload) && tracked.references.every(({ reads }) => reads === "existence")) {
     const what = tracked.untracked.size > 0 ? "no tracked configuration" : "no configuration";
     return { outcome: "current", view: views.tracked, reason: `the workload reads ${what}`, warnings };
