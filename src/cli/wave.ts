@@ -1,11 +1,12 @@
 // The entry point of the command line: finds the command and runs it. This file may import every command, and only main.ts
 // imports it.
+
+import { closestName } from "../domain/syntax/closest-name.ts";
 import type { Command, Terminal } from "./command/command.ts";
 import { argumentErrorTexts } from "./command/error-texts.ts";
 import { exitCodes } from "./command/exit-codes.ts";
 import { orUsageError } from "./command/usage-exit.ts";
 import { commandGroups, commands } from "./commands.ts";
-import { closestName } from "./flags/closest-name.ts";
 import { UsageError } from "./flags/usage-error.ts";
 
 /** Runs `wave` with these arguments and resolves with the exit code. */

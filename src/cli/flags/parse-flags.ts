@@ -1,4 +1,4 @@
-import { closestName } from "./closest-name.ts";
+import { closestName } from "../../domain/syntax/closest-name.ts";
 import { flagErrorTexts } from "./flag-error-texts.ts";
 import type { Flag } from "./flag-types.ts";
 import { UsageError } from "./usage-error.ts";

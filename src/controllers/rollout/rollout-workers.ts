@@ -41,7 +41,7 @@ import { findingsOf, type WorkloadRecord } from "./record/workload-record.ts";
 import { WorkloadRecords } from "./record/workload-records.ts";
 import { EventOutbox } from "./report/event-outbox.ts";
 import { EventReporter } from "./report/event-reporter.ts";
-import { returnedChangeEvent } from "./report/event-texts.ts";
+import { misusedEvent, returnedChangeEvent } from "./report/event-texts.ts";
 import { OutcomeReport } from "./report/outcome-report.ts";
 import { type ConfigEventOptions, postConfigEvent } from "./report/post-config-event.ts";
 import type { RolloutGauges, RolloutMetrics } from "./report/rollout-metrics.ts";
@@ -175,6 +175,9 @@ export class RolloutWorkers {
   configChanged(change: StoreChange<Config>, priority: Priority): void {
     const { caches, clock } = this.#options;
     this.#batches?.configChanged(change);
+    const { after } = change;
+    if (after?.misused !== undefined && after.misused !== change.before?.misused)
+      void postConfigEvent(after, misusedEvent(after.misused), this.#configEvents);
     const now = clock.monotonic();
     const isEdit = change.before !== undefined && change.after !== undefined;
     for (const key of caches.workloadsReading(change.key)) {

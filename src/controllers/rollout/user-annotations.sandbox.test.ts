@@ -101,3 +101,20 @@ describe.each(["Deployment", "StatefulSet"] as const)("a %s", (kind) => {
     await eventually(() => expect(rolls()).toBe(1));
   });
 });
+
+it("an annotation without effect on a ConfigMap is reported once, on that ConfigMap", async () => {
+  const { cluster, annotate } = await scene("Deployment");
+  const reported = () => cluster.events.filter(({ reason }) => reason === "InvalidAnnotation");
+  await annotate("ConfigMap", "web", { "update-on-config-change": "true" });
+  await eventually(() =>
+    expect(reported()).toMatchObject([
+      {
+        regarding: { kind: "ConfigMap", name: "web" },
+        message: `Annotation "${prefix}update-on-config-change" has no effect on a ConfigMap. Set it on the workload.`,
+      },
+    ]),
+  );
+  await annotate("ConfigMap", "web", { other: null });
+  await annotate("ConfigMap", "web", { "update-on-config-change": null });
+  expect(reported()).toHaveLength(1);
+});

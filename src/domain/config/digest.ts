@@ -5,6 +5,7 @@ import type { CompatibilitySettings } from "../compatibility/settings.ts";
 import { isMarked, stakaterMatch } from "../compatibility/stakater.ts";
 import { type ConfigDirective, readConfigDirective } from "../policy/config-directive.ts";
 import { selectsConfig } from "../policy/filters.ts";
+import { misusesOf } from "../policy/misused-annotations.ts";
 import { pinnedCopyLabel, sharedWith } from "../references/annotations.ts";
 import { contentEditedAt, lastWrittenAt } from "../references/field-managers.ts";
 import { type LimitExceeded, limits, maxSharedWithBytes, parsedKeys } from "../references/limits.ts";
@@ -47,6 +48,8 @@ export interface Config extends ConfigName {
   readonly editedAt?: number | undefined;
   /** What the annotations of the object say about rollouts for it; undefined: nothing. */
   readonly directive?: ConfigDirective | undefined;
+  /** A message about annotations and labels that have no effect on the object; absent if there are none. */
+  readonly misused?: string;
   /** True if the object is marked for workloads that search for marked objects; otherwise absent. */
   readonly isMarked?: true;
   /** True for an immutable ConfigMap with the label of pinned copies; otherwise absent. Its content cannot change. */
@@ -77,9 +80,11 @@ export function toConfig(kind: StoredKind, object: ConfigObject, compatibility?:
   // Anyone may write the label. An edit of a ConfigMap that is not immutable must never be ignored because of it.
   const isCopy = kind === "ConfigMap" && labels?.[pinnedCopyLabel] === "true" && object.immutable === true;
   const injected = kind === "ConfigMap" && isInjected(object);
-  if (!marked && !isCopy && !injected) return config;
+  const misused = misusesOf({ on: "config", kind, understood: compatibility?.understood ?? [] }, object.metadata ?? {});
+  if (!marked && !isCopy && !injected && misused === undefined) return config;
   return {
     ...config,
+    ...(misused !== undefined && { misused }),
     ...(marked && { isMarked: true }),
     ...(isCopy && { isCopy: true, copyBytes: contentBytes(object) }),
     ...(injected && { isInjected: true }),

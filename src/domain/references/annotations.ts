@@ -47,6 +47,9 @@ export const editedBy = "wave.pusher.com/edited-by";
 /** Annotation of a pinned copy: the time since when nothing uses it, in RFC 3339. Wave deletes it an hour later. */
 export const unusedSince = "wave.pusher.com/unused-since";
 
+/** Annotation of the Secret with the hash keys: "true" requests a new key. Wave removes the annotation after the rotation. */
+export const rotateHashKey = "wave.pusher.com/rotate-hash-key";
+
 /** Label of the record of a Job that is being replaced, with the value "true". */
 export const jobReplacementLabel = "wave.pusher.com/job-replacement";
 

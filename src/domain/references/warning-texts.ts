@@ -41,6 +41,20 @@ export const invalidAnnotationTexts = {
     `Not rolled. The template source ${source} is not a Deployment. Wave reads only the pod templates of Deployments.`,
 } as const;
 
+/**
+ * The texts about annotations and labels of Namespaces, ConfigMaps and Secrets, which are Events with the reason `InvalidAnnotation` on
+ * ConfigMaps and Secrets.
+ */
+export const misusedAnnotationTexts = {
+  unknown: (name: string, meant: string | undefined) =>
+    `Annotation ${quoted(name)} is unknown.${meant === undefined ? "" : ` Did you mean ${meant}?`}`,
+  noEffect: (name: string, kind: string, isForWorkloads: boolean) =>
+    `Annotation ${quoted(name)} has no effect on a ${kind}.${isForWorkloads ? " Set it on the workload." : ""}`,
+  invalid: (name: string, value: string, allowed: string) => `Annotation ${name} is ${quoted(value)}, not ${allowed}.`,
+  label: (name: string, kind: string) =>
+    `Label ${quoted(name)} has no effect on a ${kind}. Wave reads annotations, not labels.`,
+} as const;
+
 /** The texts of warnings with the reason `CrossNamespaceRefused`, after the names of the objects. docs/events.md is made from this table. */
 export const crossNamespaceTexts = {
   unshared: (annotation: string, namespace: string) =>

@@ -1,4 +1,4 @@
-import { editDistance } from "../../domain/syntax/edit-distance.ts";
+import { editDistance } from "./edit-distance.ts";
 
 /** Returns the candidate with the fewest edits to the typed word; undefined if no candidate is close enough. */
 export function closestName(typed: string, candidates: readonly string[]): string | undefined {

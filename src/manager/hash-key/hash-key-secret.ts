@@ -1,4 +1,5 @@
 import { type HashKey, type HashKeys, hashKey, hashKeyBytes } from "../../domain/policy/hash-key.ts";
+import { rotateHashKey } from "../../domain/references/annotations.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { type OwnSecret, ownSecret, type SecretName, type StoredSecret } from "../../kube/secrets/own-secret.ts";
 
@@ -12,9 +13,6 @@ export interface ReadKeys {
   readonly rotate: boolean;
   readonly secret: StoredSecret;
 }
-
-/** Annotation on the Secret: "true" requests a new key. Wave removes the annotation after the rotation. */
-export const rotateHashKey = "wave.pusher.com/rotate-hash-key";
 
 /** Timeout of one request. It is short because a write may wait for it. */
 const timeoutMs = 5000;

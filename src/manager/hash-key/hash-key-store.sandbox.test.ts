@@ -3,9 +3,9 @@ import type { Secret } from "#kubernetes";
 import { type Sandbox, startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { clientOf } from "../../../test/support/kube/client.ts";
+import { rotateHashKey } from "../../domain/references/annotations.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { rotateHashKey } from "./hash-key-secret.ts";
 import { HashKeyStore } from "./hash-key-store.ts";
 
 const secrets = "/api/v1/namespaces/default/secrets";

@@ -1,3 +1,4 @@
+import type { Compatibility } from "../../../domain/compatibility/directive.ts";
 import { standardForm } from "../../../domain/model/kind-row.ts";
 import { oldFinalizerWarning } from "../../../domain/model/old-finalizer.ts";
 import { isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
@@ -83,11 +84,12 @@ export function metadataFindings(
   on: "namespace" | "config",
   place: ObjectRef,
   { metadata }: Pick<KubeObject, "metadata">,
+  understood?: readonly Compatibility[],
 ): ObjectFindings {
   const { annotations = {}, labels = {} } = metadata;
   const mistakes = [
     ...misplacedAnnotations(place, { annotations, labels }),
-    ...misusedAnnotations(on, place, annotations),
+    ...misusedAnnotations(on, place, annotations, understood),
   ];
   return mistakes.length === 0 ? nothing : { ...nothing, mistakes };
 }

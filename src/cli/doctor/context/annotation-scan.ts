@@ -42,6 +42,14 @@ export async function scanAnnotations(
 ): Promise<AnnotationScan> {
   const { of: namespacePolicyOf, unread } = await readNamespaces(client, namespace, known.compatibility);
   const policy = { ...clusterPolicyOf(known), namespacePolicyOf: unread === undefined ? namespacePolicyOf : undefined };
+  const understood = known.compatibility?.understood;
+  const notedOnNamespace = (object: KubeObject) =>
+    metadataFindings(
+      "namespace",
+      { kind: "Namespace", namespace: null, name: object.metadata.name },
+      object,
+      understood,
+    );
   const all = async <T extends KubeObject>(
     resource: Resource,
     scope: ListScope,
@@ -52,7 +60,9 @@ export async function scanAnnotations(
     return { plural: resource.plural, read };
   };
   const named = async (name: string) => {
-    const read = await tryRead(`get namespaces/${name}`, () => readNamespace(client, name));
+    const read = await tryRead(`get namespaces/${name}`, async () =>
+      (await readNamespace(client, name)).map(notedOnNamespace),
+    );
     return { plural: resources.namespaces.plural, read };
   };
   const scans = await Promise.all([
@@ -65,6 +75,7 @@ export async function scanAnnotations(
           "config",
           { kind, namespace: object.metadata.namespace ?? "", name: object.metadata.name },
           object,
+          understood,
         ),
       ),
     ),
@@ -84,12 +95,8 @@ export async function scanAnnotations(
   };
 }
 
-/** Returns the findings about one Namespace; none if it does not exist. */
-async function readNamespace(client: Cluster["client"], name: string): Promise<readonly ObjectFindings[]> {
+/** Returns one Namespace in a list; the empty list if it does not exist. */
+async function readNamespace(client: Cluster["client"], name: string): Promise<readonly KubeObject[]> {
   const found = await getIfExists<KubeObject>(client, { path: resourcePath(resources.namespaces, { name }) });
-  return found === undefined ? [] : [notedOnNamespace(found)];
-}
-
-function notedOnNamespace(object: KubeObject): ObjectFindings {
-  return metadataFindings("namespace", { kind: "Namespace", namespace: null, name: object.metadata.name }, object);
+  return found === undefined ? [] : [found];
 }

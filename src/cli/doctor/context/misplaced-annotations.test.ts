@@ -86,7 +86,7 @@ describe("annotations of a Namespace", () => {
       'Annotation "wave.pusher.com/mod" is unknown. Did you mean wave.pusher.com/mode?',
     ]);
     expect(found({ "wave.pusher.com/approved": "12345678" })).toEqual([
-      'Annotation "wave.pusher.com/approved" has no effect on a Namespace.',
+      'Annotation "wave.pusher.com/approved" has no effect on a Namespace. Set it on the workload.',
     ]);
     expect(found({ "wave.pusher.com/update-on-config-change": "yes" })).toEqual([
       'Annotation wave.pusher.com/update-on-config-change is "yes", not "true" or "false".',
@@ -119,10 +119,20 @@ describe("annotations of a ConfigMap or Secret", () => {
       'Annotation "wave.pusher.com/shared-wth" is unknown. Did you mean wave.pusher.com/shared-with?',
     ]);
     expect(found({ "wave.pusher.com/window": "" })).toEqual([
-      'Annotation "wave.pusher.com/window" has no effect on a ConfigMap.',
+      'Annotation "wave.pusher.com/window" has no effect on a ConfigMap. Set it on the workload.',
     ]);
     expect(
       found({ "wave.pusher.com/ignore": "yes", "wave.pusher.com/hold": "true", "wave.pusher.com/shared-with": "a" }),
     ).toEqual(['Annotation wave.pusher.com/ignore is "yes", not "true" or "false".']);
+    expect(found({ "wave.pusher.com/shared-with": "shop,Team_A" })).toHaveLength(1);
+  });
+
+  it("are reported for other controllers, if Wave reads their annotations", () => {
+    const reload = { "secret.reloader.stakater.com/reload": "db", "reloader.stakater.com/match": "yes" };
+    expect(misusedAnnotations("config", page, reload)).toEqual([]);
+    expect(misusedAnnotations("config", page, reload, ["stakater"]).map(({ what }) => what)).toEqual([
+      'Annotation "secret.reloader.stakater.com/reload" has no effect on a ConfigMap. Set it on the workload.',
+      'Annotation reloader.stakater.com/match is "yes", not "true".',
+    ]);
   });
 });

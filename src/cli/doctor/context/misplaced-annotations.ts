@@ -1,11 +1,11 @@
-import { type PolicyAnnotation, policyRows, readPolicyValue } from "../../../domain/policy/policy-rows.ts";
+import type { Compatibility } from "../../../domain/compatibility/directive.ts";
+import { type AnnotatedObject, misuseOf } from "../../../domain/policy/misused-annotations.ts";
 import { userAnnotations } from "../../../domain/policy/user-annotations.ts";
-import { annotationPrefix, labelsOfCreated, writtenOnCopies } from "../../../domain/references/annotations.ts";
+import { annotationPrefix, labelsOfCreated } from "../../../domain/references/annotations.ts";
 import type { Annotations } from "../../../domain/references/wave-annotations.ts";
+import { closestName } from "../../../domain/syntax/closest-name.ts";
 import { editDistance } from "../../../domain/syntax/edit-distance.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
-import { rotateHashKey } from "../../../manager/hash-key/hash-key-secret.ts";
-import { closestName } from "../../flags/closest-name.ts";
 import { type Finding, kubectlArguments, type ObjectRef, problem } from "./finding.ts";
 
 /** The annotations and labels of an object, and of its pod template if it is a workload. */
@@ -33,36 +33,18 @@ export function misplacedAnnotations(
   ];
 }
 
-/**
- * Finds annotations of Wave on a Namespace, ConfigMap or Secret that have no effect there or have an invalid value. Plans already report
- * such annotations of workloads.
- */
+/** Finds annotations on a Namespace, ConfigMap or Secret that have no effect there or have an invalid value. */
 export function misusedAnnotations(
-  on: "namespace" | "config",
+  on: AnnotatedObject["on"],
   place: ObjectRef,
   annotations: Annotations,
+  understood: readonly Compatibility[] = [],
 ): readonly Finding[] {
+  const object = { on, kind: place.kind, understood };
   return first(annotations, place, (name, value) => {
-    if (!name.startsWith(annotationPrefix) || name === rotateHashKey || writtenOnCopies.includes(name))
-      return undefined;
-    const short = name.slice(annotationPrefix.length);
-    const edit = `kubectl edit ${kubectlArguments(place)}`;
-    const row = Object.hasOwn(userAnnotations, short) ? userAnnotations[short] : undefined;
-    if (row === undefined || !row.places.includes(on)) {
-      const meant = row === undefined ? closestName(short, namesOf(on)) : undefined;
-      const why = row === undefined ? "is unknown" : `has no effect on a ${place.kind}`;
-      const hint = meant === undefined ? "" : ` Did you mean ${annotationPrefix}${meant}?`;
-      return problem(place, `Annotation ${quoted(name)} ${why}.${hint}`, edit);
-    }
-    if (isReadable(short, value)) return undefined;
-    return problem(place, `Annotation ${name} is ${quoted(value)}, not ${row.allowed}.`, edit);
+    const what = misuseOf(object, name, value);
+    return what === undefined ? undefined : problem(place, what, `kubectl edit ${kubectlArguments(place)}`);
   });
-}
-
-function isReadable(name: string, value: string): boolean {
-  if (value.trim() === "" || name === "shared-with") return true;
-  if (Object.hasOwn(policyRows, name)) return readPolicyValue(name as PolicyAnnotation, value) !== undefined;
-  return value === "true" || value === "false";
 }
 
 function first(
@@ -139,7 +121,3 @@ const longest = 80;
 const allNames = Object.keys(userAnnotations);
 /** Names that only Wave uses. Names such as `hold` or `mode` may belong to any tool. */
 const distinctive = allNames.filter((name) => name.includes("-config") || name.includes("-secrets"));
-
-function namesOf(on: "namespace" | "config"): readonly string[] {
-  return allNames.filter((name) => userAnnotations[name]?.places.includes(on));
-}

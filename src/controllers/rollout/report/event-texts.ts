@@ -111,6 +111,11 @@ export function returnedChangeEvent(workload: WorkloadName): WorkloadEvent {
   return { type: "Warning", reason: "RolloutReturned", message };
 }
 
+/** Returns the Event on a ConfigMap or Secret about its annotations and labels. */
+export function misusedEvent(message: string): WorkloadEvent {
+  return { type: "Warning", reason: "InvalidAnnotation", message };
+}
+
 /** The texts of the Events about rollouts: state, cause, next step. docs/events.md is made from this table. */
 export const eventTexts = {
   rolloutStarted: (why: string) => `Rollout started: ${why}.`,
