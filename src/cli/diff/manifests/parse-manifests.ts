@@ -1,3 +1,4 @@
+import type { ScalarTag } from "yaml";
 import { UsageError } from "../../flags/usage-error.ts";
 import type { Json } from "./json.ts";
 import { type Manifest, manifestsOf } from "./manifest.ts";
@@ -70,22 +71,50 @@ function yamlDocuments(text: string): readonly Part[] {
   return parts;
 }
 
-/** Tags of YAML 1.1 that kubectl reads as texts: times, and numbers in base 60 such as 1:30. */
-const notInGo = /:(timestamp|binary|omap|pairs|set)$/;
+/** Tags of YAML 1.1 that kubectl does not have, such as times and numbers in base 60, and those that it reads in another way. */
+const notInGo = /:(timestamp|binary|omap|pairs|set|int|float)$/;
+
+const number = (tag: string, test: RegExp, read: (digits: string) => number): ScalarTag => ({
+  tag: `tag:yaml.org,2002:${tag}`,
+  default: true,
+  test,
+  resolve: (text) => {
+    const [, sign, digits = ""] = /^([-+]?)(.*)$/.exec(text.replaceAll("_", "").toLowerCase()) ?? [];
+    return sign === "-" ? 0 - read(digits) : read(digits);
+  },
+});
+
+/**
+ * The scalars of kubectl that differ from YAML 1.1: numbers are those of Go (https://pkg.go.dev/strconv#ParseInt), and a binary is a text.
+ * See resolve.go in https://github.com/kubernetes-sigs/yaml/tree/master/goyaml.v2.
+ */
+const goTags: readonly ScalarTag[] = [
+  number("int", /^[-+]?(?:0[bB][01_]+|0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[0-7_]*|[1-9][0-9_]*)$/, (digits) =>
+    Number(digits.replace(/^0(?=[0-7])/, "0o")),
+  ),
+  number("float", /^[-+]?(?:\.[0-9][0-9_]*|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?$/, Number),
+  number("float", /^[-+]?\.(?:inf|Inf|INF)$/, () => Number.POSITIVE_INFINITY),
+  {
+    tag: "tag:yaml.org,2002:binary",
+    resolve: (text, onError) => {
+      const base64 = text.replace(/[\r\n]/g, "");
+      if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) onError("invalid base64");
+      return Buffer.from(base64, "base64").toString();
+    },
+  },
+];
 
 async function parseYaml(name: string, { text, from }: Part): Promise<Json> {
   const { LineCounter, parseDocument } = await import("yaml");
   const lineCounter = new LineCounter();
   const wrong = (what: string, line = 1) => new UsageError(`${name}:${from + line - 1}: ${what}`);
   try {
-    // kubectl reads numbers such as 0644 as octal, as in YAML 1.1.
     const document = parseDocument(text, {
       version: "1.1",
       lineCounter,
       prettyErrors: false,
       logLevel: "silent",
-      customTags: (tags) =>
-        tags.filter((tag) => typeof tag === "string" || !(notInGo.test(tag.tag) || tag.format === "TIME")),
+      customTags: (tags) => [...tags.filter((tag) => typeof tag === "string" || !notInGo.test(tag.tag)), ...goTags],
     });
     const [error] = document.errors;
     // The message of the parser may quote the text.
