@@ -112,6 +112,12 @@ describeOnControlPlane("the webhook configuration", (cluster) => {
     expect(await patch(label("e"))).toBe(true);
     expect(await patch({ metadata: { annotations: { [optIn]: "false" } } })).toBe(true);
     expect(await patch(label("f"))).toBe(false);
+    const onTemplate = (annotations: object) => patch({ spec: { template: { metadata: { annotations } } } });
+    expect(await onTemplate({ "wave.pusher.com/config-hash": null, [optIn]: "true" })).toBe(false);
+    expect(await patch({ metadata: { annotations: { [optIn]: null } } })).toBe(true);
+    expect(await patch(label("g"))).toBe(true);
+    expect(await onTemplate({ [optIn]: "false" })).toBe(true);
+    expect(await patch(label("h"))).toBe(false);
   });
 
   it("sends nothing about other namespaces and other kinds", async () => {
