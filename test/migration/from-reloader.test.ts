@@ -1,8 +1,9 @@
 import { expect, it, onTestFinished } from "vitest";
 import type { AnyObject } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
-import { container, makeNamespace, workloadKinds } from "../end-to-end/objects.ts";
-import { newHash, recordedHash, revisionsToBe, settledRevisions } from "../end-to-end/state.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { container, makeNamespace, optIn, workloadKinds } from "../end-to-end/objects.ts";
+import { getWorkload, newHash, recordedHash, revisionsToBe, settledRevisions } from "../end-to-end/state.ts";
 import { auditWritten, leftBehind, startFor, untilUnchanged, writesIn } from "./migrated.ts";
 
 const ns = "from-reloader";
@@ -61,6 +62,49 @@ describeOnControlPlane("Wave after Stakater's Reloader", (cluster) => {
     await auditWritten(cluster);
     expect(writesIn(cluster, ns)).toHaveLength(noted.length + those.length);
     expect(await recordedHash(cluster, ns, "Deployment", "other")).toBeUndefined();
+  });
+
+  it("rolls for an object that was deleted and returns with another value, also if Wave was killed meanwhile", async () => {
+    const shop = "returned-objects";
+    const namespace = await makeNamespace(cluster, shop);
+    const named = { "secret.reloader.stakater.com/reload": "db" };
+    const reads = (optional: boolean) => ({
+      containers: [{ ...container, envFrom: [{ secretRef: { name: "db", optional } }] }],
+    });
+    const peers = {
+      outside: leftBehind("outside", { containers: [container] }, { annotations: named }),
+      inside: leftBehind("inside", reads(false), { annotations: named }),
+      optional: leftBehind("optional", reads(true), { annotations: { "reloader.stakater.com/auto": "true" } }),
+    };
+    const extra = { "wave.pusher.com/extra-secrets": "db", "wave.pusher.com/first-sight": "record" };
+    const own = leftBehind("own", { containers: [container] }, { annotations: { ...optIn, ...extra } });
+    await namespace.secret("db", { password: "1" });
+    for (const object of [...Object.values(peers), own]) await namespace.create(object);
+    const names = [...Object.keys(peers), "own"];
+    const recordToBe = (isRemoved: boolean) =>
+      until(`the Secret to be ${isRemoved ? "removed" : "present"} in each record`, async () => {
+        const all = await Promise.all(Object.keys(peers).map((name) => getWorkload(cluster, shop, "Deployment", name)));
+        const records = all.map(({ metadata }) => metadata.annotations?.["wave.pusher.com/recorded-config"] ?? "");
+        return records.every((record) => record.includes("/db=") === isRemoved) || undefined;
+      });
+    const start = async () => {
+      const wave = await startFor(cluster, shop, "--compatibility=wave,stakater");
+      onTestFinished(async () => void (await wave.stop("SIGKILL")));
+      return wave;
+    };
+    const first = await start();
+    for (const name of names) await untilUnchanged(first, "Deployment", name);
+    await namespace.remove("Secret", "db");
+    await recordToBe(true);
+    await namespace.secret("db", { password: "1" });
+    await recordToBe(false);
+    await namespace.remove("Secret", "db");
+    await recordToBe(true);
+    for (const name of names) expect(await recordedHash(cluster, shop, "Deployment", name)).toBeUndefined();
+    await first.stop("SIGKILL");
+    await start();
+    await namespace.secret("db", { password: "2" });
+    for (const name of names) expect(await newHash(cluster, shop, "Deployment", name)).toMatch(/^v2:/);
   });
 
   it("resumes a Deployment that Reloader left paused, and keeps a Deployment paused that a person paused", async () => {
