@@ -65,6 +65,37 @@ function shownWhile(all: readonly Drawn[]): ReadonlySet<string> {
   return shown;
 }
 
+const weekMinutes = 7 * 24 * 60;
+
+/** The skips of each clock: the minute after, and the first skipped minute of the week with the number of skipped ones. */
+const skips = walls.map(({ shows }) => {
+  const ofWeek = shows.map((shown) => days.indexOf(shown.slice(0, 3)) * 24 * 60 + minutesOf(shown.slice(4)));
+  return ofWeek.flatMap((after, index) => {
+    const first = (ofWeek[index - 1] ?? after - 1) + 1;
+    const skipped = (after - first + weekMinutes) % weekMinutes;
+    // More is a clock that goes back.
+    return skipped > 0 && skipped <= 120 ? [{ index, first, skipped }] : [];
+  });
+});
+
+/** Returns the minutes in which a range is open that the clock skipped as a whole: from the first minute after, for its length. */
+function openAfterSkip(all: readonly Drawn[], ofClock: (typeof skips)[number]): ReadonlySet<number> {
+  const open = new Set<number>();
+  for (const { index, first, skipped } of ofClock) {
+    for (const { days: on, from, to } of all) {
+      const length = to > from ? to - from : to + 24 * 60 - from;
+      const starts = on.map((name) => (days.indexOf(name) * 24 * 60 + from - first + weekMinutes) % weekMinutes);
+      if (starts.some((start) => start + length <= skipped)) for (let i = 0; i < length; i++) open.add(index + i);
+    }
+  }
+  return open;
+}
+
+function minutesOf(shown: string): number {
+  const [hour, minutes] = shown.split(":").map(Number);
+  return (hour ?? 0) * 60 + (minutes ?? 0);
+}
+
 describe("a window, against a wall clock that is read every minute", () => {
   it("is open while the clock shows one of its times, opens in the first such minute and closes in the first other minute", () => {
     const where = fc.constantFrom(...walls);
@@ -75,15 +106,17 @@ describe("a window, against a wall clock that is read every minute", () => {
         const written = all.map(({ days: on, from, to }) => `${on.join(",")} ${hours(from)}-${hours(to)} ${zone}`);
         const window = parseWindow(written.join("; "));
         if (window === undefined) throw new Error(`${written} is not read`);
-        const open = shownWhile(all);
+        const shown = shownWhile(all);
+        const afterSkip = openAfterSkip(all, skips[walls.findIndex(({ shows: each }) => each === shows)] ?? []);
+        const open = (i: number) => shown.has(shows[i] ?? "") || afterSkip.has(i);
         const now = first + ms;
         const index = Math.floor(ms / minute);
-        expect(isOpen(window, now)).toBe(open.has(shows[index] ?? ""));
-        const opens = shows.findIndex((shown, i) => i >= index && open.has(shown));
+        expect(isOpen(window, now)).toBe(open(index));
+        const opens = shows.findIndex((_, i) => i >= index && open(i));
         expect(opens).toBeGreaterThan(-1);
         expect(opensAt(window, now)).toBe(opens === index ? now : first + opens * minute);
         if (opens !== index) return;
-        const closed = shows.findIndex((shown, i) => i > index && !open.has(shown));
+        const closed = shows.findIndex((_, i) => i > index && !open(i));
         const closes = closed < 0 ? Number.POSITIVE_INFINITY : first + closed * minute;
         expect(closesAt(window, now)).toBe(Math.min(closes, now + day));
       }),
@@ -111,11 +144,22 @@ describe("a window, against a wall clock that is read every minute", () => {
     expect(localTime(window, Date.parse("2026-11-25T00:00:00Z"))).toBeUndefined();
   });
 
-  it("opens a week later if spring skips its hour, and twice if autumn repeats its hour", () => {
+  it("opens after a skip for its length, and the text says so", () => {
+    const window = parseWindow("Sun 02:30-02:45 Europe/Berlin");
+    const at = (text: string) => Date.parse(text);
+    if (window === undefined) throw new Error("not read");
+    const opens = at("2026-03-29T01:00:00Z");
+    expect(opensAt(window, at("2026-03-28T00:00:00Z"))).toBe(opens);
+    expect(closesAt(window, opens)).toBe(at("2026-03-29T01:15:00Z"));
+    expect(localTime(window, opens)).toBe("Sun 03:00 Europe/Berlin, because the clock skips 02:30");
+    expect(localTime(window, at("2026-04-05T00:30:00Z"))).toBe("Sun 02:30 Europe/Berlin");
+  });
+
+  it("opens in the first minute after its hour if spring skips it, and twice if autumn repeats its hour", () => {
     const window = parseWindow("Sun 02:00-03:00 Europe/Berlin");
     const at = (text: string) => Date.parse(text);
     if (window === undefined) throw new Error("not read");
-    expect(opensAt(window, at("2026-03-28T00:00:00Z"))).toBe(at("2026-04-05T00:00:00Z"));
+    expect(opensAt(window, at("2026-03-28T00:00:00Z"))).toBe(at("2026-03-29T01:00:00Z"));
     expect(opensAt(window, at("2026-10-24T12:00:00Z"))).toBe(at("2026-10-25T00:00:00Z"));
     expect(isOpen(window, at("2026-10-25T01:59:59.999Z"))).toBe(true);
     expect(isOpen(window, at("2026-10-25T02:00:00Z"))).toBe(false);

@@ -7,17 +7,17 @@ const day = 86_400_000;
 /** 1970-01-01 was a Thursday. */
 const firstDay = 4;
 
-/** How far ahead to search for an opening. A time that a clock change skips exists again one week later. */
+/** How far ahead to search for an opening. Without changes of clocks, a range opens again one week later. */
 const searchLimit = 22 * day;
 
 /** Reports whether a window is open at `now`, in milliseconds since the epoch. */
 export function isOpen(window: Window, now: number): boolean {
-  return window.times.some((times) => covers(times, now + clockOf(times)(now)));
+  return window.times.some((times) => isOn(times, now, clockOf(times)));
 }
 
 /**
- * Returns when a window opens next, in milliseconds since the epoch. Local clocks decide: a time that they skip in spring does not
- * open the window, and a time that they show twice in autumn opens it twice. If the window does not open within 22 days, the
+ * Returns when a window opens next, in milliseconds since the epoch. Local clocks decide: a range that they skip in spring opens when they have
+ * changed, and a range that they show twice in autumn opens twice. If the window does not open within 22 days, the
  * function returns the end of those days.
  */
 export function opensAt(window: Window, now: number): number {
@@ -25,14 +25,16 @@ export function opensAt(window: Window, now: number): number {
 }
 
 /**
- * Returns a moment in which a window is open, as the clock of the open range shows it: `Tue 03:00 Europe/Berlin`. Returns undefined if
- * that clock shows UTC, or if the window is closed.
+ * Returns a moment in which a window is open, as the clock of the open range shows it: `Tue 03:00 Europe/Berlin`. Names the start of a range
+ * that this clock skips. Returns undefined if that clock shows UTC, or if the window is closed.
  */
 export function localTime({ times }: Window, at: number): string | undefined {
-  const open = times.find((each) => covers(each, at + clockOf(each)(at)));
+  const open = times.find((each) => isOn(each, at, clockOf(each)));
   if (open === undefined || utcNames.has(open.zone)) return undefined;
   const local = new Date(at + clockOf(open)(at)).toUTCString();
-  return `${local.slice(0, 3)} ${local.slice(17, 22)} ${open.zone}`;
+  const shown = `${local.slice(0, 3)} ${local.slice(17, 22)} ${open.zone}`;
+  if (skippedUntil(open, at, clockOf(open)) === undefined) return shown;
+  return `${shown}, because the clock skips ${new Date(open.from * minute).toISOString().slice(11, 16)}`;
 }
 
 /**
@@ -42,7 +44,7 @@ export function localTime({ times }: Window, at: number): string | undefined {
 export function closesAt(window: Window, now: number): number {
   let at = now;
   while (at < now + day && isOpen(window, at)) {
-    at = Math.min(...window.times.map((times) => nextStep(times.to, at, clockOf(times))));
+    at = Math.min(...window.times.map((times) => closingStep(times, at)));
   }
   return Math.min(at, now + day);
 }
@@ -50,17 +52,45 @@ export function closesAt(window: Window, now: number): number {
 function firstOpening(times: WindowTimes, now: number): number {
   const offsetAt = clockOf(times);
   let at = now;
-  while (at < now + searchLimit && !covers(times, at + offsetAt(at))) at = nextStep(times.from, at, offsetAt);
+  while (at < now + searchLimit && !isOn(times, at, offsetAt)) at = nextStep(times.from, at, offsetAt);
   return at;
+}
+
+function closingStep(times: WindowTimes, at: number): number {
+  return skippedUntil(times, at, clockOf(times)) ?? nextStep(times.to, at, clockOf(times));
+}
+
+function isOn(times: WindowTimes, at: number, offsetAt: OffsetAt): boolean {
+  return covers(times, at + offsetAt(at)) || skippedUntil(times, at, offsetAt) !== undefined;
 }
 
 /** Reports whether the times include a local clock reading, in milliseconds since the local 1970-01-01 00:00. */
 function covers({ days, from, to }: WindowTimes, localMs: number): boolean {
   const today = Math.floor(localMs / day);
   const minutes = Math.floor((localMs - today * day) / minute);
-  const on = (date: number) => days.has((((date + firstDay) % 7) + 7) % 7);
-  if (from < to) return on(today) && from <= minutes && minutes < to;
-  return (on(today) && from <= minutes) || (on(today - 1) && minutes < to);
+  if (from < to) return isDay(days, today) && from <= minutes && minutes < to;
+  return (isDay(days, today) && from <= minutes) || (isDay(days, today - 1) && minutes < to);
+}
+
+function isDay(days: ReadonlySet<number>, date: number): boolean {
+  return days.has((((date + firstDay) % 7) + 7) % 7);
+}
+
+/**
+ * Returns when a range closes that its clock has skipped as a whole, because the clock went forward. The range opens in the first minute after
+ * the skipped ones, for as long as it lasts in other weeks. Returns undefined if no such range is open at `at`.
+ */
+function skippedUntil({ days, from, to }: WindowTimes, at: number, offsetAt: OffsetAt): number | undefined {
+  const length = (to * minute - from * minute + day) % day;
+  const [before, after] = [offsetAt(at - length), offsetAt(at)];
+  if (length > after - before || length === 0) return undefined;
+  const change = changeBetween(at - length, at, offsetAt);
+  const date = Math.floor((change + before) / day);
+  const isSkipped = [date, date + 1].some((each) => {
+    const start = each * day + from * minute;
+    return isDay(days, each) && start >= change + before && start + length <= change + after;
+  });
+  return isSkipped ? change + length : undefined;
 }
 
 /** Returns the next moment, within a day, when the clocks show the minute of the day or when the clocks change. */
