@@ -138,7 +138,7 @@ export async function runTestOf(cluster: Cluster, { name, namespace, values }: R
   const { stdout } = await promisify(execFile)(process.execPath, [...command.slice(1), ...args], {
     env: {
       ...Object.fromEntries(env.map((each) => [each.name, each.value])),
-      NODE_EXTRA_CA_CERTS: join(folder, "authority"),
+      CA_FILE: join(folder, "authority"),
       TOKEN_FILE: join(folder, "token"),
       KUBERNETES_SERVICE_HOST: server.hostname,
       KUBERNETES_SERVICE_PORT: server.port,

@@ -107,7 +107,7 @@ describeOnControlPlane("helm uninstall", () => {
       env: {
         ...process.env,
         ...Object.fromEntries(env.map(({ name, value }) => [name, value])),
-        NODE_EXTRA_CA_CERTS: authority,
+        CA_FILE: authority,
         TOKEN_FILE: token,
         KUBERNETES_SERVICE_HOST: server.hostname,
         KUBERNETES_SERVICE_PORT: server.port,

@@ -1,24 +1,7 @@
 // Run by the hook before `helm uninstall`, in a Pod: removes the webhook and stops Wave. Each step can be repeated.
-import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 
-const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port, DEPLOYMENT, WEBHOOK, TOKEN_FILE } = process.env;
-const tokenFile = TOKEN_FILE ?? "/var/run/secrets/kubernetes.io/serviceaccount/token";
-
-/** Sends a request and returns the object; undefined if it does not exist. */
-async function request(method, path, body) {
-  const response = await fetch(`https://${host.includes(":") ? `[${host}]` : host}:${port}${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${readFileSync(tokenFile, "utf8").trim()}`,
-      ...(body && { "content-type": "application/merge-patch+json" }),
-    },
-    body: body && JSON.stringify(body),
-  });
-  if (response.status === 404) return undefined;
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`);
-  return response.json();
-}
+const { DEPLOYMENT, WEBHOOK } = process.env;
 
 const wave = await request("GET", DEPLOYMENT);
 // `helm template | kubectl apply` creates this Job too. Then Wave must keep running.

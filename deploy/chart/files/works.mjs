@@ -1,17 +1,12 @@
 // Run by `helm test` in a Pod: checks for a minute whether a replica leads and the webhook is registered.
-import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 
-const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port, LEASE, WEBHOOK, TOKEN_FILE } = process.env;
-const tokenFile = TOKEN_FILE ?? "/var/run/secrets/kubernetes.io/serviceaccount/token";
+const { LEASE, WEBHOOK } = process.env;
 
 async function get(path) {
-  const authorization = `Bearer ${readFileSync(tokenFile, "utf8").trim()}`;
-  const response = await fetch(`https://${host.includes(":") ? `[${host}]` : host}:${port}${path}`, {
-    headers: { authorization },
-  });
-  if (!response.ok) throw new Error(`${path}: ${response.status}`);
-  return response.json();
+  const found = await request("GET", path);
+  if (found === undefined) throw new Error(`${path}: 404`);
+  return found;
 }
 
 async function aReplicaLeads() {
@@ -44,7 +39,7 @@ async function untilSo(what, check) {
     );
     if (problem === undefined) return console.log(`yes: ${what}`);
     if (tries === 0) {
-      console.error(`no: ${what}: ${problem.message}${problem.cause ? `: ${problem.cause.message}` : ""}`);
+      console.error(`no: ${what}: ${problem.message}`);
       process.exit(1);
     }
     await setTimeout(1000);

@@ -16,6 +16,8 @@ import { join } from "node:path";
 export interface TestCertificates {
   readonly ca: string;
   readonly server: { readonly cert: string; readonly key: string };
+  /** A server whose certificate an issuing authority has signed. The server sends both certificates. `ca` signed the other one. */
+  readonly chain: { readonly issuing: string; readonly leaf: string; readonly cert: string; readonly key: string };
   readonly client: (user: string) => { readonly cert: string; readonly key: string };
 }
 
@@ -26,19 +28,24 @@ export function makeCertificates(): TestCertificates {
   const read = (name: string) => readFileSync(join(folder, name), "utf8");
   const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"];
   openssl("req", "-x509", ...newKey, "-keyout", "ca.key", "-out", "ca.crt", "-subj", "/CN=test-ca");
-  const issue = (name: string, ...extra: string[]) => {
-    const authority = ["-CA", "ca.crt", "-CAkey", "ca.key"];
+  const issueBy = (issuer: string, name: string, ...extra: string[]) => {
+    const authority = ["-CA", `${issuer}.crt`, "-CAkey", `${issuer}.key`];
     openssl("req", "-x509", ...newKey, ...authority, "-keyout", `${name}.key`, "-out", `${name}.crt`, ...extra);
     return { cert: read(`${name}.crt`), key: read(`${name}.key`) };
   };
+  const issue = (name: string, ...extra: string[]) => issueBy("ca", name, ...extra);
   const names = "subjectAltName=IP:127.0.0.1,DNS:wave.test";
-  const server = issue("server", "-subj", "/CN=server", "-addext", names, "-addext", "basicConstraints=CA:FALSE");
+  const serving = ["-subj", "/CN=server", "-addext", names, "-addext", "basicConstraints=CA:FALSE"];
+  const server = issue("server", ...serving);
+  const issuing = issue("issuing", "-subj", "/CN=issuing").cert;
+  const leaf = issueBy("issuing", "leaf", ...serving);
   const clients = new Map(["a", "b"].map((user) => [user, issue(user, "-subj", `/CN=${user}`)]));
   const ca = read("ca.crt");
   rmSync(folder, { recursive: true });
   return {
     ca,
     server,
+    chain: { issuing, leaf: leaf.cert, cert: leaf.cert + issuing, key: leaf.key },
     client: (user) => {
       const found = clients.get(user);
       if (found === undefined) throw new Error(`no certificate for user ${user}`);
