@@ -1,3 +1,4 @@
+import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import { homedir } from "node:os";
 import { printableOutput } from "../../lib/printable.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
@@ -5,12 +6,19 @@ import type { Terminal } from "../command/command.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import { processEnvironment } from "../run/run-arguments.ts";
 
+/**
+ * Time for one address of a name with IPv4 and IPv6 addresses, in milliseconds, before the next address is tried. The default of
+ * Node.js is less than a handshake over a slow link takes, and no address is tried twice. A lost packet is sent again after 1 s.
+ */
+const addressTimeoutMs = 2_000;
+
 /** Runs a program with the arguments, the environment and the streams of this process, and ends the process with its exit code. */
 export function runProcess(program: (args: readonly string[], terminal: Terminal) => Promise<number>): void {
   // A closed pipe (as in "wave explain ... | head") is no error. A controller whose log reader is gone must keep running.
   process.stdout.on("error", () => process.exit(0));
   process.stderr.on("error", () => {});
   process.on("uncaughtException", onBug);
+  setDefaultAutoSelectFamilyAttemptTimeout(addressTimeoutMs);
   program(process.argv.slice(2), {
     env: processEnvironment(),
     homeDir: homedir(),

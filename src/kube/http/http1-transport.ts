@@ -2,7 +2,8 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { connect } from "node:tls";
 import type { TlsConfig } from "../config/cluster-access.ts";
-import { openServerTunnel, tlsOptions, withServerName } from "./tls-connect.ts";
+import { tlsOptions } from "../config/tls-options.ts";
+import { openServerTunnel } from "./tls-connect.ts";
 import {
   type Exchange,
   type Transport,
@@ -56,9 +57,7 @@ export function createHttp1Transport(server: URL, tls: TlsConfig, proxy?: URL): 
 /** Connects through a proxy, for TLS without HTTP/2. */
 async function connectThrough(server: URL, tls: TlsConfig, proxy: URL): Promise<Socket> {
   const tunnel = await openServerTunnel(server, proxy);
-  return server.protocol === "https:"
-    ? connect({ ...withServerName(tlsOptions(server, tls)), socket: tunnel })
-    : tunnel;
+  return server.protocol === "https:" ? connect({ ...tlsOptions(server, tls), socket: tunnel }) : tunnel;
 }
 
 /** Adds the length. Without it Node.js sends the body of a DELETE without framing, and servers respond with 400. */

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { RequestListener } from "node:http";
 import { connect, constants, type Http2Session, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { createServer as createHttpsServer } from "node:https";
 import type { TLSSocket } from "node:tls";
@@ -28,8 +29,8 @@ const ok: Answer = (stream, path) => {
 };
 
 /** An HTTP/2 server and its sessions. Streams that the client aborts are not errors of a test. */
-async function http2Server(answer: Answer, maxConcurrentStreams = 100) {
-  const listening = await serveHttp2({ ...certificates.server, settings: { maxConcurrentStreams }, allowHTTP1: false });
+async function http2Server(answer: Answer, maxConcurrentStreams = 100, serving = certificates.server) {
+  const listening = await serveHttp2({ ...serving, settings: { maxConcurrentStreams }, allowHTTP1: false });
   const sessions: Http2Session[] = [];
   listening.server.on("session", (session) => sessions.push(session.on("error", () => {})));
   listening.server.on("stream", (stream, headers) =>
@@ -37,6 +38,13 @@ async function http2Server(answer: Answer, maxConcurrentStreams = 100) {
   );
   onTestFinished(listening.close);
   return { ...listening, sessions };
+}
+
+/** A server without HTTP/2. */
+async function http1Server(answer: RequestListener, serving = certificates.server) {
+  const listening = await listen(createHttpsServer(serving, answer));
+  onTestFinished(listening.close);
+  return listening;
 }
 
 function clientFor(port: number, options: Parameters<typeof clientOf>[1] = {}) {
@@ -253,6 +261,51 @@ describe("the certificate of the server", () => {
     );
   });
 
+  it.each(["HTTP/2", "HTTP/1.1"])(
+    "is trusted if any certificate of its chain is, also the issuing authority or itself: %s",
+    async (version) => {
+      const { ca, chain, server } = certificates;
+      const { port } =
+        version === "HTTP/2"
+          ? await http2Server(ok, 100, chain)
+          : await http1Server((_, response) => response.end("1"), chain);
+      for (const trusted of [ca, chain.issuing, chain.leaf, server.cert + chain.issuing]) {
+        await expect(clientFor(port, { tls: { ca: trusted } }).request(get())).resolves.toBeDefined();
+      }
+      for (const other of [makeCertificates().ca, server.cert]) {
+        await expect(clientFor(port, { tls: { ca: other } }).request(get())).rejects.toThrow(/certificate/);
+      }
+    },
+  );
+
+  it("is checked against a tls-server-name that is an address, which is not sent, without a warning of Node.js", async () => {
+    const warnings: unknown[] = [];
+    const warned = (warning: unknown) => void warnings.push(warning);
+    process.on("warning", warned);
+    onTestFinished(() => void process.off("warning", warned));
+    const sent: unknown[] = [];
+    const [http2, http1] = [await http2Server(ok), await http1Server((_, response) => response.end("1"))];
+    for (const { server } of [http2, http1]) {
+      server.on("secureConnection", ({ servername }: TLSSocket) => sent.push(servername));
+    }
+    for (const { port } of [http2, http1]) {
+      for (const host of ["127.0.0.1", "localhost"]) {
+        const named = (serverName: string) => {
+          const tls = { ca: certificates.ca, serverName };
+          const { client } = clientOf(`https://${host}:${port}`, { tls });
+          onTestFinished(() => client.close());
+          return client.request(get());
+        };
+        await expect(named("127.0.0.1")).resolves.toBeDefined();
+        for (const other of ["127.0.0.2", "::1"]) await expect(named(other)).rejects.toThrow(/127\.0\.0\.1|IP/);
+      }
+    }
+    // Node.js emits a warning in the next turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings).toEqual([]);
+    expect(new Set(sent)).toEqual(new Set([false]));
+  });
+
   it("has a time limit if there is no response", async () => {
     const server = await http2Server(ok);
     const proxy = await proxyTo(server.port);
@@ -296,11 +349,7 @@ describe("the client's certificate", () => {
 
 describe("a server without HTTP/2", () => {
   it("gets HTTP/1.1 requests over keep-alive connections", async () => {
-    const https = createHttpsServer(certificates.server, (request, response) =>
-      response.end(JSON.stringify(request.httpVersion)),
-    );
-    const server = await listen(https);
-    onTestFinished(server.close);
+    const server = await http1Server((request, response) => response.end(JSON.stringify(request.httpVersion)));
     const client = clientFor(server.port);
     for (let round = 0; round < 5; round++) expect(await client.request(get())).toBe("1.1");
     // One was for finding out.

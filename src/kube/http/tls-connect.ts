@@ -1,21 +1,7 @@
 import type { Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
-import { connect } from "node:tls";
+import { connect, type TLSSocket } from "node:tls";
 import type { TlsConfig } from "../config/cluster-access.ts";
-
-/** Returns TLS options for `tls.connect` and for an HTTPS agent. */
-export function tlsOptions(server: URL, tls: TlsConfig) {
-  const host = server.hostname.replace(/^\[|\]$/g, "");
-  return {
-    host,
-    port: Number(server.port || 443),
-    rejectUnauthorized: !tls.insecure,
-    ...(tls.serverName !== undefined && { servername: tls.serverName }),
-    ...(tls.ca !== undefined && { ca: tls.ca }),
-    ...(tls.cert !== undefined && { cert: tls.cert }),
-    ...(tls.key !== undefined && { key: tls.key }),
-  };
-}
+import { tlsOptions } from "../config/tls-options.ts";
 
 const connectTimeoutMs = 10_000;
 
@@ -31,17 +17,11 @@ export async function openServerTunnel(server: URL, proxy: URL): Promise<Socket>
   );
 }
 
-/** Returns TLS options that send the name of the server, which `tls.connect` does not do by itself. */
-export function withServerName<T extends { readonly host: string; readonly servername?: string }>(options: T): T {
-  const servername = options.servername ?? (/^[\d.]+$|:/.test(options.host) ? undefined : options.host);
-  return { ...options, ...(servername && { servername }) };
-}
-
 /** Connects and completes the TLS handshake, with HTTP/2 preferred to HTTP/1.1. Rejects after 10 s without a response. */
 export async function connectTls(server: URL, tls: TlsConfig, proxy?: URL): Promise<TLSSocket> {
   const tunnel = proxy && (await openServerTunnel(server, proxy));
   return new Promise((resolve, reject) => {
-    const options = { ...withServerName(tlsOptions(server, tls)), ...(tunnel && { socket: tunnel }) };
+    const options = { ...tlsOptions(server, tls), ...(tunnel && { socket: tunnel }) };
     const socket = connect({ ...options, ALPNProtocols: ["h2", "http/1.1"] });
     socket.setNoDelay(true);
     socket.setTimeout(connectTimeoutMs, () =>

@@ -3,6 +3,7 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { tlsOptions } from "../../config/tls-options.ts";
 import { connectByHttp } from "./http-connect.ts";
 import { connectBySocks5 } from "./socks5.ts";
 import type { TunnelTarget } from "./tunnel-target.ts";
@@ -28,17 +29,10 @@ export async function openTunnel(proxy: URL, target: TunnelTarget, timeoutMs: nu
   }
 }
 
-const defaultPorts: Readonly<Record<string, number>> = {
-  "http:": 80,
-  "https:": 443,
-  "socks5:": 1080,
-  "socks5h:": 1080,
-};
-
 function connectToProxy(proxy: URL): Socket {
+  if (proxy.protocol === "https:") return connectTls(tlsOptions(proxy, { insecure: false }));
   const host = proxy.hostname.replace(/^\[|\]$/g, "");
-  const port = Number(proxy.port) || defaultPorts[proxy.protocol] || 80;
-  return proxy.protocol === "https:" ? connectTls({ host, port, servername: host }) : connectTcp({ host, port });
+  return connectTcp({ host, port: Number(proxy.port) || (proxy.protocol === "http:" ? 80 : 1080) });
 }
 
 function connected(socket: Socket, event: "connect" | "secureConnect"): Promise<void> {
