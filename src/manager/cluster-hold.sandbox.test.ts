@@ -6,7 +6,7 @@ import { clientOf } from "../../test/support/kube/client.ts";
 import { parseRunArguments } from "../cli/run/run-arguments.ts";
 import type { WorkloadObject } from "../domain/model/workload.ts";
 import type { KubeObject } from "../kube/api/api-types.ts";
-import { fixedCredentials } from "../kube/config/credentials.ts";
+import { fixedCredentials, unchanging } from "../kube/config/credentials.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
@@ -32,7 +32,7 @@ async function start(flags: readonly string[], onWave: Readonly<Record<string, s
   });
   if (request.action !== "run") throw new Error("no settings");
   const server = new URL(sandbox.url);
-  const config = { server, source: "a test", tls: { insecure: false }, credentials: fixedCredentials() };
+  const config = { server, source: "a test", tls: unchanging({ insecure: false }), credentials: fixedCredentials() };
   const metrics = new MetricsRegistry();
 
   const run = async () => {

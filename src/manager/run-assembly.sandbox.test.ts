@@ -6,7 +6,7 @@ import { clientOf } from "../../test/support/kube/client.ts";
 import { parseRunArguments } from "../cli/run/run-arguments.ts";
 import type { WorkloadObject } from "../domain/model/workload.ts";
 import type { KubeObject } from "../kube/api/api-types.ts";
-import { fixedCredentials } from "../kube/config/credentials.ts";
+import { fixedCredentials, unchanging } from "../kube/config/credentials.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
@@ -32,7 +32,7 @@ it("writes no hash before the hash key is known", async () => {
   const config = {
     server: new URL(sandbox.url),
     source: "a test",
-    tls: { insecure: false },
+    tls: unchanging({ insecure: false }),
     credentials: fixedCredentials(),
   };
   const dependencies = { clock: systemClock, log: silentLogger, metrics: new MetricsRegistry(), version: "0" };

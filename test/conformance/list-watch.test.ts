@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import type { KubeObject } from "../../src/kube/api/api-types.ts";
 import { type Resource, resourcePath, resources } from "../../src/kube/api/resources.ts";
-import { bearer, fixedCredentials } from "../../src/kube/config/credentials.ts";
+import { bearer, fixedCredentials, unchanging } from "../../src/kube/config/credentials.ts";
 import { type ApiClient, createApiClient } from "../../src/kube/http/client.ts";
 import { listWatch } from "../../src/kube/list-watch/list-watch.ts";
 import { pagedList } from "../../src/kube/list-watch/paged-list.ts";
@@ -22,7 +22,7 @@ function clientOf({ access }: Target): ApiClient {
     config: {
       server: access.server,
       source: "a test",
-      tls: { insecure: false, ...(access.ca !== undefined && { ca: access.ca }) },
+      tls: unchanging({ insecure: false, ...(access.ca !== undefined && { ca: access.ca }) }),
       credentials: fixedCredentials(access.token === undefined ? {} : bearer(access.token)),
     },
     clock: systemClock,

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
-import { fixedCredentials } from "../../kube/config/credentials.ts";
+import { fixedCredentials, unchanging } from "../../kube/config/credentials.ts";
 import { createApiClient } from "../../kube/http/client.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
@@ -17,7 +17,7 @@ async function observed() {
     config: {
       server: new URL(sandbox.url),
       source: "a test",
-      tls: { insecure: false },
+      tls: unchanging({ insecure: false }),
       credentials: fixedCredentials(),
     },
     clock: systemClock,

@@ -2,10 +2,11 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { kubeconfigOf, temporaryFiles } from "../../../test/support/kube/files.ts";
+import { makeCertificates } from "../../../test/support/kube/server.ts";
 import { ClusterConfigError } from "../api/errors.ts";
 import { type ClusterConfigOptions, loadClusterConfig } from "./cluster-config.ts";
 
-const pem = "-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n";
+const pem = makeCertificates().ca;
 const podEnv = { KUBERNETES_SERVICE_HOST: "10.96.0.1", KUBERNETES_SERVICE_PORT: "443" };
 const serviceAccount = { token: "t1\n", "ca.crt": pem, namespace: "tools\n" };
 const at = (server: string) => kubeconfigOf({ cluster: { server } });
@@ -71,7 +72,7 @@ describe("in a Pod", () => {
     const config = await loadClusterConfig({ env: podEnv, homeDir: "/nonexistent", inClusterFolder: folder });
     expect(config.server.href).toBe("https://10.96.0.1/");
     expect(config.namespace).toBe("tools");
-    expect(config.tls).toEqual({ ca: pem, insecure: false });
+    expect(await config.tls.current()).toEqual({ ca: pem, insecure: false });
     expect(await config.credentials.current()).toEqual({ headers: { authorization: "Bearer t1" } });
     expect(config.source).toBe("the ServiceAccount of the Pod");
   });
@@ -100,6 +101,12 @@ describe("in a Pod", () => {
       expect(message).toContain("set automountServiceAccountToken: true");
     },
   );
+
+  it("an authority without a certificate is reported", async () => {
+    const inClusterFolder = await temporaryFiles({ ...serviceAccount, "ca.crt": "" });
+    const message = await messageOf({ env: podEnv, homeDir: "/nonexistent", inClusterFolder });
+    expect(message).toContain(`in ${inClusterFolder}: ca.crt contains no valid certificate in PEM`);
+  });
 
   it("a kubeconfig in the home folder is used if the service account cannot be read", async () => {
     const { options } = await everything();

@@ -8,9 +8,10 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import { ClusterConfigError } from "../api/errors.ts";
 import type { ClusterConfig } from "./cluster-access.ts";
 import { configErrorTexts } from "./config-error-texts.ts";
-import { tokenFileCredentials } from "./credentials.ts";
+import { readAgain, tokenFileCredentials } from "./credentials.ts";
 import { loadKubeconfig, readContextNames } from "./kubeconfig.ts";
 import { proxyFromEnvironment } from "./proxy.ts";
+import { isCertificate, noCertificate } from "./tls-files.ts";
 
 /** Sources of the cluster configuration. */
 export interface ClusterConfigOptions {
@@ -85,13 +86,18 @@ async function inCluster({ env, inClusterFolder }: ClusterConfigOptions, clock: 
   const folder = inClusterFolder ?? "/var/run/secrets/kubernetes.io/serviceaccount";
   try {
     await readFile(join(folder, "token"));
-    const ca = await readFile(join(folder, "ca.crt"), "utf8");
+    const tls = readAgain(clock, async () => {
+      const ca = await readFile(join(folder, "ca.crt"), "utf8");
+      if (!isCertificate(ca)) throw new Error(`ca.crt ${noCertificate}`);
+      return { ca, insecure: false };
+    });
+    await tls.current();
     const namespace = await readFile(join(folder, "namespace"), "utf8").catch(() => "");
     const config: ClusterConfig = {
       server,
       namespace: namespace.trim() || undefined,
       source: "the ServiceAccount of the Pod",
-      tls: { ca, insecure: false },
+      tls,
       proxy,
       credentials: tokenFileCredentials(join(folder, "token"), clock),
     };

@@ -1,3 +1,6 @@
+/** The problem of a text that becomes a header of requests. It follows the name of a field or file. */
+export const controlCharacter = "contains a control character, such as a line break; remove it";
+
 /** The errors about kubeconfigs and credentials, one line each. */
 export const configErrorTexts = {
   noCluster: (home: string) =>
@@ -14,5 +17,6 @@ export const configErrorTexts = {
   invalidProxy: (variable: string) =>
     `$${variable} is not a URL of a proxy; use http://, https:// or socks5:// with a host and a port`,
   tokenUnreadable: (file: string, cause: string) => `cannot read token file ${file}: ${cause}`,
+  tokenFileControl: (file: string) => `token file ${file} ${controlCharacter}`,
   tokenEmpty: (file: string) => `token file ${file} is empty`,
 } as const;

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { temporaryFiles } from "../../../test/support/kube/files.ts";
 import { ClusterConfigError } from "../api/errors.ts";
-import { bearer, fixedCredentials, tokenFileCredentials, tokenFileLifeMs, withHeaders } from "./credentials.ts";
+import { bearer, fileLifeMs, fixedCredentials, tokenFileCredentials, withHeaders } from "./credentials.ts";
 
 async function tokenFile(content: string, initial?: string) {
   const path = join(await temporaryFiles({ token: content }), "token");
@@ -17,7 +17,7 @@ describe("the token of a file", () => {
     const { path, clock, credentials } = await tokenFile("one\n");
     expect((await credentials.current()).headers).toEqual(bearer("one"));
     await writeFile(path, "two\n");
-    await clock.advance(tokenFileLifeMs - 1);
+    await clock.advance(fileLifeMs - 1);
     expect((await credentials.current()).headers).toEqual(bearer("one"));
     await clock.advance(1);
     expect((await credentials.current()).headers).toEqual(bearer("two"));
@@ -41,7 +41,7 @@ describe("the token of a file", () => {
     const { path, clock, credentials } = await tokenFile("one");
     const first = await credentials.current();
     await writeFile(path, "one\n\n");
-    await clock.advance(tokenFileLifeMs);
+    await clock.advance(fileLifeMs);
     expect(await credentials.current()).toBe(first);
   });
 
@@ -49,19 +49,33 @@ describe("the token of a file", () => {
     const { path, clock, credentials } = await tokenFile("one");
     const first = await credentials.current();
     await writeFile(path, "");
-    await clock.advance(tokenFileLifeMs);
+    await clock.advance(fileLifeMs);
     expect(await credentials.current()).toBe(first);
     await rm(path);
-    await clock.advance(tokenFileLifeMs);
+    await clock.advance(fileLifeMs);
     expect(await credentials.current()).toBe(first);
-    expect(await credentials.renew(first)).toBeUndefined();
+  });
+
+  it("is reported as unreadable when the server refuses the last one", async () => {
+    const { path, credentials } = await tokenFile("one");
+    const rejected = await credentials.current();
+    await writeFile(path, "");
+    await expect(credentials.renew(rejected)).rejects.toThrow(new ClusterConfigError(`token file ${path} is empty`));
+    expect(await credentials.current()).toBe(rejected);
+  });
+
+  it("cannot have a line break, which no header may contain", async () => {
+    const { path, credentials } = await tokenFile("one\ntwo");
+    await expect(credentials.current()).rejects.toThrow(
+      new ClusterConfigError(`token file ${path} contains a control character, such as a line break; remove it`),
+    );
   });
 
   it("is the one given beside the file until the file can be read", async () => {
     const { path, clock, credentials } = await tokenFile("", "beside");
     expect((await credentials.current()).headers).toEqual(bearer("beside"));
     await writeFile(path, "from the file");
-    await clock.advance(tokenFileLifeMs);
+    await clock.advance(fileLifeMs);
     expect((await credentials.current()).headers).toEqual(bearer("from the file"));
   });
 
@@ -92,7 +106,7 @@ describe("added headers", () => {
     const impersonating = withHeaders(credentials, added);
     const first = await impersonating.current();
     expect(first.headers).toEqual({ ...bearer("one"), ...added });
-    await clock.advance(tokenFileLifeMs);
+    await clock.advance(fileLifeMs);
     expect(await impersonating.current()).toBe(first);
   });
 

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { ClusterConfigError } from "../api/errors.ts";
@@ -12,18 +13,66 @@ export interface Credential {
   readonly certificate?: { readonly cert: string; readonly key: string } | undefined;
 }
 
-/** A source of credentials, which may change: a token, a file or a plugin. */
-export interface Credentials {
-  /** Returns the current credential. @throws ClusterConfigError if there is none, for example if a plugin fails. */
-  current(): Promise<Credential>;
-  /** Returns another credential to try once after a 401 for `rejected`; undefined if there is none. */
-  renew(rejected: Credential): Promise<Credential | undefined>;
+/** A value that may change while Wave runs, such as the content of files. The same object means the same value. */
+export interface Renewable<T> {
+  /** Returns the current value. @throws ClusterConfigError if there is none, for example if a plugin fails. */
+  current(): Promise<T>;
+  /**
+   * Returns another value to try once after a 401 for `rejected`; undefined if there is none.
+   * @throws ClusterConfigError if a file cannot be read, or a plugin fails.
+   */
+  renew(rejected: T): Promise<T | undefined>;
+}
+
+/** A source of credentials: a token, a file or a plugin. */
+export type Credentials = Renewable<Credential>;
+
+/** Returns a value that does not change. */
+export function unchanging<T>(value: T): Renewable<T> {
+  return { current: async () => value, renew: async () => undefined };
+}
+
+/** Maximum age of a value that was read from files, in milliseconds. After a 401 the files are read again immediately. */
+export const fileLifeMs = 60_000;
+
+/**
+ * Returns the value that `read` takes from files. Another program replaces them, such as the kubelet in a Pod
+ * (https://kubernetes.io/docs/concepts/storage/projected-volumes/#serviceaccounttoken). While `read` fails, `current` returns the
+ * last value, at first `initial`, and throws the error of `read` if there is no value yet.
+ */
+export function readAgain<T>(clock: Clock, read: () => Promise<T>, initial?: T): Renewable<T> {
+  let value = initial;
+  let readAt = Number.NEGATIVE_INFINITY;
+  const readNow = async (): Promise<T> => {
+    readAt = clock.monotonic();
+    const found = await read();
+    if (value === undefined || !isDeepStrictEqual(found, value)) value = found;
+    return value;
+  };
+  return {
+    current: async () => {
+      const last = value;
+      if (last === undefined) return readNow();
+      return clock.monotonic() - readAt < fileLifeMs ? last : readNow().catch(() => last);
+    },
+    renew: async (rejected) => {
+      const fresh = await readNow();
+      return fresh === rejected ? undefined : fresh;
+    },
+  };
 }
 
 /** Returns credentials that do not change: a token, a password, or no header if a client certificate identifies the client. */
 export function fixedCredentials(headers: Credential["headers"] = {}): Credentials {
-  const credential = { headers };
-  return { current: async () => credential, renew: async () => undefined };
+  return unchanging({ headers });
+}
+
+/**
+ * Returns a text as the value of a header: one character for each byte of its UTF-8, as Go sends the text. Returns undefined if the
+ * text has a control character, which a header cannot contain.
+ */
+export function headerValue(text: string): string | undefined {
+  return /\p{Cc}/u.test(text) ? undefined : Buffer.from(text).toString("latin1");
 }
 
 /**
@@ -34,41 +83,18 @@ export function bearer(token: string): Credential["headers"] {
   return { authorization: `Bearer ${token}` };
 }
 
-/** Maximum age of a token that was read from a file, in milliseconds. After a 401 the file is read again immediately. */
-export const tokenFileLifeMs = 60_000;
-
-/**
- * Returns credentials from a token file that another program renews, such as the kubelet in a Pod
- * (https://kubernetes.io/docs/concepts/storage/projected-volumes/#serviceaccounttoken). While the file cannot be read,
- * the last token stays in use, at first `initial`. The credentials throw ClusterConfigError if there is no token yet.
- */
+/** Returns the credentials of a token file; see {@link readAgain}. Until the file can be read, `initial` is the token. */
 export function tokenFileCredentials(path: string, clock: Clock, initial?: string): Credentials {
-  let token = initial;
-  let credential: Credential | undefined = initial === undefined ? undefined : { headers: bearer(initial) };
-  let readAt = Number.NEGATIVE_INFINITY;
   const read = async (): Promise<Credential> => {
-    try {
-      const found = (await readFile(path, "utf8")).trim();
-      if (found === "") throw new ClusterConfigError(configErrorTexts.tokenEmpty(path));
-      if (credential === undefined || found !== token) credential = { headers: bearer(found) };
-      token = found;
-    } catch (error) {
-      if (credential === undefined) {
-        if (error instanceof ClusterConfigError) throw error;
-        throw new ClusterConfigError(configErrorTexts.tokenUnreadable(path, errorText(error)));
-      }
-    }
-    readAt = clock.monotonic();
-    return credential;
+    const text = await readFile(path, "utf8").catch((error) => {
+      throw new ClusterConfigError(configErrorTexts.tokenUnreadable(path, errorText(error)));
+    });
+    const token = headerValue(text.trim());
+    if (token === undefined) throw new ClusterConfigError(configErrorTexts.tokenFileControl(path));
+    if (token === "") throw new ClusterConfigError(configErrorTexts.tokenEmpty(path));
+    return { headers: bearer(token) };
   };
-  return {
-    current: async () =>
-      credential !== undefined && clock.monotonic() - readAt < tokenFileLifeMs ? credential : read(),
-    renew: async (rejected) => {
-      const fresh = await read();
-      return fresh === rejected ? undefined : fresh;
-    },
-  };
+  return readAgain(clock, read, initial === undefined ? undefined : { headers: bearer(initial) });
 }
 
 /** Returns the same credentials with headers added to each, for impersonation. */

@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { temporaryFiles } from "../../../test/support/kube/files.ts";
+import { makeCertificates } from "../../../test/support/kube/server.ts";
 import { ClusterConfigError } from "../api/errors.ts";
 import { bearer } from "./credentials.ts";
 import { execCredentials } from "./exec-credentials.ts";
 import { type ExecPlugin, execTimeLimitMs } from "./exec-plugin.ts";
 
+const certificates = makeCertificates();
 const v1 = "client.authentication.k8s.io/v1";
 const answer = (status: object, apiVersion = v1) => JSON.stringify({ apiVersion, kind: "ExecCredential", status });
 
@@ -66,18 +68,19 @@ async function failureOf(printed: string, options?: Options): Promise<string> {
 
 describe("a credential plugin", () => {
   it("provides a token, a client certificate, or both", async () => {
-    const certificate = { clientCertificateData: "CERT", clientKeyData: "KEY" };
+    const { cert, key } = certificates.client("a");
+    const certificate = { clientCertificateData: cert, clientKeyData: key };
     const byToken = await pluginPrinting(answer({ token: "t" }));
     expect(await byToken.credentials.current()).toEqual({ headers: bearer("t") });
     const byCertificate = await pluginPrinting(answer(certificate));
     expect(await byCertificate.credentials.current()).toEqual({
       headers: {},
-      certificate: { cert: "CERT", key: "KEY" },
+      certificate: { cert, key },
     });
     const byBoth = await pluginPrinting(answer({ ...certificate, token: "t" }));
     expect(await byBoth.credentials.current()).toEqual({
       headers: bearer("t"),
-      certificate: { cert: "CERT", key: "KEY" },
+      certificate: { cert, key },
     });
   });
 
@@ -145,15 +148,17 @@ describe("a credential plugin", () => {
   });
 
   it("that renews only its token does not change the connections made with its certificate", async () => {
-    const certificate = { clientCertificateData: "CERT", clientKeyData: "KEY" };
+    const { cert, key } = certificates.client("a");
+    const certificate = { clientCertificateData: cert, clientKeyData: key };
     const { credentials, print } = await pluginPrinting(answer({ token: "one", ...certificate }));
     const rejected = await credentials.current();
     await print(answer({ token: "two", ...certificate }));
     const renewed = await credentials.renew(rejected);
     expect(renewed?.headers).toEqual(bearer("two"));
     expect(renewed?.certificate).toBe(rejected.certificate);
-    await print(answer({ token: "two", ...certificate, clientKeyData: "OTHER" }));
-    expect((await credentials.renew(renewed ?? rejected))?.certificate).toEqual({ cert: "CERT", key: "OTHER" });
+    const other = certificates.client("b");
+    await print(answer({ token: "two", clientCertificateData: other.cert, clientKeyData: other.key }));
+    expect((await credentials.renew(renewed ?? rejected))?.certificate).toEqual(other);
   });
 
   it("runs again for the next request after a failure", async () => {
@@ -226,6 +231,16 @@ describe("a plugin's failure", () => {
     ],
     ["no credential", answer({ token: "" }), "output has neither a token nor a client certificate"],
     ["half a certificate", answer({ clientKeyData: "sekret" }), "output has no clientCertificateData"],
+    [
+      "a line break in the token",
+      answer({ token: "sekret\n" }),
+      "the token in the output contains a control character, such as a line break; remove it",
+    ],
+    [
+      "the key of another certificate",
+      answer({ clientCertificateData: certificates.client("a").cert, clientKeyData: certificates.client("b").key }),
+      "the client key in the output does not belong to the client certificate; use the key of this certificate",
+    ],
     [
       "no time",
       answer({ token: "sekret", expirationTimestamp: "tomorrow" }),

@@ -2,7 +2,9 @@ import { dirname, resolve } from "node:path";
 import type { Clock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { ClusterConfigError } from "../api/errors.ts";
-import { configErrorTexts } from "./config-error-texts.ts";
+import { configErrorTexts, controlCharacter } from "./config-error-texts.ts";
+import { headerValue } from "./credentials.ts";
+import { keyPairProblem } from "./tls-files.ts";
 
 /** The `exec` of a user in a kubeconfig (https://kubernetes.io/docs/reference/config-api/client-authentication.v1/). */
 export interface ExecPlugin {
@@ -115,13 +117,17 @@ function readStatus({ apiVersion }: ExecPlugin, output: string): ExecCredential 
     throw new Error(`output has apiVersion ${String(credential.apiVersion)}, expected ${apiVersion}`);
   }
   const status = fieldsOf(credential.status);
-  const token = textOf(status.token);
+  const given = textOf(status.token);
+  const token = given && headerValue(given);
+  if (given !== undefined && token === undefined) throw new Error(`the token in the output ${controlCharacter}`);
   const cert = textOf(status.clientCertificateData);
   const key = textOf(status.clientKeyData);
   if ((cert === undefined) !== (key === undefined)) {
     throw new Error(`output has no ${cert === undefined ? "clientCertificateData" : "clientKeyData"}`);
   }
   const certificate = cert === undefined || key === undefined ? undefined : { cert, key };
+  const problem = certificate && keyPairProblem(certificate.cert, certificate.key);
+  if (problem !== undefined) throw new Error(`the client ${problem.part} in the output ${problem.what}`);
   if (token === undefined && certificate === undefined) {
     throw new Error("output has neither a token nor a client certificate");
   }

@@ -17,20 +17,3 @@ export async function readKubeconfigFile(file: string): Promise<Section | undefi
   const parsed = await parseYaml(text, (what) => mistake(`kubeconfig ${file} ${what}`));
   return new Section(parsed, { file, mistake }, "");
 }
-
-/** Returns PEM from `NAME-data` in base64, otherwise from the file in `NAME`; undefined if neither is set. */
-export async function readPem(section: Section, name: string): Promise<string | undefined> {
-  const inline = section.text(`${name}-data`);
-  if (inline !== undefined) return checkedPem(section, `${name}-data`, Buffer.from(inline, "base64").toString());
-  const path = section.path(name);
-  if (path === undefined) return undefined;
-  const text = await readFile(path, "utf8").catch((error) => {
-    throw section.wrong(name, `cannot be read: ${errorText(error)}`);
-  });
-  return checkedPem(section, name, text);
-}
-
-function checkedPem(section: Section, name: string, pem: string): string {
-  if (pem.includes("-----BEGIN ")) return pem;
-  throw section.wrong(name, name.endsWith("-data") ? "is not PEM in base64" : "is not a PEM file");
-}

@@ -1,8 +1,11 @@
+import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { type KubeconfigParts, kubeconfigOf, temporaryFiles } from "../../../test/support/kube/files.ts";
+import { makeCertificates } from "../../../test/support/kube/server.ts";
 import { ClusterConfigError } from "../api/errors.ts";
+import { controlCharacter } from "./config-error-texts.ts";
 import { loadKubeconfig } from "./kubeconfig.ts";
 
 /** The message about a kubeconfig, without its file's name, which begins it. */
@@ -17,7 +20,15 @@ async function mistake(config: string, context?: string): Promise<string> {
 }
 
 const v1 = "client.authentication.k8s.io/v1";
-const data = Buffer.from("-----BEGIN X-----\n").toString("base64");
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+const certificates = makeCertificates();
+const { cert, key } = certificates.client("a");
+const data = base64(cert);
+/** A key in two formats, both encrypted with a password. */
+const encrypted = (["pkcs8", "sec1"] as const).map((type) =>
+  createPrivateKey(key).export({ type, format: "pem", cipher: "aes-256-cbc", passphrase: "sekret" }).toString(),
+);
+const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" });
 
 describe("a mistake in a kubeconfig is one line with its file and path, and never with a credential:", () => {
   it.each<[string, string, string]>([
@@ -72,11 +83,57 @@ describe("a mistake in a kubeconfig is one line with its file and path, and neve
       "clusters[dev].cluster.insecure-skip-tls-verify is neither true nor false",
     ],
     [
-      "data that is no PEM",
-      { user: { "client-key-data": "sekret" } },
-      "users[dev].user.client-key-data is not PEM in base64",
+      "an authority that is no certificate",
+      { cluster: { "certificate-authority-data": base64(key) } },
+      "clusters[dev].cluster.certificate-authority-data contains no valid certificate in PEM",
     ],
-    ["a file that is no PEM", { user: { "client-key": "config" } }, "users[dev].user.client-key is not a PEM file"],
+    [
+      "a certificate that cannot be read",
+      {
+        user: {
+          "client-certificate-data": base64("-----BEGIN CERTIFICATE-----\nsekret"),
+          "client-key-data": base64(key),
+        },
+      },
+      "users[dev].user.client-certificate-data contains no valid certificate in PEM",
+    ],
+    [
+      "a key that is no PEM",
+      { user: { "client-certificate-data": data, "client-key": "config" } },
+      "users[dev].user.client-key contains no valid private key in PEM",
+    ],
+    ...encrypted.map((text): [string, KubeconfigParts, string] => [
+      "an encrypted key",
+      { user: { "client-certificate-data": data, "client-key-data": base64(text) } },
+      "users[dev].user.client-key-data is encrypted; use a key without a password",
+    ]),
+    ...[certificates.client("b").key, rsa.toString()].map((other): [string, KubeconfigParts, string] => [
+      "the key of another certificate, also of another type",
+      { user: { "client-certificate-data": data, "client-key-data": base64(other) } },
+      "users[dev].user.client-key-data does not belong to the client certificate; use the key of this certificate",
+    ]),
+    ...(
+      [
+        ["token", "sekret\n"],
+        ["token", "\u001bsekret"],
+        ["as", "jane\r\nImpersonate-Group: system:masters"],
+      ] as const
+    ).map(([field, text]): [string, KubeconfigParts, string] => [
+      `a line break or another control character in ${field}`,
+      { user: { [field]: text } },
+      `users[dev].user.${field} ${controlCharacter}`,
+    ]),
+    ["a line break in as-uid", { user: { as: "jane", "as-uid": "1\n" } }, `users[dev].user.as-uid ${controlCharacter}`],
+    [
+      "a line break in as-groups",
+      { user: { as: "jane", "as-groups": ["dev", "a\nb"] } },
+      `users[dev].user.as-groups ${controlCharacter}`,
+    ],
+    [
+      "a line break in as-user-extra",
+      { user: { as: "jane", "as-user-extra": { scopes: ["a\nb"] } } },
+      `users[dev].user.as-user-extra.scopes ${controlCharacter}`,
+    ],
     [
       "a certificate without a key",
       { user: { "client-certificate-data": data } },

@@ -1,9 +1,11 @@
 import type { Section } from "../../lib/yaml-mapping.ts";
+import { controlCharacter } from "./config-error-texts.ts";
 import {
   bearer,
   type Credential,
   type Credentials,
   fixedCredentials,
+  headerValue,
   tokenFileCredentials,
   withHeaders,
 } from "./credentials.ts";
@@ -34,7 +36,7 @@ function ownCredentials(
   ca: string | undefined,
   surroundings: ExecContext,
 ): Credentials {
-  const token = user.text("token");
+  const token = headerText(user, "token");
   const tokenFile = user.path("tokenFile");
   if (tokenFile !== undefined) return tokenFileCredentials(tokenFile, surroundings.clock, token);
   if (token !== undefined) return fixedCredentials(bearer(token));
@@ -101,20 +103,36 @@ function clusterInfo(cluster: Section, ca: string | undefined): Readonly<Record<
 /** https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/ */
 function impersonationHeaders(user: Section): Credential["headers"] {
   const headers: Record<string, string | string[]> = {};
-  const as = user.text("as");
+  const as = headerText(user, "as");
   if (as !== undefined) headers["impersonate-user"] = as;
-  const uid = user.text("as-uid");
+  const uid = headerText(user, "as-uid");
   if (uid !== undefined) headers["impersonate-uid"] = uid;
-  const groups = user.texts("as-groups");
+  const groups = headerTexts(user, "as-groups");
   if (groups.length > 0) headers["impersonate-group"] = groups;
   const extra = user.section("as-user-extra");
-  for (const name of extra?.names() ?? []) {
-    headers[`impersonate-extra-${escapedHeaderName(name)}`] = extra?.texts(name) ?? [];
-  }
+  if (extra !== undefined)
+    for (const name of extra.names()) {
+      headers[`impersonate-extra-${escapedHeaderName(name)}`] = headerTexts(extra, name);
+    }
   if (as === undefined && Object.keys(headers).length > 0) {
     throw user.wrong("as", "is missing; as-uid, as-groups and as-user-extra require it");
   }
   return headers;
+}
+
+function headerText(section: Section, name: string): string | undefined {
+  const text = section.text(name);
+  return text === undefined ? undefined : headerOf(section, name, text);
+}
+
+function headerTexts(section: Section, name: string): string[] {
+  return section.texts(name).map((text) => headerOf(section, name, text));
+}
+
+function headerOf(section: Section, name: string, text: string): string {
+  const value = headerValue(text);
+  if (value === undefined) throw section.wrong(name, controlCharacter);
+  return value;
 }
 
 /** Returns a header name with percent-encoding, which the API server decodes. */

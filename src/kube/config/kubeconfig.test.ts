@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { type KubeconfigParts, kubeconfigOf, temporaryFiles } from "../../../test/support/kube/files.ts";
+import { makeCertificates } from "../../../test/support/kube/server.ts";
 import type { ClusterConfig } from "./cluster-access.ts";
 import { loadKubeconfig } from "./kubeconfig.ts";
 
-const cert = "-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n";
-const key = "-----BEGIN PRIVATE KEY-----\nYg==\n-----END PRIVATE KEY-----\n";
+const { cert, key } = makeCertificates().server;
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
 async function load(folder: string, files: readonly string[] = ["config"], context?: string): Promise<ClusterConfig> {
@@ -47,7 +47,7 @@ users:
     const config = await load(folder);
     expect(config.server.href).toBe("https://127.0.0.1:6443/");
     expect(config.namespace).toBe("web");
-    expect(config.tls.ca).toBe(cert);
+    expect((await config.tls.current()).ca).toBe(cert);
     expect((await config.credentials.current()).headers).toEqual({ authorization: "Bearer abc" });
   });
 
@@ -66,7 +66,7 @@ users:
   });
 
   it("configures trust: an authority, any certificate, or another server name", async () => {
-    const trust = async (cluster: object) => (await loadParts({ cluster })).tls;
+    const trust = async (cluster: object) => (await loadParts({ cluster })).tls.current();
     expect(await trust({})).toEqual({ insecure: false });
     expect(await trust({ "insecure-skip-tls-verify": true })).toEqual({ insecure: true });
     expect(await trust({ "certificate-authority-data": base64(cert), "tls-server-name": "api" })).toEqual({
@@ -83,7 +83,7 @@ users:
     await mkdir(join(folder, "pki"));
     await writeFile(join(folder, "pki", "a.crt"), cert);
     await writeFile(join(folder, "pki", "a.key"), key);
-    expect((await load(folder)).tls).toEqual({ ca: cert, cert, key, insecure: false });
+    expect(await (await load(folder)).tls.current()).toEqual({ ca: cert, cert, key, insecure: false });
   });
 });
 
@@ -123,6 +123,12 @@ describe("a user", () => {
     expect(await headersOf({ username: "jane", password: "p:ä" })).toEqual({ authorization: basic });
     const folder = await temporaryFiles({ config: kubeconfigOf({ user: { tokenFile: "t", token: "x" } }), t: "file" });
     expect((await (await load(folder)).credentials.current()).headers).toEqual({ authorization: "Bearer file" });
+  });
+
+  it("is sent in UTF-8, as kubectl sends it", async () => {
+    const headers = await headersOf({ token: "t", as: "Jürgen", "as-groups": ["開発"] });
+    const texts = Object.values(headers).flat();
+    expect(texts.map((text) => Buffer.from(text, "latin1").toString())).toEqual(["Bearer t", "Jürgen", "開発"]);
   });
 
   it("may be impersonated with its own credential", async () => {

@@ -2,10 +2,12 @@ import type { Section } from "../../lib/yaml-mapping.ts";
 import { ClusterConfigError } from "../api/errors.ts";
 import type { ClusterConfig } from "./cluster-access.ts";
 import { configErrorTexts } from "./config-error-texts.ts";
+import { readAgain } from "./credentials.ts";
 import type { ExecContext } from "./exec-plugin.ts";
-import { readKubeconfigFile, readPem } from "./kubeconfig-file.ts";
+import { readKubeconfigFile } from "./kubeconfig-file.ts";
 import { userCredentials } from "./kubeconfig-user.ts";
 import { parseProxyUrl, proxyFromEnvironment } from "./proxy.ts";
+import { readTls } from "./tls-files.ts";
 
 /** Options of {@link loadKubeconfig}. */
 export interface KubeconfigOptions extends ExecContext {
@@ -82,25 +84,8 @@ async function clusterOf(kubeconfig: Kubeconfig, options: KubeconfigOptions): Pr
   if (cluster === undefined) throw context.wrong("cluster", "is missing");
   const user = referred(context, "user", users, files);
 
-  const tls = {
-    ca: await readPem(cluster, "certificate-authority"),
-    cert: await (user && readPem(user, "client-certificate")),
-    key: await (user && readPem(user, "client-key")),
-    insecure: cluster.flag("insecure-skip-tls-verify"),
-    serverName: cluster.text("tls-server-name"),
-  };
-  if (tls.insecure && tls.ca !== undefined) {
-    throw cluster.wrong(
-      "insecure-skip-tls-verify",
-      "cannot be true together with a certificate-authority; remove one of them",
-    );
-  }
-  if (user !== undefined && (tls.cert === undefined) !== (tls.key === undefined)) {
-    throw user.wrong(
-      tls.cert === undefined ? "client-certificate" : "client-key",
-      "is missing; client-certificate and client-key belong together",
-    );
-  }
+  const tls = readAgain(options.clock, () => readTls(cluster, user));
+  const { ca } = await tls.current();
   const server = serverOf(cluster);
   return {
     server,
@@ -108,7 +93,7 @@ async function clusterOf(kubeconfig: Kubeconfig, options: KubeconfigOptions): Pr
     source: `context ${name} of ${context.file}`,
     tls,
     proxy: proxyOf(cluster) ?? proxyFromEnvironment(server, options.env),
-    credentials: userCredentials(user, cluster, tls.ca, options),
+    credentials: userCredentials(user, cluster, ca, options),
   };
 }
 

@@ -5,7 +5,7 @@ import { GarbageCollection } from "../../lib/garbage-collection.ts";
 import { SlotPool } from "../../lib/slot-pool.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import type { ClusterConfig } from "../config/cluster-access.ts";
+import type { ClusterConfig, TlsConfig } from "../config/cluster-access.ts";
 import type { Credential } from "../config/credentials.ts";
 import type { ApiRequest } from "./api-request.ts";
 import { type ByteStream, byteStream } from "./byte-stream.ts";
@@ -53,6 +53,12 @@ export interface ApiClientOptions {
   readonly connect?: typeof createConnections;
 }
 
+/** What opens a connection and authenticates a request on it. */
+interface Access {
+  readonly tls: TlsConfig;
+  readonly credential: Credential;
+}
+
 const defaultTimeoutMs = 30_000;
 
 /** Maximum response that requests read concurrently. A longer response to a GET is requested again, one at a time. */
@@ -71,20 +77,34 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   // A server behind a gateway may have a base path, such as https://gateway/clusters/a.
   const root = config.server.pathname.replace(/\/$/, "");
   let connections: Connections | undefined;
-  let certificate: Credential["certificate"];
+  let connectedBy: Access | undefined;
 
-  /** Returns the connections for a credential. Another client certificate needs other connections. */
-  const connectionsFor = (credential: Credential): Connections => {
-    if (connections === undefined || credential.certificate !== certificate) {
+  const currentAccess = async (): Promise<Access> => {
+    const credential = await config.credentials.current();
+    return { tls: await config.tls.current(), credential };
+  };
+
+  /** Returns another access to try after a 401; undefined if there is none. */
+  const renewed = async ({ tls, credential }: Access): Promise<Access | undefined> => {
+    const [newCredential, newTls] = await Promise.all([config.credentials.renew(credential), config.tls.renew(tls)]);
+    if (newCredential === undefined && newTls === undefined) return undefined;
+    return { tls: newTls ?? tls, credential: newCredential ?? credential };
+  };
+
+  /** Returns the connections for an access. Other certificates need other connections. */
+  const connectionsFor = (access: Access): Connections => {
+    const { tls, credential } = access;
+    const isSame = connectedBy?.tls === tls && connectedBy.credential.certificate === credential.certificate;
+    if (connections === undefined || !isSame) {
       connections?.close();
-      certificate = credential.certificate;
-      connections = connect(config.server, { ...config.tls, ...certificate }, { clock, ping, proxy: config.proxy });
+      connectedBy = access;
+      connections = connect(config.server, { ...tls, ...credential.certificate }, { clock, ping, proxy: config.proxy });
     }
     return connections;
   };
 
-  const sendOnce = async (request: ApiRequest, credential: Credential, longLived: boolean, guard: RequestGuard) => {
-    const connections = connectionsFor(credential);
+  const sendOnce = async (request: ApiRequest, access: Access, longLived: boolean, guard: RequestGuard) => {
+    const connections = connectionsFor(access);
     let transport = connections.withRoom(longLived);
     // Many requests may wait for one connection. Those that do not fit open the next one.
     for (; transport === undefined; transport = connections.withRoom(longLived)) {
@@ -95,17 +115,17 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       transport,
       root + request.path,
       request,
-      { ...credential.headers, "user-agent": userAgent },
+      { ...access.credential.headers, "user-agent": userAgent },
       longLived,
       guard,
     );
   };
 
   /** Retries only requests that the server cannot have executed. */
-  const send = async (request: ApiRequest, credential: Credential, longLived: boolean, guard: RequestGuard) => {
+  const send = async (request: ApiRequest, access: Access, longLived: boolean, guard: RequestGuard) => {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await sendOnce(request, credential, longLived, guard);
+        return await sendOnce(request, access, longLived, guard);
       } catch (error) {
         if (!(error instanceof UnprocessedError) || attempt === 3) throw error;
       }
@@ -113,14 +133,14 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   };
 
   const authenticated = async (request: ApiRequest, longLived: boolean, guard: RequestGuard): Promise<OpenResponse> => {
-    const credential = await orCancelled(config.credentials.current(), guard);
-    const opened = await send(request, credential, longLived, guard);
+    const access = await orCancelled(currentAccess(), guard);
+    const opened = await send(request, access, longLived, guard);
     if (opened.response.status !== 401) return opened;
-    const renewed = await orCancelled(config.credentials.renew(credential), guard);
-    if (renewed === undefined) return opened;
+    const other = await orCancelled(renewed(access), guard);
+    if (other === undefined) return opened;
     opened.response.body.once("error", () => {}); // the rest of the discarded response
     opened.cancel(new Error("the server responded with 401"));
-    return send(request, renewed, longLived, guard);
+    return send(request, other, longLived, guard);
   };
 
   /** Returns a response with status 2xx. Throws the error of any other response. */

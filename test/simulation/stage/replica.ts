@@ -1,6 +1,6 @@
 import { unpaced } from "../../../src/domain/policy/pacing-flags.ts";
 import type { ClusterConfig } from "../../../src/kube/config/cluster-access.ts";
-import { fixedCredentials } from "../../../src/kube/config/credentials.ts";
+import { fixedCredentials, unchanging } from "../../../src/kube/config/credentials.ts";
 import { assemble } from "../../../src/manager/assemble.ts";
 import { runAssembly } from "../../../src/manager/run-assembly.ts";
 import type { Settings } from "../../../src/manager/settings.ts";
@@ -177,7 +177,7 @@ const config: ClusterConfig = {
   server: new URL("https://simulation"),
   namespace: waveNamespace,
   source: "the simulation",
-  tls: { insecure: false },
+  tls: unchanging({ insecure: false }),
   credentials: fixedCredentials(),
 };
 

@@ -1,5 +1,5 @@
 import type { ClusterConfig, TlsConfig } from "../../../src/kube/config/cluster-access.ts";
-import { type Credentials, fixedCredentials } from "../../../src/kube/config/credentials.ts";
+import { type Credentials, fixedCredentials, unchanging } from "../../../src/kube/config/credentials.ts";
 import { type ApiClientOptions, createApiClient } from "../../../src/kube/http/client.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { MetricsRegistry } from "../../../src/telemetry/metrics/metrics.ts";
@@ -21,7 +21,7 @@ export function clientOf(
   const config: ClusterConfig = {
     server: new URL(server),
     source: "a test",
-    tls: { insecure: false, ...tls },
+    tls: unchanging({ insecure: false, ...tls }),
     proxy,
     credentials,
   };
