@@ -5,7 +5,7 @@ import type { ClusterPolicy } from "../domain/policy/cluster-policy.ts";
 import type { ClusterConfig } from "../kube/config/cluster-access.ts";
 import { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "../kube/events/event-recorder.ts";
 import { type ApiClient, type ApiClientOptions, createApiClient } from "../kube/http/client.ts";
-import { createReachability } from "../kube/http/reachability.ts";
+import { createReachability, type Reachability } from "../kube/http/reachability.ts";
 import type { Clock } from "../lib/clock.ts";
 import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
 import type { Logger } from "../telemetry/logging/log.ts";
@@ -20,6 +20,7 @@ import type { Settings } from "./settings.ts";
 export interface Assembly {
   readonly client: ApiClient;
   readonly connection: Connection;
+  readonly reachability: Reachability;
   readonly caches: Caches;
   readonly controller: Controller;
   /** Undefined if hashes have no key. */
@@ -117,6 +118,7 @@ export async function assemble(
   );
   return {
     client,
+    reachability,
     hashKeys,
     connection: createConnection({ client, server: config.server.origin, clock, log, random }),
     ...controlled,

@@ -102,7 +102,7 @@ async function assembleNotifier(
 async function* serveEndpoints(
   settings: Settings,
   registry: MetricsRegistry,
-  { connection, hashKeys, caches, webhook, elector }: Assembly,
+  { connection, reachability, hashKeys, caches, webhook, elector }: Assembly,
 ): AsyncGenerator<HttpEndpoint> {
   const { metricsBindAddress, healthProbeBindAddress } = settings;
   if (metricsBindAddress !== undefined) yield await serveMetrics({ address: metricsBindAddress, registry });
@@ -114,7 +114,9 @@ async function* serveEndpoints(
     ...(webhook && { webhook: () => webhook.ready() }),
   };
   // A process with a blocked event loop answers no probe, which also fails it.
-  const healthy: Checks = elector === undefined ? {} : { "leader-election": elector.healthy };
+  // A standby is healthy without an API server. A leader is not: it cannot renew the Lease.
+  const healthy: Checks =
+    elector === undefined ? { "api-server": reachability.problem } : { "leader-election": elector.healthy };
   yield await serveProbes({ address: healthProbeBindAddress, ready, healthy, notes: caches.notes, registry });
 }
 

@@ -161,7 +161,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     const info = requestInfo(request);
     try {
       const opened = await successful(request, info, longLived, guard);
-      reachability?.responded();
+      reachability?.accepted();
       const result = await read(opened, info, guard);
       requests.inc(requestLabels(info, String(opened.response.status)));
       return result;

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { createLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { ApiError, ConnectionError } from "../api/errors.ts";
+import { ApiError, ClusterConfigError, ConnectionError } from "../api/errors.ts";
 import { createReachability } from "./reachability.ts";
 
 const refused = new ConnectionError("watch secrets: connect ECONNREFUSED 10.0.0.1:6443");
@@ -79,4 +79,44 @@ it("reports nothing after it is closed", async () => {
   reachability.close();
   await clock.advance(60_000);
   expect(lines).toEqual([]);
+});
+
+const unauthorized = failure(401, "Unauthorized");
+
+it.each([
+  ["without a response", refused],
+  ["with 401", unauthorized],
+  ["because a file of the credentials cannot be read", new ClusterConfigError("token file t is empty")],
+])("requires a restart if requests have failed for 5 minutes %s, until one succeeds", async (_, error) => {
+  const { reachability, clock } = start();
+  reachability.accepted();
+  reachability.failed(error);
+  await clock.advance(299_999);
+  reachability.failed(error);
+  expect(reachability.problem()).toBeUndefined();
+  await clock.advance(1);
+  reachability.failed(error);
+  expect(reachability.problem()).toBe(`no request to https://api:6443 has succeeded for 300s: ${error.message}`);
+  reachability.failed(failure(403, "Forbidden"));
+  expect(reachability.problem()).toBeUndefined();
+});
+
+it("requires a restart because of 401 also while watches that the server accepted before receive data, but not because of one 401", async () => {
+  const { reachability, clock } = start();
+  reachability.accepted();
+  reachability.failed(unauthorized);
+  reachability.responded();
+  await clock.advance(300_000);
+  expect(reachability.problem()).toBeUndefined();
+  reachability.failed(unauthorized);
+  reachability.responded();
+  expect(reachability.problem()).toMatch(/401 Unauthorized/);
+});
+
+it("requires no restart before the first response, because a restart would not help", async () => {
+  const { reachability, clock } = start();
+  reachability.failed(refused);
+  await clock.advance(300_000);
+  reachability.failed(refused);
+  expect(reachability.problem()).toBeUndefined();
 });

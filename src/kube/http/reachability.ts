@@ -4,12 +4,14 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { ApiError, ConnectionError } from "../api/errors.ts";
+import { ApiError, ClusterConfigError, ConnectionError, isUnauthorized } from "../api/errors.ts";
 
-/** Tracks whether the API server responds at all, and reports it once for all requests. */
+/** Tracks whether the API server responds at all and accepts the credentials, and reports it once for all requests. */
 export interface Reachability {
-  /** Records that data arrived from the server. */
+  /** Records that data arrived from the server, for a request that it has accepted before. */
   readonly responded: () => void;
+  /** Records that the server has accepted a request. */
+  readonly accepted: () => void;
   /**
    * Records that a request failed: by an error response, by the connection, or because the caller aborted it. Do not call it
    * for a request that was only too slow: a webhook that hangs does not mean that the server is unreachable.
@@ -17,6 +19,11 @@ export interface Reachability {
   readonly failed: (error: unknown) => void;
   /** Reports whether the server does not respond now. */
   readonly isUnreachable: () => boolean;
+  /**
+   * Returns why this process should be restarted: for 5 minutes all requests have failed with 401 or, after a first response, without
+   * a response. Otherwise undefined.
+   */
+  readonly problem: () => string | undefined;
   /** Stops the reports. */
   readonly close: () => void;
 }
@@ -26,10 +33,18 @@ const reportAfterMs = 3_000;
 /** Interval of the reports, so that a recent log always has one. */
 const reportEveryMs = 10_000;
 
-interface Outage {
+/** Duration of failures after which a restart may help. */
+const restartAfterMs = 300_000;
+
+/** Failed requests. Times are those of the monotonic clock. */
+interface Failures {
   readonly since: number;
+  last: number;
   /** Text of the last error. */
   error: string;
+}
+
+interface Outage extends Failures {
   reported: boolean;
   cancel: () => void;
 }
@@ -47,17 +62,23 @@ export function createReachability(options: {
   const { server, clock, log } = options;
   let hasResponded = false;
   let outage: Outage | undefined;
+  let refusal: Failures | undefined;
   const gauge = options.metrics.gauge(clusterMetrics.reachable);
   gauge.collect(() => gauge.set(hasResponded && outage === undefined ? 1 : 0));
-  const seconds = ({ since }: Outage) => Math.round((clock.monotonic() - since) / 1_000);
+  const seconds = ({ since }: Failures) => Math.round((clock.monotonic() - since) / 1_000);
 
   const report = (of: Outage) => {
     log.error(logMessages.apiServerSilent, { server, forSeconds: seconds(of), error: of.error });
     of.reported = true;
     of.cancel = clock.timer(reportEveryMs, () => report(of));
   };
+  const first = (): Failures => ({ since: clock.monotonic(), last: 0, error: "" });
+  const add = (failures: Failures, error: unknown) => {
+    failures.last = clock.monotonic();
+    failures.error = errorText(error);
+  };
   const begin = (): Outage => {
-    const begun: Outage = { since: clock.monotonic(), error: "", reported: false, cancel: () => {} };
+    const begun: Outage = { ...first(), reported: false, cancel: () => {} };
     begun.cancel = clock.timer(reportAfterMs, () => report(begun));
     return begun;
   };
@@ -68,14 +89,29 @@ export function createReachability(options: {
     if (outage.reported) log.info("the API server responds again", { server, afterSeconds: seconds(outage) });
     outage = undefined;
   };
+  const accepted = () => {
+    refusal = undefined;
+    responded();
+  };
 
   return {
     responded,
+    accepted,
     failed: (error) => {
-      if (error instanceof ApiError && !isNoResponse(error)) return responded();
-      if (!hasResponded || !isNoResponse(error)) return;
-      outage ??= begin();
-      outage.error = errorText(error);
+      if (isUnauthorized(error) || error instanceof ClusterConfigError) {
+        if (error instanceof ApiError) responded();
+        refusal ??= first();
+        add(refusal, error);
+      } else if (isNoResponse(error)) {
+        if (!hasResponded) return;
+        outage ??= begin();
+        add(outage, error);
+      } else if (error instanceof ApiError) accepted();
+    },
+    problem: () => {
+      const failures = outage ?? refusal;
+      if (failures === undefined || failures.last - failures.since < restartAfterMs) return undefined;
+      return `no request to ${server} has succeeded for ${seconds(failures)}s: ${failures.error}`;
     },
     isUnreachable: () => outage !== undefined,
     close: () => outage?.cancel(),
