@@ -50,11 +50,11 @@ describeOnControlPlane("the user of a request", (cluster) => {
 
   it("is the same for Wave as for kubectl, including impersonation with all its fields", async () => {
     const extra = { "example.org/Scopes (x)": ["view", "edit"] };
-    const user = { ...admin, as: "jane", "as-uid": "7", "as-groups": ["dev", "ops"], "as-user-extra": extra };
+    const user = { ...admin, as: "Jürgen", "as-uid": "7", "as-groups": ["dev", " 開発 "], "as-user-extra": extra };
     const config = join(await temporaryFiles({ config: withUser(user) }), "config");
     const printed = await cluster.kubectl(["--kubeconfig", config, "auth", "whoami", "-o", "json"]);
     const review: Review = JSON.parse(printed);
-    expect(review.status.userInfo.username).toBe("jane");
+    expect(review.status.userInfo.username).toBe("Jürgen");
     expect(await whoAsks({ kubeconfigFlag: config })).toEqual(review.status.userInfo);
   });
 
