@@ -25,7 +25,7 @@ export interface ClusterSource {
 
 /** Returns a line about the cluster with its name: the wrong cluster is the most common mistake. */
 export function appendCluster(line: string, { source, server }: ClusterSource): string {
-  return `${line} (${source}, ${server.origin})`;
+  return `${line} (${source}, ${server.origin}${server.pathname.replace(/\/$/, "")})`;
 }
 
 /** A failure as a command reports it: one line, and the exit code. */

@@ -123,6 +123,6 @@ const admissionDenials = [
  * Reports whether the API server itself responded, and not a proxy with its own page. The API server sends a reason with
  * each refusal (https://pkg.go.dev/k8s.io/apimachinery/pkg/api/errors), but not with every 500 and 429.
  */
-function isFromApiServer({ reason, status }: ApiError): boolean {
+export function isFromApiServer({ reason, status }: ApiError): boolean {
   return reason !== "" || status === 500 || status === 429;
 }

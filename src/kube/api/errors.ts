@@ -45,8 +45,15 @@ export class ClusterConfigError extends Error {
   override readonly name = "ClusterConfigError";
 }
 
+/** Returns the text of an error for a response that no API server sends, such as the page of a gateway. `what` describes its body. */
+export function foreignResponseText(contentType: string, what = ""): string {
+  const body = `content type ${contentType || "missing"}${what && `, ${what}`}`;
+  return `the response is not from a Kubernetes API server (${body}). Check the server address, the proxy, and whether a gateway requires a login`;
+}
+
+/** A proxy responds with the same statuses, but without a reason. */
 function hasStatus(error: unknown, status: number): error is ApiError {
-  return error instanceof ApiError && error.status === status;
+  return error instanceof ApiError && error.status === status && error.reason !== "";
 }
 
 /** Reports whether the status is 401: the server does not accept the credentials. */

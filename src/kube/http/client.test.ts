@@ -4,7 +4,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { clientOf, seriesOf } from "../../../test/support/kube/client.ts";
 import { serveHttp } from "../../../test/support/kube/server.ts";
-import { ApiError, ConnectionError } from "../api/errors.ts";
+import { apiFailureOf } from "../api/api-failure.ts";
+import { ApiError, ConnectionError, isForbidden, isNotFound, isUnauthorized } from "../api/errors.ts";
 import { resourcePath, resources } from "../api/resources.ts";
 import { type Credential, type Credentials, fixedCredentials } from "../config/credentials.ts";
 import type { ApiClient } from "./client.ts";
@@ -29,6 +30,9 @@ function json(response: ServerResponse, status: number, body: unknown, headers: 
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 }
 
+/** The shortest object that an API server may send. */
+const named = { metadata: { name: "web" } };
+
 const web = { method: "GET", path: resourcePath(resources.secrets, { namespace: "default", name: "web" }) } as const;
 
 /** The error that a request ends with. */
@@ -46,7 +50,7 @@ describe("a request to the API server", () => {
       async (request, response) => {
         const { authorization, accept, "user-agent": agent, "content-type": type } = request.headers;
         seen.push([request.method, request.url, authorization, accept, agent, type, await text(request)]);
-        json(response, 200, { ok: true });
+        json(response, 200, named);
       },
       { credentials: fixedCredentials({ authorization: "Bearer t" }) },
     );
@@ -60,7 +64,7 @@ describe("a request to the API server", () => {
     await client.request({ method: "PATCH", path, body: [{ op: "test" }] });
     await client.request({ method: "PATCH", path, body: { a: "ü" } });
     await client.request({ method: "PATCH", path, body: {}, contentType: "application/apply-patch+yaml" });
-    expect(await client.request({ method: "POST", path, body: 1 })).toEqual({ ok: true });
+    expect(await client.request({ method: "POST", path, body: 1 })).toEqual(named);
     expect(seen).toEqual([
       ["GET", `${path}?watch=true&limit=5&fieldSelector=type!%3Da%2Fb`, ...common, undefined, ""],
       ["PATCH", path, ...common, "application/json-patch+json", '[{"op":"test"}]'],
@@ -71,15 +75,20 @@ describe("a request to the API server", () => {
   });
 
   it("uses the base path of the server", async () => {
-    const { client } = await clientOfServer((request, response) => json(response, 200, request.url), {
-      root: "/k8s/clusters/a/",
+    const { client } = await clientOfServer(
+      (request, response) => json(response, 200, { metadata: {}, items: [], asked: request.url }),
+      {
+        root: "/k8s/clusters/a/",
+      },
+    );
+    expect(await client.request({ method: "GET", path: "/api/v1/pods" })).toMatchObject({
+      asked: "/k8s/clusters/a/api/v1/pods",
     });
-    expect(await client.request({ method: "GET", path: "/api/v1/pods" })).toBe("/k8s/clusters/a/api/v1/pods");
   });
 
   it("is counted by verb and status", async () => {
     const { client, metrics } = await clientOfServer((request, response) =>
-      json(response, request.method === "GET" ? 200 : 409, {}),
+      json(response, request.method === "GET" ? 200 : 409, { ...named, items: null }),
     );
     await client.request(web);
     await client.request({ method: "GET", path: resourcePath(resources.secrets) });
@@ -130,23 +139,54 @@ describe("an error response of the API server", () => {
     expect(await failureOf(client)).toMatchObject({ retryAfterMs: 3_000 });
   });
 
-  it.each([
-    {
-      type: "text/html",
-      body: "<html><h1>Bad Gateway</h1>",
-      says: "get secrets/web in default: 502: the response is not from an API server (text/html)",
-    },
-    { type: "text/plain", body: "upstream is gone\nmore", says: "get secrets/web in default: 502: upstream is gone" },
-    {
-      type: "application/json",
-      body: "null",
-      says: "get secrets/web in default: 502: the response is not from an API server (application/json)",
-    },
-  ])("is readable if a proxy answers in $type", async ({ type, body, says }) => {
-    const { client } = await clientOfServer((_, response) =>
-      response.writeHead(502, { "content-type": type }).end(body),
-    );
-    expect(await failureOf(client)).toMatchObject({ name: "ApiError", status: 502, message: says });
+  it("has the text of an API server that does not serve the path, which has an audit ID", async () => {
+    const { client } = await clientOfServer((_, response) => {
+      const headers = { "content-type": "text/plain; charset=utf-8", "audit-id": "1" };
+      response.writeHead(404, headers).end("404 page not found\n");
+    });
+    const failure = await failureOf(client);
+    expect(failure).toMatchObject({ message: "get secrets/web in default: 404 NotFound: 404 page not found" });
+    expect(apiFailureOf(failure)?.type).toBe("notFound");
+  });
+});
+
+describe("a response that no API server sends", () => {
+  const bodies: readonly [status: number, type: string, body: string, said: string][] = [
+    [200, "text/html; charset=utf-8", "<html><h1>Log in</h1>", "content type text/html"],
+    [302, "", "", "content type missing"],
+    [403, "text/html", "<html>", "content type text/html"],
+    [404, "text/plain", "404 page not found\n", 'content type text/plain, "404 page not found"'],
+    [502, "text/plain", "upstream is gone\nmore", 'content type text/plain, "upstream is gone"'],
+    [502, "application/json", "null", "content type application/json"],
+    [200, "application/json", "", "content type application/json, not JSON"],
+    [200, "application/json", '{"data": hunter2}', "content type application/json, not JSON"],
+    [200, "application/json", "null", "content type application/json, not an object"],
+    [200, "application/json", '["hunter2"]', "content type application/json, not an object"],
+    [200, "application/json", '{"kind":"Status","metadata":{}}', "content type application/json, not an object"],
+    [200, "application/json", '{"data":{"a":"hunter2"}}', "content type application/json, not an object"],
+  ];
+
+  it.each(bodies)("%i %s %o is one error with the content type and no value", async (status, type, body, said) => {
+    const { client } = await clientOfServer((_, response) => {
+      response.writeHead(status, type === "" ? {} : { "content-type": type }).end(body);
+    });
+    const failure = await failureOf(client);
+    const message = `get secrets/web in default: ${status}: the response is not from a Kubernetes API server (${said}). Check the server address, the proxy, and whether a gateway requires a login`;
+    expect(failure).toMatchObject({ name: "ApiError", status, message });
+    expect(apiFailureOf(failure)?.type).toBe("unavailable");
+    expect([isUnauthorized, isForbidden, isNotFound].some((is) => is(failure))).toBe(false);
+    for (let error = failure; error instanceof Error; error = error.cause) expect(error.stack).not.toContain("hunter2");
+  });
+
+  it("is an error for a list without items, and for a stream that is no JSON", async () => {
+    const { client } = await clientOfServer((request, response) => {
+      if (request.url?.includes("watch")) response.writeHead(200, { "content-type": "text/html" }).end("<html>");
+      else json(response, 200, { metadata: { resourceVersion: "1" } });
+    });
+    const list = { method: "GET", path: resourcePath(resources.secrets) } as const;
+    expect(await failureOf(client, list)).toMatchObject({ message: expect.stringContaining("not a list") });
+    const stream = client.stream({ ...list, query: { watch: true } });
+    await expect(stream).rejects.toThrow("content type text/html");
   });
 });
 
@@ -160,14 +200,6 @@ describe("an incomplete response", () => {
       });
       expect(await failureOf(client)).toBeInstanceOf(ConnectionError);
     }
-  });
-
-  it("does not show its content if it is not JSON", async () => {
-    const { client } = await clientOfServer((_, response) => response.end('{"data": hunter2}'));
-    const failure = await failureOf(client);
-    expect(failure).toBeInstanceOf(ConnectionError);
-    expect(failure).toMatchObject({ message: "get secrets/web in default: the response is not JSON" });
-    for (let error = failure; error instanceof Error; error = error.cause) expect(error.stack).not.toContain("hunter2");
   });
 });
 
@@ -314,7 +346,7 @@ describe("rejected credentials", () => {
     const { client } = await clientOfServer(
       async (request, response) => {
         seen.push([request.headers.authorization, await text(request)]);
-        json(response, request.headers.authorization === "t1" ? 200 : 401, {});
+        json(response, request.headers.authorization === "t1" ? 200 : 401, named);
       },
       { credentials: tokens(9) },
     );

@@ -12,8 +12,8 @@ import { type ByteStream, byteStream } from "./byte-stream.ts";
 import { maxObjectBytes } from "./chunk-buffer.ts";
 import { type Connections, createConnections } from "./connections.ts";
 import type { PingSettings } from "./http2-transport.ts";
-import { withoutBulkyFields } from "./large-json.ts";
 import { type OpenResponse, openRequest } from "./open-request.ts";
+import { foreignResponse, isJson, parseResponse } from "./parse-response.ts";
 import type { Reachability } from "./reachability.ts";
 import { requestLabels, statusLabel, toRequestError } from "./request-error.ts";
 import { createRequestGuard, type RequestGuard } from "./request-guard.ts";
@@ -138,8 +138,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     if (opened.response.status !== 401) return opened;
     const other = await orCancelled(renewed(access), guard);
     if (other === undefined) return opened;
-    opened.response.body.once("error", () => {}); // the rest of the discarded response
-    opened.cancel(new Error("the server responded with 401"));
+    discard(opened);
     return send(request, other, longLived, guard);
   };
 
@@ -147,7 +146,11 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   const successful = async (request: ApiRequest, info: RequestInfo, longLived: boolean, guard: RequestGuard) => {
     const opened = await authenticated(request, longLived, guard);
     const { response } = opened;
-    if (response.status >= 200 && response.status < 300) return opened;
+    if (response.status >= 200 && response.status < 300) {
+      if (isJson(response)) return opened;
+      discard(opened);
+      throw foreignResponse(info.text, response);
+    }
     throw toApiError(info.text, response, (await readBody(response, maxObjectBytes)) ?? Buffer.alloc(0), clock);
   };
 
@@ -177,12 +180,12 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
 
   /** Returns the parsed response; undefined if it exceeds `limit` bytes and the limit is not the maximum. */
   const parsedResponse = (request: ApiRequest, limit: number) =>
-    guarded(request, false, async ({ response }, _info, guard) => {
+    guarded(request, false, async ({ response }, info, guard) => {
       const body = await readBody(response, limit);
       guard.release();
       // A discarded response was read up to here, and is read completely later.
       if (body === undefined || body.length > shortResponseBytes) garbage.beforeReading(body?.length ?? limit);
-      if (body !== undefined) return { parsed: parseResponse(body) };
+      if (body !== undefined) return { parsed: parseResponse(body, info, response) };
       if (limit === maxObjectBytes) throw new Error(`the response exceeds ${limit / 2 ** 20} MiB`);
       return undefined;
     });
@@ -219,12 +222,8 @@ function orCancelled<T>(promise: Promise<T>, guard: RequestGuard): Promise<T> {
   });
 }
 
-function parseResponse(body: Buffer) {
-  if (body.length === 0) return undefined;
-  try {
-    return JSON.parse(withoutBulkyFields(body).toString());
-  } catch {
-    // The message of the parser would contain the input, which may be a Secret.
-    throw new Error("the response is not JSON");
-  }
+/** Ends a response that is not read. */
+function discard({ response, cancel }: OpenResponse): void {
+  response.body.once("error", () => {}); // the rest of the discarded response
+  cancel(new Error(`the response with status ${response.status} is not read`));
 }

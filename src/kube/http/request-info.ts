@@ -6,6 +6,8 @@ export interface RequestInfo {
   readonly verb: string;
   /** Text for messages, such as "patch deployments/web in default". */
   readonly text: string;
+  /** Undefined for paths without a resource, such as /version. */
+  readonly target: "collection" | "object" | undefined;
 }
 
 /** Subresources of a Namespace. In its path they are where other paths have a kind. */
@@ -23,11 +25,14 @@ export function requestInfo({ method, path, query }: Pick<ApiRequest, "method" |
   const rest = version === undefined ? [] : segments.slice(version);
   const inNamespace = rest[0] === "namespaces" && rest[2] !== undefined && !ofNamespaces.has(rest[2]);
   const [plural, name, subresource] = inNamespace ? rest.slice(2) : rest;
-  if (plural === undefined) return { verb: method.toLowerCase(), text: `${method.toLowerCase()} ${path}` };
+  if (plural === undefined) {
+    return { verb: method.toLowerCase(), text: `${method.toLowerCase()} ${path}`, target: undefined };
+  }
 
   const verb = name === undefined ? verbOfMany(method, query) : verbs[method];
   const object = [plural, name, subresource].filter((part) => part !== undefined).join("/");
-  return { verb, text: inNamespace ? `${verb} ${object} in ${rest[1]}` : `${verb} ${object}` };
+  const text = inNamespace ? `${verb} ${object} in ${rest[1]}` : `${verb} ${object}`;
+  return { verb, text, target: name === undefined ? "collection" : "object" };
 }
 
 /** Returns the verb for a path of a collection. */

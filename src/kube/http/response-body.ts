@@ -1,6 +1,6 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Status } from "../api/api-types.ts";
-import { ApiError } from "../api/errors.ts";
+import { ApiError, foreignResponseText } from "../api/errors.ts";
 import type { TransportResponse } from "./transport.ts";
 
 /** Returns the whole body; undefined if it exceeds `limit` bytes, which also ends the request. Rejects if it is truncated. */
@@ -47,7 +47,15 @@ function truncatedError(): Error {
   return new Error("the connection ended in the middle of a response");
 }
 
-/** Returns the error of a failed request from its response. States if the response is not a Status of an API server. */
+/** Returns the media type of a response, such as "application/json"; "" if it has none. */
+export function mediaTypeOf({ headers }: Pick<TransportResponse, "headers">): string {
+  return (String(headers["content-type"] ?? "").split(";")[0] ?? "").trim();
+}
+
+/**
+ * Returns the error of a failed request from its response. An API server sends a Status, and a plain text if it limits the request rate,
+ * has a bug, or does not serve the path. Only the last is also the text of other servers, which have no audit ID.
+ */
 export function toApiError(request: string, response: TransportResponse, body: Buffer, clock: Clock): ApiError {
   const { status, headers } = response;
   const retryAfterMs = retryAfter(headers["retry-after"], clock);
@@ -63,10 +71,12 @@ export function toApiError(request: string, response: TransportResponse, body: B
       details: parsed.details,
     });
   }
-  const type = String(headers["content-type"] ?? "").split(";")[0];
+  const type = mediaTypeOf(response);
   const text = type === "text/plain" ? (body.toString("utf8", 0, 300).split("\n")[0] ?? "").trim() : "";
-  const serverMessage = text || `the response is not from an API server (${type || "no content type"})`;
-  return new ApiError({ request, status, reason: "", serverMessage, retryAfterMs });
+  const reason = status === 404 && headers["audit-id"] !== undefined ? "NotFound" : "";
+  const isForeign = text === "" || (reason === "" && status !== 429 && status !== 500);
+  const serverMessage = isForeign ? foreignResponseText(type, text && JSON.stringify(text)) : text;
+  return new ApiError({ request, status, reason, serverMessage, retryAfterMs });
 }
 
 function parseStatus(body: Buffer): Status | undefined {

@@ -69,7 +69,9 @@ describe("a list-watch waits with growing delays", () => {
     const { pauses } = await pausesBetween(9, (request, response) => {
       const query = new URL(request.url ?? "", "http://server").searchParams;
       if (query.has("sendInitialEvents")) return status(422)(request, response);
-      response.end(query.has("watch") ? lines(expired) : JSON.stringify({ metadata: { resourceVersion: "7" } }));
+      response.end(
+        query.has("watch") ? lines(expired) : JSON.stringify({ metadata: { resourceVersion: "7" }, items: [] }),
+      );
     });
     const refused = ["request"];
     const listAndWatch = ["request", "request"];

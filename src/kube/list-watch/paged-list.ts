@@ -1,8 +1,10 @@
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { isExpired } from "../api/api-failure.ts";
 import type { KubeList, KubeObject } from "../api/api-types.ts";
+import { ApiError, foreignResponseText } from "../api/errors.ts";
 import { withoutBulkyFields } from "../http/large-json.ts";
 import { listItems } from "../http/list-items.ts";
+import { isList, notList } from "../http/parse-response.ts";
 import { withIdleTimeout } from "./idle-timeout.ts";
 import type { ReflectorEvent, WatchContext } from "./watch-context.ts";
 
@@ -75,18 +77,26 @@ async function* onePage<T extends KubeObject>(
   );
   for (;;) {
     const { done, value } = await items.next();
-    if (done) return { metadata: parse<KubeList<never>>(value, what).metadata, bytes };
-    const object = parse<T | null>(withoutBulkyFields(value), what);
+    if (done) return { metadata: parseEnd(value, what).metadata, bytes };
+    const object = parse<T>(withoutBulkyFields(value));
     if (object?.metadata) yield { type: "initApply", object };
     else log.warn(logMessages.listItemSkipped, { list: what });
   }
 }
 
-function parse<T>(bytes: Buffer, what: string): T {
+/** Returns the rest of a list, after its items. Throws for a body that is no list. */
+function parseEnd(rest: Buffer, what: string): KubeList<never> {
+  const parsed = parse<unknown>(rest);
+  if (isList(parsed)) return parsed;
+  const serverMessage = foreignResponseText("application/json", notList);
+  throw new ApiError({ request: `list ${what}`, status: 200, reason: "", serverMessage });
+}
+
+/** Returns undefined for bytes that are not JSON: the message of the parser would contain them, and they may be a Secret. */
+function parse<T>(bytes: Buffer): T | undefined {
   try {
     return JSON.parse(bytes.toString());
   } catch {
-    // The message of the parser would contain the input, which may be a Secret.
-    throw new Error(`the list of ${what} is not JSON`);
+    return undefined;
   }
 }

@@ -1,5 +1,6 @@
 // This folder reads what the running Wave decides by: its flags, kinds and hash keys. It knows no workload.
 import type { Container, Deployment } from "#kubernetes";
+import { isFromApiServer } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { ApiError } from "../../../kube/api/errors.ts";
 import { resources } from "../../../kube/api/resources.ts";
@@ -41,7 +42,7 @@ export async function readRunningWaves(client: ApiClient): Promise<RunningWaves>
       toRunningWave,
     );
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    if (!(error instanceof ApiError && isFromApiServer(error))) throw error;
     return toReadFailure("list deployments in all namespaces", error);
   }
 }
