@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -200,5 +200,28 @@ describe("wave run", () => {
     const { code, err } = await ended;
     expect(code).toBe(130);
     expect(JSON.parse(err.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({ level: "warn", signal: "SIGINT" });
+  });
+});
+
+// Only root may change its user ID.
+describe.runIf(process.getuid?.() === 0)("a user ID without a home directory", () => {
+  const withoutHome = (env: NodeJS.ProcessEnv) =>
+    start(["list", "-A"], { HOME: undefined, ...preloading("process.setgid(54321); process.setuid(54321)"), ...env })
+      .ended;
+
+  it("runs a command with the kubeconfig of KUBECONFIG", async () => {
+    const KUBECONFIG = unreachable();
+    for (const each of [dirname(KUBECONFIG), dirname(dirname(KUBECONFIG))]) chmodSync(each, 0o755);
+    const { code, err } = await withoutHome({ KUBECONFIG });
+    expect(code, err).toBe(3);
+    expect(err).toMatch(/^error: [^\n]*ECONNREFUSED[^\n]* \(context a of [^\n]*\)\n$/);
+  });
+
+  it("gets one line that names the missing home directory without KUBECONFIG", async () => {
+    expect(await withoutHome({})).toEqual({
+      code: 2,
+      out: "",
+      err: "error: no cluster configured: $KUBECONFIG is not set, Wave does not run in a Pod, and the user has no home directory; set --kubeconfig FILE\n",
+    });
   });
 });

@@ -22,7 +22,7 @@ export interface ManagerDependencies {
   /** Aborted to stop Wave. */
   readonly signal: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly homeDir: string;
+  readonly homeDir: string | undefined;
   readonly version: string;
 }
 

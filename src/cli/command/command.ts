@@ -5,7 +5,8 @@ import type { ArgumentKind } from "./workload-argument.ts";
 /** What a command receives from its process. */
 export interface Terminal {
   readonly env: Environment;
-  readonly homeDir: string;
+  /** Undefined: the user has no home directory. */
+  readonly homeDir: string | undefined;
   /** How a person called Wave: "kubectl wave" if kubectl runs Wave as its plugin. */
   readonly program: "wave" | "kubectl wave";
   readonly input: () => AsyncIterable<Uint8Array>;

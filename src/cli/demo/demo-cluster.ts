@@ -36,7 +36,7 @@ export interface DemoClusterOptions {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
   readonly env: Environment;
-  readonly homeDir: string;
+  readonly homeDir: string | undefined;
   readonly clock: Clock;
   readonly userAgent: string;
   readonly signal: AbortSignal;

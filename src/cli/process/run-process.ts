@@ -21,7 +21,7 @@ export function runProcess(program: (args: readonly string[], terminal: Terminal
   setDefaultAutoSelectFamilyAttemptTimeout(addressTimeoutMs);
   program(process.argv.slice(2), {
     env: processEnvironment(),
-    homeDir: homedir(),
+    homeDir: homeDirectory(),
     program: processEnvironment().WAVE_PROGRAM === "kubectl wave" ? "kubectl wave" : "wave",
     input: () => process.stdin,
     write: (text) => void process.stdout.write(printableOutput(text)),
@@ -31,6 +31,15 @@ export function runProcess(program: (args: readonly string[], terminal: Terminal
     outputColumns: process.stdout.columns || undefined,
     errorsToTerminal: process.stderr.isTTY === true,
   }).then((code) => process.exit(code), onBug);
+}
+
+/** Returns the home directory; undefined if neither the environment nor the user database has one, as for a user ID of a container. */
+function homeDirectory(): string | undefined {
+  try {
+    return homedir();
+  } catch {
+    return undefined;
+  }
 }
 
 function onBug(error: unknown): never {

@@ -21,7 +21,8 @@ export interface ClusterConfigOptions {
   readonly context?: string;
   /** Environment variables, also for credential plugins. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly homeDir: string;
+  /** Undefined: the user has no home directory. */
+  readonly homeDir: string | undefined;
   /** Folder of the ServiceAccount in a Pod. */
   readonly inClusterFolder?: string;
   readonly clock?: Clock;
@@ -51,10 +52,11 @@ export async function loadClusterConfig(options: ClusterConfigOptions): Promise<
   }
   const pod = context === undefined ? await inCluster(options, clock) : undefined;
   if (pod?.config !== undefined) return pod.config;
-  const home = join(homeDir, ".kube", "config");
-  const config = await loadKubeconfig([home], surroundings);
+  const home = homeFiles(homeDir);
+  const config = await loadKubeconfig(home, surroundings);
   if (config !== undefined) return config;
-  throw new ClusterConfigError(pod?.problem ?? configErrorTexts.noCluster(home));
+  const noFile = home[0] === undefined ? configErrorTexts.noHome : configErrorTexts.noCluster(home[0]);
+  throw new ClusterConfigError(pod?.problem ?? noFile);
 }
 
 /** Returns the names of the contexts that `--context` can select. @throws ClusterConfigError if a file is invalid. */
@@ -65,7 +67,11 @@ export function loadContextNames({
 }: Pick<ClusterConfigOptions, "kubeconfigFlag" | "env" | "homeDir">): Promise<readonly string[]> {
   const files = filesOfVariable(env);
   if (kubeconfigFlag !== "") return readContextNames([kubeconfigFlag]);
-  return readContextNames(files.length > 0 ? files : [join(homeDir, ".kube", "config")]);
+  return readContextNames(files.length > 0 ? files : homeFiles(homeDir));
+}
+
+function homeFiles(homeDir: string | undefined): readonly string[] {
+  return homeDir === undefined ? [] : [join(homeDir, ".kube", "config")];
 }
 
 function filesOfVariable({ KUBECONFIG = "" }: ClusterConfigOptions["env"]): readonly string[] {

@@ -5,6 +5,8 @@ export const controlCharacter = "contains a control character, such as a line br
 export const configErrorTexts = {
   noCluster: (home: string) =>
     `no cluster configured: $KUBECONFIG is not set, Wave does not run in a Pod, and ${home} does not exist; set --kubeconfig FILE`,
+  noHome:
+    "no cluster configured: $KUBECONFIG is not set, Wave does not run in a Pod, and the user has no home directory; set --kubeconfig FILE",
   noServiceAccount: (folder: string, cause: string) =>
     `cannot read the ServiceAccount of the Pod in ${folder}: ${cause}; set automountServiceAccountToken: true`,
   flagFileNotFound: (file: string) => `--kubeconfig: file ${file} not found`,
