@@ -12,7 +12,9 @@ export function actOnWorkload(act: WorkloadAction): (context: AnnotationContext,
     const before = await context.read(target);
     if (before === undefined) return;
     await act(context, target, before);
-    const after = await context.read(target);
-    if (after !== undefined) context.print(nextStep(after));
+    await context.printEffect(async () => {
+      const after = await context.read(target);
+      if (after !== undefined) context.print(nextStep(after));
+    });
   };
 }

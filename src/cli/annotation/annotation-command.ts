@@ -7,10 +7,11 @@ import { readWorkloadSnapshot } from "../cluster/snapshot/read-one.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import { accepting, type Command } from "../command/command.ts";
+import { reportFailure } from "../command/command-failure.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import type { CommandHelp } from "../command/help.ts";
-import { outputLine } from "../command/messages.ts";
+import { outputLine, warningLine } from "../command/messages.ts";
 import type { NamedObject } from "../command/named-object.ts";
 import { type ArgumentKind, parseObjectArguments } from "../command/workload-argument.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
@@ -26,6 +27,11 @@ export interface AnnotationContext extends Cluster {
   readonly read: (target: NamedObject) => Promise<WorkloadSnapshot | undefined>;
   /** Writes one line to standard output. */
   readonly print: (line: string) => void;
+  /**
+   * Prints what happens after a write. A read that fails now is a warning and not the end of the command: the write is done, and a script
+   * must not repeat it.
+   */
+  readonly printEffect: (effect: () => Promise<void>) => Promise<void>;
 }
 
 interface AnnotationCommandRow<K extends string> {
@@ -80,6 +86,15 @@ export function annotationCommand<K extends string>(row: AnnotationCommandRow<K>
               : undefined;
           },
           print: (line) => terminal.write(outputLine(line)),
+          printEffect: async (effect) => {
+            try {
+              await effect();
+            } catch (error) {
+              const failure = reportFailure(error, cluster);
+              if (failure === undefined) throw error;
+              terminal.writeError(warningLine(`The effect is unknown: ${failure.line}`));
+            }
+          },
         };
         for (const object of objects) {
           const { resource } = object;

@@ -211,6 +211,17 @@ describe("wave resume", () => {
     expect(await explained("deployments/b")).toMatchObject({ state: "held", because: "batch" });
   });
 
+  it("of a ConfigMap ends with 0 and a warning if it wrote, and other workloads are unknown", async () => {
+    const { run, annotation, namespace } = await halted();
+    const match = ({ path }: { readonly path: string }) => path.endsWith(`${namespace}/daemonsets`);
+    const remove = sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    const { code, err } = await run("resume", "cm/page", timeout);
+    remove();
+    expect(code).toBe(0);
+    expect(err).toMatch(/^warning: The effect is unknown: incomplete: other workloads may read configmap\/page /m);
+    expect(await annotation("deployments/web", "resumed")).toBeDefined();
+  });
+
   it("of a halted workload rolls only this workload", async () => {
     const { output, explained, namespace } = await halted();
     expect(await output("resume", "deploy/b", timeout)).toBe(
@@ -336,5 +347,43 @@ describe("wave hold --cluster and wave release --cluster", () => {
       code: 1,
       err: expect.stringContaining("no Wave found"),
     });
+  });
+});
+
+describe("a command that writes an annotation", () => {
+  const closed = { annotations: { "wave.pusher.com/window": closedWindow() } };
+  const approval = { annotations: { "wave.pusher.com/mode": "approve" } };
+
+  it.each([
+    { args: ["hold", "deploy/web"], annotation: "hold", wanted: {} },
+    {
+      args: ["release", "deploy/web"],
+      annotation: "hold",
+      wanted: { annotations: { "wave.pusher.com/hold": "true" } },
+    },
+    { args: ["approve", "deploy/web"], annotation: "approved", wanted: approval },
+    { args: ["roll", "deploy/web"], annotation: "roll-requested", wanted: closed },
+  ])("ends with 0 after the write, also if the API server fails from then on: $args", async (row) => {
+    const { run, annotation } = await scene(row.wanted);
+    const before = await annotation("deployments/web", row.annotation);
+    let written = false;
+    const match = ({ method, query }: { method: string; query: URLSearchParams }) => {
+      const was = written;
+      written ||= method === "PATCH" && !query.has("dryRun");
+      return was;
+    };
+    const remove = sandbox.faults.add({ match, action: { type: "status", status: 429, retryAfterSeconds: 60 } });
+    const { code, out, err } = await run(...row.args);
+    remove();
+    expect(code, err).toBe(0);
+    expect(out).toMatch(/^deployment\/web [^\n]*\(undo: [^\n]*\n$/);
+    expect(err).toMatch(/^warning: The effect is unknown: [^\n]* 429 TooManyRequests: [^\n]*\n$/);
+    expect(await annotation("deployments/web", row.annotation)).not.toBe(before);
+  });
+
+  it("waits while the API server is busy", async () => {
+    const { output } = await scene();
+    sandbox.faults.add({ match: () => true, action: { type: "status", status: 429, retryAfterSeconds: 1 }, times: 1 });
+    expect(await output("hold", "deploy/web")).toMatch(/^deployment\/web held /);
   });
 });

@@ -10,6 +10,7 @@ import { sharedExitCodes } from "./exit-codes.ts";
 import { type CommandCall, type FlagCommandRow, flagCommand } from "./flag-command.ts";
 import type { CommandHelp } from "./help.ts";
 import { errorLine } from "./messages.ts";
+import { retryingClient } from "./retrying-client.ts";
 import { version } from "./version.ts";
 
 /** A connection to a cluster with the credentials of the user. */
@@ -97,5 +98,5 @@ export async function openCluster(name: string, config: ClusterConfig): Promise<
     userAgent: `wave-${name}/${version()} (${process.platform}/${process.arch})`,
   });
   const { source, server } = config;
-  return { client, namespace: config.namespace ?? "default", source, server };
+  return { client: retryingClient(client, systemClock), namespace: config.namespace ?? "default", source, server };
 }

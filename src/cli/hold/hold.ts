@@ -35,12 +35,14 @@ const holdObjects = annotationCommand({
   run: async (context, target) => {
     await annotate(context, target, "hold", "true");
     context.print(`${objectName(target)} held (undo: wave release ${commandArguments(target)})`);
-    const snapshot = await context.read(target);
-    context.print(snapshot === undefined ? (effects[target.kind] ?? "") : nextStep(snapshot));
-    if (snapshot?.found.workload.kind === "Deployment")
-      context.print(holdLimits.undo(snapshot.found.workload.namespace));
-    if (snapshot === undefined || !readsOnlyCopies(snapshot))
-      context.print(target.kind === "Secret" ? holdLimits.secrets : holdLimits.configMaps);
+    await context.printEffect(async () => {
+      const snapshot = await context.read(target);
+      context.print(snapshot === undefined ? (effects[target.kind] ?? "") : nextStep(snapshot));
+      if (snapshot?.found.workload.kind === "Deployment")
+        context.print(holdLimits.undo(snapshot.found.workload.namespace));
+      if (snapshot === undefined || !readsOnlyCopies(snapshot))
+        context.print(target.kind === "Secret" ? holdLimits.secrets : holdLimits.configMaps);
+    });
   },
 });
 

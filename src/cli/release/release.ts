@@ -41,7 +41,7 @@ const releaseObjects = annotationCommand({
       const still = value === null ? "" : `; namespace/${target.namespace} stays held`;
       context.print(`${objectName(target)} released${still} (undo: wave hold ${commandArguments(target)})`);
     }
-    context.print(await effectOf(context, target));
+    await context.printEffect(async () => context.print(await effectOf(context, target)));
   },
 });
 

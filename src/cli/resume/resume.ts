@@ -81,11 +81,14 @@ async function resumeConfig(context: AnnotationContext, target: NamedObject): Pr
     .map(namedObject)
     .map((each) => `the state of ${objectName(each)} is unknown`);
   const unread = [...failures, ...unknown];
-  if (unread.length > 0)
-    throw new CommandFailure(
-      commandErrorTexts.readersUnknown(qualifiedName(target), formatList(unread, shownNames, String)),
-      exitCodes.incomplete,
-    );
+  if (unread.length === 0) return;
+  const cause = formatList(unread, shownNames, String);
+  const incomplete = new CommandFailure(
+    commandErrorTexts.readersUnknown(qualifiedName(target), cause),
+    exitCodes.incomplete,
+  );
+  if (failed.length === 0) throw incomplete;
+  await context.printEffect(() => Promise.reject(incomplete));
 }
 
 function namedObject({ found: { workload } }: WorkloadSnapshot): NamedObject {
