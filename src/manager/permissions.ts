@@ -136,7 +136,7 @@ export const permissionRows: readonly PermissionRow[] = [
     "namespaces",
     "namespaces",
     "list watch",
-    "annotations of a Namespace apply to its workloads; with the value `namespaces`, Wave has this permission only for these Namespaces and its own, which may [hold every rollout](on-call.md#stop-every-rollout)",
+    "annotations of a Namespace apply to its workloads; with the value `namespaces`, Wave has this permission only for these Namespaces and its own, which may [hold every rollout](on-call.md#stop-every-rollout); if only a Role allows to get a Namespace, Wave reads it every 10 s",
   ),
   named(
     "namespaces",

@@ -155,7 +155,12 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await merge("/apis/rbac.authorization.k8s.io/v1/clusterroles/wave", {
       rules: rules.rules.filter(({ resources }) => !resources.includes("secrets")),
     });
-    await follow(await found("permissions", /^ServiceAccount wave lacks permission to list, watch and get secrets\.$/));
+    await follow(
+      await found(
+        "permissions",
+        /^ServiceAccount wave lacks permission to list, watch and get secrets \(ClusterRole\)\.$/,
+      ),
+    );
     await lead();
     await healthy();
   });

@@ -38,7 +38,7 @@ describeOnControlPlane("Wave without permission to list some of its namespaces",
     await newHash(cluster, granted, "Deployment", "app", first);
     expect(await unsynced()).toBe(2);
     expect(await wave.readyz()).toMatch(
-      /^ok\n(?:.*\n)?cannot watch \w+ in served-later: forbidden\. Grant list and watch on [\w.]+ in namespace served-later\.\n/,
+      /^ok\n(?:.*\n)?cannot watch \w+ in served-later: forbidden\. Grant list and watch on [\w.]+ in namespace served-later with a Role\.\n/,
     );
 
     await grant(later);
@@ -48,6 +48,29 @@ describeOnControlPlane("Wave without permission to list some of its namespaces",
     await newHash(cluster, absent, "Deployment", "app");
     await until("all namespaces to be synced", async () => ((await unsynced()) === 0 ? true : undefined));
     expect(await wave.readyz()).toBe("ok");
+    expect(await wave.stop()).toBe(0);
+  });
+
+  it("works with Roles only, which allow to get their Namespace but not to watch it, and reads its annotations", async () => {
+    const namespace = await makeApp("role-only");
+    const all = await permissionsOf(cluster, "role-only", "namespaces={role-only}");
+    const rule = { apiGroups: [""], resources: ["namespaces"], verbs: ["get", "list", "watch"] };
+    const ofNamespace = all.filter(({ metadata }) => metadata.namespace !== undefined);
+    await apply(
+      cluster,
+      ofNamespace.map((each) => (Array.isArray(each.rules) ? { ...each, rules: [...each.rules, rule] } : each)),
+    );
+    const account = await accountOf(cluster, "role-only");
+    onTestFinished(() => account.remove());
+    const wave = await startWave([`--kubeconfig=${account.kubeconfig}`, "--namespaces=role-only"]);
+    await newHash(cluster, "role-only", "Deployment", "app");
+    expect(await wave.readyz()).toBe("ok");
+
+    const envFrom = [{ configMapRef: { name: "app" } }];
+    const other = workload("other", { containers: [{ ...container, envFrom }] });
+    await namespace.create({ ...other, metadata: { name: "other" } });
+    await cluster.kubectl(["annotate", "namespace", "role-only", "wave.pusher.com/update-on-config-change=true"]);
+    await newHash(cluster, "role-only", "Deployment", "other");
     expect(await wave.stop()).toBe(0);
   });
 });

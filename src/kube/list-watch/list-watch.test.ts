@@ -64,6 +64,31 @@ describe("a list-watch", () => {
     expect(asked).toMatchObject([listing, listing, watching("7")]);
   });
 
+  it("reads one object on an interval while its list and watch are forbidden, as with a Role for a Namespace", async () => {
+    const forbidden = refuses(403, "Forbidden");
+    const { asked, told, logged } = await followWith(
+      { resource: resources.namespaces, fieldSelector: "metadata.name=shop" },
+      ...[forbidden, ends(JSON.stringify(secret("shop", "1")))],
+      ...[forbidden, refuses(404, "NotFound")],
+      ...[forbidden, forbidden],
+      goesOn(added("shop", "3"), endOfList("3"), added(last, "4")),
+    );
+    // A failed watch begins with "init", too.
+    expect(told).toEqual([
+      ...["init", "init", "initApply shop", "initDone"],
+      ...["init", "init", "initDone"],
+      ...["init", "initFailed"],
+      ...["init", "initApply shop", "initDone", `apply ${last}`],
+    ]);
+    expect(asked.map(({ watch = "get" }) => watch)).toEqual(["true", "get", "true", "get", "true", "get", "true"]);
+    expect(logged.filter((line) => !line.includes("works again"))).toEqual([
+      'info no permission to watch an object, reading it every 10 s {"watch":"namespaces","next":"Grant list and watch on namespaces with a ClusterRole (resourceNames: shop)"}',
+      expect.stringMatching(
+        /^error cannot watch a resource: forbidden .*"next":"Grant get on namespaces in namespace shop with a Role \(resourceNames: shop\), or list and watch with a ClusterRole \(resourceNames: shop\)"/,
+      ),
+    ]);
+  });
+
   it("yields one empty list while the API lacks an optional resource, and the objects when it has the resource", async () => {
     const { told, logged } = await followWith(
       { mayBeAbsent: true },
@@ -133,7 +158,7 @@ describe("a list-watch", () => {
     expect(told.slice(-2)).toEqual(["initDone", `apply ${last}`]);
     expect(logged).toHaveLength(2);
     expect(logged[0]).toMatch(
-      /^error cannot watch a resource: forbidden .*"next":"Grant list and watch on secrets in all namespaces"/,
+      /^error cannot watch a resource: forbidden .*"next":"Grant list and watch on secrets in all namespaces with a ClusterRole"/,
     );
     expect(logged[1]).toMatch(/^info a watch works again/);
   });

@@ -7,18 +7,22 @@ import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
 import type { Counter } from "../../telemetry/metrics/metrics.ts";
 import { apiFailureOf, isExpired, retryAfterMs } from "../api/api-failure.ts";
 import type { KubeObject } from "../api/api-types.ts";
-import { ApiError, isNotFound } from "../api/errors.ts";
+import { ApiError, isForbidden, isNotFound } from "../api/errors.ts";
 import { type Resource, resourcePath } from "../api/resources.ts";
 import { pagedList } from "./paged-list.ts";
 import type { ListWatchOptions, ReflectorEvent, WatchContext } from "./watch-context.ts";
 import { watchFrom } from "./watch-from.ts";
-import { createWatchReport, listFailureText } from "./watch-report.ts";
+import { createWatchReport, grantToWatch, listFailureText, nameIn } from "./watch-report.ts";
 
 /**
  * State of a list-watch: at the start, or synced up to a resourceVersion. A stream that ends or breaks is resumed from that
- * version. If the server no longer has the version (410), everything is listed again.
+ * version. If the server no longer has the version (410), everything is listed again. If list and watch of one named object are
+ * forbidden, the object is read on an interval: a Role can allow to get the Namespace in which it is, but not to list or watch it.
  */
-type State = { readonly at: "start" } | { readonly at: "watching"; readonly resourceVersion: string };
+type State =
+  | { readonly at: "start" }
+  | { readonly at: "watching"; readonly resourceVersion: string }
+  | { readonly at: "polling"; readonly name: string };
 
 const backoff = { baseMs: 800, maxMs: 30_000 };
 
@@ -30,6 +34,9 @@ const minStreamMs = 1_000;
 
 /** Interval of checks for a resource that the API server does not serve. */
 const absentMs = 30_000;
+
+/** Interval of reads of a named object that may not be watched. Each read is preceded by a try to watch. */
+const pollMs = 10_000;
 
 /** The events of an empty list. */
 const noObjects = [{ type: "init" }, { type: "initDone" }] as const;
@@ -54,6 +61,7 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
   let state: State = { at: "start" };
   let initial: "stream" | "pages" = "stream";
   let failures = 0;
+  let hasPolled = false;
   /** A list that breaks is repeated from the beginning, whatever its duration: that must not be a tight loop. */
   const livedLong = () =>
     state.at === "watching" && openedAt !== undefined && clock.monotonic() - openedAt >= minStreamMs;
@@ -65,10 +73,25 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
   while (!signal.aborted) {
     openedAt = undefined;
     try {
+      if (state.at === "polling") {
+        yield* getAsList<T>(context, state.name);
+        state = { at: "start" };
+        failures = 0;
+        options.heard?.();
+        report.well();
+        if (!hasPolled)
+          log.info("no permission to watch an object, reading it every 10 s", {
+            watch: context.what,
+            next: grantToWatch(context),
+          });
+        hasPolled = true;
+        await sleep(clock, pollMs, signal).catch(() => {});
+        continue;
+      }
       if (state.at === "start" && initial === "pages") {
         state = { at: "watching", resourceVersion: yield* pagedList<T>(context) };
       }
-      for await (const step of watchFrom<T>(context, state.at === "start" ? undefined : state.resourceVersion)) {
+      for await (const step of watchFrom<T>(context, state.at === "watching" ? state.resourceVersion : undefined)) {
         if (step.event !== undefined) yield step.event;
         if (step.resourceVersion === undefined) continue;
         if (state.at === "watching") relists = 0;
@@ -85,6 +108,11 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
       if (signal.aborted) return;
       if (state.at === "start" && initial === "stream" && offersNoStreams(error)) {
         initial = "pages";
+        continue;
+      }
+      const name = nameIn(options);
+      if (name !== undefined && state.at !== "polling" && isForbidden(error)) {
+        state = { at: "polling", name };
         continue;
       }
       if (options.mayBeAbsent && isNotFound(error)) {
@@ -107,7 +135,8 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
         relists++;
       } else {
         count(restarts, resource, error instanceof ApiError ? "refused" : "connection");
-        if (state.at === "start") yield { type: "initFailed", reason: listFailureText(context, error) };
+        if (state.at !== "watching") yield { type: "initFailed", reason: listFailureText(context, error) };
+        if (state.at === "polling") state = { at: "start" };
         if (livedLong()) failures = 0;
         report.failed(error, failures++);
         if (!livedLong() || retryAfterMs(error) > 0) await pause(context, error, failures);
@@ -120,6 +149,21 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
     // Rejects only if the signal is aborted, which the loop checks itself.
     await sleep(clock, ms, signal).catch(() => {});
   }
+}
+
+/** Yields one object, if it exists, as a list. @throws what the request throws, except 404. */
+async function* getAsList<T extends KubeObject>(
+  { client, resource, namespace, signal }: WatchContext,
+  name: string,
+): AsyncGenerator<ReflectorEvent<T>> {
+  const path = resourcePath(resource, { namespace, name });
+  const object = await client.request<T>({ method: "GET", path, signal }).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+  yield { type: "init" };
+  if (object !== undefined) yield { type: "initApply", object };
+  yield { type: "initDone" };
 }
 
 /** Yields all objects of a resource at one moment, between `init` and `initDone`. @throws what the request throws. */

@@ -30,15 +30,15 @@ describe("the report of a watch", () => {
     const all = reportOf();
     all.report.failed(refusal(403, "Forbidden"), 0);
     expect(all.lines).toEqual([
-      "error: cannot watch a resource: forbidden: Grant list and watch on secrets in all namespaces: watch secrets: 403 Forbidden: no",
+      "error: cannot watch a resource: forbidden: Grant list and watch on secrets in all namespaces with a ClusterRole: watch secrets: 403 Forbidden: no",
     ]);
     const one = reportOf(resources.configMaps, "shop");
     one.report.failed(refusal(403, "Forbidden"), 0);
-    expect(one.lines[0]).toContain("Grant list and watch on configmaps in namespace shop:");
+    expect(one.lines[0]).toContain("Grant list and watch on configmaps in namespace shop with a Role:");
     const cluster = reportOf(resources.mutatingWebhookConfigurations);
     cluster.report.failed(refusal(403, "Forbidden"), 0);
     expect(cluster.lines[0]).toContain(
-      "Grant list and watch on mutatingwebhookconfigurations.admissionregistration.k8s.io: ",
+      "Grant list and watch on mutatingwebhookconfigurations.admissionregistration.k8s.io with a ClusterRole: ",
     );
   });
 

@@ -1,6 +1,8 @@
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "../api/errors.ts";
+import { grantText } from "../api/grant-text.ts";
+import { resources } from "../api/resources.ts";
 import type { ApiClient } from "../http/client.ts";
 import type { WatchContext } from "./watch-context.ts";
 
@@ -67,16 +69,9 @@ function truncate(text: string): string {
   return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
 }
 
-/** Returns the name of a resource in RBAC rules, with its group if it has one: `deployments.apps`. */
-function rbacName({ apiVersion, plural }: ReportedWatch["resource"]): string {
-  const [group, version] = apiVersion.split("/");
-  return version === undefined ? plural : `${plural}.${group}`;
-}
-
 function problemOf(watch: ReportedWatch, error: unknown): WatchProblem | undefined {
   const { apiVersion, plural } = watch.resource;
-  if (isForbidden(error))
-    return { state: "forbidden", next: `Grant list and watch on ${rbacName(watch.resource)}${scopeOf(watch)}` };
+  if (isForbidden(error)) return { state: "forbidden", next: grantNeeded(watch) };
   if (isUnauthorized(error))
     return { state: "the API server does not accept the credentials", next: "Check the credentials" };
   if (isNotFound(error))
@@ -84,10 +79,24 @@ function problemOf(watch: ReportedWatch, error: unknown): WatchProblem | undefin
   return undefined;
 }
 
-/** Returns the scope of a permission: " in namespace shop", " in all namespaces", or " with name shop" for one object. */
-function scopeOf({ namespace, resource, fieldSelector }: ReportedWatch): string {
-  if (namespace !== undefined) return ` in namespace ${namespace}`;
-  const [, name] = /^metadata\.name=(.+)$/.exec(fieldSelector ?? "") ?? [];
-  if (name !== undefined) return ` with name ${name}`;
-  return resource.namespaced ? " in all namespaces" : "";
+/** Returns the name of the only watched object; undefined if the watch may have several. */
+export function nameIn({
+  resource,
+  namespace,
+  fieldSelector,
+}: Pick<WatchContext, "resource" | "namespace" | "fieldSelector">): string | undefined {
+  if (resource.namespaced && namespace === undefined) return undefined;
+  return /^metadata\.name=(.+)$/.exec(fieldSelector ?? "")?.[1];
+}
+
+/** Returns the advice to grant list and watch. */
+export function grantToWatch(watch: Pick<WatchContext, "resource" | "namespace" | "fieldSelector">): string {
+  return grantText("list and watch", { ...watch, name: nameIn(watch) });
+}
+
+/** Returns the advice to grant what a watch needs. Of the Namespace in which it is, a Role can allow only get. */
+function grantNeeded(watch: ReportedWatch): string {
+  const name = nameIn(watch);
+  if (watch.resource.plural !== resources.namespaces.plural || name === undefined) return grantToWatch(watch);
+  return `${grantText("get", { ...watch, namespace: name, name })}, or list and watch with a ClusterRole (resourceNames: ${name})`;
 }

@@ -107,7 +107,7 @@ describe("a replica in the election", () => {
     await clock.advance(10_000);
     expect(a.logged).toHaveLength(1);
     expect(a.logged[0]).toMatch(
-      /no permission for Lease wave\/wave; grant get, create and update.*--leader-election-namespace.*403 Forbidden/,
+      /no permission for Lease wave\/wave; grant create, and get and update.*--leader-election-namespace.*403 Forbidden/,
     );
     server.refuse = undefined;
     expect(await until(clock, () => a.valid)).toBeLessThan(1_250);

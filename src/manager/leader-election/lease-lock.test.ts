@@ -105,7 +105,7 @@ describe("the requests of leader election", () => {
     server.refuse = { status: 403, reason: "Forbidden" };
     const error = await lock.attempt(take, patience).catch((thrown: unknown) => thrown);
     expect(String(error)).toMatch(
-      /no permission for Lease system\/wave; grant get, create and update on leases in namespace system/,
+      /no permission for Lease system\/wave; grant create, and get and update \(resourceNames: wave\), on leases\.coordination\.k8s\.io in namespace system with a Role/,
     );
     expect(error instanceof Error && error.cause).toBeInstanceOf(ApiError);
   });

@@ -75,7 +75,7 @@ export function createLeaseLock(options: {
       return await client.request<Lease>({ ...request, path });
     } catch (error) {
       if (creates ? isAlreadyExists(error) : isNotFound(error) || isConflict(error)) return undefined;
-      throw isForbidden(error) ? new Error(missingPermission(description, namespace), { cause: error }) : error;
+      throw isForbidden(error) ? new Error(missingPermission(namespace, name), { cause: error }) : error;
     }
   };
   const write = (over: Lease | undefined, spec: LeaseSpec, timeoutMs: number) => {
@@ -106,7 +106,7 @@ export function createLeaseLock(options: {
   };
 }
 
-/** Returns the error text of a 403, with the permission to grant. */
-function missingPermission(lease: string, namespace: string): string {
-  return `no permission for Lease ${lease}; grant get, create and update on leases in namespace ${namespace}, or set --leader-election-namespace and --leader-election-id`;
+/** Returns the error text of a 403, with the permission to grant. RBAC cannot limit create to a name. */
+function missingPermission(namespace: string, name: string): string {
+  return `no permission for Lease ${namespace}/${name}; grant create, and get and update (resourceNames: ${name}), on leases.coordination.k8s.io in namespace ${namespace} with a Role, or set --leader-election-namespace and --leader-election-id`;
 }

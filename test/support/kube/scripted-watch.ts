@@ -71,7 +71,7 @@ export const follow = (...answers: Answer[]) => followWith({}, ...answers);
 
 /** As {@link follow}, with options of the list-watch. */
 export async function followWith(
-  options: Pick<ListWatchOptions, "shouldRelist" | "mayBeAbsent">,
+  options: Partial<Pick<ListWatchOptions, "resource" | "fieldSelector" | "shouldRelist" | "mayBeAbsent">>,
   ...answers: Answer[]
 ) {
   const asked: Record<string, string>[] = [];

@@ -1,5 +1,6 @@
 import type { SubjectAccessReview } from "#kubernetes";
 import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
+import { roleKind } from "../../../kube/api/grant-text.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import { mapBounded } from "../../cluster/requests/map-bounded.ts";
 import { tryRead } from "../../cluster/requests/read-result.ts";
@@ -30,10 +31,10 @@ async function permissionsOf({ cluster }: DoctorContext, wave: RunningWave): Pro
   const checked = watched?.slice(0, mostNamespaces);
   const questions = neededPermissions(wave).flatMap((need) => questionsOf(need, checked, wave.namespace));
   const answers = await tryRead("create subjectaccessreviews", () =>
-    mapBounded(questions, async (question) => ({
-      question,
-      allowed: await isAllowed(cluster.client, wave.namespace, account, question),
-    })),
+    mapBounded(questions, async (question) => {
+      const may = (asked: AccessQuestion) => isAllowed(cluster.client, wave.namespace, account, asked);
+      return { question, allowed: (await may(question)) || (await mayGetNamespace(question, may)) };
+    }),
   );
   const whose = `Permissions of ServiceAccount ${account} in ${wave.namespace} were not checked`;
   if ("unread" in answers) return { found: [notRead(deploymentRef(wave), whose, answers)] };
@@ -65,6 +66,15 @@ function questionsOf(
   return need.verbs.flatMap((verb) =>
     places.flatMap((namespace) => Array.from(names, (name) => ({ need: { ...need, name }, verb, namespace }))),
   );
+}
+
+/** Reports whether Wave may get a named Namespace. A Role in it can allow that, and Wave then needs neither list nor watch. */
+async function mayGetNamespace(
+  { need, verb }: AccessQuestion,
+  may: (question: AccessQuestion) => Promise<boolean>,
+): Promise<boolean> {
+  if (need.resource !== resources.namespaces.plural || need.name === undefined || verb === "get") return false;
+  return may({ need, verb: "get", namespace: need.name });
 }
 
 /** Reports whether Wave may read ConfigMaps in a namespace; undefined if the user may not know. */
@@ -161,7 +171,8 @@ function missingObjects(denied: readonly AccessQuestion[], wave: RunningWave, ac
     const verbs = [...new Set(questions.map(({ verb }) => verb))];
     const places = [...new Set(questions.flatMap(({ namespace }) => namespace ?? []))];
     const where = places.length === 0 ? "" : ` in ${formatList(places, 3, String)}`;
-    const what = `ServiceAccount ${account} lacks permission to ${formatList(verbs, verbs.length, String)} ${objects}${where}.`;
+    const role = roleKind(places[0]);
+    const what = `ServiceAccount ${account} lacks permission to ${formatList(verbs, verbs.length, String)} ${objects}${where} (${role}).`;
     return problem(deploymentRef(wave), what, reinstall(wave));
   });
 }

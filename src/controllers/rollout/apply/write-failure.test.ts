@@ -20,7 +20,7 @@ describe("a failed write", () => {
     expect(writeFailure(refused, web)).toEqual({
       type: "refused",
       message:
-        'Cannot write the hash: forbidden. Grant patch on statefulsets.apps in namespace "shop" to the service account of Wave.',
+        'Cannot write the hash: forbidden. Grant patch on statefulsets.apps in namespace "shop" to the service account of Wave with a Role.',
     });
   });
 

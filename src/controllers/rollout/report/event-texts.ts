@@ -149,11 +149,11 @@ export const refusedTexts = {
   workloadRefNotAllowed: (deployment: string) =>
     `Not rolled: Deployment ${quoted(deployment)} has Pods and has not opted in. To let its template change for a workloadRef, set ${allowWorkloadRef}: "true" on it.`,
   forbiddenToWrite: (resource: string, namespace: string) =>
-    `Cannot write the hash: forbidden. Grant patch on ${resource} in namespace ${quoted(namespace)} to the service account of Wave.`,
+    `Cannot write the hash: forbidden. Grant patch on ${resource} in namespace ${quoted(namespace)} to the service account of Wave with a Role.`,
   forbiddenToRead: (resource: string, namespace: string) =>
-    `Cannot read configuration: forbidden. Grant get on configmaps, secrets and ${resource} in namespace ${quoted(namespace)} to the service account of Wave.`,
+    `Cannot read configuration: forbidden. Grant get on configmaps, secrets and ${resource} in namespace ${quoted(namespace)} to the service account of Wave with a Role.`,
   forbiddenToReplace: (namespace: string) =>
-    `Cannot delete the Pods of the failed rollout: forbidden. Grant list and delete on pods in namespace ${quoted(namespace)} to the service account of Wave.`,
+    `Cannot delete the Pods of the failed rollout: forbidden. Grant list and delete on pods in namespace ${quoted(namespace)} to the service account of Wave with a Role.`,
   refusedWrite: (cause: string) => `Cannot write the hash: the API server refused the write: ${cause}`,
   jobWithFinalizers: "Job not replaced: it has finalizers. Remove the finalizers, or replace the Job yourself.",
   jobNotRecreated: (cause: string) => `Job deleted, but not created again: ${cause}. Wave retries every 30 s.`,
