@@ -74,6 +74,11 @@ export class Section {
     return this.of(this.#fields, place);
   }
 
+  /** Returns the same mapping with other fields; undefined removes a field. */
+  with(fields: Readonly<Record<string, unknown>>): Section {
+    return this.of({ ...this.#fields, ...fields }, this.place);
+  }
+
   /** Returns another mapping of the same file. */
   of(fields: unknown, place: string): Section {
     return new Section(fields, this.#where, place);

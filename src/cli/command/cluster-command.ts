@@ -46,10 +46,11 @@ export function clusterCommand<T extends FlagTable>({ name, help, read, ...row }
     run: async (call) => {
       const run = read(call);
       if ("withoutCluster" in run) return run.withoutCluster();
+      const values: FlagValues<typeof connectionFlags> = call.values;
       let config: ClusterConfig | undefined;
       try {
-        config = await clusterConfigOf(call.values, call.terminal);
-        return await withCluster(name, config, run);
+        config = await clusterConfigOf(values, call.terminal);
+        return await withCluster(name, config, run, values);
       } catch (error) {
         const failure = reportFailure(error, config);
         if (failure === undefined) throw error;
@@ -62,25 +63,37 @@ export function clusterCommand<T extends FlagTable>({ name, help, read, ...row }
 
 /** Loads the configuration of the cluster that the flags select. Throws a ClusterConfigError if there is no such cluster. */
 export async function clusterConfigOf(
-  { kubeconfig, context }: FlagValues<typeof connectionFlags>,
+  values: Partial<FlagValues<typeof connectionFlags>>,
   { env, homeDir }: Terminal,
 ): Promise<ClusterConfig> {
+  const { kubeconfig, context, server, token, as } = values;
   const { loadClusterConfig } = await import("../../kube/config/cluster-config.ts");
   return loadClusterConfig({
     ...(kubeconfig === undefined ? {} : { kubeconfigFlag: kubeconfig }),
     ...(context === undefined ? {} : { context }),
+    overrides: {
+      server,
+      token,
+      as,
+      asGroups: values["as-group"],
+      insecureSkipTlsVerify: values["insecure-skip-tls-verify"],
+    },
     env,
     homeDir,
   });
 }
+
+/** The flags that limit the requests of a connection. */
+type ConnectionLimits = Partial<Pick<FlagValues<typeof connectionFlags>, "request-timeout">>;
 
 /** Opens a connection to a cluster, calls `run` with it, and closes it. `name` becomes part of the user agent. */
 export async function withCluster<T>(
   name: string,
   config: ClusterConfig,
   run: (cluster: Cluster) => Promise<T>,
+  limits: ConnectionLimits = {},
 ): Promise<T> {
-  const cluster = await openCluster(name, config);
+  const cluster = await openCluster(name, config, limits);
   try {
     return await run(cluster);
   } finally {
@@ -89,7 +102,11 @@ export async function withCluster<T>(
 }
 
 /** Returns a connection to a cluster, without a request. The caller closes its client. `name` becomes part of the user agent. */
-export async function openCluster(name: string, config: ClusterConfig): Promise<Cluster> {
+export async function openCluster(
+  name: string,
+  config: ClusterConfig,
+  { "request-timeout": timeoutMs }: ConnectionLimits,
+): Promise<Cluster> {
   const { createApiClient } = await import("../../kube/http/client.ts");
   const client = createApiClient({
     config,
@@ -98,5 +115,10 @@ export async function openCluster(name: string, config: ClusterConfig): Promise<
     userAgent: `wave-${name}/${version()} (${process.platform}/${process.arch})`,
   });
   const { source, server } = config;
-  return { client: retryingClient(client, systemClock), namespace: config.namespace ?? "default", source, server };
+  return {
+    client: retryingClient(client, systemClock, timeoutMs),
+    namespace: config.namespace ?? "default",
+    source,
+    server,
+  };
 }

@@ -28,7 +28,7 @@ export const argumentErrorTexts = {
     `wave ${command} does not support -A; for every rollout run wave ${command} --cluster, or name each object`,
   surplusOfList: (word: string) =>
     `unexpected argument ${quoted(word)}; wave list takes only flags. For one workload run: wave explain KIND/NAME`,
-  contextOfFleet: "--context and --contexts exclude each other; use one of the two",
+  contextOfFleet: (flag: string) => `--${flag} and --contexts exclude each other; use one of the two`,
   watchForProgram: (output: string) => `-w has no ${output} output; use -o table or wide`,
   surplusNamespace: (word: string) => `unexpected argument ${quoted(word)}; use -n NAMESPACE or -A`,
   noScope: "no namespace given; use -n NAMESPACE, or -A for all namespaces",

@@ -1,7 +1,7 @@
 import { apiFailureOf } from "../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { type Clock, sleep } from "../../lib/clock.ts";
+import { type Clock, longestTimerMs, sleep } from "../../lib/clock.ts";
 
 /** Time after the first busy response in which a command sends requests again, in milliseconds. */
 const retryForMs = 30_000;
@@ -11,8 +11,11 @@ const defaultWaitMs = 1_000;
 /**
  * Returns a client that waits and sends a request again while the API server is busy, as kubectl does. All requests together retry for at
  * most 30 s, and a request with a time limit not longer than that. Never repeats a write that the API server may have executed.
+ * `requestTimeoutMs` limits each request that has no limit of its own; 0: no limit; undefined: the limit of the client.
  */
-export function retryingClient(client: ApiClient, clock: Clock): ApiClient {
+export function retryingClient(client: ApiClient, clock: Clock, requestTimeoutMs?: number): ApiClient {
+  const limited = (request: ApiRequest): ApiRequest =>
+    requestTimeoutMs === undefined ? request : { timeoutMs: requestTimeoutMs || longestTimerMs, ...request };
   let until: number | undefined;
   const retry = async <T>({ method, timeoutMs, signal }: ApiRequest, send: () => Promise<T>): Promise<T> => {
     const ownUntil = clock.monotonic() + (timeoutMs ?? retryForMs);
@@ -30,8 +33,8 @@ export function retryingClient(client: ApiClient, clock: Clock): ApiClient {
   };
   return {
     ...client,
-    request: (request) => retry(request, () => client.request(request)),
-    stream: (request) => retry(request, () => client.stream(request)),
+    request: (request) => retry(request, () => client.request(limited(request))),
+    stream: (request) => retry(request, () => client.stream(limited(request))),
   };
 }
 

@@ -33,7 +33,7 @@ const flags = {
       placeholder: "FILE",
       help: "File, folder (all *.yaml, *.yml and *.json below it), or - for standard input. Repeatable.",
     }),
-    repeats: true,
+    repeats: "," as const,
   },
   base: {
     ...text({
@@ -41,7 +41,7 @@ const flags = {
       placeholder: "FILE",
       help: "Compare with these manifests, such as those of the target branch, instead of a cluster. Repeatable.",
     }),
-    repeats: true,
+    repeats: "," as const,
   },
   namespace: {
     ...namespaceFlag,
@@ -130,7 +130,7 @@ export const diff = clusterCommand({
     if (baseFiles !== undefined) {
       if (namesIn(baseFiles).includes("-")) throw new UsageError(manifestErrorTexts.baseOfInput);
       for (const flag of Object.keys(connectionFlags))
-        if (called.given.get(flag)?.source === `--${flag}`)
+        if (called.given.get(flag)?.source.startsWith("-"))
           throw new UsageError(manifestErrorTexts.clusterOfBase(flag));
       return {
         withoutCluster: async () => {

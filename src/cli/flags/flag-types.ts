@@ -17,8 +17,8 @@ export interface Flag<V> {
   readonly mayTakeWord?: boolean;
   /** Whether an empty value is the default, as in Reloader. */
   readonly emptyIsDefault?: boolean;
-  /** Whether several values add up, as with commas between them; otherwise the last value wins. */
-  readonly repeats?: boolean;
+  /** The separator with which several values add up; undefined: the last value wins. */
+  readonly repeats?: "," | "\n";
   /** The value in `--help`: `NAME`, `{json|yaml}`, `NAME,...`; undefined for a boolean flag. */
   readonly placeholder: string | undefined;
   readonly default: V;
@@ -210,7 +210,7 @@ export function contexts(row: FlagRow): Flag<readonly string[] | undefined> {
     placeholder: "NAME,...",
     completes: "contexts",
     isList: true,
-    repeats: true,
+    repeats: ",",
     default: undefined,
     shownDefault: undefined,
     allowed: "a comma-separated list of contexts of the kubeconfig, such as prod-eu,prod-us",

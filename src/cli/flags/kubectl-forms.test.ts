@@ -36,12 +36,16 @@ describe("parseFlags, with the forms of kubectl,", () => {
   });
 
   it.each([
-    [["-namespce=shop"], 'unknown flag "--namespce"; did you mean --namespace?'],
-    [["-outptu", "json"], 'unknown flag "--outptu"; did you mean --output?'],
-    [["-Ax"], 'unknown flag "--Ax"; --help-all lists all flags'],
-    [["-xA"], 'unknown flag "--xA"; --help-all lists all flags'],
-    [["-oA"], 'invalid --output: "A"; use one of table, wide, json, yaml'],
-    [["-Ao"], "--output has no value; use one of table, wide, json, yaml"],
+    [["-namespce=shop"], 'unknown flag "-namespce"; did you mean --namespace?'],
+    [["-outptu", "json"], 'unknown flag "-outptu"; did you mean --output?'],
+    [["-Ax"], 'unknown flag "-Ax"; --help-all lists all flags'],
+    [["-xA"], 'unknown flag "-xA"; --help-all lists all flags'],
+    [["-oA"], 'invalid -o: "A"; use one of table, wide, json, yaml'],
+    [["-Ao"], "-o has no value; use one of table, wide, json, yaml"],
+    [["-x", "y"], 'unknown flag "-x"; --help-all lists all flags'],
+    [["-n", "Shop"], 'invalid -n: "Shop"; use a name of'],
+    [["--namespace", "Shop"], 'invalid --namespace: "Shop"; use a name of'],
+    [["-n"], "-n has no value; use a name of"],
     [["--ojson"], 'unknown flag "--ojson"; --help-all lists all flags'],
   ])("rejects %j", (args, message) => {
     expect(() => read(...args)).toThrow(message);

@@ -12,7 +12,7 @@ export type FlagValues<T extends FlagTable> = { readonly [K in keyof T]: T[K] ex
 /** Environment variables by name, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A flag that was given, by its source (`--update-rate` or `WAVE_UPDATE_RATE`) and its text. */
+/** A flag that was given, by its source (`--update-rate`, `-n` or `WAVE_UPDATE_RATE`) and its text. */
 export interface GivenFlag {
   readonly source: string;
   readonly text: string;
@@ -49,9 +49,10 @@ export function variableOf(name: string): string {
 export function parseFlags<T extends FlagTable>(table: T, args: readonly string[], env: Environment): ParsedFlags<T> {
   const positionals: string[] = [];
   const given = new Map<string, GivenFlag>();
-  const give = (name: string, text: string) => {
-    const before = table[name]?.repeats === true ? given.get(name)?.text : undefined;
-    given.set(name, { source: `--${name}`, text: before === undefined ? text : `${before},${text}` });
+  const give = (name: string, text: string, source: string) => {
+    const separator = table[name]?.repeats;
+    const before = separator === undefined ? undefined : given.get(name)?.text;
+    given.set(name, { source, text: before === undefined ? text : `${before}${separator}${text}` });
   };
   const rest = [...args].reverse();
   for (let arg = rest.pop(); arg !== undefined; arg = rest.pop()) {
@@ -65,15 +66,16 @@ export function parseFlags<T extends FlagTable>(table: T, args: readonly string[
       positionals.push(arg);
       continue;
     }
-    const [, dashes, typed = "", inline] = match;
+    const [, dashes = "", typed = "", inline] = match;
     if (typed === "help" || typed === "h") return { action: "help", scope: "usual" };
     if (typed === "help-all") return { action: "help", scope: "all" };
     if (typed === "version") return { action: "version" };
-    if (Object.hasOwn(table, typed)) give(typed, inline ?? followingValue(table, typed, rest));
+    const source = `--${typed}`;
+    if (Object.hasOwn(table, typed)) give(typed, inline ?? followingValue(table, typed, source, rest), source);
     else {
       const letters = dashes === "-" ? lettersToFlags(table, arg.slice(1), rest) : undefined;
-      if (letters === undefined) throw unknownFlag(table, typed);
-      for (const [name, text] of letters) give(name, text);
+      if (letters === undefined) throw unknownFlag(table, dashes, typed);
+      for (const [name, text, letter] of letters) give(name, text, letter);
     }
   }
   for (const name of Object.keys(table)) {
@@ -91,18 +93,19 @@ function lettersToFlags(
   table: FlagTable,
   typed: string,
   rest: string[],
-): readonly (readonly [name: string, text: string])[] | undefined {
+): readonly (readonly [name: string, text: string, source: string])[] | undefined {
   const [first = ""] = typed;
   const sameStart = Object.keys(table).filter((name) => name.startsWith(first));
   if (typed.length > 2 && closestName(typed.replace(/=.*$/s, ""), sameStart) !== undefined) return undefined;
-  const found: (readonly [string, string])[] = [];
+  const found: (readonly [string, string, string])[] = [];
   for (let letters = typed; letters !== ""; ) {
     const name = Object.keys(table).find((each) => table[each]?.short === letters[0]);
     if (name === undefined) return undefined;
+    const source = `-${letters[0]}`;
     const after = letters.slice(1);
     const takesAll = after.startsWith("=") || table[name]?.placeholder !== undefined;
-    if (!takesAll) found.push([name, "true"]);
-    else found.push([name, after === "" ? followingValue(table, name, rest) : after.replace(/^=/, "")]);
+    if (!takesAll) found.push([name, "true", source]);
+    else found.push([name, after === "" ? followingValue(table, name, source, rest) : after.replace(/^=/, ""), source]);
     letters = takesAll ? "" : after;
   }
   return found;
@@ -113,24 +116,23 @@ function flagNamed(table: FlagTable, typed: string): string | undefined {
   return Object.keys(table).find((name) => table[name]?.short === typed);
 }
 
-function unknownFlag(table: FlagTable, typed: string): UsageError {
+function unknownFlag(table: FlagTable, dashes: string, typed: string): UsageError {
   const closest = closestName(typed, [...Object.keys(table), "help", "help-all", "version"]);
+  const word = dashes + typed;
   return new UsageError(
-    closest === undefined
-      ? flagErrorTexts.unknownFlag(`--${typed}`)
-      : flagErrorTexts.misspeltFlag(`--${typed}`, `--${closest}`),
+    closest === undefined ? flagErrorTexts.unknownFlag(word) : flagErrorTexts.misspeltFlag(word, `--${closest}`),
   );
 }
 
 /** Takes the value of a flag from the arguments after it, which are in reverse order. */
-function followingValue(table: FlagTable, name: string, rest: string[]): string {
+function followingValue(table: FlagTable, name: string, source: string, rest: string[]): string {
   const flag = table[name];
   const isWord = flag?.mayTakeWord === true && ["true", "false"].includes(rest.at(-1) ?? "");
   if (flag?.placeholder === undefined && !isWord) return "true";
   const next = rest.pop();
   const looksLikeFlag = /^--?([^-=][^=]*)/.exec(next ?? "")?.[1];
   if (next === undefined || (looksLikeFlag !== undefined && flagNamed(table, looksLikeFlag) !== undefined))
-    throw new UsageError(flagErrorTexts.noValue(name, table[name]?.allowed ?? ""));
+    throw new UsageError(flagErrorTexts.noValue(source, table[name]?.allowed ?? ""));
   return next;
 }
 

@@ -8,7 +8,7 @@ import type { Flag } from "./flag-types.ts";
 export function pflagList<V>(flag: Flag<V>, none: NonNullable<V>): Flag<V> {
   return {
     ...flag,
-    repeats: true,
+    repeats: ",",
     parse: (text) => {
       const fields = csvFields(text)?.filter((field) => field.trim() !== "");
       if (fields === undefined) return undefined;

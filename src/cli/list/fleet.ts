@@ -59,7 +59,7 @@ async function memberOf(call: ListCall, context: string): Promise<Member> {
   let config: ClusterConfig | undefined;
   try {
     config = await clusterConfigOf({ ...call.values, context }, call.terminal);
-    return { context, target: { cluster: await openCluster("list", config) } };
+    return { context, target: { cluster: await openCluster("list", config, call.values) } };
   } catch (error) {
     return { context, target: { failure: failureOf(error, config) } };
   }

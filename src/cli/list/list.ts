@@ -40,7 +40,8 @@ export const listCommand = clusterCommand({
     const { contexts, watch, output } = call.values;
     if (watch && isForProgram(output)) throw new UsageError(argumentErrorTexts.watchForProgram(output));
     if (contexts === undefined) return (cluster) => (watch ? watchCluster(call, cluster) : listCluster(call, cluster));
-    if (call.given.get("context")?.source === "--context") throw new UsageError(argumentErrorTexts.contextOfFleet);
+    for (const flag of ["context", "server"])
+      if (call.given.get(flag)?.source.startsWith("-")) throw new UsageError(argumentErrorTexts.contextOfFleet(flag));
     return { withoutCluster: () => (watch ? watchFleet(call, contexts) : listFleet(call, contexts)) };
   },
 });

@@ -9,7 +9,8 @@ import { ClusterConfigError } from "../api/errors.ts";
 import type { ClusterConfig } from "./cluster-access.ts";
 import { configErrorTexts } from "./config-error-texts.ts";
 import { readAgain, tokenFileCredentials } from "./credentials.ts";
-import { loadKubeconfig, readContextNames } from "./kubeconfig.ts";
+import { configOfServer, loadKubeconfig, readContextNames } from "./kubeconfig.ts";
+import { type ConfigOverrides, overridePod } from "./overrides.ts";
 import { proxyFromEnvironment } from "./proxy.ts";
 import { isCertificate, noCertificate } from "./tls-files.ts";
 
@@ -19,6 +20,8 @@ export interface ClusterConfigOptions {
   readonly kubeconfigFlag?: string;
   /** Value of `--context`; empty if not set. If set, the ServiceAccount of the Pod is skipped, because it has no contexts. */
   readonly context?: string;
+  /** Values of flags that replace what is configured. With a server, the ServiceAccount of the Pod is skipped, as in kubectl. */
+  readonly overrides?: ConfigOverrides;
   /** Environment variables, also for credential plugins. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Undefined: the user has no home directory. */
@@ -36,9 +39,9 @@ export interface ClusterConfigOptions {
  * @throws ClusterConfigError with one line: the file and the problem.
  */
 export async function loadClusterConfig(options: ClusterConfigOptions): Promise<ClusterConfig> {
-  const { kubeconfigFlag = "", env, homeDir, clock = systemClock, interactive = isatty(0) } = options;
+  const { kubeconfigFlag = "", env, homeDir, clock = systemClock, interactive = isatty(0), overrides = {} } = options;
   const context = options.context || undefined;
-  const surroundings = { context, env, clock, interactive };
+  const surroundings = { context, overrides, env, clock, interactive };
   if (kubeconfigFlag !== "") {
     const config = await loadKubeconfig([kubeconfigFlag], surroundings);
     if (config !== undefined) return config;
@@ -50,11 +53,13 @@ export async function loadClusterConfig(options: ClusterConfigOptions): Promise<
     if (config !== undefined) return config;
     throw new ClusterConfigError(configErrorTexts.variableFilesNotFound(files.join(", ")));
   }
-  const pod = context === undefined ? await inCluster(options, clock) : undefined;
-  if (pod?.config !== undefined) return pod.config;
+  const { server } = overrides;
+  const pod = context === undefined && server === undefined ? await inCluster(options, clock) : undefined;
+  if (pod?.config !== undefined) return overridePod(pod.config, overrides);
   const home = homeFiles(homeDir);
   const config = await loadKubeconfig(home, surroundings);
   if (config !== undefined) return config;
+  if (server !== undefined && context === undefined) return configOfServer(server, surroundings);
   const noFile = home[0] === undefined ? configErrorTexts.noHome : configErrorTexts.noCluster(home[0]);
   throw new ClusterConfigError(pod?.problem ?? noFile);
 }

@@ -9,6 +9,7 @@ export const configErrorTexts = {
     "no cluster configured: $KUBECONFIG is not set, Wave does not run in a Pod, and the user has no home directory; set --kubeconfig FILE",
   noServiceAccount: (folder: string, cause: string) =>
     `cannot read the ServiceAccount of the Pod in ${folder}: ${cause}; set automountServiceAccountToken: true`,
+  groupWithoutUser: "--as-group needs --as, the user to impersonate",
   flagFileNotFound: (file: string) => `--kubeconfig: file ${file} not found`,
   variableFilesNotFound: (files: string) => `$KUBECONFIG: no such file: ${files}`,
   kubeconfigUnreadable: (file: string, cause: string) => `cannot read kubeconfig ${file}: ${cause}`,

@@ -1,4 +1,4 @@
-import type { Section } from "../../lib/yaml-mapping.ts";
+import { Section } from "../../lib/yaml-mapping.ts";
 import { ClusterConfigError } from "../api/errors.ts";
 import type { ClusterConfig } from "./cluster-access.ts";
 import { configErrorTexts } from "./config-error-texts.ts";
@@ -6,6 +6,7 @@ import { readAgain } from "./credentials.ts";
 import type { ExecContext } from "./exec-plugin.ts";
 import { readKubeconfigFile } from "./kubeconfig-file.ts";
 import { userCredentials } from "./kubeconfig-user.ts";
+import { type ConfigOverrides, overrideCluster, overrideUser } from "./overrides.ts";
 import { parseProxyUrl, proxyFromEnvironment } from "./proxy.ts";
 import { readTls } from "./tls-files.ts";
 
@@ -13,6 +14,7 @@ import { readTls } from "./tls-files.ts";
 export interface KubeconfigOptions extends ExecContext {
   /** Undefined: the current context. */
   readonly context: string | undefined;
+  readonly overrides?: ConfigOverrides;
 }
 
 /** Several files, merged: https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/#merging-kubeconfig-files. */
@@ -36,6 +38,18 @@ export async function loadKubeconfig(
 ): Promise<ClusterConfig | undefined> {
   const found = await readSections(files);
   return found.length === 0 ? undefined : clusterOf(merge(found), options);
+}
+
+/** Returns the configuration of a server without a kubeconfig: everything comes from the overrides. */
+export async function configOfServer(server: string, options: KubeconfigOptions): Promise<ClusterConfig> {
+  const mistake = (message: string) => new ClusterConfigError(message);
+  const fields = {
+    "current-context": "none",
+    clusters: [{ name: "none", cluster: { server } }],
+    contexts: [{ name: "none", context: { cluster: "none" } }],
+  };
+  const kubeconfig = merge([new Section(fields, { file: "--server", mistake }, "")]);
+  return { ...(await clusterOf(kubeconfig, options)), source: "--server" };
 }
 
 /** Returns the names of the contexts of files, in their order. Skips files that do not exist. @throws ClusterConfigError if a file is invalid. */
@@ -74,15 +88,18 @@ function merge(sections: readonly Section[]): Kubeconfig {
 async function clusterOf(kubeconfig: Kubeconfig, options: KubeconfigOptions): Promise<ClusterConfig> {
   const { files, contexts, clusters, users } = kubeconfig;
   const name = options.context ?? kubeconfig.currentContext;
+  const { overrides = {} } = options;
+  if (name === undefined && overrides.server !== undefined) return configOfServer(overrides.server, options);
   const choice = contexts.size === 0 ? "the file has no contexts" : `available: ${[...contexts.keys()].join(", ")}`;
   if (name === undefined) {
     throw new ClusterConfigError(configErrorTexts.noContext(files, choice));
   }
   const context = contexts.get(name);
   if (context === undefined) throw new ClusterConfigError(configErrorTexts.contextNotFound(files, name, choice));
-  const cluster = referred(context, "cluster", clusters, files);
-  if (cluster === undefined) throw context.wrong("cluster", "is missing");
-  const user = referred(context, "user", users, files);
+  const ownCluster = referred(context, "cluster", clusters, files);
+  if (ownCluster === undefined) throw context.wrong("cluster", "is missing");
+  const cluster = overrideCluster(ownCluster, overrides);
+  const user = overrideUser(referred(context, "user", users, files) ?? context.of({}, "user"), overrides);
 
   const tls = readAgain(options.clock, () => readTls(cluster, user));
   const { ca } = await tls.current();
