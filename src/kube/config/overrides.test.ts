@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { kubeconfigOf, temporaryFiles } from "../../../test/support/kube/files.ts";
+import { makeCertificates } from "../../../test/support/kube/server.ts";
 import { loadClusterConfig } from "./cluster-config.ts";
 import type { ConfigOverrides } from "./overrides.ts";
 
-const pem = "-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n";
+const pem = makeCertificates().ca;
 const cluster = {
   "certificate-authority-data": Buffer.from(pem).toString("base64"),
   "tls-server-name": "kubernetes.default",
@@ -20,11 +21,12 @@ async function load(overrides: ConfigOverrides, env: Readonly<Record<string, str
 async function used(options: Parameters<typeof loadClusterConfig>[0]) {
   const { server, tls, proxy, credentials, source } = await loadClusterConfig({ interactive: false, ...options });
   const { headers } = await credentials.current();
+  const { ca, serverName: name, insecure } = await tls.current();
   return {
     server: server.href,
-    ca: tls.ca,
-    name: tls.serverName,
-    insecure: tls.insecure,
+    ca,
+    name,
+    insecure,
     proxy: proxy?.href,
     source,
     ...headers,
