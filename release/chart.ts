@@ -7,10 +7,10 @@ import { type Project, root } from "./project.ts";
 
 /**
  * Packs the chart and returns the path of its archive. With a registry, the default values of the chart name the image of this
- * release there by its digest, so a verified chart installs the verified image.
+ * release there by its digest, so a verified chart installs the verified image. The chart also gets the links to the repository.
  */
 export async function packChart(project: Project, image: BuiltImage, registry: string | undefined): Promise<string> {
-  const { name, version, commitTime, out } = project;
+  const { name, version, repository, commitTime, out } = project;
   const stage = join(out, "stage", "chart");
   const folder = join(stage, name);
   await rm(stage, { recursive: true, force: true });
@@ -27,10 +27,21 @@ export async function packChart(project: Project, image: BuiltImage, registry: s
     `  image: ${registry ?? "localhost"}/${name}:${version}`,
     "  platforms: [linux/amd64, linux/arm64]",
   ];
+  const page = (path: string) => `${repository}/blob/v${version}/${path}`;
+  const links = [
+    "- name: Documentation",
+    `  url: ${page("docs/index.md")}`,
+    "- name: Changes",
+    `  url: ${page("CHANGELOG.md")}`,
+  ];
   await edit(join(folder, "Chart.yaml"), [
     [
+      "\nmaintainers:\n",
+      `\nhome: ${repository}\nsources: [${repository}]\nicon: ${repository}/raw/v${version}/site/public/wave.svg\nmaintainers:\n`,
+    ],
+    [
       "\nannotations:\n",
-      `\nannotations:\n${block("artifacthub.io/changes", changes)}${block("artifacthub.io/images", images)}`,
+      `\nannotations:\n${block("artifacthub.io/links", links)}${block("artifacthub.io/changes", changes)}${block("artifacthub.io/images", images)}`,
     ],
   ]);
   const file = join(out, "files", `${name}-${version}.tgz`);

@@ -7,7 +7,8 @@ import { root } from "./project.ts";
 const naming = ["README.md", "docs/*.md", "deploy/chart/Chart.yaml", "deploy/image/Dockerfile"];
 
 /** Where these files name it: as the tag of an image, as the version of the chart, in the name of an archive. */
-const mention = /(?<=\bwave:|\bwave-(?:cli-|npm-)?|\bnewTag: |^(?:appV|v)ersion: |--version )\d+\.\d+\.\d+(?!\.?\d)/gm;
+const mention =
+  /(?<=\bwave:|\bwave-(?:cli-|npm-)?|\bnewTag: |\btag: |\btargetRevision: |\/wave@v|^(?:appV|v)ersion: |--version )\d+\.\d+\.\d+(?!\.?\d)/gm;
 
 /** Returns all versions that the files of the project name, each with its file. */
 export function namedVersions(): readonly { readonly file: string; readonly version: string }[] {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { repository } from "../src/lib/project-address.ts";
 import { run } from "./command.ts";
 
 /** The folder of the repository. */
@@ -27,17 +28,24 @@ export interface Package {
   readonly version: string;
   readonly description: string;
   readonly license: string;
-  readonly repository: string;
 }
 
-/** Returns the package of the project, the only source of its version and of the address of its repository. */
+/** Returns the package of the project, the only source of its version. */
 export function projectPackage(): Package {
   return JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 }
 
-/** Reads the project at its commit. @throws Error if files differ from the commit, because then no commit makes these artifacts. */
+/**
+ * Reads the project at its commit. @throws Error if the project has no address, or if files differ from the commit, because then no commit
+ * makes these artifacts.
+ */
 export async function readProject(): Promise<Project> {
-  const { name, version, description, license, repository } = projectPackage();
+  const { name, version, description, license } = projectPackage();
+  if (repository === undefined) {
+    throw new Error(
+      "the project has no address, which the package of npm and krew need; set it in src/lib/project-address.ts",
+    );
+  }
   const git = (...args: string[]) => run("git", args, { cwd: root });
   const changed = await git("status", "--porcelain");
   if (changed !== "") throw new Error(`some files are not committed; commit them first:\n${changed}`);

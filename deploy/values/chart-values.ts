@@ -135,7 +135,7 @@ const monitoring = section(
     "metrics.prometheusRule.runbooks",
     "",
     optionalUrl,
-    "URL of the page docs/alerts.md for the runbook_url of each alert, for example https://wave.example/docs/alerts. Default: the page in the repository of the chart, at its version.",
+    "URL of your copy of docs/alerts.md, for the runbook_url of each alert. Empty: the page in the repository that a released chart names, otherwise no links.",
   ],
   [
     "metrics.dashboard.enabled",

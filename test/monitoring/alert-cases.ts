@@ -122,7 +122,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       afterMinutes: 5,
       labels: ofJob,
       summary:
-        "Wave in wave has halted the rollouts of 1 configuration changes because workloads failed. Run wave list -A --state held.",
+        "Wave in wave has halted rollouts because workloads failed (halted configuration changes: 1). Run wave list -A --state held.",
     },
     quiet: [{ [`wave_rollouts_halted{${pod}}`]: "0x30" }],
   },
@@ -132,7 +132,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       afterMinutes: 8,
       labels: ofJob,
       summary:
-        "The rollouts of 2 workloads that Wave in wave watches have failed, for example because new containers crash. Run wave list -A --state failed.",
+        "Rollouts that Wave in wave watches have failed (workloads: 2), for example because new containers crash. Run wave list -A --state failed.",
     },
     quiet: [{ [`wave_rollouts_failed{${pod}}`]: "0x20 1 0x30" }],
   },
@@ -164,7 +164,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       afterMinutes: 13,
       labels: { ...ofJob, state: "refused" },
       summary:
-        "Wave in wave cannot write 3 workloads (state refused). Check their Events RolloutFailed and the log of Wave.",
+        "Wave in wave cannot write some workloads (state refused: 3). Check their Events RolloutFailed and the log of Wave.",
     },
     quiet: [
       { [`wave_workloads{${pod},state="refused"}`]: "0 1 1 1 0x30" },

@@ -90,6 +90,15 @@ describe.skipIf(missing !== undefined)("a release in a registry on this machine"
     await command("cosign", "verify-blob-attestation", ...key, ...about, join(files(), "checksums.txt"));
   });
 
+  it("has a chart with links to the repository, also in alerts", async () => {
+    const packed = join(files(), `wave-${newer}.tgz`);
+    const repository = "https://github.com/acme/wave";
+    expect(await command("helm", "show", "chart", packed)).toContain(`home: ${repository}\n`);
+    const values = ["--set", "metrics.prometheusRule.enabled=true"];
+    const link = `runbook_url: ${repository}/blob/v${newer}/docs/alerts.md#wavehasnoleader\n`;
+    expect(await command("helm", "template", "wave", packed, ...values)).toContain(link);
+  });
+
   it("lists the contents of the image for each architecture, signed", async () => {
     const raw = await command("skopeo", "inspect", "--raw", `docker://${target}/wave:${newer}`);
     const index: { manifests: { digest: string; platform: { architecture: string } }[] } = JSON.parse(raw);
@@ -310,7 +319,8 @@ describe.skipIf(missing !== undefined)("a release in a registry on this machine"
       const out = dirname(files(older));
       const { manifests } = JSON.parse(await readFile(join(out, "image/index.json"), "utf8"));
       const image = { folder: join(out, "image"), digest: manifests[0].digest, platforms: [] };
-      const project = { ...projectPackage(), version: older, commit: "", commitTime: 0, out };
+      const repository = "https://github.com/acme/wave";
+      const project = { ...projectPackage(), version: older, repository, commit: "", commitTime: 0, out };
       const pushed = publish(project, image, join(files(older), `wave-${older}.tgz`), target);
       await refuses(pushed, /\/acme\/wave:0\.1\.0 exists with other content/);
     });

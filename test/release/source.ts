@@ -38,6 +38,11 @@ export async function copySource(registry: Registry): Promise<Source> {
   let text = await readFile(dockerfile, "utf8");
   for (const [pattern, base] of bases) text = text.replace(pattern, base);
   await writeFile(dockerfile, text);
+  const address = join(work, "src/lib/project-address.ts");
+  await writeFile(
+    address,
+    (await readFile(address, "utf8")).replace(/ = undefined;/, ' = "https://github.com/acme/wave";'),
+  );
   await git("init", "-q");
   await writeFile(join(work, ".git/info/exclude"), "node_modules\n");
   const commit = async (subject: string) => {
