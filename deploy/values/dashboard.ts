@@ -6,7 +6,7 @@ const datasource = { type: "prometheus", uid: "$datasource" };
 const whole = 24;
 const heights = { stat: 4, timeseries: 8 } as const;
 
-/** Returns the Grafana dashboard as JSON: the rows of panels, each panel as wide as possible. */
+/** Returns the Grafana dashboard as JSON: the rows of panels. */
 export function dashboard(): string {
   const panels: object[] = [];
   let y = 0;
@@ -20,7 +20,7 @@ export function dashboard(): string {
       panels: [],
     });
     y++;
-    const most = inRow[0]?.type === "stat" ? inRow.length : inRow.length % 4 === 0 ? 4 : 3;
+    const most = inRow[0]?.type === "stat" ? 6 : inRow.length % 4 === 0 ? 4 : 3;
     const height = heights[inRow[0]?.type ?? "timeseries"];
     for (const [index, panel] of inRow.entries()) {
       const w = Math.floor(whole / most);

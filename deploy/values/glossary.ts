@@ -306,7 +306,7 @@ export const glossary: readonly GlossaryTerm[] = [
     term: "roll",
     definition:
       "Write a new hash, so that Kubernetes replaces the Pods with the update strategy of the workload. The noun is rollout.",
-    appears: { outcomes: ["roll"], events: ["ConfigChanged"], metrics: ["wave_rollout_duration_seconds"] },
+    appears: { outcomes: ["roll"], events: ["ConfigChanged"], metrics: ["wave_change_to_patch_seconds"] },
   },
   {
     term: "rolled back",

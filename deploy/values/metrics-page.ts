@@ -33,7 +33,7 @@ The chart includes a Grafana [dashboard](#dashboard) (\`metrics.dashboard.enable
 const dashboard = `
 ## Dashboard
 
-This picture shows the dashboard while Wave halts a bad edit. A script draws the picture from the dashboard's queries and the data of a test run.
+This picture shows the dashboard while Wave halts a bad edit.
 
 <picture>
   <source media="(max-width: 600px)" srcset="./pictures/dashboard-phone.svg">

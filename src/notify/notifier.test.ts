@@ -51,6 +51,18 @@ describe("a receiver", () => {
     expect(texts(received).sort()).toEqual(["shop/a", "shop/d", "shop/last"]);
   });
 
+  it("is counted by its name, also beside another receiver of its type", async () => {
+    const [all, dead] = [await startEndpoint(), await startEndpoint([{ status: 404 }])];
+    const { tell, counts } = await startNotifier(
+      { ...everything, url: all.url },
+      { ...everything, name: "dead", url: dead.url },
+    );
+    expect(counts("dead")).toEqual({ sent: 0, failed: 0, dropped: 0 });
+    tell(rolled("web"));
+    await eventually(() => expect(counts("dead")).toEqual({ sent: 0, failed: 1, dropped: 0 }));
+    await eventually(() => expect(counts("all")).toEqual({ sent: 1, failed: 0, dropped: 0 }));
+  });
+
   it("gets only its outcomes and its namespaces", async () => {
     const { url, received } = await startEndpoint();
     const { tell } = await startNotifier({ ...everything, url, outcomes: ["roll"], namespaces: ["shop", "pay"] });

@@ -34,7 +34,9 @@ const drainMs = 1_000;
 
 /** Creates a notifier. It sends nothing before `run`. */
 export function createNotifier({ receivers, metrics, clock, version, ...options }: NotifierOptions): Notifier {
-  const notifications = metrics.counter(notificationMetrics.notifications);
+  const notifications = metrics.counter(notificationMetrics.notifications, {
+    receiver: receivers.map(({ name }) => name),
+  });
   const count: ReceiverOptions["count"] = (receiver, result, by) => notifications.inc({ receiver, result }, by);
   const receiverOptions = { random: Math.random, ...options, clock, count, userAgent: `wave/${version}` };
   const isFirstOfHalt = onePerHalt(clock);

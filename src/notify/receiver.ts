@@ -24,7 +24,7 @@ export interface ReceiverOptions {
   /** Returns numbers in [0, 1). */
   readonly random: () => number;
   readonly userAgent: string;
-  readonly count: (type: ReceiverSettings["type"], result: NotificationResult, by: number) => void;
+  readonly count: (name: string, result: NotificationResult, by: number) => void;
 }
 
 /** Number of notifications that may be sent at once after a quiet time, before the rate limit applies. */
@@ -55,9 +55,9 @@ export class NotificationReceiver {
 
   /** Adds a notification to the backlog if it matches the settings of this receiver. */
   enqueue(notification: Notification): void {
-    const { outcomes, namespaces, type } = this.#settings;
+    const { outcomes, namespaces, name } = this.#settings;
     if (!outcomes.has(notification.outcome) || namespaces?.has(notification.namespace) === false) return;
-    if (this.#backlog.add(notification) !== undefined) this.#options.count(type, "dropped", 1);
+    if (this.#backlog.add(notification) !== undefined) this.#options.count(name, "dropped", 1);
     this.#waker.wake();
   }
 
@@ -81,13 +81,13 @@ export class NotificationReceiver {
     if (notification === undefined) return;
     const unsent = this.#backlog.takeLost();
     const delivery = await this.#deliver(this.#requestOf(notification, unsent), stop, abort);
-    const { type } = this.#settings;
+    const { name } = this.#settings;
     if (delivery.result === "sent") {
       this.#failing = false;
-      return this.#options.count(type, "sent", 1);
+      return this.#options.count(name, "sent", 1);
     }
     for (const lost of [...unsent, { namespace: notification.namespace, count: 1 }]) this.#backlog.countLost(lost);
-    this.#options.count(type, "failed", 1);
+    this.#options.count(name, "failed", 1);
     this.#log(logMessages.notificationLost, { error: delivery.why });
   }
 
@@ -116,8 +116,8 @@ export class NotificationReceiver {
   #dropRest(): void {
     const { size } = this.#backlog;
     if (size === 0) return;
-    this.#options.count(this.#settings.type, "dropped", size);
     const { name } = this.#settings;
+    this.#options.count(name, "dropped", size);
     this.#options.log.warn(logMessages.notificationsUnsent, { receiver: name, count: size });
   }
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { panelRows } from "../../deploy/values/dashboard-panels.ts";
 import { catalogue } from "../../src/telemetry/catalogue.ts";
 import { knownValues, type MetricRow } from "../../src/telemetry/metrics/metric-row.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
@@ -18,12 +19,19 @@ describe("alerts and dashboard", () => {
     const names = Array.from(asked.matchAll(/\bwave_[a-z_]+/g), ([name]) => name.replace(/_(bucket|sum|count)$/, ""));
     expect(names.filter((name) => !rows.has(name))).toEqual([]);
     for (const [, name = "", label = "", values = ""] of asked.matchAll(
-      /(wave_\w+)\{(?:cluster=~"\$cluster",)?(?:namespace=~"\$namespace",)?(\w+)=~?"([^"$]+)"/g,
+      /(wave_\w+)\{(?:cluster=~"\$cluster",)?(?:namespace=~"\$namespace",)?(\w+)(?:=~?|!=)"([^"$]+)"/g,
     )) {
       const known = knownValues(rows.get(name)?.labels[label] ?? "") ?? [];
       for (const value of values.split("|")) expect(known, `${name}{${label}}`).toContain(value);
     }
   });
+});
+
+it("the description of a panel adds to the help of the metric", () => {
+  const helps = Object.values(catalogue).flatMap((each) => Object.values(each).map(({ help }) => help));
+  const described = panelRows.flatMap(({ panels }) => panels.map(({ description }) => description));
+  expect(described.filter((description) => helps.some((help) => help.includes(description)))).toEqual([]);
+  expect(new Set(described).size).toBe(described.length);
 });
 
 describeOnControlPlane("the chart's monitoring", (cluster) => {

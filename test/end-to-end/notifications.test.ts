@@ -59,7 +59,7 @@ describeOnControlPlane("Wave with --notify", (cluster) => {
     await newHash(cluster, ns, "Deployment", "api", first);
     await message('Rollout started: Secret \\"db\\" changed (key \\"password\\").');
     await until("three to be counted", async () =>
-      (await wave.metrics()).includes('wave_notifications_total{receiver="slack",result="sent"} 3\n')
+      (await wave.metrics()).includes('wave_notifications_total{receiver="on-call",result="sent"} 3\n')
         ? true
         : undefined,
     );

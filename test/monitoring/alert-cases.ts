@@ -189,6 +189,22 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       },
     ],
   },
+  WaveNotificationsFail: {
+    fires: {
+      series: {
+        [`wave_notifications_total{${pod},receiver="on-call",result="failed"}`]: "0x3 2x40",
+        [`wave_notifications_total{${pod},receiver="team",result="sent"}`]: "0+1x44",
+      },
+      afterMinutes: 8,
+      labels: { ...ofJob, receiver: "on-call" },
+      summary:
+        "Wave in wave could not send notifications to the receiver on-call in the last 30 minutes. Check the log of Wave.",
+    },
+    quiet: [
+      { [`wave_notifications_total{${pod},receiver="on-call",result="sent"}`]: "0+1x60" },
+      { [`wave_notifications_total{${pod},receiver="on-call",result="failed"}`]: "7x60" },
+    ],
+  },
   WaveWebhookCertificateExpires: {
     fires: {
       series: { [`wave_webhook_certificate_expiration_timestamp_seconds{${pod}}`]: "0x30" },

@@ -1,7 +1,8 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
+import { logMessages } from "../../src/telemetry/logging/log-messages.ts";
 import { chart } from "../deploy/rendered.ts";
 import { alertCases, inOrder } from "./alert-cases.ts";
 import { missingPrometheus, promtool } from "./promtool.ts";
@@ -35,6 +36,26 @@ describe("each alert", () => {
       expect(entry).toMatch(/^\*\*Ends\*\*/m);
     },
   );
+
+  it("has only filters of the log that find a message of Wave", () => {
+    const messages = Object.values(logMessages).map((message) =>
+      typeof message === "string" ? message : (message as (...words: readonly string[]) => string)("", ""),
+    );
+    const filters = globSync("docs/*.md").flatMap((page) =>
+      Array.from(
+        readFileSync(page, "utf8").matchAll(/logs .*\| grep (-i )?(?:"(.*?)"|(\w+))/g),
+        ([, flag, quoted, word]) => ({
+          flags: flag === undefined ? "" : "i",
+          words: (quoted ?? word ?? "").split("\\|"),
+        }),
+      ),
+    );
+    expect(filters.length).toBeGreaterThan(5);
+    const dead = filters.flatMap(({ flags, words }) =>
+      words.filter((word) => !messages.some((message) => new RegExp(word, flags).test(message))),
+    );
+    expect(dead).toEqual([]);
+  });
 
   it("with a case exists", () => {
     expect(Object.keys(alertCases).sort()).toEqual(rules.map(({ alert }) => alert).sort());

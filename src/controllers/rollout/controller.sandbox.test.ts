@@ -654,7 +654,7 @@ describe("the controller", () => {
     expect(shown).toContain('wave_outcomes_total{kind="Deployment",outcome="firstHash"} 1\n');
     expect(shown).toContain('wave_outcomes_total{kind="Deployment",outcome="roll"} 1\n');
     expect(shown).toContain('wave_outcomes_total{kind="DaemonSet",outcome="refused"} 0\n');
-    expect(shown).toContain('wave_rollout_duration_seconds_count{kind="Deployment"} 1\n');
+    expect(shown).toContain('wave_change_to_patch_seconds_count{kind="Deployment"} 1\n');
     expect(shown).toContain('wave_workloads{state="current"} 1\n');
     expect(shown).toContain('wave_workloads{state="waiting"} 0\n');
     expect(shown).toContain("wave_queue_depth 0\n");

@@ -3,9 +3,9 @@ import { counter } from "../metrics/metric-row.ts";
 /** Metrics of the messages to the receivers of `--notify`. A message with several tries has one result. */
 export const notificationMetrics = {
   notifications: counter("wave_notifications_total", {
-    help: "Number of notifications, by the type of the receiver and the result.",
+    help: "Number of notifications, by the receiver and the result.",
     labels: {
-      receiver: ["slack", "teams", "googleChat", "webhook", "cloudEvents"],
+      receiver: "the `name` of each receiver",
       result: {
         sent: "The receiver accepted the message",
         failed: "The receiver rejected the message, or did not accept it after several tries",

@@ -53,7 +53,7 @@ export const workloadMetrics = {
     help: "Number of plans that led to a write, a failed write, or the start of a wait.",
     labels: { kind, outcome: outcomes },
   }),
-  duration: histogram("wave_rollout_duration_seconds", {
+  duration: histogram("wave_change_to_patch_seconds", {
     help: "Time from the arrival of a change to the patch of the workload. It includes rollouts without a hold, and rollouts that were held only for settling, interval, progressing or batch.",
     labels: { kind },
     buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],

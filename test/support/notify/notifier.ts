@@ -40,9 +40,10 @@ export async function startNotifier(...receivers: readonly object[]) {
     await clock.advance(1_000);
     await ended;
   });
-  const counts = () => {
-    const lines = metrics.render().matchAll(/^wave_notifications_total\{receiver="webhook",result="(\w+)"\} (\d+)$/gm);
-    return Object.fromEntries(Array.from(lines, ([, result, count]) => [result, Number(count)]));
+  const counts = (receiver = "all") => {
+    const lines = metrics.render().matchAll(/^wave_notifications_total\{receiver="(.+)",result="(\w+)"\} (\d+)$/gm);
+    const own = lines.filter(([, name]) => name === receiver);
+    return Object.fromEntries(Array.from(own, ([, , result, count]) => [result, Number(count)]));
   };
   const tell = (...events: readonly ObjectEvent[]) => {
     for (const event of events) notifier.recorded(event, "first");

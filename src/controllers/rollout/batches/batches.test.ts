@@ -180,7 +180,7 @@ describe("a change of an object that many workloads read", () => {
     expect(new Set(rolled).size).toBe(40);
     expect(takeMostUnderWay()).toBe(5);
     expect(held("batch")).toBe(0);
-    const { samples = [] } = parseExposition(leader.metrics.render()).get("wave_rollout_duration_seconds") ?? {};
+    const { samples = [] } = parseExposition(leader.metrics.render()).get("wave_change_to_patch_seconds") ?? {};
     const upTo = (le: string) => samples.find(({ labels }) => labels.kind === "Deployment" && labels.le === le)?.value;
     // The first after the settle time, the last after all batches.
     expect([upTo("0.5"), upTo("2.5"), upTo("10"), upTo("300")]).toEqual([0, 1, 1, 40]);

@@ -28,7 +28,7 @@ function start() {
     Number(new RegExp(`wave_outcomes_total\\{.*outcome="${outcome}"\\} (\\d+)`).exec(registry.render())?.[1]);
   const durations = () =>
     ["count", "sum"].map((what) =>
-      Number(new RegExp(`duration_seconds_${what}\\{kind="Deployment"\\} ([\\d.]+)`).exec(registry.render())?.[1]),
+      Number(new RegExp(`patch_seconds_${what}\\{kind="Deployment"\\} ([\\d.]+)`).exec(registry.render())?.[1]),
     );
   const record = newRecord();
   /** One run: report it, and finish the record. */
