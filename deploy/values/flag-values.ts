@@ -2,7 +2,7 @@ import { flagsWithoutEffect } from "../../src/cli/flags/compatibility-flags.ts";
 import type { Flag } from "../../src/cli/flags/flag-types.ts";
 import { runFlags } from "../../src/cli/flags/run-flags.ts";
 import { compatibilities } from "../../src/domain/compatibility/settings.ts";
-import { namespace, optionalDuration, optionalLabel, optionalName } from "./schemas.ts";
+import { address, duration, namespace, optionalLabel, optionalName, selector, window } from "./schemas.ts";
 import type { Json, JsonSchema, Value } from "./value.ts";
 
 /** A flag of `wave run` and its value in the chart. */
@@ -128,9 +128,12 @@ function schemaOf(flag: Flag<unknown>): JsonSchema {
   if (completes !== undefined && typeof completes !== "string") {
     return { enum: [...completes, ...(flag.default === undefined ? [""] : [])] };
   }
-  if (placeholder === "DURATION") return { anyOf: [optionalDuration, { const: 0 }] };
-  if (placeholder === "ADDRESS") return { anyOf: [{ type: "string", pattern: "^(0|.*:[0-9]{1,5})$" }, { const: 0 }] };
+  const zero = flag.parse("0") === undefined ? [] : [{ const: 0 }, { const: "0" }];
+  if (placeholder === "DURATION") return { anyOf: [duration, ...zero] };
+  if (placeholder === "ADDRESS") return { anyOf: [address, ...zero] };
   if (placeholder === "NUMBER") return numberSchema(flag);
+  if (placeholder === "WINDOW") return window;
+  if (placeholder === "SELECTOR") return selector;
   return { type: ["string", "number"] };
 }
 

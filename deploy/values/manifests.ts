@@ -9,7 +9,6 @@ metadata:
   name: wave-system
   labels:
     app.kubernetes.io/name: wave
-    pod-security.kubernetes.io/enforce: restricted
 `;
 
 /** Returns the rendered manifests for users without Helm, by path relative to deploy/. */
@@ -17,8 +16,9 @@ export async function renderedFiles(helm: Helm): Promise<Readonly<Record<string,
   const wave = await rendered(helm);
   const pinned = ["--set", "pinConfig.enabled=true", ...withPolicies];
   return {
-    "wave.yaml": `${head("kubectl apply -f deploy/wave.yaml")}---\n${namespace}${wave}`,
-    "kustomize/base/wave.yaml": head("all namespaces, without webhooks") + wave,
+    "wave.yaml": `${head("kubectl apply -f deploy/wave.yaml")}---\n${namespace}    pod-security.kubernetes.io/enforce: restricted\n${wave}`,
+    // Without the level of Pod Security, because an overlay may name a namespace that others share.
+    "kustomize/base/wave.yaml": `${head("all namespaces, without webhooks")}---\n${namespace}${wave}`,
     "kustomize/webhooks/webhooks.yaml":
       head("additional objects for webhooks") +
       (await rendered(helm, "--set", "webhooks.enabled=true", "-s", "templates/webhooks.yaml")),

@@ -33,6 +33,7 @@ const names: Readonly<Record<PermissionName, string>> = {
   webhook: 'resourceNames: [{{ include "wave.webhook" . | toYaml }}]',
   authority: 'resourceNames: [{{ printf "%s-authority" (include "wave.webhook" .) | toYaml }}]',
   deployment: 'resourceNames: [{{ include "wave.fullname" . | toYaml }}]',
+  uninstallJob: 'resourceNames: [{{ printf "%s-uninstall" (include "wave.fullname" .) | toYaml }}]',
 };
 
 /** Returns templates/_rules.tpl: one template of RBAC rules for each role, from the table of permissions. */

@@ -30,6 +30,7 @@ const names: Readonly<Record<PermissionName, string>> = {
   webhook: "/wave-webhook",
   authority: "/wave-webhook-authority",
   deployment: "/wave",
+  uninstallJob: "/wave-uninstall",
 };
 
 const header = "| role | resource | verbs | reason | only with the value |\n|---|---|---|---|---|\n";

@@ -41,10 +41,44 @@ export const optionalUrl: JsonSchema = { type: "string", pattern: '^(https?://[^
 /** A duration in the form of Prometheus, or an empty text. */
 export const optionalPrometheusDuration: JsonSchema = { type: "string", pattern: "^([0-9]+(ms|[smhdwy]))*$" };
 
+const durationText = "(([0-9]+\\.?[0-9]*|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+";
+
 /** A duration in the form of Go, or an empty text. */
-export const optionalDuration: JsonSchema = {
+export const optionalDuration: JsonSchema = { type: "string", pattern: `^(0|${durationText})?$` };
+
+/** A duration in the form of Go, not 0, or an empty text. */
+export const duration: JsonSchema = { type: "string", pattern: `^(${durationText})?$` };
+
+const port = "([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
+
+/** An address to listen on. */
+export const address: JsonSchema = {
   type: "string",
-  pattern: "^(0|(([0-9]+\\.?[0-9]*|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)?$",
+  pattern: `^(\\[[0-9a-fA-F:.]+\\]|[^\\s:[\\]/]*):${port}$`,
+};
+
+const day = `(${["sun", "mon", "tue", "wed", "thu", "fri", "sat"].map(anyCase).join("|")})`;
+const days = `${day}(-${day})?`;
+const time = "([01][0-9]|2[0-3]):[0-5][0-9]";
+const range = `${days}(,${days})*\\s+${time}-(${time}|24:00)(\\s+[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*)?`;
+
+/** A window, or an empty text. Wave also checks the name of the time zone when it starts. */
+export const window: JsonSchema = { type: "string", pattern: `^\\s*(${range}\\s*(;\\s*(${range}\\s*)?)*)?$` };
+
+const labelName = "[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?";
+const labelKey = `(${labelName}/)?${labelName}`;
+const labelValue = `(${labelName})?`;
+const requirement = [
+  `!?\\s*${labelKey}`,
+  `${labelKey}\\s*(=|==|!=|:)\\s*${labelValue}`,
+  `${labelKey}\\s*(=|==|:)\\s*\\*`,
+  `${labelKey}\\s+(in|notin)\\s*\\(\\s*${labelValue}(\\s*,\\s*${labelValue})*\\s*\\)`,
+].join("|");
+
+/** A label selector as text, or an empty text. */
+export const selector: JsonSchema = {
+  type: "string",
+  pattern: `^\\s*((${requirement})(\\s*,\\s*(${requirement}))*\\s*,?)?\\s*$`,
 };
 
 /** The file of `--notify`. Wave checks everything else when it starts. */
@@ -63,3 +97,8 @@ export const notifyFile: JsonSchema = {
     },
   },
 };
+
+/** Returns a pattern of a word in any case. The patterns of JSON Schema have no flags. */
+function anyCase(word: string): string {
+  return Array.from(word, (letter) => `[${letter.toUpperCase()}${letter}]`).join("");
+}

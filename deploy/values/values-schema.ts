@@ -8,13 +8,13 @@ export function valuesSchema(values: readonly Value[]): string {
 }
 
 function objectOf(tree: Tree, path: string): JsonSchema {
-  const properties = Object.fromEntries([...tree].map(([name, node]) => [name, schemaOf(node, path + name)]));
-  // Helm passes the `global` values of a parent chart to its dependencies, and the switch `enabled`.
+  const properties = Object.fromEntries([...tree].map(([name, node]) => [name, schemaOf(node, `${path}${name}.`)]));
+  // Helm passes the `global` values of a parent chart to its dependencies, and the switch `enabled`. Others may use any name there.
   const fromParent: JsonSchema =
     path === "" ? { enabled: { description: "Switch of a parent chart. No effect here." } } : {};
   return {
     type: "object",
-    ...(path === "global" ? {} : { additionalProperties: false }),
+    ...(path.startsWith("global.") ? {} : { additionalProperties: false }),
     required: [...tree].flatMap(([name, node]) => (isTree(node) ? [name] : [])),
     properties: { ...properties, ...fromParent },
   };

@@ -35,7 +35,14 @@ export type PermissionCondition =
   | "uninstallOwners";
 
 /** The object to which a permission is limited by its name. "namespaces": the watched Namespaces and that of Wave, if there is a list. */
-export type PermissionName = "namespaces" | "lease" | "hashKey" | "webhook" | "authority" | "deployment";
+export type PermissionName =
+  | "namespaces"
+  | "lease"
+  | "hashKey"
+  | "webhook"
+  | "authority"
+  | "deployment"
+  | "uninstallJob";
 
 /** One permission and its reason. */
 export interface PermissionRow {
@@ -211,6 +218,14 @@ export const permissionRows: readonly PermissionRow[] = [
     "deployment",
     "get patch",
     "Wave is scaled to 0, because it would add removed finalizers again",
+    "uninstall",
+  ),
+  named(
+    "uninstall-deployment",
+    "jobs.batch",
+    "uninstallJob",
+    "get",
+    "the hook does nothing if its Job was applied with the other manifests",
     "uninstall",
   ),
   row(

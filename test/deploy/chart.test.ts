@@ -49,6 +49,8 @@ describeOnControlPlane("the chart", (cluster) => {
     ["namespaces={shop,shop}", "/namespaces"],
     ["updateBurst=0", "/updateBurst"],
     ["syncPeriod=5x", "/syncPeriod"],
+    ["window=Mo-Fr 22-4", "/window"],
+    ["networkPolicy.enabled=true,hostNetwork=true", "Set one of them to false"],
     ["crossNamespace=some", "/crossNamespace"],
     ["logLevels=debug", "logLevels"],
     ["extraArgs={update-rate=5}", "/extraArgs/0"],
@@ -76,8 +78,9 @@ describeOnControlPlane("the chart", (cluster) => {
     await expect(rendered(cluster, value)).rejects.toThrow(where);
   });
 
-  it("can be a dependency of another chart, with the switch enabled and other global values", async () => {
-    await expect(rendered(cluster, "enabled=true,global.team=shop")).resolves.not.toEqual([]);
+  it("can be a dependency of another chart, with the switch enabled and any global values", async () => {
+    const global = { team: "shop", rbac: { create: true, pspEnabled: false } };
+    expect(await rendered(cluster, { enabled: true, global })).toEqual(await rendered(cluster));
   });
 
   it.for([

@@ -6,9 +6,13 @@ import { chartValues } from "../../deploy/values/chart-values.ts";
 import { generatedFiles } from "../../deploy/values/generated.ts";
 import { renderedFiles } from "../../deploy/values/manifests.ts";
 import { helm } from "../admission/admitted.ts";
-import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { describeOnControlPlane, describeOnOwnControlPlane } from "../control-plane/suite.ts";
+import { until } from "../control-plane/wave-process.ts";
 import { temporaryFiles } from "../support/kube/files.ts";
-import { chart, deploy, type Manifest, manifestsIn, ofKind, policyApi, rendered } from "./rendered.ts";
+import { chart, deploy, type Manifest, manifestsIn, ofKind, only, policyApi, rendered } from "./rendered.ts";
+
+/** Returns the objects that kustomize builds, without the Namespace, which Helm does not install. */
+const withoutNamespace = (built: string) => manifestsIn(built).filter(({ kind }) => kind !== "Namespace");
 
 const read = (path: string) => readFileSync(join(deploy, path), "utf8");
 
@@ -44,7 +48,7 @@ describeOnControlPlane("the rendered manifests", (cluster) => {
     const withoutHelm = JSON.stringify(await rendered(cluster, ...values), (key, value) =>
       byHelm.includes(key) ? undefined : value,
     );
-    expect(manifestsIn(await cluster.kubectl(["kustomize", folder]))).toEqual(JSON.parse(withoutHelm));
+    expect(withoutNamespace(await cluster.kubectl(["kustomize", folder]))).toEqual(JSON.parse(withoutHelm));
     await cluster.kubectl(["create", "namespace", "wave-system"]).catch((error: Error) => {
       if (!error.message.includes("AlreadyExists")) throw error;
     });
@@ -79,7 +83,7 @@ describeOnControlPlane("the rendered manifests", (cluster) => {
       // Flags have no order.
       const sorted = (manifests: readonly Manifest[]) =>
         JSON.parse(JSON.stringify(manifests), (key, value) => (key === "args" ? value.toSorted() : value));
-      expect(sorted(manifestsIn(await cluster.kubectl(["kustomize", folder])))).toEqual(
+      expect(sorted(withoutNamespace(await cluster.kubectl(["kustomize", folder])))).toEqual(
         sorted(JSON.parse(withoutHelm)),
       );
       const applied = await cluster.kubectl(["apply", "-k", folder, "--dry-run=server"]);
@@ -108,7 +112,21 @@ describeOnControlPlane("the rendered manifests", (cluster) => {
     const built = await cluster.kubectl(["kustomize", folder]);
     expect(built).not.toContain("wave-system");
     expect(built).toContain("image: registry.example/wave:1");
+    expect(only("Namespace", manifestsIn(built)).metadata.name).toBe("elsewhere");
     const [configuration] = ofKind("MutatingWebhookConfiguration", manifestsIn(built));
     expect(configuration).toMatchObject({ webhooks: [{ clientConfig: { service: { namespace: "elsewhere" } } }] });
+  });
+});
+
+describeOnOwnControlPlane("kustomize on a new cluster", (cluster) => {
+  it("creates the namespace and everything in it, and removes all of it", async () => {
+    const folder = join(deploy, "kustomize/webhooks");
+    const applied = await cluster.kubectl(["apply", "-k", folder]);
+    expect(applied).toMatch(/^namespace\/wave-system created\n/);
+    expect(applied).toContain("deployment.apps/wave created\n");
+    await cluster.kubectl(["delete", "-k", folder, "--wait=false"]);
+    const kinds = "mutatingwebhookconfigurations,clusterroles,clusterrolebindings,namespaces";
+    const left = () => cluster.kubectl(["get", kinds, "-l", "app.kubernetes.io/name=wave", "-o", "name"]);
+    await until("nothing of Wave to be left", async () => ((await left()) === "" ? true : undefined));
   });
 });

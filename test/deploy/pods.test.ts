@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
+import { helm } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
-import { chart, deploymentIn, ofKind, rendered } from "./rendered.ts";
+import { chart, deploymentIn, type Manifest, manifestsIn, ofKind, only, rendered } from "./rendered.ts";
 
 const { appVersion } = parse(readFileSync(join(chart, "Chart.yaml"), "utf8"));
 const digest = `sha256:${"a".repeat(64)}`;
@@ -83,6 +84,36 @@ describeOnControlPlane("a Pod of the chart", (cluster) => {
     const addresses = { metricsBindAddress: "[::1]:1", healthProbeBindAddress: 0, webhooks: { bindAddress: ":10250" } };
     expect(await ports(addresses, "webhooks.enabled=true")).toEqual(["metrics 1", "webhook 10250"]);
     expect((await podSpec(addresses)).containers[0]).not.toHaveProperty("readinessProbe");
+  });
+
+  it("uses the network of the node with hostNetwork, with the DNS of the cluster, and upgrades without a free node", async () => {
+    const pods = await podSpec("hostNetwork=true,webhooks.enabled=true");
+    expect(pods).toMatchObject({ hostNetwork: true, dnsPolicy: "ClusterFirstWithHostNet" });
+    expect(await podSpec("hostNetwork=true,dnsPolicy=Default")).toMatchObject({ dnsPolicy: "Default" });
+    const { spec } = deploymentIn(await rendered(cluster, "hostNetwork=true"));
+    expect(spec.strategy).toEqual({ rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } });
+    const fields = Object.keys(await podSpec());
+    expect(fields.filter((field) => ["hostNetwork", "dnsPolicy"].includes(field))).toEqual([]);
+  });
+
+  it("has the labels and annotations for hooks, if a hook runs it", async () => {
+    const hooks = { labels: { mesh: "off" }, annotations: { inject: "no" } };
+    const set = ["--set", "webhooks.enabled=true", "--set-json", `hooks=${JSON.stringify(hooks)}`];
+    const manifests = manifestsIn(
+      await helm(cluster, ["template", "wave", chart, "-n", "wave-system", "--kube-version", "1.30.0", ...set]),
+    );
+    const job = only<Manifest & { spec: { template: Manifest } }>("Job", manifests);
+    for (const { metadata } of [job, job.spec.template, only("Pod", manifests)]) {
+      // With the defaults, which turn off the sidecars of Istio and Linkerd.
+      const labels = { "sidecar.istio.io/inject": "false", ...hooks.labels };
+      expect(metadata).toMatchObject({
+        labels: { ...labels, "app.kubernetes.io/instance": "wave" },
+        annotations: { "linkerd.io/inject": "disabled", ...hooks.annotations },
+      });
+    }
+    // Services and the PodDisruptionBudget select by this label.
+    for (const { metadata } of [job.spec.template, only("Pod", manifests)])
+      expect(metadata.labels).not.toHaveProperty(["app.kubernetes.io/name"]);
   });
 
   it("has the configured ServiceAccount", async () => {

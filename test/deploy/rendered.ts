@@ -28,6 +28,7 @@ export interface Manifest {
 export interface WaveDeployment extends Manifest {
   readonly spec: {
     readonly replicas: number;
+    readonly strategy?: object;
     readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
     readonly template: {
       readonly metadata: Manifest["metadata"];

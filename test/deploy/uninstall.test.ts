@@ -120,22 +120,28 @@ describeOnControlPlane("helm uninstall", () => {
     return { child, ended, output: () => output };
   }
 
+  /** Removes the annotation by which Helm marks the Deployment of a release. */
+  async function withoutRelease() {
+    const deployment = `/apis/apps/v1/namespaces/${release}/deployments/${release}`;
+    await shop.merge(deployment, { metadata: { annotations: { "meta.helm.sh/release-name": null } } });
+  }
+
   const registration = () =>
     cluster.api("GET", `${configurations}/${release}-webhook`).catch((error: unknown) => String(error));
 
-  it("does nothing to a Wave that Helm did not install", async () => {
-    const deployment = `/apis/apps/v1/namespaces/${release}/deployments/${release}`;
-    const name = "meta.helm.sh/release-name";
-    const before = (await cluster.api("GET", deployment)).metadata.annotations?.[name];
-    expect(before).toBe(release);
-    await shop.merge(deployment, { metadata: { annotations: { [name]: null } } });
+  it.for([[], ["--server-side"]])("does nothing if kubectl applied the Job with the manifests, %j", async (flags) => {
+    await withoutRelease();
+    await cluster.kubectl(["apply", ...flags, "-f", "-"], JSON.stringify(job));
     const { ended } = await start(job.spec.template.spec.initContainers[0]);
     expect(await ended).toMatchObject({ code: 1, output: expect.stringContaining("--no-hooks") });
     expect(await registration()).toMatchObject({ kind: "MutatingWebhookConfiguration" });
-    await shop.merge(deployment, { metadata: { annotations: { [name]: before } } });
+    await cluster.kubectl(["delete", "-n", release, "job", hook, "--wait"]);
   });
 
-  it("releases every workload, also if each step is killed and repeated", async () => {
+  it("releases every workload, also without Helm and if each step is killed and repeated", async () => {
+    // As Argo CD does, which renders the chart by `helm template` and creates the objects of a hook.
+    await withoutRelease();
+    await cluster.api("POST", `/apis/batch/v1/namespaces/${release}/jobs`, job);
     const { initContainers, containers } = job.spec.template.spec;
     // Killed as soon as the webhook is gone, before Wave has stopped.
     const stopped = await start(initContainers[0]);

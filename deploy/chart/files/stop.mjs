@@ -1,12 +1,17 @@
-// Run by the hook before `helm uninstall`, in a Pod: removes the webhook and stops Wave. Each step can be repeated.
+// Run by the hook before Helm, Flux or Argo CD remove Wave, in a Pod: removes the webhook and stops Wave. Each step can be repeated.
 import { setTimeout } from "node:timers/promises";
 
-const { DEPLOYMENT, WEBHOOK } = process.env;
+const { JOB, DEPLOYMENT, WEBHOOK } = process.env;
 
 const wave = await request("GET", DEPLOYMENT);
-// `helm template | kubectl apply` creates this Job too. Then Wave must keep running.
-if (wave && !wave.metadata.annotations?.["meta.helm.sh/release-name"]) {
-  console.error("Helm did not install this Wave, so nothing is removed. Render the chart with --no-hooks.");
+// `helm template | kubectl apply` creates this Job too. Then Wave must keep running. Tools that know hooks create the Job and do not apply it,
+// except Helm 4, which marks the objects of a release.
+const isHelms = wave?.metadata.annotations?.["meta.helm.sh/release-name"] !== undefined;
+const writers = isHelms ? [] : ((await request("GET", JOB))?.metadata.managedFields ?? []);
+if (writers.some(({ manager, operation }) => operation === "Apply" || manager?.startsWith("kubectl"))) {
+  console.error(
+    "This Job was applied as a part of the manifests, so nothing is removed. Render the chart with --no-hooks.",
+  );
   process.exit(1);
 }
 if (WEBHOOK) await request("DELETE", WEBHOOK);

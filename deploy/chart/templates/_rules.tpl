@@ -180,6 +180,11 @@
   resources: [deployments]
   resourceNames: [{{ include "wave.fullname" . | toYaml }}]
   verbs: [get, patch]
+# The hook does nothing if its Job was applied with the other manifests.
+- apiGroups: [batch]
+  resources: [jobs]
+  resourceNames: [{{ printf "%s-uninstall" (include "wave.fullname" .) | toYaml }}]
+  verbs: [get]
 {{- end }}
 {{- define "wave.rules.uninstall" -}}
 # Scheduling holds are lifted and finalizers are removed.

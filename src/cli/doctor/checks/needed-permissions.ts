@@ -64,6 +64,8 @@ function nameOf(name: PermissionName, wave: RunningWave): string | undefined {
       return undefined;
     case "deployment":
       return wave.name;
+    case "uninstallJob":
+      return `${wave.name}-uninstall`;
     case "lease":
       return values["leader-election-id"];
     case "hashKey":
