@@ -159,6 +159,9 @@ describeOnControlPlane("helm uninstall", () => {
     await released.ended;
     expect(await (await start(containers[0])).ended).toMatchObject({ code: 0 });
     expect(await schedulers()).toEqual(Array(3).fill("default-scheduler"));
+    // Otherwise a later server-side apply of a scheduler would conflict with a Wave that is gone.
+    const { metadata: written } = await getWorkload(cluster, ns, "Deployment", "app");
+    expect(JSON.stringify(written)).not.toContain("f:schedulerName");
     await until("the ordered Pod to run", async () =>
       (await pod("app-0")).status.phase === "Running" ? true : undefined,
     );

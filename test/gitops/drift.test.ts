@@ -125,6 +125,13 @@ describe.skipIf(missing !== undefined)(`drift${missing === undefined ? "" : ` ($
           await newHash(cluster, schedulingHeldNs, "Deployment", object.metadata.name);
           expect(await differs(cluster, tool, object)).toBe("in sync");
           await revisionsToBe(cluster, schedulingHeldNs, "Deployment", object.metadata.name, 2);
+          // Wave does not keep the scheduler that it restored.
+          const other = deployment(object.metadata.name, { schedulerName: "other" });
+          await apply(
+            tool.apply.filter((flag) => flag !== "--force-conflicts"),
+            other,
+          );
+          expect(await differs(cluster, tool, other)).toBe("in sync");
         }
       },
     );

@@ -1,5 +1,5 @@
 import { workloadPath } from "../../cache/workloads/workload-resource.ts";
-import { hasSchedulingHold } from "../../domain/model/scheduling-hold.ts";
+import { disownScheduler, hasSchedulingHold } from "../../domain/model/scheduling-hold.ts";
 import { toWorkloadIfValid, type Workload, type WorkloadObject, workloadKey } from "../../domain/model/workload.ts";
 import { liftPatch } from "../../domain/patch/workload-patch.ts";
 import { fieldManager } from "../../domain/references/field-managers.ts";
@@ -36,7 +36,10 @@ async function lift({ client, policy }: ReleaseContext, listed: Workload): Promi
   for (let tries = mostTries; tries > 0; tries -= 1) {
     if (workload === undefined || !hasSchedulingHold(workload)) return undefined;
     try {
-      await client.request({ method: "PATCH", path, query: { fieldManager }, body: liftPatch(workload) });
+      const write = { method: "PATCH", path, query: { fieldManager } } as const;
+      const lifted = await client.request<WorkloadObject>({ ...write, body: liftPatch(workload) });
+      const disowning = disownScheduler(listed.row, lifted);
+      if (disowning !== undefined) await client.request({ ...write, body: disowning });
       return undefined;
     } catch (error) {
       const failure = apiFailureOf(error);

@@ -1,6 +1,8 @@
+import type { ObjectMeta } from "#kubernetes";
 import { schedulingDisabled } from "../references/annotations.ts";
-import { annotationPointer, type JsonPatchOperation } from "../syntax/json-patch.ts";
-import type { Workload } from "./workload.ts";
+import { fieldManager, recordManager } from "../references/field-managers.ts";
+import { annotationPointer, type JsonPatch, type JsonPatchOperation, valueAtPointer } from "../syntax/json-patch.ts";
+import type { Workload, WorkloadRow } from "./workload.ts";
 
 /** The schedulerName of a workload with a scheduling hold. No scheduler has this name. */
 export const invalidScheduler = "wave.pusher.com/invalid";
@@ -68,6 +70,31 @@ export function liftSchedulingHold(workload: Workload, before?: Workload): reado
   return [
     ...(isSchedulingHeld(workload) ? [restored] : []),
     ...(workload.schedulerToRestore === undefined ? [] : [{ op: "remove", path: schedulingHoldPath } as const]),
+  ];
+}
+
+/**
+ * Returns the patch by which Wave gives up the ownership of the scheduler that it restored; undefined if it owns none, or if the hold exists.
+ * Otherwise a server-side apply that sets another scheduler would conflict with Wave forever, and one without a scheduler would not remove
+ * it. An apply patch cannot give up what another patch has written, so this patch edits `managedFields`, and fails if they have changed.
+ */
+export function disownScheduler(
+  { template }: Pick<WorkloadRow, "template">,
+  object: { readonly metadata?: ObjectMeta },
+): JsonPatch | undefined {
+  const path = `${template}/spec/schedulerName`;
+  if (valueAtPointer(object, path) === invalidScheduler) return undefined;
+  const field = path.replaceAll("/", "/f:");
+  const entries = object.metadata?.managedFields ?? [];
+  const at = entries.findIndex(
+    ({ manager, fieldsV1 }) =>
+      (manager === fieldManager || manager === recordManager) && valueAtPointer(fieldsV1, field) !== undefined,
+  );
+  if (at < 0) return undefined;
+  const entry = `/metadata/managedFields/${at}`;
+  return [
+    { op: "test", path: `${entry}/manager`, value: entries[at]?.manager },
+    { op: "remove", path: `${entry}/fieldsV1${field}` },
   ];
 }
 
