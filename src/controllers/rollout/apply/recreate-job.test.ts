@@ -16,7 +16,12 @@ const stored = { ...given, spec: { ...given.spec, selector: { matchLabels: { "co
 const hash = { op: "add", path: "/spec/template/metadata", value: { annotations: { hash: "new" } } } as const;
 
 /** Recreates a Job on a server that answers each request except GET with the next of `answers`; undefined: success. */
-async function again(answers: readonly (Error | undefined)[], object: object = stored, generation = 3) {
+async function again(
+  answers: readonly (Error | undefined)[],
+  object: object = stored,
+  generation = 3,
+  ownership?: "keep",
+) {
   const asked: string[] = [];
   const bodies: unknown[] = [];
   const clock = new FakeClock();
@@ -33,7 +38,7 @@ async function again(answers: readonly (Error | undefined)[], object: object = s
   };
   const patch = [{ op: "test", path: "/metadata/generation", value: generation }, hash] as const;
   const leadership = { abort: new AbortController().signal, valid: () => true };
-  const made = recreateJob(client, toWorkload(row, stored as WorkloadObject), patch, leadership, clock, {});
+  const made = recreateJob(client, toWorkload(row, stored as WorkloadObject), patch, leadership, clock, { ownership });
   let result: Awaited<typeof made> | undefined;
   void made.then((settled) => {
     result = settled;
@@ -69,6 +74,17 @@ describe("a recreated Job", () => {
     expect([full.asked, full.result?.type]).toEqual([["POST dry", "POST"], "refused"]);
     const conflict = await again([exists, undefined, failure(409, "Conflict")]);
     expect([conflict.asked, conflict.result?.type]).toEqual([["POST dry", "POST", "DELETE", "DELETE"], "stale"]);
+  });
+
+  it("is deleted with the finalizer of --owner-references, which Wave removes then, and not without this flag", async () => {
+    const owned = { ...stored, metadata: { ...stored.metadata, finalizers: ["wave.pusher.com/finalizer"] } };
+    const deleting = exists;
+    const { asked, result } = await again([exists, undefined, undefined, deleting], owned, 3, "keep");
+    expect(asked.slice(0, 3)).toEqual(["POST dry", "POST", "DELETE"]);
+    expect(result?.type).not.toBe("refused");
+    expect(await again([], owned)).toMatchObject({ asked: [], result: { type: "refused" } });
+    const both = { ...owned, metadata: { ...owned.metadata, finalizers: ["wave.pusher.com/finalizer", "a/b"] } };
+    expect(await again([], both, 3, "keep")).toMatchObject({ asked: [], result: { type: "refused" } });
   });
 
   it("is refused with the names of invalid fields, and without their values", async () => {

@@ -1,9 +1,11 @@
 import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
 import type { DirectiveContext } from "../../../domain/compatibility/directives.ts";
 import { type JobObject, jobReplacement } from "../../../domain/model/job-replacement.ts";
+import { oldFinalizer } from "../../../domain/model/old-finalizer.ts";
 import { type RecordedReplacement, replacementRecord } from "../../../domain/model/replacement-record.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
+import type { ClusterPolicy } from "../../../domain/policy/cluster-policy.ts";
 import { apiFailureOf } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../../kube/api/errors.ts";
@@ -34,7 +36,7 @@ export async function recreateJob(
   patch: JsonPatch,
   leadership: Pick<Leadership, "abort" | "valid">,
   clock: Clock,
-  directiveContext: DirectiveContext,
+  policy: DirectiveContext & Pick<ClusterPolicy, "ownership">,
 ): Promise<WriteResult> {
   const { abort: signal, valid: mayBeSent } = leadership;
   const path = workloadPath(before);
@@ -42,9 +44,11 @@ export async function recreateJob(
   let replacement: RecordedReplacement;
   try {
     const object = await client.request<Job>({ method: "GET", path, signal });
-    if (!passesTests(patch, object)) return { type: "stale", newest: toWorkload(before.row, object, directiveContext) };
+    if (!passesTests(patch, object)) return { type: "stale", newest: toWorkload(before.row, object, policy) };
     const { name, uid, resourceVersion, finalizers = [] } = object.metadata;
-    if (finalizers.length > 0) return refused(refusedTexts.jobWithFinalizers);
+    // With --owner-references, Wave removes its own finalizer when the Job is deleted.
+    const isRemoved = (finalizer: string) => policy.ownership !== undefined && finalizer === oldFinalizer;
+    if (!finalizers.every(isRemoved)) return refused(refusedTexts.jobWithFinalizers);
     replacement = { name, replaces: uid, manifest: jobReplacement(object, patch) };
     try {
       await client.request({ ...create, query: { dryRun: "All" }, body: replacement.manifest, signal, mayBeSent });
@@ -85,7 +89,7 @@ export async function recreateJob(
   // A record that is left is deleted by the next sweep.
   await deleteRecord(client, before.namespace, replacement).catch(() => {});
   if (result.type !== "created") return { type: "gone" };
-  return { type: "written", after: toWorkload(before.row, result.job as Job, directiveContext) };
+  return { type: "written", after: toWorkload(before.row, result.job as Job, policy) };
 }
 
 /** Creates a deleted Job again, also if the leadership is lost: nothing else would until the next leader starts. */
