@@ -1,7 +1,8 @@
-// The controller of held states: notes on a workload, in an annotation, that its rollout has been held or halted for a while, so that
-// GitOps tools can show it. It decides nothing.
+// The controller of held states: notes on a workload, in annotations, that its rollout has been held or halted for a while, so that GitOps
+// tools can show it, and that its rollout has passed, for the next leader. It decides nothing.
 import type { Caches } from "../../cache/caches.ts";
 import { namespaceOf, type Workload } from "../../domain/model/workload.ts";
+import { type JsonPatch, previousPinsPatch } from "../../domain/patch/workload-patch.ts";
 import { policyFor } from "../../domain/policy/cluster-policy.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { stateAnnotation } from "../../domain/references/annotations.ts";
@@ -21,7 +22,7 @@ import {
   type RunObserver,
   type RunObserverOptions,
 } from "../observers/run-observer.ts";
-import { writeAnnotation } from "../observers/write-annotation.ts";
+import { patchAnnotations, writeAnnotation } from "../observers/write-annotation.ts";
 import { type HeldState, heldStateOf } from "./held-state.ts";
 
 /** What {@link createHeldStates} needs. */
@@ -57,6 +58,8 @@ class Notes {
   readonly #workers: Workers;
   readonly #permits: LeaderPermits;
   readonly #notes = new Map<string, Note>();
+  /** The patches of workloads whose rollout has passed. */
+  readonly #passed = new Map<string, JsonPatch>();
 
   constructor(options: HeldStatesOptions & { readonly leadership: Leadership; readonly tokens: TokenBucket }) {
     const { clock, random } = options;
@@ -74,6 +77,10 @@ class Notes {
   }
 
   observe(key: string, { plan, workload }: EndedRun): void {
+    if (plan !== "rolled" && "previousPins" in plan) {
+      this.#passed.set(key, previousPinsPatch(workload, plan.previousPins));
+      this.#workers.add(key, { urgency: "low" });
+    } else this.#passed.delete(key);
     const state = heldStateOf(plan);
     const before = this.#notes.get(key);
     // The cached workload is of the time before the rollout.
@@ -89,6 +96,7 @@ class Notes {
 
   forget(key: string): void {
     this.#notes.delete(key);
+    this.#passed.delete(key);
   }
 
   async run(): Promise<void> {
@@ -96,11 +104,30 @@ class Notes {
   }
 
   async #run(key: string): Promise<Result> {
-    const { caches, clock, policy, log } = this.#options;
-    const note = this.#notes.get(key);
+    const { caches, policy, log } = this.#options;
     const workload = caches.workload(key);
-    if (note === undefined || workload === undefined || workload.deleting) return done;
+    if (workload === undefined || workload.deleting) return done;
     if (rolloutPolicyOf(workload, policyFor(workload, policy)).mode.value === "observe") return done;
+    try {
+      const passed = this.#passed.get(key);
+      if (passed !== undefined) {
+        if (!(await this.#permits.take(key))) return done;
+        this.#passed.delete(key);
+        await patchAnnotations(workload, passed, this.#options);
+      }
+      return await this.#noteState(key, workload);
+    } catch (error) {
+      if (this.#permits.isOver) return done;
+      if (apiFailureOf(error) === undefined) throw error;
+      log.warn(logMessages.stateNotWritten, { workload: key, error: errorText(error) });
+      return { type: "retry", atLeastMs: retryAfterMs(error) };
+    }
+  }
+
+  async #noteState(key: string, workload: Workload): Promise<Result> {
+    const { clock } = this.#options;
+    const note = this.#notes.get(key);
+    if (note === undefined) return done;
     if (workload.state === note.state) {
       if (note.state === undefined) this.#notes.delete(key);
       return done;
@@ -112,14 +139,7 @@ class Notes {
     );
     if (at > now) return { type: "requeueAfter", delayMs: at - now };
     if (!(await this.#permits.take(key))) return done;
-    try {
-      await this.#write(workload, note);
-    } catch (error) {
-      if (this.#permits.isOver) return done;
-      if (apiFailureOf(error) === undefined) throw error;
-      log.warn(logMessages.stateNotWritten, { workload: key, error: errorText(error) });
-      return { type: "retry", atLeastMs: retryAfterMs(error) };
-    }
+    await this.#write(workload, note);
     return { type: "requeueAfter", delayMs: againMs };
   }
 

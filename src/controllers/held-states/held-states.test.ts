@@ -21,9 +21,14 @@ function scene(state?: string) {
   const key = workloadKey(base);
   let stored = { ...base, state };
   const written: unknown[] = [];
+  const patches: unknown[] = [];
   const client = {
     request: async <T>({ body, query }: ApiRequest): Promise<T> => {
       expect(query).toEqual({ fieldManager: "wave-annotations" });
+      if (Array.isArray(body)) {
+        patches.push(body);
+        return {} as T;
+      }
       const { annotations } = (body as { metadata: { annotations: Record<string, string | null> } }).metadata;
       expect(Object.keys(annotations)).toEqual(["wave.pusher.com/state"]);
       const value = annotations["wave.pusher.com/state"];
@@ -52,8 +57,36 @@ function scene(state?: string) {
   const observe = (plan: unknown) =>
     states.observe(key, { workload: stored, plan, changes: undefined, caughtUp: true } as EndedRun);
   const held = (reason: HoldReason) => observe({ outcome: "held", due: { outcome: "roll" }, hold: { reason } });
-  return { clock, written, held, current: () => observe({ outcome: "current" }), rolled: () => observe("rolled") };
+  const passed = (previousPins: string | undefined) => observe({ outcome: "current", previousPins });
+  return {
+    clock,
+    written,
+    patches,
+    passed,
+    held,
+    current: () => observe({ outcome: "current" }),
+    rolled: () => observe("rolled"),
+  };
 }
+
+it("records the previous pins of a rollout that has passed, once, and only if the workload has not changed", async () => {
+  const { clock, patches, passed, rolled, current } = scene();
+  passed("hash page=page-0000000002");
+  await clock.advance(1_000);
+  current();
+  await clock.advance(120_000);
+  expect(patches).toEqual([
+    [
+      { op: "test", path: "/metadata/uid", value: expect.any(String) },
+      { op: "test", path: "/metadata/generation", value: expect.any(Number) },
+      { op: "add", path: "/metadata/annotations/wave.pusher.com~1previous-pins", value: "hash page=page-0000000002" },
+    ],
+  ]);
+  passed(undefined);
+  rolled();
+  await clock.advance(120_000);
+  expect(patches).toHaveLength(1);
+});
 
 describe("the state of a held workload", () => {
   it("is written once after 30 seconds, and removed when the rollout is not held any more", async () => {

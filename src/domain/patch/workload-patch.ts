@@ -195,6 +195,11 @@ export function rejectPatch(workload: Workload, rejected: string | undefined): J
   ]);
 }
 
+/** Returns the patch of the annotation of previous pins, without new Pods. It fails if the workload has changed. */
+export function previousPinsPatch(workload: Workload, previous: string | undefined): JsonPatch {
+  return patchOfKind(workload.row, [...testIdentity(workload), ...setPrevious(workload, previous)]);
+}
+
 /** Returns the patch that lifts a scheduling hold whatever the plan is. It fails if the workload has changed. */
 export function liftPatch(workload: Workload): JsonPatch {
   return patchOfKind(workload.row, liftOperations(workload));

@@ -13,7 +13,7 @@ export function returnsOnFailure(workload: Workload, policy: Policy): boolean {
   return isPinned(workload, policy) && rolloutPolicyOf(workload, policy).onFailure.value === "return";
 }
 
-/** Returns the pins before the last rollout; undefined if they are unknown, or malformed, or those of another rollout. */
+/** Returns the pins to return to if the last rollout fails: its own pins if it has passed; undefined if they are unknown, or malformed, or those of another rollout. */
 export function pinsBeforeRollout({ previousPins = "", recordedHash }: Workload): string | undefined {
   const [hash, pins = "", ...rest] = previousPins.split(" ");
   return hash === recordedHash && rest.length === 0 && parsePins(pins) !== undefined ? pins : undefined;
@@ -30,7 +30,10 @@ export function previousPinsAfter(
 ): string | undefined {
   if (!returnsOnFailure(workload, policy)) return undefined;
   const good = isComplete(workload) ? workload.pinned : pinsBeforeRollout(workload);
-  if (good === undefined || good === pinned || good.length > maxPreviousLength || parsePins(good) === undefined)
-    return undefined;
-  return `${hash} ${good}`;
+  return good === pinned ? undefined : previousPinsOf(hash, good);
+}
+
+/** Returns the annotation by which a workload with this hash returns to these pins; undefined if they are malformed or too long. */
+export function previousPinsOf(hash: string | undefined, pinned = ""): string | undefined {
+  return pinned.length > maxPreviousLength || parsePins(pinned) === undefined ? undefined : `${hash} ${pinned}`;
 }

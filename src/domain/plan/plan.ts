@@ -5,7 +5,7 @@ import type { Lookup } from "../config/view-of-references.ts";
 import { oldFinalizerWarning } from "../model/old-finalizer.ts";
 import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
-import type { Hold } from "../outcomes/hold.ts";
+import type { Hold, HoldReason } from "../outcomes/hold.ts";
 import { type BatchCandidate, type Decision, type DueDecision, type Held, isDue } from "../outcomes/outcomes.ts";
 import { batchedChanges, rolledIncompleteBy } from "../pacing/batch-hold.ts";
 import { replacesPods } from "../pacing/due.ts";
@@ -37,7 +37,11 @@ export type RolloutPlan = (Decision | Held) & PlanTexts;
 export type DuePlan = Decision & PlanTexts;
 
 /** A rollout that must be completed by {@link withBatchHold}. */
-export type CandidatePlan = BatchCandidate & PlanTexts;
+export type CandidatePlan = BatchCandidate &
+  PlanTexts & {
+    /** The return to earlier pins that happens if the batches halt the change; absent: none. */
+    readonly ifHalted?: RolloutPlan;
+  };
 
 /** The texts of a plan, for people. */
 export interface PlanTexts {
@@ -46,6 +50,8 @@ export interface PlanTexts {
   readonly warnings: readonly Warning[];
   /** When time alone may change the plan, apart from a hold, in milliseconds since the epoch; absent: never. */
   readonly checkAt?: number;
+  /** The annotation of previous pins to write beside the plan, because the last rollout has passed: undefined removes it. Absent: no write. */
+  readonly previousPins?: string | undefined;
 }
 
 /**
@@ -96,25 +102,30 @@ export function planRollout(
   const plan = pinWarnings.length === 0 ? checked : { ...checked, warnings };
   if (moment === undefined) return plan;
   const planned = isDue(plan) ? planAt(moment, plan, workload, lookup, policy) : plan;
-  if (workload.previousPins === undefined || !mayReturn(planned)) return planned;
+  if (workload.previousPins === undefined || isDecided(planned)) return planned;
   const returned = planReturn(workload, live, policy, previous, moment);
   switch (returned.type) {
     case "none":
       return planned;
     case "later":
       return { ...planned, checkAt: returned.at };
+    case "passed":
+      return { ...planned, previousPins: returned.previousPins };
     case "impossible":
       return { ...planned, warnings: [...planned.warnings, returned.warning] };
-    case "now":
-      return returnAt(moment, returned.plan, workload, lookup, policy);
+    case "now": {
+      const plan = returnAt(moment, returned.plan, workload, lookup, policy);
+      return planned.outcome === "candidate" ? { ...planned, ifHalted: plan } : plan;
+    }
   }
 }
 
-/** Reports whether nothing rolls the workload forward soon, so that it returns if its last rollout failed. */
-function mayReturn(plan: RolloutPlan | CandidatePlan): plan is RolloutPlan {
-  if (plan.outcome === "held") return ["hold", "approval", "window"].includes(plan.hold.reason);
-  return plan.outcome === "current" || plan.outcome === "waiting";
+/** Reports whether the workload does not return if its last rollout failed: Wave ignores it, or a newer edit is rolled soon. */
+function isDecided(plan: RolloutPlan | CandidatePlan): boolean {
+  return isDue(plan) || plan.outcome === "ignore" || (plan.outcome === "held" && rollsSoon.includes(plan.hold.reason));
 }
+
+const rollsSoon: readonly HoldReason[] = ["settling", "progressing"];
 
 /** Applies to a return the holds that a person wants for every rollout. A return waits for nothing else. */
 function returnAt(
@@ -131,13 +142,15 @@ function returnAt(
 
 /** Completes a candidate: `hold` is the hold of the batches of its changes, undefined if all of them admit it. */
 export function withBatchHold(
-  { due, isRequested, closesAt, reason, warnings }: CandidatePlan,
+  { due, isRequested, closesAt, ifHalted, changed: _changed, ...texts }: CandidatePlan,
   hold: Hold | undefined,
 ): RolloutPlan {
+  const { reason, warnings } = texts;
   // A person may let a workload roll before the others, but not after a failure: for that there is `wave resume`.
   if (hold === undefined || (isRequested && hold.reason === "batch")) return { ...due, reason, warnings };
+  if (hold.reason === "halted" && ifHalted !== undefined) return ifHalted;
   const held = closesAt === undefined ? hold : { ...hold, closesAt };
-  return { outcome: "held", due, hold: held, reason, warnings };
+  return { ...texts, outcome: "held", due, hold: held };
 }
 
 /** Applies the holds to a due write. */

@@ -14,7 +14,7 @@ import type { Moment } from "../pacing/moment.ts";
 import { maxPreviousLength, previousPinsAfter } from "../pinning/previous-pins.ts";
 import { rejectionDigest } from "../pinning/rejections.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
-import { planRollout } from "./plan.ts";
+import { planRollout, withBatchHold } from "./plan.ts";
 
 const now = Date.UTC(2026, 0, 1, 12);
 const policy = { ...defaultPolicy, pinConfig: true, pacing: unpaced };
@@ -75,6 +75,29 @@ describe("a rollout that failed", () => {
     expect(planned(failed()).outcome).toBe("roll");
   });
 
+  it("returns however old it is, because a process that was killed has recorded no pass", () => {
+    expect(planned(failed(), lookup, moment({ now: now + 86_400_000, advancedAt: now + 80_000_000 }))).toHaveProperty(
+      "returns",
+    );
+  });
+
+  it("returns at once if the batches halt a newer edit, and not while other workloads roll first", () => {
+    const live = lookupOf(configMap("page", { a: "3" }), copyOf("1"), copyOf("2"));
+    const batched = { ...policy, pacing: { ...unpaced, maxConcurrent: 1, canarySize: 1, haltAfterFailures: 1 } };
+    const plan = planRollout(failed(), live, batched, undefined, moment());
+    if (plan.outcome !== "candidate") throw new Error(plan.outcome);
+    const hold = (reason: "batch" | "halted") => ({ reason, message: "", until: undefined, warning: false });
+    expect(withBatchHold(plan, hold("halted"))).toMatchObject({ outcome: "roll", returns: { names: ["page"] } });
+    expect(withBatchHold(plan, hold("batch"))).toMatchObject({ outcome: "held", hold: { reason: "batch" } });
+    expect(withBatchHold(plan, undefined)).toMatchObject({ outcome: "roll", hash: hashOf("3") });
+  });
+
+  it("returns while a minimum interval holds a newer edit", () => {
+    const live = lookupOf(configMap("page", { a: "3" }), copyOf("1"), copyOf("2"));
+    const plan = planned(failed({}, { "wave.pusher.com/min-interval": "24h" }), live);
+    expect(plan).toMatchObject({ outcome: "roll", hash: hashOf("1"), returns: { names: ["page"] } });
+  });
+
   it("is current again after the return", () => {
     const of = workload({
       pod,
@@ -92,7 +115,6 @@ describe("a rollout that failed", () => {
     ["was complete for the soak time", failed(), { completeMs: 1 }],
     ["replaces no Pod", failed({ progress: { state: "idle" } }), {}],
     ["was a rollout of another client", failed({ templateEditedAt: now / 1000 }), {}],
-    ["is older than twice its deadline: a Pod may be lost since", failed(), { now: now + 600_001 }],
     ["was resumed", failed({}, { "wave.pusher.com/resumed": new Date(now).toISOString() }), {}],
     ["is to halt", failed({}, { "wave.pusher.com/on-failure": "halt" }), {}],
     ["has no pins any more", failed({ pinned: undefined }), {}],
@@ -133,6 +155,36 @@ describe("a rollout that failed", () => {
   it("reports that it cannot return if a copy is gone", () => {
     const plan = planned(failed(), lookupOf(configMap("page", { a: "2" }), copyOf("2")));
     expect(plan).toMatchObject({ outcome: "current", warnings: [{ message: /cannot return/ }] });
+  });
+});
+
+describe("a rollout that was complete", () => {
+  const soaked = { ...policy, pacing: { ...unpaced, soakMs: 10_000 } };
+  const complete = { progress: { state: "complete", since: undefined } } as const;
+  const at = (change: Partial<Moment>, of = failed(complete)) =>
+    planRollout(of, lookup, soaked, undefined, moment(change));
+  const own = `${hashOf("2")} page=page-0000000002`;
+
+  it("has passed after the soak time, and not while Wave reads the restarts of its containers", () => {
+    expect(at({ progressSince: now - 9_999 })).toMatchObject({ outcome: "current", checkAt: now + 1 });
+    expect(at({ progressSince: now - 10_000 })).toMatchObject({ outcome: "current", previousPins: own });
+    const early = { now: now - 1, progressSince: now - 100_000 };
+    expect(at(early)).toMatchObject({ checkAt: now });
+    expect(at({ progressSince: now - 100_000, restarts: true })).toHaveProperty("returns");
+  });
+
+  it("has passed, and does not return if it loses a Pod later, whichever process sees that", () => {
+    expect(at({ completeMs: 10_000 }, failed())).toMatchObject({ outcome: "current", previousPins: own });
+    const passed = failed({}, { "wave.pusher.com/previous-pins": own });
+    expect(at({}, passed)).not.toHaveProperty("returns");
+    expect(at({}, passed)).not.toHaveProperty("previousPins");
+  });
+
+  it("returns nowhere after it has passed with pins that are too long", () => {
+    const source = "x".repeat(230);
+    const pins = Array.from({ length: 40 }, (_, i) => `${source}${i}=${source}${i}-0000000001`).join(",");
+    const plan = at({ completeMs: 10_000 }, failed({ pinned: pins }));
+    expect(plan).toHaveProperty("previousPins", undefined);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { ConfigView } from "../config/hash.ts";
 import type { Lookup } from "../config/view-of-references.ts";
+import { isComplete } from "../model/progress.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Decision, ExplainedDecision, PinsReturn } from "../outcomes/outcomes.ts";
 import { hasSoaked } from "../pacing/has-soaked.ts";
@@ -10,7 +11,7 @@ import { resumedSince } from "../pacing/stage.ts";
 import { isPinned, readAsCopy } from "../pinning/pin-request.ts";
 import { formatConfigMaps, pinTexts } from "../pinning/pin-texts.ts";
 import { pinnedLookup } from "../pinning/pinned-lookup.ts";
-import { pinsBeforeRollout, returnsOnFailure } from "../pinning/previous-pins.ts";
+import { pinsBeforeRollout, previousPinsOf, returnsOnFailure } from "../pinning/previous-pins.ts";
 import { formatRejected, parseRejected, rejectionDigest } from "../pinning/rejections.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -27,8 +28,10 @@ export type ReturningRoll = Extract<Decision, { readonly outcome: "roll" }> &
 /** Whether a workload returns to the pins before its last rollout. */
 export type ReturnPlan =
   | { readonly type: "none" }
-  /** The rollout is in progress, and fails at this time, in milliseconds since the epoch, if it is not complete by then. */
+  /** The rollout has neither passed nor failed. It must be planned again at this time, in milliseconds since the epoch. */
   | { readonly type: "later"; readonly at: number }
+  /** The rollout has passed, which a later process cannot see. `previousPins` is the annotation with which the workload does not return. */
+  | { readonly type: "passed"; readonly previousPins: string | undefined }
   /** The rollout failed, and the copies to return to cannot be used. */
   | { readonly type: "impossible"; readonly warning: Warning }
   | { readonly type: "now"; readonly plan: ReturningRoll };
@@ -45,12 +48,15 @@ export function planReturn(
   moment: Moment,
 ): ReturnPlan {
   const pinned = pinsBeforeRollout(workload);
-  if (pinned === undefined || workload.pinned === undefined || !returnsOnFailure(workload, policy)) return none;
+  if (pinned === undefined || pinned === workload.pinned) return none;
+  if (workload.pinned === undefined || !returnsOnFailure(workload, policy)) return none;
+  const end = endOfRollout(workload, policy, moment);
+  if (end === undefined) return none;
+  if (end.at > moment.now) return Number.isFinite(end.at) ? { type: "later", at: end.at } : none;
+  if (end.type === "passed")
+    return { type: "passed", previousPins: previousPinsOf(workload.recordedHash, workload.pinned) };
   // A rollout of another client may have failed for another reason than the configuration.
   if (workload.templateEditedAt > workload.rolledAt) return none;
-  const at = failedAt(workload, policy, moment);
-  if (at === undefined) return none;
-  if (at > moment.now) return Number.isFinite(at) ? { type: "later", at } : none;
   const canBeRead = readAsCopy(workload, live, policy);
   const before = pinnedLookup({ ...workload, pinned }, live, canBeRead);
   if (before.unusable.length > 0) {
@@ -75,22 +81,28 @@ export function returnMistakes(workload: Workload, policy: Policy): readonly War
 const none: ReturnPlan = { type: "none" };
 
 /**
- * Returns when the last rollout failed or fails, in milliseconds since the epoch; 0 if its containers restart again and again;
- * undefined if it was complete, if a person resumed it, or if it is so old that a lost Pod may look like a failed rollout.
+ * Returns when the last rollout passes or fails, in milliseconds since the epoch; 0 if it failed already, undefined if it replaces no Pod or
+ * a person resumed it. A rollout that was complete passes when Wave no longer reads whether its containers restart again and again.
  */
-function failedAt(workload: Workload, policy: Policy, moment: Moment): number | undefined {
+function endOfRollout(
+  workload: Workload,
+  policy: Policy,
+  moment: Moment,
+): { readonly type: "passed" | "failed"; readonly at: number } | undefined {
   const { progress } = workload;
   const rolledAt = lastRolloutAt(workload, moment);
   if (rolledAt === undefined || progress.state === "idle") return undefined;
   const flags = policy.pacing ?? unpaced;
-  const isResumed = resumedSince(rolloutPolicyOf(workload, policy).resumedAt, rolledAt, moment.now);
-  if (moment.restarts && !isResumed) return 0;
-  if (progress.state === "complete" || isResumed || hasSoaked(moment.completeMs ?? 0, flags.soakMs)) return undefined;
-  // A process that started later does not know whether the rollout was complete before it lost a Pod.
-  const isUnknown = moment.lastWrite?.hash !== workload.recordedHash;
-  const isOld = moment.now > rolledAt + 2 * flags.rolloutTimeoutMs;
-  if (progress.state === "progressing" && (progress.wasComplete || (isUnknown && isOld))) return undefined;
-  return rolloutDeadline(progress, Math.max(rolledAt, moment.advancedAt ?? 0), flags);
+  if (resumedSince(rolloutPolicyOf(workload, policy).resumedAt, rolledAt, moment.now)) return undefined;
+  if (moment.restarts) return { type: "failed", at: 0 };
+  const watchedUntil = rolledAt + flags.rolloutTimeoutMs;
+  if (hasSoaked(moment.completeMs ?? 0, flags.soakMs)) return { type: "passed", at: watchedUntil };
+  if (progress.state === "complete" || isComplete(workload)) {
+    const soakedAt = moment.progressSince + Math.max(1, flags.soakMs);
+    return { type: "passed", at: Math.max(watchedUntil, soakedAt) };
+  }
+  const lastProgress = Math.max(rolledAt, moment.advancedAt ?? 0);
+  return { type: "failed", at: rolloutDeadline(progress, lastProgress, flags) };
 }
 
 /** Returns where a workload returns to; undefined if all earlier content is that of the failed rollout. */
