@@ -46,6 +46,9 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
   copiesNotSwept: [
     "grant the [permissions](security.md#permissions) for `pinConfig.enabled`. Until then Wave deletes no copy there",
   ],
+  copyNotWritten: [
+    "an admission policy denies the write: exclude the label `wave.pusher.com/pinned-copy`. Wave does not delete such a copy",
+  ],
   copyLost: [
     "another client deleted the copy, and new Pods cannot start: restore the content, or restart the workload",
   ],

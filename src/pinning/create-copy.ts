@@ -7,16 +7,11 @@ import type { PinSource } from "../domain/pinning/pin-request.ts";
 import { copyOf, editedBy, pinnedCopyLabel } from "../domain/references/annotations.ts";
 import { contentEditedBy, fieldManager } from "../domain/references/field-managers.ts";
 import { quoted } from "../domain/syntax/wording.ts";
-import { type ApiFailure, apiFailureOf } from "../kube/api/api-failure.ts";
-import type { ApiError } from "../kube/api/errors.ts";
+import { refusalOf } from "../kube/api/api-failure.ts";
+import { isAlreadyExists } from "../kube/api/errors.ts";
 import { resourcePath, resources } from "../kube/api/resources.ts";
+import { type Refused, refused, refusedWrite } from "./refused.ts";
 import { existingCopy, isCopyWith, limitsOf, ownerOf, type StoreCopiesOptions } from "./use-copy.ts";
-
-/** A copy cannot be stored: one clause without a final period. */
-export interface Refused {
-  readonly type: "refused";
-  readonly why: string;
-}
 
 /** What {@link createCopy} needs. */
 export interface CreateCopyOptions extends StoreCopiesOptions {
@@ -54,21 +49,11 @@ export async function createCopy(
       if (isCopyWith(created, content)) return copy;
       return refused(`the stored copy ${quoted(copy)} differs from ConfigMap ${quoted(name)}`);
     } catch (error) {
-      const failure = apiFailureOf(error);
-      switch (failure?.type) {
-        case "alreadyExists": {
-          const found = await existingCopy(workload, { namespace, name }, content, options);
-          if (found !== undefined) return found;
-          continue;
-        }
-        case "forbidden":
-        case "invalid":
-        case "badRequest":
-        case "deniedByAdmission":
-          return refused(`a copy of ConfigMap ${quoted(name)} cannot be stored: ${refusal(failure)}`);
-        default:
-          throw error;
-      }
+      const refusal = refusalOf(error);
+      if (refusal !== undefined) return refusedWrite(`a copy of ConfigMap ${quoted(name)} cannot be stored`, refusal);
+      if (!isAlreadyExists(error)) throw error;
+      const found = await existingCopy(workload, { namespace, name }, content, options);
+      if (found !== undefined) return found;
     }
   }
   return refused(`other objects have the names of the copies of ConfigMap ${quoted(name)}`);
@@ -108,16 +93,4 @@ export function copyObject(
 export function editorOf(from: ConfigMap | undefined): string | undefined {
   const { metadata = {} } = from ?? {};
   return metadata.labels?.[pinnedCopyLabel] === "true" ? metadata.annotations?.[editedBy] : contentEditedBy(metadata);
-}
-
-function refused(why: string): Refused {
-  return { type: "refused", why };
-}
-
-/** Returns why a copy was refused. Of the message, only a quota is quoted: the text of an admission plugin may contain values. */
-function refusal({ type, error }: { readonly type: ApiFailure["type"]; readonly error: ApiError }): string {
-  const { reason, status, serverMessage } = error;
-  const quota = /exceeded quota: [^"\n]*/.exec(serverMessage)?.[0];
-  if (type === "forbidden" && quota !== undefined) return quota.trim();
-  return reason === "" ? `status ${status}` : `${reason} (${status})`;
 }

@@ -9,7 +9,7 @@ import { type CopySize, copyLimits } from "../domain/pinning/collect.ts";
 import { pinSources } from "../domain/pinning/pin-request.ts";
 import { formatPins, parsePins } from "../domain/pinning/pins.ts";
 import { planRollout } from "../domain/plan/plan.ts";
-import { editedBy } from "../domain/references/annotations.ts";
+import { editedBy, unusedSince } from "../domain/references/annotations.ts";
 import { ApiError } from "../kube/api/errors.ts";
 import type { ApiRequest } from "../kube/http/api-request.ts";
 import { storeCopies } from "./store-copies.ts";
@@ -235,6 +235,36 @@ describe("storeCopies of content that is not live", () => {
     expect(name).not.toBe(before);
     for (const each of [before, name])
       expect((await stored(each)).metadata?.annotations).toMatchObject({ [editedBy]: "kubectl-edit" });
+  });
+});
+
+describe("storeCopies of a copy that is marked as unused, and that a policy does not let Wave change", () => {
+  /** Returns pins whose copy is marked. */
+  async function marked() {
+    await put("page", { a: "1" });
+    const pins = pinsOf(await store(web({ page: "a" })));
+    const path = `${configMaps}/${pins.get("page")}`;
+    const body = { metadata: { annotations: { [unusedSince]: "2026-01-01T00:00:00Z" } } };
+    await direct().request({ method: "PATCH", path, contentType: "application/merge-patch+json", body });
+    await synchronize();
+    const denied =
+      "configmaps \"x\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p' denied request: s3cret";
+    refuse = ({ method }) => (method === "PATCH" ? apiError(422, "Invalid", denied) : undefined);
+    return pins;
+  }
+
+  it("pins nothing, because the collector may delete the copy before a pod template names it", async () => {
+    const copy = (await marked()).get("page");
+    expect(await store(web({ page: "a" }))).toEqual({
+      type: "unpinned",
+      pinned: undefined,
+      message: `Not pinned: the stored copy "${copy}" cannot be used: Invalid (422). New Pods read live configuration.`,
+    });
+  });
+
+  it("keeps the copy that the pod template names, which the collector does not delete", async () => {
+    const pins = await marked();
+    expect(pinsOf(await store(web({ page: "a" }, { pinned: formatPins(pins) })))).toEqual(pins);
   });
 });
 

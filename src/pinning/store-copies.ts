@@ -7,7 +7,8 @@ import { wholeContent } from "../domain/pinning/copy-content.ts";
 import { contentOf, type PinSource } from "../domain/pinning/pin-request.ts";
 import { pinTexts } from "../domain/pinning/pin-texts.ts";
 import { formatPins, maxPinnedLength, type Pins, parsePins } from "../domain/pinning/pins.ts";
-import { type CreateCopyOptions, createCopy, type Refused } from "./create-copy.ts";
+import { type CreateCopyOptions, createCopy } from "./create-copy.ts";
+import type { Refused } from "./refused.ts";
 import { existingCopy, readConfigMap, type StoreCopiesOptions, useCopy } from "./use-copy.ts";
 
 /** How storing ended. */
@@ -86,8 +87,9 @@ async function currentCopy(
   const cached = options.lookup("ConfigMap", namespace, current);
   if (cached?.isCopy !== true || contentOf(source, cached) === undefined) return undefined;
   const used = await useCopy(workload, { namespace, name: current }, wholeContent(cached), options);
-  if (used === "used") return current;
-  return used === "absent" ? undefined : used;
+  if (used === "absent") return undefined;
+  // The pod template or a revision names the copy, so that the collector does not delete it, whatever its mark is.
+  return used === "used" || "type" in used ? current : used;
 }
 
 /** Returns the result if a copy cannot be stored. */

@@ -7,11 +7,13 @@ import { type CopyContent, copyName, wholeContent } from "../domain/pinning/copy
 import type { PinSource } from "../domain/pinning/pin-request.ts";
 import { pinnedCopyLabel, unusedSince } from "../domain/references/annotations.ts";
 import { fieldManager } from "../domain/references/field-managers.ts";
-import { apiFailureOf } from "../kube/api/api-failure.ts";
-import type { ApiError } from "../kube/api/errors.ts";
+import { quoted } from "../domain/syntax/wording.ts";
+import { apiFailureOf, refusalOf } from "../kube/api/api-failure.ts";
+import { ApiError } from "../kube/api/errors.ts";
 import { resourcePath, resources } from "../kube/api/resources.ts";
 import type { ApiClient } from "../kube/http/client.ts";
 import { getIfExists } from "../kube/reads/get-if-exists.ts";
+import { type Refused, refusedWrite } from "./refused.ts";
 
 /** What {@link storeCopies} needs. */
 export interface StoreCopiesOptions {
@@ -26,18 +28,19 @@ export interface StoreCopiesOptions {
   readonly mayBeSent?: () => boolean;
 }
 
-/** Returns the name of a stored copy with this content, which the workload may use; undefined if there is none. */
+/** Returns the name of a stored copy with this content; undefined if there is none, {@link Refused} if the workload may not use it. */
 export async function existingCopy(
   workload: Workload,
   { namespace, name }: Pick<PinSource, "namespace" | "name">,
   content: CopyContent,
   options: StoreCopiesOptions,
-): Promise<string | undefined> {
+): Promise<string | Refused | undefined> {
   for (const digits of [10, 20] as const) {
     const copy = copyName(name, content, digits);
     const used = await useCopy(workload, { namespace, name: copy }, content, options);
     if (used === "used") return copy;
     if (used === "absent") return undefined;
+    if ("type" in used) return used;
   }
   return undefined;
 }
@@ -45,20 +48,23 @@ export async function existingCopy(
 /** How many times a copy is read again that other workloads take into use at the same time. */
 const maxConflicts = 10;
 
-/** Takes a copy with this content into use. Returns the object if it is not such a copy. Throws the last conflict if there are too many. */
+/**
+ * Takes a copy with this content into use. Returns the object if it is not such a copy, and {@link Refused} if its mark cannot be removed. Throws
+ * the last conflict if there are too many.
+ */
 export async function useCopy(
   workload: Workload,
   copy: Pick<PinSource, "namespace" | "name">,
   content: CopyContent,
   options: StoreCopiesOptions,
-): Promise<"used" | "absent" | ConfigMap> {
+): Promise<"used" | "absent" | Refused | ConfigMap> {
   for (let tries = 1; ; tries++) {
     const stored = await readConfigMap(copy.namespace, copy.name, options);
     if (stored === undefined) return "absent";
     if (!isCopyWith(stored, content) || !(await isKept(stored, options))) return stored;
-    const conflict = await takeIntoUse(workload, stored, options);
-    if (conflict === undefined) return "used";
-    if (tries === maxConflicts) throw conflict;
+    const taken = await takeIntoUse(workload, stored, options);
+    if (!(taken instanceof ApiError)) return taken;
+    if (tries === maxConflicts) throw taken;
   }
 }
 
@@ -95,12 +101,12 @@ async function takeIntoUse(
   workload: Workload,
   stored: ConfigMap,
   options: StoreCopiesOptions,
-): Promise<ApiError | undefined> {
-  const { namespace, name, resourceVersion, annotations, ownerReferences: owners = [] } = stored.metadata ?? {};
+): Promise<"used" | Refused | ApiError> {
+  const { namespace, name = "", resourceVersion, annotations, ownerReferences: owners = [] } = stored.metadata ?? {};
   const isMarked = annotations?.[unusedSince] !== undefined;
   const owner = ownerOf(workload);
   const ownerReferences = ownersInUse(owners, [owner]);
-  if (!isMarked && ownerReferences === undefined) return undefined;
+  if (!isMarked && ownerReferences === undefined) return "used";
   const metadata = {
     resourceVersion,
     ...(isMarked && { annotations: { [unusedSince]: null } }),
@@ -115,22 +121,14 @@ async function takeIntoUse(
       body: { metadata },
       ...limitsOf(options),
     });
-    return undefined;
+    return "used";
   } catch (error) {
     const failure = apiFailureOf(error);
-    switch (failure?.type) {
-      case "conflict":
-      case "notFound":
-        return failure.error;
-      case "forbidden":
-      case "invalid":
-      case "deniedByAdmission":
-        // Without permission to add an owner, Wave itself still collects the copy. A mark that stays would collect it in use.
-        if (!isMarked) return undefined;
-        throw error;
-      default:
-        throw error;
-    }
+    if (failure?.type === "conflict" || failure?.type === "notFound") return failure.error;
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
+    // Without permission to add an owner, Wave itself still collects the copy. A mark that stays would collect it in use.
+    return isMarked ? refusedWrite(`the stored copy ${quoted(name)} cannot be used`, refusal) : "used";
   }
 }
 

@@ -253,6 +253,18 @@ describe("a pinned copy is kept, and loses its mark, if it is used by", () => {
   });
 });
 
+it("a copy whose write is refused keeps no other copy from being marked and deleted", async () => {
+  const [first, second] = [a, digitsOf("b")].toSorted();
+  const { clock, copy, stored, warnings } = await scene(({ path, method }) => {
+    return method === "PATCH" && path.endsWith(`page-${first}`);
+  });
+  await copy(first as string);
+  await copy(second as string);
+  await clock.advance(3 * hour);
+  expect(stored()).toEqual([{ name: `page-${first}`, unused: undefined }]);
+  expect(new Set(warnings)).toEqual(new Set([logMessages.copyNotWritten]));
+});
+
 it("a copy is not kept for a Pod whose annotation names it, but whose spec does not", async () => {
   const { clock, create, copy, stored } = await scene();
   await copy(a);

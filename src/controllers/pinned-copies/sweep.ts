@@ -162,6 +162,7 @@ export class CopySweeps {
       if (!(await this.#permits.take(namespace))) return false;
       const write = await writeCopy(namespace, action, this.#options);
       writes.inc({ write });
+      if (write === "refused") log.warn(logMessages.copyNotWritten, { namespace, name: action.copy.name });
       if (write === "deleted") log.info("unused pinned copy deleted", { namespace, name: action.copy.name });
     }
     return true;

@@ -1,6 +1,7 @@
 import type { CopyAction } from "../../domain/pinning/collect.ts";
 import { unusedSince } from "../../domain/references/annotations.ts";
 import { fieldManager } from "../../domain/references/field-managers.ts";
+import { refusalOf } from "../../kube/api/api-failure.ts";
 import { isConflict, isNotFound } from "../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import { timestamp } from "../../kube/events/event-object.ts";
@@ -16,12 +17,15 @@ export interface WriteCopyOptions {
   readonly leadership: Leadership;
 }
 
-/** The result of a write. "changed": the copy is no longer as it was read, or is gone. Nothing was written. */
-export type CopyWriteResult = "marked" | "used" | "deleted" | "changed";
+/**
+ * The result of a write. "changed": the copy is no longer as it was read, or is gone. "refused": for example by an admission policy. Nothing was
+ * written.
+ */
+export type CopyWriteResult = "marked" | "used" | "deleted" | "changed" | "refused";
 
 /**
  * Carries out an action on a copy, only if the copy is as it was read. Each write that takes a copy into use changes its resourceVersion,
- * so a deletion that was decided before fails. Rejects with the errors of requests.
+ * so a deletion that was decided before fails. Rejects with the other errors of requests.
  */
 export async function writeCopy(
   namespace: string,
@@ -35,6 +39,7 @@ export async function writeCopy(
     return results[action.type];
   } catch (error) {
     if (isConflict(error) || isNotFound(error)) return "changed";
+    if (refusalOf(error) !== undefined) return "refused";
     throw error;
   }
 }

@@ -64,6 +64,20 @@ export function isExpired(error: unknown): boolean {
   return apiFailureOf(error)?.type === "expired";
 }
 
+/** Returns why the server refuses a write for as long as its rules and the object stay the same; undefined for another error. */
+export function refusalOf(error: unknown): (ApiFailure & { readonly error: ApiError }) | undefined {
+  const failure = apiFailureOf(error);
+  switch (failure?.type) {
+    case "forbidden":
+    case "invalid":
+    case "badRequest":
+    case "deniedByAdmission":
+      return failure;
+    default:
+      return undefined;
+  }
+}
+
 /** Returns how long the server requests to wait before the next try, in milliseconds: 0 to 300,000. */
 export function retryAfterMs(error: unknown): number {
   return error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, maxRetryAfterMs) : 0;

@@ -24,6 +24,7 @@ export const pinnedCopyMetrics = {
         deleted: "Wave deleted an unused copy",
         recreated: "Wave stored a copy again that was deleted while in use",
         changed: "Another client changed the copy first; Wave reads everything again",
+        refused: "The API server refused the write, for example by an admission policy",
       },
     },
     only,

@@ -37,6 +37,7 @@ export const logMessages = {
   mixedPodsKept: "cannot read or replace Pods that may run configuration that was taken back; retrying",
   stateNotWritten: "cannot write the annotation with the state of a held workload; retrying",
   copiesNotSwept: "cannot check which pinned copies are unused; retrying",
+  copyNotWritten: "the API server refuses the write of a pinned copy",
   copyLost: "a pinned copy is gone, and its ConfigMap has another content",
   ownersReverted: "another client keeps reverting owner references; writing less often",
 
