@@ -92,7 +92,7 @@ export interface BatchCandidate {
   readonly due: DueDecision;
   /** The changed objects. The batches of all of them must admit the workload. */
   readonly changed: readonly ConfigName[];
-  /** Whether a person requested the rollout, so that it does not wait for other workloads. */
+  /** Whether the rollout does not wait for other workloads, for example because a person requested it. */
   readonly isRequested: boolean;
   /** When the window closes, milliseconds since the epoch; absent without a window. */
   readonly closesAt?: number;

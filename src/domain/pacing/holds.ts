@@ -12,14 +12,14 @@ import type { Moment } from "./moment.ts";
 import { progressing } from "./progressing.ts";
 import { reverted } from "./removed-hash.ts";
 import { approval, closing, clusterHeld, hold, invalid, observed, window } from "./requested-holds.ts";
-import { isRollRequested } from "./roll-request.ts";
+import { skipsWaits } from "./roll-request.ts";
 import { settling } from "./settling.ts";
 
 /** One check that may hold a write. */
 interface HoldRow {
   /** "writes": the check applies to every write. "rollouts": only to writes that replace running Pods. */
   readonly holds: "writes" | "rollouts";
-  /** Whether `wave roll` goes past this check. No person set such a hold: the workload only waits. */
+  /** Whether `wave roll`, and a pod template that reads more keys than its pins have, go past this check: the workload only waits. */
   readonly waits: boolean;
   /** Whether the changes have settled if this check holds the write: it comes after the check for settling. */
   readonly settled: boolean;
@@ -200,9 +200,9 @@ export function holdOfReturn(due: DueWrite): Hold | undefined {
 /** Returns what holds a due write now, apart from batches; undefined if nothing does. */
 export function holdOf(due: DueWrite): Hold | undefined {
   const isRollout = replacesPods(due.workload, due.decision);
-  const isRequested = isRollRequested(due);
+  const isUrgent = skipsWaits(due);
   for (const { holds, waits, hold: check } of holdRows) {
-    if (waits && isRequested) continue;
+    if (waits && isUrgent) continue;
     const found = isRollout || holds === "writes" ? check?.(due) : undefined;
     if (found !== undefined) return isRollout ? { ...found, ...closing(due) } : found;
   }

@@ -1,3 +1,4 @@
+import { hasOutgrownPins } from "../pinning/outgrown-pins.ts";
 import { quoted } from "../syntax/wording.ts";
 import type { DueWrite } from "./due.ts";
 import { lastRolloutAt } from "./interval.ts";
@@ -19,8 +20,15 @@ export function isRollRequested({ workload, policy: { rollRequest }, moment }: D
   return at > (lastRolloutAt(workload, moment) ?? 0);
 }
 
-/** Returns the reason of a requested rollout, with the name of the person. */
-export function requestedReason(reason: string, { policy: { rollRequest } }: DueWrite): string {
+/** Reports whether a rollout does not wait: a person requested it, or the Pods are being replaced and lack keys that they read. */
+export function skipsWaits(due: DueWrite): boolean {
+  return isRollRequested(due) || hasOutgrownPins(due.workload, due.lookup);
+}
+
+/** Returns the reason of a rollout, with the name of the person if one requested it. */
+export function requestedReason(reason: string, due: DueWrite): string {
+  if (!isRollRequested(due)) return reason;
+  const { rollRequest } = due.policy;
   const by = rollRequest?.by ?? "";
   return `${reason}; requested ${by === "" ? "with wave roll" : `by ${quoted(by)}`}`;
 }

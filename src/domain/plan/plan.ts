@@ -14,7 +14,7 @@ import { nextConsecutiveRollouts } from "../pacing/interval.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { blockedWarnings } from "../pacing/progressing.ts";
 import { closing } from "../pacing/requested-holds.ts";
-import { isRollRequested, requestedReason } from "../pacing/roll-request.ts";
+import { requestedReason, skipsWaits } from "../pacing/roll-request.ts";
 import { isPinned } from "../pinning/pin-request.ts";
 import { rolledBack, unusableCopies } from "../pinning/pin-texts.ts";
 import { nothingRejected, withRejected } from "../pinning/rejections.ts";
@@ -173,10 +173,10 @@ function planAt(
   }
   const changed = batchedChanges(write);
   const rollout = { ...due, consecutiveRollouts: nextConsecutiveRollouts(workload, moment), incomplete };
-  const isRequested = isRollRequested(write);
+  const isRequested = skipsWaits(write);
   const blocked = due.outcome === "roll" ? blockedWarnings(workload) : [];
   const texts = {
-    reason: isRequested ? requestedReason(reason, write) : reason,
+    reason: requestedReason(reason, write),
     warnings: [...warnings, ...blocked],
   };
   if (changed === undefined) return { ...rollout, ...texts };
