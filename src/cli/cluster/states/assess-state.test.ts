@@ -6,8 +6,9 @@ import { toWorkload, type WorkloadObject } from "../../../domain/model/workload.
 import { desiredPods } from "../../../domain/pods/desired-pods.ts";
 import { configHash } from "../../../domain/references/annotations.ts";
 import type { PodCount, RunningPod } from "../read/pods.ts";
-import { assessState, statusProgressSince } from "./assess-state.ts";
+import { assessState, type StateFacts, statusProgressSince } from "./assess-state.ts";
 import { kubernetesReasonOf } from "./kubernetes-reason.ts";
+import { pinningTexts } from "./pod-pinning.ts";
 
 /** Returns the state of an object that Wave rolled a day ago, with this number of current Pods. */
 function standing(
@@ -15,6 +16,7 @@ function standing(
   wanted: Parameters<typeof workloadObject>[0],
   counted: Pick<PodCount, "current" | "total">,
   running: readonly RunningPod[] = [],
+  facts: Partial<StateFacts> = {},
 ) {
   const podCount = { ...counted, ready: counted.total, notReadyReasons: [], restarts: 0, mixed: 0, terminatingOld: 0 };
   const named = parseRequestedKind(kind);
@@ -28,8 +30,20 @@ function standing(
     pods: { state: "read", of: () => running, terminating: () => [] },
     pinning: null,
     rolledBack: [],
+    ...facts,
   });
 }
+
+it("names the Pods that read a held change although their template names copies", () => {
+  const hold = { reason: "approval", message: "Waiting for approval.", until: undefined, warning: false } as const;
+  const pinning = { pinned: 1, partlyPinned: 0, unpinned: 1, why: [pinningTexts.notPointed(1)] };
+  const counted = { current: 2, total: 2 };
+  expect(standing("deployments.apps", {}, counted, [], { outcome: "held", hold, pinning })).toMatchObject({
+    state: "held",
+    because: "approval",
+    message: `Waiting for approval. ${pinningTexts.notPointed(1)}`,
+  });
+});
 
 describe("the state of a Rollout", () => {
   const at = (phase: string, podCount: Pick<PodCount, "current" | "total">) =>

@@ -52,8 +52,11 @@ export function assessState(facts: StateFacts): AssessedState {
   switch (outcome) {
     case "current":
       return assessRollout(facts);
-    case "held":
-      return { state: "held", because: hold?.reason ?? "", message: hold?.message ?? reason, since: dueSince };
+    case "held": {
+      // A Pod that reads live configuration reads the change that is held.
+      const message = sentences(hold?.message ?? reason, ...(facts.pinning?.why ?? []));
+      return { state: "held", because: hold?.reason ?? "", message, since: dueSince };
+    }
     case "waiting":
       return { state: "waiting", because: "missing", message: reason, since: undefined };
     case "overLimit":
