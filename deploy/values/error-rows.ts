@@ -47,7 +47,7 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
     "grant the [permissions](security.md#permissions) for `pinConfig.enabled`. Until then Wave deletes no copy there",
   ],
   copyNotWritten: [
-    "an admission policy denies the write: exclude the label `wave.pusher.com/pinned-copy`. Wave does not delete such a copy",
+    "exclude the label `wave.pusher.com/pinned-copy` from the admission policy",
   ],
   copyLost: [
     "another client deleted the copy, and new Pods cannot start: restore the content, or restart the workload",
