@@ -30,6 +30,8 @@ export interface WorkloadRow {
    * (https://github.com/kubernetes/kubernetes/blob/master/pkg/registry/apps/deployment/strategy.go).
    */
   readonly annotationsRaiseGeneration: boolean;
+  /** Whether workloads of the kind are the canary of a change before all other kinds: their Pods have no identity and no node of their own. */
+  readonly rollsFirst?: boolean | undefined;
   /** Whether the kind may keep pending Pods after Wave lifts a scheduling hold. */
   readonly keepsPendingPods: boolean;
   /**

@@ -75,6 +75,8 @@ export interface Workload extends WorkloadName {
   readonly mistakes: readonly Warning[];
   /** Its raw policy annotations. */
   readonly policy: PolicyAnnotations;
+  /** `spec.replicas`; undefined for a kind without this field, such as a DaemonSet. */
+  readonly replicas: number | undefined;
   /** The progress of its rollout. */
   readonly progress: Progress;
   /** When it was created, in seconds since the epoch; 0 during its creation. */

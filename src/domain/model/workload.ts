@@ -33,6 +33,7 @@ import { sharedString } from "../syntax/shared-string.ts";
 import { quoted } from "../syntax/wording.ts";
 import { recordReads } from "./annotation-reads.ts";
 import { standardForm, type TemplateSource, type WorkloadRow } from "./kind-row.ts";
+import { fieldsOf, numberOf } from "./kinds/replica-counts.ts";
 import { hasOldFinalizer } from "./old-finalizer.ts";
 import { isPausedByReloader } from "./paused-by-reloader.ts";
 import {
@@ -187,6 +188,7 @@ function slimForm(
     oldFinalizer: hasOldFinalizer(metadata),
     mistakes: mistakes.length === 0 ? noMistakes : mistakes,
     policy: isTooLong ? shortPolicyAnnotations(policy, maxKeptLength) : policy,
+    replicas: numberOf(fieldsOf(spec).replicas),
     progress: row.progress(object, templateSource),
     createdAt: epochSeconds(metadata.creationTimestamp),
     rolledAt: byWaveAt,

@@ -130,6 +130,21 @@ describe("a rollout keeps a minimum time after the previous one", () => {
     expect(unsettled({})).toBeUndefined();
   });
 
+  it("but not if the previous rollout failed, so that its fix starts at once", () => {
+    const policy = { "min-interval": "10m" };
+    const progressing = { state: "progressing", step: 0, available: 0 } as const;
+    const since = { progressSince: noon - 60_000 };
+    const heldAfter = (known: Partial<Workload>, moment: Partial<Moment> = since) =>
+      later(240_000, { consecutiveRollouts: "9", policy, ...known }, moment);
+    expect(heldAfter({ progress: { state: "failed" } })).toBeUndefined();
+    expect(heldAfter({}, { restarts: true })).toBeUndefined();
+    expect(heldAfter({ progress: progressing })).toEqual(["interval", 600_000]);
+    expect(heldAfter({ progress: { state: "failed" }, templateEditedAt: rolledAt + 1 })).toEqual(["interval", 600_000]);
+    const flags = { rolloutTimeoutMs: 60_000 };
+    const slow = planned({ rolledAt, progress: progressing, policy }, momentAt(noon + 60_000, since), flags);
+    expect(held(slow)).toBeUndefined();
+  });
+
   it("even if the workload sets settle to 0", () => {
     expect(later(1, { policy: { settle: "0" } })).toEqual(["interval", 10_000]);
   });

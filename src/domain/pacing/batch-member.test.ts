@@ -1,9 +1,11 @@
 import { expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
+import type { BuiltInKind } from "../model/kinds/apps-kinds.ts";
 import { workloadKey } from "../model/workload.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { batchMember, type MemberFacts } from "./batch-member.ts";
+import { admitBatch } from "./batches.ts";
 
 const changedAt = 1_000_000;
 const now = changedAt + 60_000;
@@ -78,4 +80,32 @@ it("fails a rollout timeout after a rollout in the second of the change, as for 
 
 it.for(cases)("derives the stage of a workload that %s", ([, facts, of, stage]) => {
   expect(stageWith(facts, of)).toBe(stage);
+});
+
+it("orders the members of a change by kind and size, whatever their names and statuses", () => {
+  const member = (kind: BuiltInKind, name: string, replicas?: number) => {
+    const spec = replicas === undefined ? {} : { replicas };
+    const reader = { ...workload({ kind, metadata: { name }, spec, pod: readsAll("ConfigMap", "page") }) };
+    const due = { workload: { ...reader, progress: rolled.progress }, position: "due" } as const;
+    const facts = { key: workloadKey(reader), policy: rolloutPolicyOf(reader, { ...defaultPolicy, pacing: flags }) };
+    const unknown = { held: undefined, lastWrite: undefined, completeSince: undefined, advancedAt: undefined };
+    const known = { ...unknown, ...due, ...facts, completeMs: 0 };
+    return batchMember(known, page, { changedAt, seenAt: undefined }, lookup, flags, now);
+  };
+  const members = [
+    member("DaemonSet", "agent"),
+    member("StatefulSet", "a", 1),
+    member("Deployment", "big", 30),
+    member("Deployment", "small", 2),
+    member("StatefulSet", "b", 3),
+    member("Deployment", "also-small", 2),
+  ].filter((each) => each !== undefined);
+  const object = { kind: "ConfigMap", namespace: "default", name: "page" } as const;
+  const all = { ...flags, canarySize: 99, maxConcurrent: 99 };
+  const inOrder = (given: typeof members) => [
+    ...admitBatch({ object, namespace: "default", members: given }, all).admitted,
+  ];
+  const names = ["also-small", "small", "big", "a", "b", "agent"];
+  expect(inOrder(members).map((key) => key.split("/").at(-1))).toEqual(names);
+  expect(inOrder(members.toReversed()).map((key) => key.split("/").at(-1))).toEqual(names);
 });

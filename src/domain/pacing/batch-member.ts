@@ -74,7 +74,15 @@ export function batchMember(
   const { workload, policy } = facts;
   if (workload.deleting || workload.optIn.state !== "in" || !policy.batches.value) return undefined;
   const stage = stageAt(facts, config, times, lookup, flags, now);
-  return stage && { key: facts.key, priority: policy.priority.value, stage };
+  return stage && { key: facts.key, priority: policy.priority.value, weight: weightOf(workload), stage };
+}
+
+/** Larger than any number of replicas. */
+const manyReplicas = 2 ** 32;
+
+/** Returns the weight of a workload: the smallest Deployment first, kinds without `replicas`, such as DaemonSets, last. */
+function weightOf({ row, replicas = manyReplicas }: Workload): number {
+  return replicas + (row.rollsFirst ? 0 : manyReplicas);
 }
 
 function stageAt(

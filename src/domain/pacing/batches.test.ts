@@ -19,7 +19,7 @@ const failed: Stage = { state: "failed", rolledAt: 4_000, wasComplete: true };
 /** Returns members with these stages, named a000, a001, …, in order. */
 function members(...counts: readonly (readonly [number, Stage])[]): readonly BatchMember[] {
   const stages = counts.flatMap(([count, stage]) => Array.from({ length: count }, () => stage));
-  return stages.map((stage, index) => ({ key: `a${String(index).padStart(3, "0")}`, priority: 0, stage }));
+  return stages.map((stage, index) => ({ key: `a${String(index).padStart(3, "0")}`, priority: 0, weight: 0, stage }));
 }
 
 function batch(group: readonly BatchMember[], flags: Partial<PacingFlags> = {}): BatchAdmission {
@@ -152,7 +152,7 @@ describe("a workload that is not complete before its rollout", () => {
       ...["a004", "a005", "a006", "a007", "a008"],
       "a000",
     ]);
-    const first = { key: "z", priority: 9, stage: dueIncomplete };
+    const first = { key: "z", priority: 9, weight: 0, stage: dueIncomplete };
     expect(admitted([first, ...members([1, passed], [1, due])], { maxConcurrent: 1 })).toEqual(["a001"]);
   });
 
@@ -186,7 +186,9 @@ describe("any batches", () => {
   );
   const group = fc
     .array(fc.tuple(stage, fc.integer({ min: -2, max: 2 })), { maxLength: 30 })
-    .map((all) => all.map(([each, priority], index): BatchMember => ({ key: `w${index}`, priority, stage: each })));
+    .map((all) =>
+      all.map(([each, priority], index): BatchMember => ({ key: `w${index}`, priority, weight: 0, stage: each })),
+    );
   const flags = fc.record({
     canarySize: fc.integer({ min: 1, max: 5 }),
     maxConcurrent: fc.integer({ min: 1, max: 6 }),

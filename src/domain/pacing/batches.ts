@@ -25,6 +25,8 @@ export interface BatchMember {
   readonly key: string;
   /** Workloads with a higher priority roll first. */
   readonly priority: number;
+  /** Among workloads of equal priority, those with a smaller weight roll first. */
+  readonly weight: number;
   readonly stage: Stage;
 }
 
@@ -128,7 +130,12 @@ function earliestEnd(members: readonly BatchMember[]): number | undefined {
 
 /** Orders workloads that show a result first. */
 function inOrder(a: BatchMember, b: BatchMember): number {
-  return Number(showsResult(b)) - Number(showsResult(a)) || b.priority - a.priority || (a.key < b.key ? -1 : 1);
+  return (
+    Number(showsResult(b)) - Number(showsResult(a)) ||
+    b.priority - a.priority ||
+    a.weight - b.weight ||
+    (a.key < b.key ? -1 : 1)
+  );
 }
 
 function keysOf(members: readonly BatchMember[]): ReadonlySet<string> {

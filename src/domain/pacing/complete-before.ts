@@ -2,8 +2,8 @@
 import type { Workload } from "../model/workload.ts";
 import type { IncompleteRollout } from "../outcomes/outcomes.ts";
 import { hasSoaked } from "./has-soaked.ts";
-import { storedRolloutAt } from "./interval.ts";
 import type { Moment } from "./moment.ts";
+import { storedRolloutAt } from "./rollout-time.ts";
 
 /**
  * Returns the mark of a workload that is rolled while it is not complete: the time of {@link IncompleteRollout.completeBefore}, or "never".

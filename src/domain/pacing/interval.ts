@@ -3,6 +3,8 @@ import type { Hold } from "../outcomes/hold.ts";
 import type { DueWrite } from "./due.ts";
 import { holdTexts } from "./hold-texts.ts";
 import type { Moment } from "./moment.ts";
+import { rolloutResult } from "./rollout-result.ts";
+import { lastRolloutAt } from "./rollout-time.ts";
 
 /** The wait of the second consecutive rollout, in milliseconds. It doubles with each further rollout, up to the longest wait. */
 const firstWaitMs = 10_000;
@@ -14,23 +16,9 @@ const quietMs = 600_000;
 /** The highest number that is recorded: the wait no longer grows. */
 const maxConsecutiveRollouts = 99;
 
-/** How far the clock of the API server may be ahead of this one. A later time of a rollout is forged and ignored. */
-const clocksDifferMs = 600_000;
-
 /** Returns the wait after this number of consecutive rollouts, in milliseconds. */
 export function waitAfter(consecutiveRollouts: number): number {
   return Math.min(longestWaitMs, firstWaitMs * 2 ** (consecutiveRollouts - 1));
-}
-
-/** Returns the time of the last rollout by the API, milliseconds since the epoch; 0 if there was none. */
-export function storedRolloutAt({ rolledAt }: Pick<Workload, "rolledAt">, now: number): number {
-  return rolledAt * 1000 > now + clocksDifferMs ? 0 : rolledAt * 1000;
-}
-
-/** Returns the time of the last rollout, milliseconds since the epoch; undefined if there was none. */
-export function lastRolloutAt(workload: Pick<Workload, "rolledAt">, { now, lastWrite }: Moment): number | undefined {
-  const last = Math.max(storedRolloutAt(workload, now), lastWrite?.at ?? 0);
-  return last > 0 ? last : undefined;
 }
 
 /** Returns the number of the next rollout in its series. Only a quiet period ends a series, so the stored state is sufficient. */
@@ -43,7 +31,10 @@ export function nextConsecutiveRollouts(
   return Math.min(maxConsecutiveRollouts, lastConsecutiveRollouts(workload, moment) + 1);
 }
 
-/** Holds a rollout that follows the previous one too soon, for consecutive rollouts or for `min-interval`. */
+/**
+ * Holds a rollout that follows the previous one too soon, for consecutive rollouts or for `min-interval`. A failed rollout does not hold its
+ * fix: each failure takes long enough to limit the rate of rollouts.
+ */
 export function interval({ workload, policy, flags, moment }: DueWrite): Hold | undefined {
   const last = lastRolloutAt(workload, moment);
   if (last === undefined) return undefined;
@@ -52,6 +43,7 @@ export function interval({ workload, policy, flags, moment }: DueWrite): Hold | 
   const until = last + waitMs;
   // The clock of the API server may be ahead. Without a wait, that is no reason to hold.
   if (waitMs === 0 || moment.now >= until) return undefined;
+  if (rolloutResult(workload, flags, moment)?.state === "failed") return undefined;
   const setBy = policy.minIntervalMs.value >= waitMs ? "min-interval" : "consecutive rollouts";
   return { reason: "interval", message: holdTexts.interval(waitMs, setBy), until, warning: false };
 }

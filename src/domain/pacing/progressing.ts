@@ -4,7 +4,7 @@ import type { Warning } from "../references/warning.ts";
 import { quoted } from "../syntax/wording.ts";
 import type { DueWrite } from "./due.ts";
 import { holdTexts } from "./hold-texts.ts";
-import { lastRolloutAt } from "./interval.ts";
+import { lastRolloutAt } from "./rollout-time.ts";
 
 /**
  * The time without a new available Pod after which a rollout is stalled, in milliseconds. So a correct edit waits at most this

@@ -1,7 +1,7 @@
 import { hasOutgrownPins } from "../pinning/outgrown-pins.ts";
 import { quoted } from "../syntax/wording.ts";
 import type { DueWrite } from "./due.ts";
-import { lastRolloutAt } from "./interval.ts";
+import { lastRolloutAt } from "./rollout-time.ts";
 
 /** How long a request applies, in milliseconds. A request that another hold outlives must not surprise anyone a day later. */
 const validMs = 600_000;

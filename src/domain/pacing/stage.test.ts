@@ -143,6 +143,12 @@ describe("a resumed workload", () => {
     expect(stage(over, 60_000, { resumed: noon + 1_000 })).toBeUndefined();
     expect(stage(over, 60_000, { resumed: noon + 999 })).toEqual(failed);
     expect(stage(progressing, 700_000, { resumed: noon + 650_000 })).toBeUndefined();
+    // Also before Kubernetes or the timeout reports the failure: nothing waits for this workload any more.
+    const resumed = { resumed: noon + 50_000 };
+    expect(stage(progressing, 60_000, { ...resumed, restarts: true })).toBeUndefined();
+    expect(stage(complete(second + 30), 60_000, { ...resumed, restarts: true })).toBeUndefined();
+    expect(stage(progressing, 60_000, resumed)).toBeUndefined();
+    expect(stage(complete(second + 55), 80_000, resumed)).toEqual({ state: "passed" });
   });
 
   it("may roll alone if the object changed before", () => {

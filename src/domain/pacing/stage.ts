@@ -2,8 +2,8 @@ import { isComplete } from "../model/progress.ts";
 import type { Workload } from "../model/workload.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import { wasComplete } from "./complete-before.ts";
-import { storedRolloutAt } from "./interval.ts";
-import { rolloutDeadline } from "./rollout-deadline.ts";
+import { rolloutDeadline } from "./rollout-result.ts";
+import { storedRolloutAt } from "./rollout-time.ts";
 
 /** The progress of one workload for one change of an object that it reads. Times are milliseconds since the epoch. */
 export type Stage =
@@ -88,8 +88,10 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   if (!isLater(stored) && !isAfterSeen(writtenAt) && !facts.rolledInItsSecond) return undefined;
   const rolledAt = Math.max(stored, writtenAt);
   const before = { wasComplete: wasComplete(workload, isLater) };
-  if (facts.restarts && !facts.reverted && !resumedSince(facts.resumed, rolledAt, now))
-    return { state: "failed", rolledAt, ...before, restarts: true };
+  // A person has seen the failure, or expects it. From then on the rollout shows nothing, until it is complete.
+  const isResumed = resumedSince(facts.resumed, rolledAt, now);
+  if (facts.restarts && !facts.reverted)
+    return isResumed ? undefined : { state: "failed", rolledAt, ...before, restarts: true };
   if (progress.state === "complete") {
     if (facts.reverted) return undefined;
     const reportedAt = progress.since === undefined ? completeSince : progress.since * 1000;
@@ -99,10 +101,11 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
     return until <= now ? { state: "passed" } : { state: "soaking", until };
   }
   if (facts.soaked) return { state: "passed" };
+  if (isResumed) return undefined;
   const lastProgress = Math.max(rolledAt, facts.advancedAt ?? 0);
   const until = rolloutDeadline(progress, lastProgress, flags);
   if (now < until) return { state: "underWay", until, ...before };
-  return resumedSince(facts.resumed, rolledAt, now) ? undefined : { state: "failed", rolledAt, ...before };
+  return { state: "failed", rolledAt, ...before };
 }
 
 /** Reports whether a person resumed the workload at a time or later. A time in the future is ignored: it would apply forever. */

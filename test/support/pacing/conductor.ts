@@ -167,7 +167,7 @@ export class Conductor {
       const stage = stageOf(facts, this.#flags, now);
       if (stage === undefined) return [];
       const inGroup = isDue && elsewhere ? ({ state: "heldElsewhere" } as const) : stage;
-      return [{ key: actor.key, priority: priority.value, stage: inGroup }];
+      return [{ key: actor.key, priority: priority.value, weight: 0, stage: inGroup }];
     });
   }
 

@@ -27,6 +27,7 @@ const appsRows: { readonly [K in keyof Apps]: AppsRow<Apps[K]> } = {
     plural: "deployments",
     shortNames: ["deploy"],
     annotationsRaiseGeneration: true,
+    rollsFirst: true,
     keepsPendingPods: false,
     // https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label
     replicaSetLabel: "pod-template-hash",

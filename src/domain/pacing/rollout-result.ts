@@ -1,0 +1,54 @@
+import type { Progress } from "../model/progress.ts";
+import type { Workload } from "../model/workload.ts";
+import type { PacingFlags } from "../policy/pacing-flags.ts";
+import { formatDuration } from "../syntax/duration.ts";
+import { hasSoaked } from "./has-soaked.ts";
+import type { Moment } from "./moment.ts";
+import { lastRolloutAt } from "./rollout-time.ts";
+
+/** The result of the last rollout by Wave. */
+export type RolloutResult =
+  | { readonly state: "complete" }
+  /** `cause` is a clause for people. */
+  | { readonly state: "failed"; readonly cause: string }
+  /** It fails at this time if it makes no more progress, in milliseconds since the epoch; infinity: never by time alone. */
+  | { readonly state: "inProgress"; readonly failsAt: number };
+
+/**
+ * Returns the result of the last rollout by Wave. Undefined if there is none: Wave has not rolled the workload, another client changed its
+ * pod template later, or the rollout replaces no Pod. Undefined also for a rollout of long ago that this process did not see: a lost Pod
+ * looks like a rollout in progress.
+ */
+export function rolloutResult(
+  workload: Pick<Workload, "rolledAt" | "templateEditedAt" | "recordedHash" | "progress">,
+  flags: Pick<PacingFlags, "rolloutTimeoutMs" | "soakMs">,
+  moment: Moment,
+): RolloutResult | undefined {
+  const { progress, rolledAt, templateEditedAt, recordedHash } = workload;
+  const startedAt = lastRolloutAt(workload, moment);
+  if (startedAt === undefined || progress.state === "idle" || templateEditedAt > rolledAt) return undefined;
+  if (moment.restarts) return { state: "failed", cause: "a container of its Pods restarts again and again" };
+  // A complete rollout that loses a Pod has not failed.
+  if (progress.state === "complete" || hasSoaked(moment.completeMs ?? 0, flags.soakMs)) return { state: "complete" };
+  const isUnknown = moment.lastWrite?.hash !== recordedHash;
+  const isOld = moment.now > startedAt + 2 * flags.rolloutTimeoutMs;
+  if (progress.state === "progressing" && (progress.wasComplete || (isUnknown && isOld))) return undefined;
+  const failsAt = rolloutDeadline(progress, Math.max(startedAt, moment.advancedAt ?? 0), flags);
+  if (moment.now < failsAt) return { state: "inProgress", failsAt };
+  if (progress.state === "failed")
+    return { state: "failed", cause: `its status reports ${progress.statusWord ?? "ProgressDeadlineExceeded"}` };
+  return { state: "failed", cause: `no new Pod became available within ${formatDuration(flags.rolloutTimeoutMs)}` };
+}
+
+/**
+ * Returns when a rollout that is not complete fails if it makes no more progress, in milliseconds since the epoch: 0 if its controller reports the failure, infinity if its
+ * controller has its own deadline.
+ */
+export function rolloutDeadline(
+  progress: Extract<Progress, { readonly state: "progressing" | "failed" }>,
+  lastProgress: number,
+  { rolloutTimeoutMs }: Pick<PacingFlags, "rolloutTimeoutMs">,
+): number {
+  if (progress.state === "failed") return 0;
+  return progress.selfTimed ? Number.POSITIVE_INFINITY : lastProgress + rolloutTimeoutMs;
+}
