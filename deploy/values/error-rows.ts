@@ -27,7 +27,7 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
   leaderWorkFailed: ["report the field `error`; the replica becomes a standby"],
   leaseNotReleased: ["nothing: the next leader starts after 15 s"],
   leadershipLost: ["nothing, if it is rare; otherwise the API server is slow, or the Pod lacks CPU time"],
-  writeRefused: ["a policy or a webhook rejects the hash: see the Event `RolloutFailed` on the workload"],
+  writeRefused: ["a policy or a webhook rejects the hash: see the Event `RolloutRefused` on the workload"],
   writeUnanswered: ["check the API server. This line is for all workloads"],
   changeHalted: [
     "fix the configuration, or run `wave resume`: [batches](pacing.md#many-workloads-that-read-one-object)",
@@ -37,8 +37,8 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
   jobNotReplaced: [
     "fix what the field `error` names, for example a full quota. To keep the Job deleted, delete its [record](kinds.md#cronjobs-and-jobs)",
   ],
-  canaryRestarts: [
-    "three times in one Pod, and more often than before the rollout: run `kubectl logs POD -c CONTAINER --previous`, and correct the configuration",
+  rolloutFailed: [
+    "see the field `error`: run `kubectl logs POD -c CONTAINER --previous`, and correct the configuration. A container that restarts counts from the third time in one Pod, if it restarts more often than before the rollout",
   ],
   canaryPodsUnread: ["grant `list` on `pods`. Until then Wave does not see containers that restart"],
   mixedPodsKept: ["grant `list` on `pods`. Without permission to evict Pods, Wave rolls the workload"],

@@ -45,6 +45,9 @@ export const actionRows: Rows = [
   event("PodsMixed", mixedTexts.rolling, "as above"),
   event("PodEvicted", mixedTexts.evicted, "Wave waits until the new Pod is ready"),
   event("ConfigChanged", eventTexts.rolloutStarted, "Kubernetes creates new Pods. The text names the changed keys"),
+  event("RolloutComplete", eventTexts.rolloutComplete, "as `kubectl rollout status` reports it"),
+  event("RolloutResolved", eventTexts.rolloutResolved, ""),
+  event("RolloutResolved", eventTexts.haltEnded(""), "on the object"),
   event(
     "ConfigHashAdded",
     eventTexts.hashAdded,
@@ -140,7 +143,8 @@ const crossNamespace: CellsOf<typeof crossNamespaceTexts> = {
 
 /** What is wrong. */
 export const problemRows: Rows = [
-  ...events("RolloutFailed", refusedTexts, refused).map(([reason = "", text = "", ...notes]) => [
+  event("RolloutFailed", eventTexts.rolloutFailed, "Wave does not revert it: [a failed rollout](on-call.md)"),
+  ...events("RolloutRefused", refusedTexts, refused).map(([reason = "", text = "", ...notes]) => [
     reason,
     `\`${stateOf(text.slice(1, -1))}\``,
     ...notes,

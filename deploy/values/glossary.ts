@@ -268,7 +268,7 @@ export const glossary: readonly GlossaryTerm[] = [
     term: "refused",
     definition:
       "The API server, or a webhook that it calls, rejected Wave's write. Wave tries again with growing delays.",
-    appears: { outcomes: ["refused"], states: ["refused"], events: ["RolloutFailed"] },
+    appears: { outcomes: ["refused"], states: ["refused"], events: ["RolloutRefused"] },
   },
   {
     term: "replacement record",
@@ -313,6 +313,12 @@ export const glossary: readonly GlossaryTerm[] = [
     definition:
       "A person undid a rollout. Pods read the earlier content, and Wave does not roll to the rejected content again.",
     appears: { annotations: ["rejected-configmaps"], listed: ["rolledBack"], events: ["RolledBack"] },
+  },
+  {
+    term: "rolled for",
+    definition:
+      "When and why Wave started the last rollout of a workload, with digits of its hash. Each leader can report from it how the rollout ends.",
+    appears: { annotations: ["rolled-for"], events: ["RolloutComplete", "RolloutFailed", "RolloutResolved"] },
   },
   {
     term: "rolled incomplete",

@@ -40,13 +40,13 @@ describe("a receiver", () => {
     ]);
   });
 
-  it("gets one notification for all workloads that one change halts, and one for each other change", async () => {
+  it("gets one notification for all workloads that one change halts, and one for each other halt", async () => {
     const { url, received } = await startEndpoint();
     const { tell } = await startNotifier({ ...everything, url });
-    const halted = (name: string, message: string) =>
-      rolled(name, { type: "Warning", reason: "RolloutHalted", message });
-    tell(...["a", "b", "c"].map((name) => halted(name, "Rollout halted: ConfigMap page.")));
-    tell(halted("d", "Rollout halted: ConfigMap flags."), rolled("last"));
+    const halted = (name: string, group: string) => rolled(name, { type: "Warning", reason: "RolloutHalted", group });
+    tell(...["a", "b", "c"].map((name) => halted(name, "page 1")));
+    // A minute later, the same change is halted again.
+    tell(halted("d", "page 2"), rolled("last"));
     await eventually(() => expect(texts(received)).toContain("shop/last"));
     expect(texts(received).sort()).toEqual(["shop/a", "shop/d", "shop/last"]);
   });

@@ -7,7 +7,7 @@ import type { Logger } from "../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import type { ReceiverSettings } from "./file/receiver-settings.ts";
 import { notificationOf } from "./notification/notification.ts";
-import { onePerHalt } from "./notification/one-per-halt.ts";
+import { onePerGroup } from "./notification/one-per-group.ts";
 import { NotificationReceiver, type ReceiverOptions } from "./receiver.ts";
 
 /** Sends notifications of Events. */
@@ -39,12 +39,12 @@ export function createNotifier({ receivers, metrics, clock, version, ...options 
   });
   const count: ReceiverOptions["count"] = (receiver, result, by) => notifications.inc({ receiver, result }, by);
   const receiverOptions = { random: Math.random, ...options, clock, count, userAgent: `wave/${version}` };
-  const isFirstOfHalt = onePerHalt(clock);
+  const isFirstOfGroup = onePerGroup();
   const all = receivers.map((receiver) => new NotificationReceiver(receiver, receiverOptions));
 
   return {
     recorded: (event, recorded) => {
-      if (!isNew(event, recorded) || !isFirstOfHalt(event)) return;
+      if (!isNew(event, recorded) || !isFirstOfGroup(event)) return;
       const notification = notificationOf(event, clock.wall());
       if (notification !== undefined) for (const receiver of all) receiver.enqueue(notification);
     },

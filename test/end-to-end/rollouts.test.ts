@@ -251,7 +251,7 @@ describeOnControlPlane("Wave", (cluster) => {
     await namespace.configMap("rejected", { a: "1" });
     await namespace.create(workload("rejected", reads("rejected")));
     const outcome = await until("the write to be rejected", async () => {
-      const [failed] = await eventsOf("rejected", "RolloutFailed");
+      const [failed] = await eventsOf("rejected", "RolloutRefused");
       if (failed !== undefined) return failed;
       // The policy had no effect yet, so the test triggers another attempt.
       if ((await recordedHash(cluster, ns, "Deployment", "rejected")) !== undefined) {

@@ -155,7 +155,7 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
     await cluster.api("DELETE", `${deployments}/late`);
     await namespace.edit("ConfigMap", "late", { a: "2" });
     const [event] = await until("an Event", async () => {
-      const found = (await waveEvents(cluster, ns, "late")).filter(({ reason }) => reason === "RolloutFailed");
+      const found = (await waveEvents(cluster, ns, "late")).filter(({ reason }) => reason === "RolloutRefused");
       return found.length > 0 ? found : undefined;
     });
     expect(event?.message).toContain('The template source "Deployment" "late" does not exist in this namespace');

@@ -164,7 +164,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       afterMinutes: 13,
       labels: { ...ofJob, state: "refused" },
       summary:
-        "Wave in wave cannot write some workloads (state refused: 3). Check their Events RolloutFailed and the log of Wave.",
+        "Wave in wave cannot write some workloads (state refused: 3). Check their Events RolloutRefused and the log of Wave.",
     },
     quiet: [
       { [`wave_workloads{${pod},state="refused"}`]: "0 1 1 1 0x30" },

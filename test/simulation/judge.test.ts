@@ -101,7 +101,7 @@ describe("the judge reports", () => {
 
   it("an Event to an owner about trouble of the API server", async () => {
     await play.roll("A");
-    await play.tell("a#1", "refused: etcdserver: request timed out", "RolloutFailed");
+    await play.tell("a#1", "refused: etcdserver: request timed out", "RolloutRefused");
     expect(await play.judged()).toEqual([expect.stringMatching(/^events: an owner is told/)]);
   });
 

@@ -283,9 +283,9 @@ describe("the controller", () => {
       await patched(4);
       expect(await hashOf("free")).not.toBe(await hashOf("web"));
       await eventually(() =>
-        expect(reasons().sort()).toEqual(["ConfigChanged", "ConfigHashAdded", "ConfigHashAdded", "RolloutFailed"]),
+        expect(reasons().sort()).toEqual(["ConfigChanged", "ConfigHashAdded", "ConfigHashAdded", "RolloutRefused"]),
       );
-      expect(cluster.events.find(({ reason }) => reason === "RolloutFailed")).toMatchObject({
+      expect(cluster.events.find(({ reason }) => reason === "RolloutRefused")).toMatchObject({
         type: "Warning",
         regarding: { name: "web" },
       });

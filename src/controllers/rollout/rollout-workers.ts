@@ -1,10 +1,12 @@
 import type { Caches, StoreChange } from "../../cache/caches.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload.ts";
+import { rolloutResult } from "../../domain/pacing/rollout-result.ts";
 import type { StuckPins } from "../../domain/plan/lost-copy-plan.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
 import { sharedString } from "../../domain/syntax/shared-string.ts";
+import { quoted } from "../../domain/syntax/wording.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -34,10 +36,12 @@ import {
   recordUnsettledChange,
   startRun,
 } from "./record/finish.ts";
-import { holdAfter, isSettling, type LastRollout } from "./record/pacing-record.ts";
+import type { ReconcileOutcome } from "./record/outcome.ts";
+import { holdAfter, isSettling, type LastRollout, momentOf } from "./record/pacing-record.ts";
 import { RememberedViews } from "./record/remembered-views.ts";
 import { resultOf, rolloutBackoff } from "./record/requeue.ts";
-import { findingsOf, type WorkloadRecord } from "./record/workload-record.ts";
+import { type RolloutEnd, trackEnd, trackStart } from "./record/rollout-end.ts";
+import { type Findings, findingsOf, type WorkloadRecord, type Writable } from "./record/workload-record.ts";
 import { WorkloadRecords } from "./record/workload-records.ts";
 import { EventOutbox } from "./report/event-outbox.ts";
 import { EventReporter } from "./report/event-reporter.ts";
@@ -123,7 +127,7 @@ export class RolloutWorkers {
       writesWait: () => this.#workers.depth > 0,
       onDropped: metrics.countDroppedEvent,
     });
-    const restarts = (workload: Workload) => this.#restarts.isFailing(workload);
+    const restarts = (workload: Workload) => this.#restarts.failing(workload) !== undefined;
     this.#restarts = new RestartWatch({
       ...options,
       watchMs: (options.policy.pacing ?? unpaced).rolloutTimeoutMs,
@@ -155,7 +159,7 @@ export class RolloutWorkers {
       viewEntries: this.#views.entries,
       haltedChanges: this.#batches?.halted ?? 0,
       failedRollouts: Iterator.from(this.#options.caches.workloads()).reduce(
-        (sum, workload) => sum + (workload.progress.state === "failed" || this.#restarts.isFailing(workload) ? 1 : 0),
+        (sum, workload) => sum + (workload.progress.state === "failed" || this.#restarts.failing(workload) ? 1 : 0),
         0,
       ),
       workloads: this.#records.all(),
@@ -248,6 +252,34 @@ export class RolloutWorkers {
       void postConfigEvent({ kind: "ConfigMap", namespace, name }, returnedChangeEvent(workload), this.#configEvents);
   }
 
+  /** Returns the end of the last rollout of a workload after a run, if it is news. */
+  #endOfRollout(
+    record: WorkloadRecord,
+    findings: Writable<Findings>,
+    outcome: ReconcileOutcome,
+  ): RolloutEnd | undefined {
+    trackStart(findings, outcome);
+    if (outcome.type !== "done" || outcome.plan.outcome === "ignore") return undefined;
+    const { clock, policy } = this.#options;
+    const { workload } = outcome;
+    const flags = policy.pacing ?? unpaced;
+    const now = clock.wall();
+    const failing = this.#restarts.failing(workload);
+    const moment = { ...momentOf(record, findings, workload, clock), restarts: failing !== undefined };
+    const result = rolloutResult(workload, flags, moment);
+    const cause =
+      failing &&
+      `container ${quoted(failing.container)} of Pod ${quoted(failing.pod)} restarted ${failing.restarts} times`;
+    const explained = result?.state === "failed" && cause !== undefined ? { ...result, cause } : result;
+    const end = trackEnd(findings, workload, explained, now, flags.rolloutTimeoutMs);
+    if (result?.state === "inProgress" && findings.rollout?.state === "inProgress" && Number.isFinite(result.failsAt))
+      findings.checkAt = Math.min(
+        findings.checkAt ?? Number.POSITIVE_INFINITY,
+        clock.monotonic() + result.failsAt - now,
+      );
+    return end;
+  }
+
   /** One run: start, plan from a copy, effects, one `finish`. */
   async #run(key: string, record: WorkloadRecord): Promise<Result> {
     const { clock, random, observers = [] } = this.#options;
@@ -268,7 +300,9 @@ export class RolloutWorkers {
     try {
       const outcome = await reconcile(current, this.#reconciling);
       const hold = holdAfter(record.hold, outcome, clock);
-      const blockers = this.#report.ended(record, start, outcome, hold);
+      const end = this.#endOfRollout(record, findings, outcome);
+      const failure = findings.rollout?.failure;
+      const blockers = this.#report.ended(record, start, outcome, hold, { end, failure });
       if (outcome.type === "written" && outcome.plan.returned?.cause === "failedRollout")
         this.#reportReturn(outcome.before, outcome.plan.returned.names);
       ended = { outcome, hold, blockers };

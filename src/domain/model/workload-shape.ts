@@ -91,6 +91,8 @@ export interface Workload extends WorkloadName {
   readonly consecutiveRollouts: string | undefined;
   /** The raw annotation with digits of the hash to which it was rolled while it was not complete; undefined if absent. */
   readonly rolledIncomplete: string | undefined;
+  /** The raw annotation with the time and the reason of its last rollout; undefined if absent. No plan reads it. */
+  readonly rolledFor: string | undefined;
   /** The other field manager that changed its spec or metadata last; undefined if there is none. */
   readonly editedBy: string | undefined;
 }

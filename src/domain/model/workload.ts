@@ -21,6 +21,7 @@ import {
   providerClasses,
   recordedConfigAnnotation,
   rejectedConfigMaps,
+  rolledFor,
   rolledIncomplete,
   schedulingDisabled,
   stateAnnotation,
@@ -178,6 +179,7 @@ function slimForm(
     // No plan depends on it, so no patch tests it.
     differed: kept(written[configDiffered]),
     state: kept(written[stateAnnotation]),
+    rolledFor: kept(written[rolledFor]),
     hasAnnotations: metadata.annotations !== undefined && metadata.annotations !== null,
     hasTemplateMetadata: spec.template.metadata !== undefined && spec.template.metadata !== null,
     hasTemplateAnnotations: template !== undefined && template !== null,

@@ -38,6 +38,8 @@ export interface Hold {
   readonly closesAt?: number;
   /** The changed object whose batch holds the write; absent for other holds. */
   readonly object?: ConfigName;
+  /** When the leader reported the halt on its object, in monotonic milliseconds: one report is one notification. Absent for other holds, and in commands. */
+  readonly haltReportedAt?: number;
   /** Whether a person must act, so that the Event is a Warning. */
   readonly warning: boolean;
 }

@@ -7,6 +7,7 @@ import { liftSchedulingHold, testSchedulingHold } from "../model/scheduling-hold
 import type { Workload } from "../model/workload.ts";
 import { type DueDecision, type IncompleteRollout, isDue } from "../outcomes/outcomes.ts";
 import { incompleteMark } from "../pacing/complete-before.ts";
+import { writeRolledFor } from "../pacing/rolled-for.ts";
 import type { RolloutPlan } from "../plan/plan.ts";
 import {
   consecutiveRollouts,
@@ -16,6 +17,7 @@ import {
   recordedConfigAnnotation,
   rejectedConfigMaps,
   rolledAtAnnotation,
+  rolledFor,
   rolledIncomplete,
 } from "../references/annotations.ts";
 import { annotationPointer, type JsonPatch, type JsonPatchOperation } from "../syntax/json-patch.ts";
@@ -56,7 +58,7 @@ export function patchFor(
 
 function operationsFor(
   workload: Workload,
-  plan: DueDecision,
+  plan: DueDecision & Pick<RolloutPlan, "reason">,
   now: number,
   { pinned, rejected, previous }: PinsToWrite,
 ): JsonPatch {
@@ -82,6 +84,7 @@ function operationsFor(
         ...testIdentity(workload),
         ...testAnnotations(workload),
         ...recordConsecutiveRollouts(workload, plan.consecutiveRollouts),
+        ...recordReason(plan, now),
         ...recordIncomplete(workload, plan),
         ...writeHash(workload, { ...plan.view, hash: plan.hash }),
         ...setPinned(workload, pinned),
@@ -114,6 +117,19 @@ function recordConsecutiveRollouts(
   const value = `${count}`;
   if (count === undefined || value === recorded) return [];
   return [{ op: "add", path: annotationPointer(consecutiveRollouts), value }];
+}
+
+/** Records when and why Wave rolls a workload, so that each leader can report how the rollout ends. */
+function recordReason(
+  {
+    hash,
+    reason,
+    consecutiveRollouts: count,
+  }: { readonly hash: string; readonly consecutiveRollouts?: number } & Pick<RolloutPlan, "reason">,
+  now: number,
+): readonly JsonPatchOperation[] {
+  if (count === undefined) return [];
+  return [{ op: "add", path: annotationPointer(rolledFor), value: writeRolledFor(hash, now, reason) }];
 }
 
 /** Records that the workload is not complete when it is rolled, so that its failure halts no other workload, also after a restart. */

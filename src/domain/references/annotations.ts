@@ -83,6 +83,9 @@ export const consecutiveRollouts = "wave.pusher.com/consecutive-rollouts";
 /** Annotation of a workload, written by Wave: digits of the hash to which it was rolled while it was not complete. */
 export const rolledIncomplete = "wave.pusher.com/rolled-incomplete";
 
+/** Annotation of a workload, written by Wave: digits of the hash of the last rollout, when Wave started it, and why. */
+export const rolledFor = "wave.pusher.com/rolled-for";
+
 /**
  * Annotation of a workload, written by Wave: the times in which the live configuration differed from that of the recorded hash. A Pod
  * whose containers started in such a time may run another configuration.
@@ -108,6 +111,7 @@ export const writtenByWave: readonly string[] = [
   providerClasses,
   consecutiveRollouts,
   rolledIncomplete,
+  rolledFor,
   rejectedConfigMaps,
   previousPins,
   configDiffered,

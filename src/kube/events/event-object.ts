@@ -23,6 +23,10 @@ export interface ObjectEvent {
   readonly reason: string;
   /** Written as one printable line, truncated to {@link maxMessageBytes}. Never contains a value of a ConfigMap or Secret. */
   readonly message: string;
+  /** What identifies the Event among those of its object and reason. With it, the message may differ. Default: the message. */
+  readonly id?: string;
+  /** Events of different objects with the same `group` are one notification. Default: the Event alone is one. */
+  readonly group?: string;
   /** Set if the Event may not be new: this replica "reported" the problem before, or "perhaps" the previous leader did. */
   readonly repeats?: "reported" | "perhaps";
 }
@@ -65,8 +69,8 @@ export function toEventBody(
 }
 
 /** Returns the name of the Event: the valid start of the object name, and 16 digits of a hash of its content. */
-export function eventName({ regarding, type, reason, message }: ObjectEvent): string {
-  const content = JSON.stringify([regarding.uid, regarding.name, type, reason, message]);
+export function eventName({ regarding, type, reason, message, id = message }: ObjectEvent): string {
+  const content = JSON.stringify([regarding.uid, regarding.name, type, reason, id]);
   const digits = hash("sha256", content, "hex").slice(0, 16);
   return `${regarding.name.slice(0, 200).replace(/[^a-z0-9]+$/, "")}.${digits}`;
 }

@@ -83,7 +83,7 @@ describe("readNotifyFile", () => {
     [{ urlEnv: "A" }, "receivers[0].urlEnv cannot be set together with url"],
     [{ url: "", urlEnv: "A" }, "receivers[0].urlEnv names an environment variable that is not set"],
     [{ url: "", urlFile: "nowhere" }, /^receivers\[0\]\.urlFile cannot be read: ENOENT/],
-    [{ outcomes: [] }, /^receivers\[0\]\.outcomes is missing; use "\*", roll, firstHash/],
+    [{ outcomes: [] }, /^receivers\[0\]\.outcomes is missing; use "\*", roll, complete/],
     [{ outcomes: ["role"] }, /^receivers\[0\]\.outcomes contains "role"; use "\*", roll,/],
     [{ namespaces: [] }, "receivers[0].namespaces is empty; name a namespace, or remove the field for all"],
     [{ namespaces: ["Shop"] }, 'receivers[0].namespaces contains "Shop", which is not the name of a namespace'],

@@ -1,6 +1,11 @@
 /** The outcomes of notifications, with the names of log and metrics, and the reasons of their Events. Each reason is in one row. */
 export const outcomes = {
   roll: { means: "Wave rolls the workload because its configuration changed", reasons: ["ConfigChanged"] },
+  complete: { means: "a rollout by Wave is complete", reasons: ["RolloutComplete"] },
+  failed: {
+    means: "a rollout by Wave failed: new Pods are not ready in time, or restart again and again",
+    reasons: ["RolloutFailed"],
+  },
   firstHash: {
     means: "the workload got its first hash, which replaces existing Pods once",
     reasons: ["ConfigHashAdded"],
@@ -16,6 +21,7 @@ export const outcomes = {
   waiting: { means: "a required object or key is missing", reasons: ["ConfigMissing", "SchedulingDisabled"] },
   held: { means: "a rollout is due, but a hold delays it", reasons: ["RolloutHeld"] },
   halted: { means: "the rollouts of a change are halted because workloads failed with it", reasons: ["RolloutHalted"] },
+  resolved: { means: "what failed or was halted is complete or continues", reasons: ["RolloutResolved"] },
   annotationsLost: {
     means: "`kubectl rollout undo` changed annotations of Wave, such as a hold",
     reasons: ["AnnotationsLost", "AnnotationsKept"],
@@ -39,7 +45,7 @@ export const outcomes = {
     reasons: ["PodsMixed", "PodEvicted"],
   },
   overLimit: { means: "the workload exceeds a limit of Wave", reasons: ["OverLimit"] },
-  refused: { means: "the API server or an admission webhook rejects the write", reasons: ["RolloutFailed"] },
+  refused: { means: "the API server or an admission webhook rejects the write", reasons: ["RolloutRefused"] },
   invalid: {
     means: "an annotation or reference is invalid or has no effect",
     reasons: ["InvalidAnnotation", "CrossNamespaceRefused", "ConfigurationMissing", "OldFinalizer"],

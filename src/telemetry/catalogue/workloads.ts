@@ -7,13 +7,16 @@ const outcomes = {
   roll: "Wave wrote the hash of a changed configuration; Kubernetes replaces the Pods (Event `ConfigChanged`)",
   firstHash:
     "Wave wrote the first hash, or released the scheduling hold of a new workload with it (`ConfigHashAdded`, `SchedulingEnabled`)",
+  complete: "A rollout by Wave is complete (`RolloutComplete`)",
+  failed: "A rollout by Wave failed (`RolloutFailed`)",
+  resolved: "A rollout is complete after a failed rollout of the same workload (`RolloutResolved`)",
   recorded: "Wave recorded the current configuration without a restart (`ConfigRecorded`)",
   cleanUp:
     "Wave released a scheduling hold or unpaused a Deployment, without a rollout (`SchedulingEnabled`, `Unpaused`)",
   waiting: "The workload started to wait for a missing object or key (`ConfigMissing`, `SchedulingDisabled`)",
   overLimit: "The workload started to exceed a limit (`OverLimit`)",
   held: "A due rollout started to be held (`RolloutHeld`, `RolloutHalted`)",
-  refused: "The API server, an admission policy or a webhook rejected the write (`RolloutFailed`)",
+  refused: "The API server, an admission policy or a webhook rejected the write (`RolloutRefused`)",
   conflict: "The workload kept changing while Wave planned it; Wave retries immediately",
   unavailable: "The API server did not respond; Wave retries",
   bug: "Wave failed; the log has the stack trace",
@@ -50,7 +53,7 @@ const holds = {
 /** Metrics of workloads, queues and Events. Only the leader has values other than 0. */
 export const workloadMetrics = {
   outcomes: counter("wave_outcomes_total", {
-    help: "Number of plans that led to a write, a failed write, or the start of a wait.",
+    help: "Number of plans that led to a write, a failed write, or the start of a wait, and of rollouts that ended.",
     labels: { kind, outcome: outcomes },
   }),
   duration: histogram("wave_change_to_patch_seconds", {

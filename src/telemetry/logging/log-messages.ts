@@ -28,7 +28,7 @@ export const logMessages = {
   writeRefused: "write refused; retrying",
   writeUnanswered: "API server unavailable; retrying",
   changeHalted: "rollout of a change halted",
-  canaryRestarts: "a rollout failed: a container of its Pods restarts again and again",
+  rolloutFailed: "a rollout failed",
   canaryPodsUnread: "cannot read the Pods of a canary; retrying",
   planFailed: "bug: cannot plan a workload; retrying",
   pendingPodsKept: "cannot replace pending Pods; retrying",

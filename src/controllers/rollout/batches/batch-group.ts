@@ -21,6 +21,8 @@ export class BatchGroup {
   /** When the halt was last reported on the object, in monotonic milliseconds, and whether the current halt was. */
   haltReportedAt = Number.NEGATIVE_INFINITY;
   isHaltReported = false;
+  /** Whether the change was seen when it was not halted. Otherwise an earlier leader may have reported its halt. */
+  wasOpen = false;
   #batch: BatchAdmission | undefined;
   /** The keys of the due workloads that are complete. */
   #complete: ReadonlySet<string> = new Set();
@@ -64,7 +66,8 @@ export class BatchGroup {
 
   /** Returns the hold of the workloads that are not admitted. */
   holdBy(flags: PacingFlags): Hold {
-    return (this.#batch ?? admitBatch({ object: this.object, namespace: this.#namespace, members: [] }, flags)).hold;
+    const { hold } = this.#batch ?? admitBatch({ object: this.object, namespace: this.#namespace, members: [] }, flags);
+    return this.isHalted ? { ...hold, haltReportedAt: this.haltReportedAt } : hold;
   }
 
   /**
@@ -88,6 +91,7 @@ export class BatchGroup {
     const complete = members.filter(({ stage }) => stage.state === "due" && stage.wasComplete);
     this.#complete = new Set(complete.map(({ key }) => key));
     this.#batch = admitBatch({ object: this.object, namespace: this.#namespace, members }, facts.flags);
+    this.wasOpen ||= !this.#batch.halted;
   }
 
   /** Marks a workload as admitted. Its status may show the new rollout before the write is answered. */

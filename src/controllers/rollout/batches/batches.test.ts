@@ -8,6 +8,7 @@ import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { ApiError } from "../../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
+import type { ObjectEvent } from "../../../kube/events/event-object.ts";
 
 const { configMaps, deployments, namespaces } = resources;
 const others = 199;
@@ -347,11 +348,13 @@ describe("a bad change", () => {
       await fail("ProgressDeadlineExceeded");
       await fail("ReplicaSetUpdated");
     }
-    const ofObject = leader.events.filter(({ regarding }) => regarding.kind === "ConfigMap");
-    expect([rolled, ofObject.length]).toEqual([["web-0"], 1]);
+    const halts = (kind: string) =>
+      leader.events.filter(({ reason, regarding }) => reason === "RolloutHalted" && regarding.kind === kind);
+    const messages = () => [halts("ConfigMap").length, new Set(halts("Deployment").map(({ group }) => group)).size];
+    expect([rolled, messages()]).toEqual([["web-0"], [1, 1]]);
     await pass(30_000);
     await fail("ProgressDeadlineExceeded");
-    expect(leader.events.filter(({ regarding }) => regarding.kind === "ConfigMap")).toHaveLength(2);
+    expect(messages()).toEqual([2, 2]);
   });
 
   it("halts nothing while the canary makes progress, however long that takes", async () => {
@@ -817,5 +820,90 @@ describe("a workload that is broken for a reason of its own", () => {
     expect(rolled).toEqual(["web-1"]);
     await pass(700_000, 50_000);
     expect([rolled.toSorted(), halted()]).toEqual([["web-0", "web-1", "web-2", "web-3"], 0]);
+  });
+});
+
+describe("the end of a rollout", () => {
+  /** Returns the ends that a leader reported, each with its notification's identity. */
+  const endsOf = ({ events }: { readonly events: readonly ObjectEvent[] }) =>
+    events.flatMap(({ reason, regarding: { kind, name }, message, repeats }) =>
+      /^Rollout(Complete|Failed|Resolved)$/.test(reason) && repeats !== "reported"
+        ? [`${reason} ${kind} ${name}: ${message}`]
+        : [],
+    );
+  const why = 'ConfigMap "web" changed (key "v")';
+
+  it("is reported once: complete, failed, resolved, with object, key and duration", async () => {
+    const { leader, editConfig, pass, breakRollouts } = await steady(1);
+    await editConfig("1");
+    await pass(60_000);
+    expect(endsOf(leader)).toEqual([expect.stringMatching(/^RolloutComplete Deployment web-0: /)]);
+    expect(leader.events.at(-1)?.message).toMatch(/^Rollout complete after \d+s: /);
+    expect(leader.events.at(-1)?.message).toContain(`: ${why}.`);
+    leader.events.length = 0;
+    breakRollouts(() => true);
+    await editConfig("bad");
+    await pass(7_200_000, 60_000);
+    expect(endsOf(leader)).toEqual([
+      expect.stringMatching(/^RolloutFailed Deployment web-0: Rollout failed after 1\dm/),
+    ]);
+    expect(endsOf(leader)[0]).toContain(`It started because ${why}. Run: wave explain deployment/web-0 -n default.`);
+    leader.events.length = 0;
+    breakRollouts(() => false);
+    await editConfig("good");
+    await pass(120_000);
+    expect(endsOf(leader)).toEqual([expect.stringContaining(`: Failed rollout resolved: complete after `)]);
+    expect(endsOf(leader)[0]).toContain(why);
+  });
+
+  it("is reported with the same identity by the next leader, and not at all for a rollout of another client", async () => {
+    const { leader, start, replicas, cluster, editConfig, pass, setPods, breakRollouts } = await steady(1);
+    breakRollouts(() => true);
+    await editConfig("bad");
+    await pass(10_000);
+    const { generation } = (await cluster.get<KubeObject>(deployments, "web-0")).metadata;
+    const conditions = [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded" }];
+    await setPods("web-0", { observedGeneration: generation, replicas: 2, updatedReplicas: 1, conditions });
+    await pass(10_000);
+    const failed = (events: readonly ObjectEvent[]) => events.filter(({ reason }) => reason === "RolloutFailed");
+    replicas.splice(0).forEach((replica) => {
+      replica.end();
+    });
+    const next = await start();
+    await pass(700_000, 10_000);
+    const [first] = failed(leader.events);
+    expect(first).toMatchObject({ repeats: "perhaps", id: expect.any(String) });
+    expect(failed(next.events).map(({ id, repeats }) => ({ id, repeats }))).toEqual([
+      { id: first?.id, repeats: "perhaps" },
+    ]);
+    next.events.length = 0;
+    const template = { metadata: { annotations: { restarted: "1" } } };
+    await cluster.edit(deployments, "web-0", { spec: { template } });
+    await pass(700_000, 10_000);
+    expect(failed(next.events).filter(({ repeats }) => repeats !== "reported")).toEqual([]);
+  });
+
+  it("is reported for each of two halts within minutes, with the end of the halt in between", async () => {
+    const { leader, editConfig, pass, breakRollouts } = await steady(3, { rolloutTimeoutMs: 60_000 });
+    const halts = () =>
+      leader.events.filter(({ reason }) => reason === "RolloutHalted" || reason === "RolloutResolved");
+    breakRollouts(() => true);
+    await editConfig("bad");
+    await pass(150_000, 1_000);
+    breakRollouts(() => false);
+    await editConfig("good");
+    await pass(150_000, 1_000);
+    breakRollouts(() => true);
+    await editConfig("bad again");
+    await pass(150_000, 1_000);
+    const sent = halts().filter(({ repeats }) => repeats !== "reported");
+    const ofObject = sent.filter(({ regarding }) => regarding.kind === "ConfigMap");
+    expect(ofObject.map(({ reason }) => reason)).toEqual(["RolloutHalted", "RolloutResolved", "RolloutHalted"]);
+    expect(ofObject.map(({ repeats }) => repeats)).toEqual([undefined, undefined, undefined]);
+    const ofWorkloads = sent.filter(
+      ({ regarding, reason }) => regarding.kind === "Deployment" && reason === "RolloutHalted",
+    );
+    expect(new Set(ofWorkloads.map(({ group }) => group)).size).toBe(2);
+    expect(ofWorkloads.length).toBeGreaterThan(2);
   });
 });

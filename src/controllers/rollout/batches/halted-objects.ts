@@ -1,17 +1,20 @@
 import { parseWorkloadKey } from "../../../domain/model/workload.ts";
 import type { ConfigName } from "../../../domain/references/references.ts";
 import { formatCount, formatList, quoted } from "../../../domain/syntax/wording.ts";
+import type { ObjectEvent } from "../../../kube/events/event-object.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
 import { logMessages } from "../../../telemetry/logging/log-messages.ts";
-import { haltedChangeEvent } from "../report/event-texts.ts";
+import { haltEndedEvent, haltedChangeEvent, type WorkloadEvent } from "../report/event-texts.ts";
 import { type ConfigEventOptions, postConfigEvent } from "../report/post-config-event.ts";
 
 /** The halted change of an object in one namespace. */
 export interface HaltedChange {
   readonly object: ConfigName;
   readonly namespace: string;
-  /** The keys of the failed workloads. */
-  readonly failed: readonly string[];
+  /** The keys of the failed workloads; undefined if the change is no longer halted. */
+  readonly failed: readonly string[] | undefined;
+  /** As in {@link ObjectEvent}. */
+  readonly repeats?: ObjectEvent["repeats"];
 }
 
 const shownWorkloads = 5;
@@ -21,17 +24,20 @@ export interface HaltReportOptions extends ConfigEventOptions {
   readonly log: Logger;
 }
 
-/** Reports a halted change by an Event on its object. Never rejects. */
+/** Reports the beginning or the end of a halt by an Event on the object. Never rejects. */
 export async function reportHalt(change: HaltedChange, options: HaltReportOptions): Promise<void> {
   const { kind, namespace, name } = change.object;
-  const { namespace: workloadsIn, failed } = change;
-  options.log.warn(logMessages.changeHalted, { kind, namespace, name, workloadsIn, failed: failed.length });
-  await postConfigEvent(change.object, eventOf(change), options);
+  const { namespace: workloadsIn, failed, repeats } = change;
+  const about = { kind, namespace, name, workloadsIn };
+  if (failed === undefined) options.log.info("rollout of a change no longer halted", about);
+  else if (repeats !== "reported") options.log.warn(logMessages.changeHalted, { ...about, failed: failed.length });
+  await postConfigEvent(change.object, { ...eventOf(change), ...(repeats && { repeats }) }, options);
 }
 
 /** Returns the Event. In another namespace it has no names of workloads: the owner of the object may not know them. */
-function eventOf({ object, namespace, failed }: HaltedChange) {
+function eventOf({ object, namespace, failed }: HaltedChange): WorkloadEvent {
   const isElsewhere = object.namespace !== namespace;
+  if (failed === undefined) return haltEndedEvent(isElsewhere ? namespace : undefined);
   const names = formatList(failed, shownWorkloads, (key) => {
     const { kind, name } = parseWorkloadKey(key);
     return `${kind} ${quoted(name)}`;

@@ -19,7 +19,7 @@ export interface NamespaceBatchesOptions extends BatchFacts {
   readonly onChange: (key: string, urgency: Priority) => void;
   /** Receives the key of each workload of a canary that rolls now, or soaks. */
   readonly onCanary: (key: string) => void;
-  /** Reports a halted change on its object. */
+  /** Reports the beginning or the end of a halt on its object. */
   readonly onHalted: (change: HaltedChange) => void;
 }
 
@@ -43,8 +43,8 @@ export class NamespaceBatches {
   #timer: { readonly at: number; readonly cancel: () => void } | undefined;
   /** The number of members of the last computation. */
   #members = 0;
-  /** The keys of the objects whose change is halted. */
-  readonly #halted = new Set<string>();
+  /** The groups of halted changes, by the keys of their objects. */
+  readonly #halted = new Map<string, BatchGroup>();
 
   constructor(namespace: string, options: NamespaceBatchesOptions) {
     this.#namespace = namespace;
@@ -87,6 +87,18 @@ export class NamespaceBatches {
   /** Removes a workload that is written, not due any more, held by another hold, or gone. */
   leave(key: string): void {
     this.touch(this.#places.leave(key));
+    for (const [config, group] of this.#halted) {
+      if (this.#places.groups.get(config) === group) continue;
+      // No workload waits any more: because of another edit, or because another hold applies now.
+      group.compute(
+        this.#options.readers(this.#namespace, config),
+        this.#options.changeOf(group.object),
+        () => "none",
+        this.#options,
+      );
+      this.#noteHalt(config, group);
+      this.#halted.delete(config);
+    }
   }
 
   /** Marks the changes of these objects stale: a workload that reads them may have changed. */
@@ -107,7 +119,7 @@ export class NamespaceBatches {
 
   /** Returns the keys of the objects whose change is halted because of this workload, which may not read them any more. */
   haltedBy(key: string): readonly string[] {
-    return [...this.#halted].filter((config) => this.#places.groups.get(config)?.failed.has(key));
+    return [...this.#halted].flatMap(([config, { failed }]) => (failed.has(key) ? [config] : []));
   }
 
   #makeStale(configs: Iterable<string>): boolean {
@@ -178,18 +190,26 @@ export class NamespaceBatches {
     else if (group.isHalted !== wasHalted) {
       for (const key of group.due) if (!group.admitted.has(key)) onChange(key, "low");
     }
-    if (group.isHalted) this.#halted.add(config);
-    else this.#halted.delete(config);
-    if (!group.isHalted) group.isHaltReported = false;
-    else if (!group.isStale) this.#reportHalt(group);
+    this.#noteHalt(config, group);
   }
 
-  #reportHalt(group: BatchGroup): void {
-    const now = this.#options.clock.monotonic();
-    const afterMs = group.isHaltReported ? repeatAfterMs : minReportIntervalMs;
-    if (now < group.haltReportedAt + afterMs) return;
-    group.isHaltReported = true;
-    group.haltReportedAt = now;
-    this.#options.onHalted({ object: group.object, namespace: this.#namespace, failed: [...group.failed] });
+  /** Reports a halt when it begins, again before its Event expires, and when it ends. */
+  #noteHalt(config: string, group: BatchGroup): void {
+    const { object, isHalted, isStale } = group;
+    if (isHalted) this.#halted.set(config, group);
+    else this.#halted.delete(config);
+    const about = { object, namespace: this.#namespace };
+    if (!isHalted) {
+      if (group.isHaltReported) this.#options.onHalted({ ...about, failed: undefined });
+      group.isHaltReported = false;
+    } else if (!isStale) {
+      const now = this.#options.clock.monotonic();
+      const afterMs = group.isHaltReported ? repeatAfterMs : minReportIntervalMs;
+      if (now < group.haltReportedAt + afterMs) return;
+      const repeats = group.isHaltReported ? "reported" : group.wasOpen ? undefined : "perhaps";
+      group.isHaltReported = true;
+      group.haltReportedAt = now;
+      this.#options.onHalted({ ...about, failed: [...group.failed], repeats });
+    }
   }
 }

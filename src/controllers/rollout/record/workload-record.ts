@@ -4,6 +4,7 @@ import type { Workload } from "../../../domain/model/workload.ts";
 import type { StuckPins } from "../../../domain/plan/lost-copy-plan.ts";
 import type { PlanSummary } from "./outcome.ts";
 import type { LastRollout, PacingRecord, ProgressRecord } from "./pacing-record.ts";
+import type { TrackedRollout } from "./rollout-end.ts";
 import type { SeenAnnotations } from "./seen-annotations.ts";
 import type { SeenPins, UnrestoredPins } from "./seen-pins.ts";
 import type { WorkloadState } from "./workload-state.ts";
@@ -19,6 +20,8 @@ export interface Findings {
   readonly lastRollout: LastRollout | undefined;
   /** How far its rollout is. */
   readonly progress: ProgressRecord | undefined;
+  /** Its last rollout, and what was reported about its end. */
+  readonly rollout: TrackedRollout | undefined;
   /** The write whose response was lost, and the value of `lastRollout` if the write arrived. */
   readonly uncertainWrite:
     | {
@@ -120,6 +123,7 @@ export function newRecord(): WorkloadRecord {
     newerThanCache: undefined,
     lastRollout: undefined,
     progress: undefined,
+    rollout: undefined,
     uncertainWrite: undefined,
     caughtUpWith: undefined,
     confirmedMissing: undefined,
@@ -138,6 +142,7 @@ export function findingsOf(record: Findings | undefined): Writable<Findings> {
     newerThanCache: record?.newerThanCache,
     lastRollout: record?.lastRollout,
     progress: record?.progress,
+    rollout: record?.rollout,
     uncertainWrite: record?.uncertainWrite,
     caughtUpWith: record?.caughtUpWith,
     confirmedMissing: record?.confirmedMissing,

@@ -6,11 +6,13 @@ import { type ObjectEvent, truncateUtf8 } from "../../../kube/events/event-objec
 import type { Clock } from "../../../lib/clock.ts";
 import type { PlanSummary } from "../record/outcome.ts";
 import type { HoldRecord } from "../record/pacing-record.ts";
+import type { RolloutEnd } from "../record/rollout-end.ts";
 import type { ReportedBlockers, WorkloadRecord } from "../record/workload-record.ts";
 import {
   blockerEvents,
   heldEvent,
   refusedEvent,
+  rolloutEndEvent,
   type WorkloadEvent,
   warningEvents,
   writtenEvent,
@@ -30,6 +32,13 @@ export interface EventReporterOptions {
   readonly random: () => number;
 }
 
+/** What is reported about the last rollout of a workload. */
+export interface RolloutEnds {
+  /** Its end, if that is news. */
+  readonly end?: RolloutEnd | undefined;
+  readonly failure?: RolloutEnd | undefined;
+}
+
 /** The part of a record that decides whether an Event is news. */
 type Reported = Pick<WorkloadRecord, "state" | "logged" | "blockers">;
 
@@ -44,17 +53,23 @@ export class EventReporter {
     this.#options = options;
   }
 
-  /** Reports a plan that needs no write. Returns the reported blockers. */
+  /**
+   * Reports a plan that needs no write, and the end of the last rollout. `failure`: how that rollout failed, as long as it is not complete.
+   * Returns the reported blockers.
+   */
   done(
     record: Reported,
     workload: Workload,
     plan: RolloutPlan,
     hold: HoldRecord | undefined,
+    { end, failure }: RolloutEnds = {},
   ): ReportedBlockers | undefined {
+    if (end !== undefined && end !== failure) this.#post(workload, rolloutEndEvent(workload, end));
     const waitingFor = plan.outcome === "waiting" ? describeMissing(plan.missing, workload.namespace) : undefined;
     const isReported = hold !== undefined && hold.reportAt <= this.#options.clock.monotonic();
-    const held = plan.outcome === "held" && isReported ? [heldEvent(plan)] : [];
-    return this.#reportBlockers(record, workload, [...held, ...blockerEvents(workload, plan)], waitingFor);
+    const held = plan.outcome === "held" && isReported ? [heldEvent(workload, plan)] : [];
+    const failed = failure === undefined ? [] : [rolloutEndEvent(workload, failure)];
+    return this.#reportBlockers(record, workload, [...held, ...failed, ...blockerEvents(workload, plan)], waitingFor);
   }
 
   /** Reports a written plan. Returns the reported blockers. */
@@ -80,7 +95,11 @@ export class EventReporter {
     for (const event of events) {
       const id = eventId(workload, event);
       if (current?.eventIds.includes(id)) continue;
-      this.#post(workload, event, record.blockers?.eventIds.includes(id) ? "reported" : repeatsOfFirst(record));
+      this.#post(
+        workload,
+        event,
+        record.blockers?.eventIds.includes(id) ? "reported" : (event.repeats ?? repeatsOfFirst(record)),
+      );
     }
     if (events.length === 0) return undefined;
     const eventIds = events.map((each) => eventId(workload, each));

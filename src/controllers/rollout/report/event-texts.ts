@@ -5,11 +5,13 @@ import type { Workload, WorkloadName } from "../../../domain/model/workload.ts";
 import { formatConfigMaps } from "../../../domain/pinning/pin-texts.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
 import { allowWorkloadRef } from "../../../domain/references/annotations.ts";
-import { type ConfigName, isStored } from "../../../domain/references/references.ts";
+import { type ConfigName, configKey, isStored } from "../../../domain/references/references.ts";
+import { formatDuration } from "../../../domain/syntax/duration.ts";
 import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
 import type { PlanSummary } from "../record/outcome.ts";
+import type { RolloutEnd } from "../record/rollout-end.ts";
 
 /** An Event without its object. */
 export type WorkloadEvent = Omit<ObjectEvent, "regarding">;
@@ -39,9 +41,16 @@ function configMissing(missing: string): WorkloadEvent {
 }
 
 /** Returns the Event about a due write that is held. Its text does not change as long as the hold is the same. */
-export function heldEvent({ hold, reason }: Held & Pick<RolloutPlan, "reason">): WorkloadEvent {
+export function heldEvent(
+  { namespace }: Workload,
+  { hold, reason }: Held & Pick<RolloutPlan, "reason">,
+): WorkloadEvent {
   const type = hold.warning ? "Warning" : "Normal";
-  if (hold.reason === "halted") return { type, reason: "RolloutHalted", message: hold.message };
+  if (hold.reason === "halted") {
+    const { object, haltReportedAt, message } = hold;
+    const group = `${namespace} ${object && configKey(object)} ${haltReportedAt}`;
+    return { type, reason: "RolloutHalted", message, group };
+  }
   const message = hold.reason === "observed" ? eventTexts.observed(reason, hold.message) : hold.message;
   return { type, reason: "RolloutHeld", message };
 }
@@ -82,9 +91,28 @@ export function writtenEvent(before: Workload, plan: PlanSummary, waitedFor: str
   }
 }
 
-/** Returns the Event about a refused write. */
+/** Returns the Event about a refused write or read. */
 export function refusedEvent(message: string): WorkloadEvent {
-  return { type: "Warning", reason: "RolloutFailed", message };
+  return { type: "Warning", reason: "RolloutRefused", message };
+}
+
+/** Returns the Event about the end of a rollout. Each leader finds the same end, so the start of the rollout identifies the Event. */
+export function rolloutEndEvent(
+  workload: WorkloadName,
+  { result, cause = "", durationMs, why, startedAt }: RolloutEnd,
+): WorkloadEvent {
+  const duration = formatDuration(Math.floor(durationMs / 1_000) * 1_000);
+  const once = { id: `${startedAt}`, repeats: "perhaps" } as const;
+  switch (result) {
+    case "complete":
+      return { type: "Normal", reason: "RolloutComplete", message: eventTexts.rolloutComplete(duration, why), ...once };
+    case "resolved":
+      return { type: "Normal", reason: "RolloutResolved", message: eventTexts.rolloutResolved(duration, why), ...once };
+    case "failed": {
+      const message = eventTexts.rolloutFailed(duration, cause, why, waveArguments(workload));
+      return { type: "Warning", reason: "RolloutFailed", message, ...once };
+    }
+  }
 }
 
 /** Returns the Event on an object whose change is halted. `workloads` names the failed workloads, or their number. */
@@ -95,13 +123,21 @@ export function haltedChangeEvent(halted: {
   readonly namespace: string | undefined;
 }): WorkloadEvent {
   const { object, workloads, namespace } = halted;
-  const place = namespace === undefined ? "" : ` in namespace ${quoted(namespace)}`;
   const command =
     namespace === undefined && isStored(object)
       ? `you run: wave resume ${waveArguments(object)}`
       : "you run wave resume on the failed workloads";
-  const message = eventTexts.changeHalted(place, workloads, command);
+  const message = eventTexts.changeHalted(placeOf(namespace), workloads, command);
   return { type: "Warning", reason: "RolloutHalted", message };
+}
+
+/** Returns the Event on an object whose change is no longer halted. `namespace` is as in {@link haltedChangeEvent}. */
+export function haltEndedEvent(namespace: string | undefined): WorkloadEvent {
+  return { type: "Normal", reason: "RolloutResolved", message: eventTexts.haltEnded(placeOf(namespace)) };
+}
+
+function placeOf(namespace: string | undefined): string {
+  return namespace === undefined ? "" : ` in namespace ${quoted(namespace)}`;
 }
 
 /** Returns the Event on a ConfigMap whose change a workload does not read any more, because its rollout failed. */
@@ -119,6 +155,10 @@ export function misusedEvent(message: string): WorkloadEvent {
 /** The texts of the Events about rollouts: state, cause, next step. docs/events.md is made from this table. */
 export const eventTexts = {
   rolloutStarted: (why: string) => `Rollout started: ${why}.`,
+  rolloutComplete: (duration: string, why: string) => `Rollout complete after ${duration}: ${why}.`,
+  rolloutResolved: (duration: string, why: string) => `Failed rollout resolved: complete after ${duration}: ${why}.`,
+  rolloutFailed: (duration: string, cause: string, why: string, toExplain: string) =>
+    `Rollout failed after ${duration}: ${cause}. It started because ${why}. Run: wave explain ${toExplain}.`,
   hashAdded: (place: string, why: string) => `Added the configuration hash to the ${place}: ${why}`,
   recorded: (why: string) => `Recorded the current configuration without restarting Pods: ${why}.`,
   schedulingEnabled: (why: string) => `Scheduling enabled: ${why}`,
@@ -135,9 +175,10 @@ export const eventTexts = {
     `Rollout of the last change failed: ${workload} reads the earlier content again. Fix this ConfigMap, or run: wave resume ${toResume}`,
   changeHalted: (place: string, workloads: string, command: string) =>
     `Rollout of the last change halted${place}: ${workloads} failed. Continues when this object changes again, failed workloads recover, or ${command}.`,
+  haltEnded: (place: string) => `Rollout of the last change is no longer halted${place}.`,
 } as const;
 
-/** The messages of refused writes and reads. They become the text of the Event `RolloutFailed`. docs/events.md is made from this table. */
+/** The messages of refused writes and reads. They become the text of the Event `RolloutRefused`. docs/events.md is made from this table. */
 export const refusedTexts = {
   /** The API server returned the workload without the hash. */
   hashRemovedOnWrite: (resource: string, field: string) =>

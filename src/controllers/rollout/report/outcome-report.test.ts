@@ -34,7 +34,7 @@ function start() {
   /** One run: report it, and finish the record. */
   const ended = (outcome: ReconcileOutcome, changeSeenAt?: number, hold?: HoldRecord) => {
     const run = { ...startRun(record), changeSeenAt };
-    const blockers = report.ended(record, run, outcome, hold);
+    const blockers = report.ended(record, run, outcome, hold, {});
     finish(record, { start: run, outcome, findings: findingsOf(record), hold, blockers, now: clock.monotonic() });
   };
   return { clock, report, durations, record, counted, ended };

@@ -1,5 +1,5 @@
 // What a run reports: Events, metrics and log messages. Decides and writes nothing else.
-import { parseWorkloadKey, type WorkloadName } from "../../../domain/model/workload.ts";
+import { parseWorkloadKey, type Workload, type WorkloadName } from "../../../domain/model/workload.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
@@ -7,9 +7,10 @@ import { logMessages } from "../../../telemetry/logging/log-messages.ts";
 import { changeStart, type RunStart } from "../record/finish.ts";
 import type { ReconcileOutcome } from "../record/outcome.ts";
 import type { HoldRecord } from "../record/pacing-record.ts";
+import type { RolloutEnd } from "../record/rollout-end.ts";
 import type { ReportedBlockers, WorkloadRecord } from "../record/workload-record.ts";
 import { stateOfPlan } from "../record/workload-state.ts";
-import type { EventReporter } from "./event-reporter.ts";
+import type { EventReporter, RolloutEnds } from "./event-reporter.ts";
 import type { RolloutMetrics } from "./rollout-metrics.ts";
 
 /** What an {@link OutcomeReport} needs. */
@@ -36,12 +37,14 @@ export class OutcomeReport {
     start: RunStart,
     outcome: ReconcileOutcome,
     hold: HoldRecord | undefined,
+    ends: RolloutEnds,
   ): ReportedBlockers | undefined {
     const { eventReporter, metrics, clock } = this.#options;
     switch (outcome.type) {
       case "done": {
         const { workload, plan } = outcome;
-        const blockers = eventReporter.done(record, workload, plan, hold);
+        const blockers = eventReporter.done(record, workload, plan, hold, ends);
+        if (ends.end !== undefined) this.#ended(workload, ends.end);
         // A lasting state is counted when it begins.
         if (record.state !== stateOfPlan(plan.outcome)) metrics.count(workload, plan.outcome);
         this.#log("debug", "nothing to write", workload, { outcome: plan.outcome, reason: plan.reason });
@@ -83,6 +86,20 @@ export class OutcomeReport {
         return record.blockers;
       }
     }
+  }
+
+  #ended(workload: Workload, { result, cause, durationMs, why }: RolloutEnd): void {
+    const duration = { durationSeconds: `${Math.floor(durationMs / 1_000)}` };
+    this.#options.metrics.count(workload, result);
+    if (cause === undefined)
+      this.#log("info", "rollout complete", workload, { outcome: result, reason: why, ...duration });
+    else
+      this.#log("warn", logMessages.rolloutFailed, workload, {
+        outcome: result,
+        reason: why,
+        error: cause,
+        ...duration,
+      });
   }
 
   /** Reports a run that failed with a bug; `record` is as it was before the run. */

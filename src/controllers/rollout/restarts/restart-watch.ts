@@ -98,10 +98,10 @@ export class RestartWatch {
     this.#workers.add(key, { urgency: "low" });
   }
 
-  /** Reports whether a container of the last rollout of a workload restarts again and again. */
-  isFailing(workload: Workload): boolean {
+  /** Returns the container of the last rollout of a workload that restarts again and again; undefined if none does. */
+  failing(workload: Workload): FailingContainer | undefined {
     const watched = this.#watched.get(workloadKey(workload));
-    return watched?.failing !== undefined && watched.uid === workload.uid && watched.hash === workload.recordedHash;
+    return watched?.uid === workload.uid && watched.hash === workload.recordedHash ? watched.failing : undefined;
   }
 
   /** Reads Pods until the leadership ends. */
@@ -168,14 +168,13 @@ export class RestartWatch {
 
   #update(key: string, watched: WatchedRollout, workload: Workload, pods: readonly ObservedPod[]): void {
     if (this.#watched.get(key) !== watched) return;
-    const { clock, log, onChange } = this.#options;
+    const { clock, onChange } = this.#options;
     const rolledAt = workload.recordedHash === watched.hash ? workload.rolledAt * 1000 : 0;
     const rollout = { hash: watched.hash, rolledAt, now: clock.wall() };
     watched.earlierFail ||= earlierPodsFail(pods, rollout);
     const wasFailing = watched.failing !== undefined;
     watched.failing = watched.earlierFail ? undefined : failingContainer(pods, rollout);
     if (wasFailing === (watched.failing !== undefined)) return;
-    if (watched.failing !== undefined) log.warn(logMessages.canaryRestarts, { workload: key, ...watched.failing });
     onChange(key);
   }
 

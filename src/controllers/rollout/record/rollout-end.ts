@@ -1,0 +1,81 @@
+import type { Workload } from "../../../domain/model/workload.ts";
+import { startedRollout } from "../../../domain/pacing/rolled-for.ts";
+import type { RolloutResult } from "../../../domain/pacing/rollout-result.ts";
+import type { ReconcileOutcome } from "./outcome.ts";
+
+/** The last rollout of a workload by Wave, and what was reported about its end. */
+export interface TrackedRollout {
+  readonly uid: string;
+  readonly hash: string | undefined;
+  readonly state: RolloutResult["state"];
+  /** Whether this rollout, or the one before it, failed: then its end is also the end of a problem. */
+  readonly hasFailed: boolean;
+  /** What is reported as long as the rollout has failed; undefined if it has not. */
+  readonly failure: RolloutEnd | undefined;
+}
+
+/** The end of a rollout, as it is reported. */
+export interface RolloutEnd {
+  readonly result: "complete" | "failed" | "resolved";
+  /** Why it failed, as a clause; undefined if it did not fail. */
+  readonly cause: string | undefined;
+  /** The time from the start to the end, in milliseconds. */
+  readonly durationMs: number;
+  /** Why Wave rolled the workload, as a clause. */
+  readonly why: string;
+  /** The start in milliseconds since the epoch. It identifies the rollout, for each leader. */
+  readonly startedAt: number;
+}
+
+type Tracks = { rollout: TrackedRollout | undefined };
+
+/** Stores that a rollout started, if a write did that. */
+export function trackStart(findings: Tracks, outcome: ReconcileOutcome): void {
+  if (outcome.type !== "written" || (outcome.plan.outcome !== "roll" && outcome.plan.outcome !== "firstHash")) return;
+  const { before, plan } = outcome;
+  if (plan.hash === before.recordedHash) return;
+  const { rollout: last } = findings;
+  const hasFailed = plan.returned?.cause === "failedRollout" || (last?.uid === before.uid && last.hasFailed);
+  findings.rollout = { uid: before.uid, hash: plan.hash, state: "inProgress", hasFailed, failure: undefined };
+}
+
+/**
+ * Stores how the last rollout of a workload is, and returns its end if that is news. Undefined also for a rollout that another client started.
+ * A leader that did not start the rollout itself reports an end within `recentMs` milliseconds after the start: the leader before may have
+ * ended in between, and an Event that exists is not repeated.
+ */
+export function trackEnd(
+  findings: Tracks,
+  workload: Workload,
+  found: RolloutResult | undefined,
+  now: number,
+  recentMs: number,
+): RolloutEnd | undefined {
+  const started = startedRollout(workload);
+  if (started === undefined || !workload.strategy.podsCarryHash) {
+    findings.rollout = undefined;
+    return undefined;
+  }
+  const { uid, recordedHash: hash, progress } = workload;
+  const { rollout } = findings;
+  const known = rollout?.uid === uid && rollout.hash === hash ? rollout : undefined;
+  // Another client may have repaired the workload.
+  const isRepaired = known?.state === "failed" && progress.state === "complete";
+  const result = isRepaired && found === undefined ? ({ state: "complete" } as const) : found;
+  if (result === undefined) return undefined;
+  const isOld = result.state === "complete" && now - started.at > recentMs;
+  const before = known?.state ?? (isOld ? "complete" : "inProgress");
+  // A rollout that makes progress after its end, because a Pod was lost or a late Pod is ready, has not begun again.
+  const state = result.state === "inProgress" ? before : result.state;
+  if (known?.state === state) return undefined;
+  const end: RolloutEnd = {
+    result: state === "failed" ? "failed" : known?.hasFailed ? "resolved" : "complete",
+    cause: result.state === "failed" ? result.cause : undefined,
+    durationMs: Math.max(0, now - started.at),
+    why: started.why,
+    startedAt: started.at,
+  };
+  const hasFailed = state === "failed" || (state === "inProgress" && known?.hasFailed === true);
+  findings.rollout = { uid, hash, state, hasFailed, failure: state === "failed" ? end : undefined };
+  return state === before ? undefined : end;
+}
