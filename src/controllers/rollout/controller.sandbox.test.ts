@@ -85,7 +85,7 @@ async function scene(options: Partial<ControllerOptions> & { readonly wrap?: (cl
         object !== undefined && "spec" in object ? Object(object.spec) : {};
       return spec.template?.metadata?.annotations?.[hashPath];
     },
-    reasons: () => cluster.events.map(({ reason }) => reason),
+    reasons: () => cluster.events.map(({ reason }) => reason).filter((reason) => reason !== "RolloutComplete"),
   } satisfies Scene;
 }
 

@@ -23,7 +23,7 @@ async function scene(annotations: Readonly<Record<string, string>> = {}) {
     await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
     await cluster.create("Deployment", workload("web"));
   });
-  const reasons = () => cluster.events.map(({ reason }) => reason);
+  const reasons = () => cluster.events.map(({ reason }) => reason).filter((reason) => reason !== "RolloutComplete");
   await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded"]));
   cluster.events.length = 0;
   const edit = async (a: string) => {

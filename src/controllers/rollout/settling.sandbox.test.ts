@@ -25,7 +25,7 @@ async function scene(onPlan = () => {}) {
     await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
     await cluster.create("Deployment", workload("web"));
   });
-  const reasons = () => cluster.events.map(({ reason }) => reason);
+  const reasons = () => cluster.events.map(({ reason }) => reason).filter((reason) => reason !== "RolloutComplete");
   await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded"]));
   await cluster.show("Deployment", "web");
   const edit = async (a: string) => {
@@ -49,7 +49,7 @@ describe("a recorded configuration", () => {
       await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
       await cluster.create("Deployment", workload("web"));
     });
-    const reasons = () => cluster.events.map(({ reason }) => reason);
+    const reasons = () => cluster.events.map(({ reason }) => reason).filter((reason) => reason !== "RolloutComplete");
     await eventually(() => expect(reasons()).toEqual(["ConfigRecorded"]));
     await cluster.show("Deployment", "web");
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
