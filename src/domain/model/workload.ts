@@ -34,7 +34,6 @@ import { sharedString } from "../syntax/shared-string.ts";
 import { quoted } from "../syntax/wording.ts";
 import { recordReads } from "./annotation-reads.ts";
 import { standardForm, type TemplateSource, type WorkloadRow } from "./kind-row.ts";
-import { fieldsOf, numberOf } from "./kinds/replica-counts.ts";
 import { hasOldFinalizer } from "./old-finalizer.ts";
 import { isPausedByReloader } from "./paused-by-reloader.ts";
 import {
@@ -190,7 +189,7 @@ function slimForm(
     oldFinalizer: hasOldFinalizer(metadata),
     mistakes: mistakes.length === 0 ? noMistakes : mistakes,
     policy: isTooLong ? shortPolicyAnnotations(policy, maxKeptLength) : policy,
-    replicas: numberOf(fieldsOf(spec).replicas),
+    replicas: replicasOf(spec),
     progress: row.progress(object, templateSource),
     createdAt: epochSeconds(metadata.creationTimestamp),
     rolledAt: byWaveAt,
@@ -207,6 +206,11 @@ function slimForm(
 /** Returns the fingerprint of the annotations that Wave reads, and of labels that have their names. */
 export function fingerprintOf({ annotations, labels }: ObjectMeta, peerNames: readonly string[]): string {
   return fingerprint(annotations ?? {}, peerNames) + misplacedLabels(labels ?? {}).join("\n");
+}
+
+/** Returns the number in `spec.replicas`; undefined if there is none. */
+function replicasOf(spec: object): number | undefined {
+  return "replicas" in spec && typeof spec.replicas === "number" ? spec.replicas : undefined;
 }
 
 /** Returns the references that the directives which opt the workload in request. */
