@@ -42,7 +42,7 @@ export const argumentErrorTexts = {
   noShell: (shells: string) => `no shell given; use ${shells}`,
   unknownShell: (word: string, shells: string) => `${quoted(word)} is not a supported shell; use ${shells}`,
   noDryRun:
-    "wave migrate only previews; add --dry-run. To migrate, start Wave with --compatibility (docs/migration.md)",
+    "wave migrate only previews; add --dry-run. To migrate, start Wave with --compatibility: wave help migration",
 } as const;
 
 /** The errors of commands that have read the cluster, one line each. */

@@ -29,7 +29,7 @@ describe("a shell gets", () => {
     [["wa"], ["wait", ":4"]],
     [
       ["help", "mi"],
-      ["migrate", ":4"],
+      ["migrate", "migration", ":4"],
     ],
     [
       ["completion", ""],

@@ -12,7 +12,7 @@ const group = "Compatibility";
 /** The flag with the workload kinds that Wave rolls in addition to the built-in kinds. */
 export const workloadKindsFlag: Flag<readonly RequestedKind[] | undefined> = {
   group: "Rollouts",
-  help: "Additional workload kinds, for example rollouts.argoproj.io. Kinds that the cluster does not have are skipped. See docs/kinds.md.",
+  help: "Additional workload kinds, for example rollouts.argoproj.io. Kinds that the cluster does not have are skipped. See wave help kinds.",
   placeholder: "KIND,...",
   isList: true,
   default: undefined,

@@ -1,4 +1,5 @@
 // `wave help`: the overview of all commands, and topics that belong to no single command.
+import { docsAddress, docsPages } from "../command/docs-pages.ts";
 import { exitCodeMeanings } from "../command/exit-codes.ts";
 import { joined, meaningLines, paragraphLines } from "../command/help.ts";
 
@@ -22,14 +23,15 @@ export function overview(groups: readonly string[], commands: Readonly<Record<st
   lines.push(
     "",
     "Help for a command: wave COMMAND --help, or --help-all for every flag.",
-    `Help topics: ${Object.keys(helpTopics)
-      .map((topic) => `wave help ${topic}`)
-      .join(", ")}`,
+    `Help topics: ${ownTopics.map((topic) => `wave help ${topic}`).join(", ")}`,
   );
   return joined(lines);
 }
 
-/** The topics of `wave help TOPIC`, each with a function that returns its text. */
+/** The topics that the overview names. */
+const ownTopics = ["exit-codes", "states", "docs"];
+
+/** The topics of `wave help TOPIC`: those of commands, and one for each page of the docs, each with a function that returns its text. */
 export const helpTopics: Readonly<Record<string, () => Promise<string>>> = {
   "exit-codes": async () =>
     joined([
@@ -49,4 +51,11 @@ export const helpTopics: Readonly<Record<string, () => Promise<string>>> = {
     ]);
     return joined(["States of workloads, as wave list and wave explain show them:", "", ...lines]);
   },
+  docs: async () => joined(["Pages of the docs. For an address: wave help PAGE", "", ...meaningLines(docsPages)]),
+  ...Object.fromEntries(
+    (Object.keys(docsPages) as (keyof typeof docsPages)[]).map((page) => [
+      page,
+      async () => joined([docsPages[page], docsAddress(page)]),
+    ]),
+  ),
 };

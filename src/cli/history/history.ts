@@ -85,7 +85,7 @@ export const historyCommand = clusterCommand({
   },
 });
 
-const withoutCopies = "No revision is pinned, so its changes are unknown. To pin: docs/pinning.md.";
+const withoutCopies = "No revision is pinned, so its changes are unknown. To pin ConfigMaps: wave help pinning.";
 
 /** Returns the states as the table shows them: two words for "rollingOut". */
 function wordsOf(states: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

@@ -56,7 +56,7 @@ export const workloadStates = {
   overLimit: {
     style: "red",
     means: "The workload exceeds a limit of Wave, so Wave does not roll it.",
-    next: "Reference fewer objects or keys. Limits: docs/kinds.md#limits.",
+    next: "Reference fewer objects or keys. Limits: wave help kinds.",
   },
   unknown: {
     style: "yellow",
@@ -65,7 +65,7 @@ export const workloadStates = {
   },
   ignored: {
     style: "dim",
-    means: "Wave ignores the workload: it has not opted in, or its namespace is not watched.",
+    means: "Wave ignores the workload: it has not opted in, its namespace is not watched, or it is being deleted.",
     next: 'To opt in, set the annotation wave.pusher.com/update-on-config-change: "true".',
   },
 } as const satisfies Readonly<Record<string, StateRow>>;

@@ -91,6 +91,6 @@ async function hashKey({ cluster }: DoctorContext, wave: RunningWave): Promise<r
           toReadFailure(permissionToGet(resources.secrets, place), error),
         ),
       ];
-    return [problem(place, sentences(errorText(error)), "contributing/adr/0008-hash-key.md")];
+    return [problem(place, sentences(errorText(error)), null)];
   }
 }

@@ -8,6 +8,7 @@ import { listAll } from "../../cluster/requests/list-all.ts";
 import { tryRead } from "../../cluster/requests/read-result.ts";
 import { describeWave } from "../../cluster/running-wave/effective-flags.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
+import { docsAddress } from "../../command/docs-pages.ts";
 import { version } from "../../command/version.ts";
 import { sentences } from "../../output/sentences.ts";
 import { type DoctorContext, deploymentRef } from "../context/doctor-context.ts";
@@ -44,8 +45,7 @@ function noWave(waves: readonly RunningWave[], namespace: string | undefined): F
   if (wave === undefined) {
     const what =
       'No Wave runs in this cluster. No Deployment with the label app.kubernetes.io/name=wave runs "wave run". A Wave outside the cluster is not visible here.';
-    const install =
-      "helm install wave deploy/chart -n wave-system --create-namespace --set image.repository=IMAGE  # to build the image: docs/install.md";
+    const install = `Install Wave: ${docsAddress("install")}`;
     return problem(null, what, install);
   }
   const place = deploymentRef(wave);

@@ -2,6 +2,7 @@ import { pinnedCopyLabel } from "../../../domain/references/annotations.ts";
 import { formatCount } from "../../../domain/syntax/wording.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
+import { docsAddress } from "../../command/docs-pages.ts";
 import { type DoctorContext, deploymentRef, reinstall } from "../context/doctor-context.ts";
 import { type CheckResult, type Finding, notRead, warning } from "../context/finding.ts";
 import { type PinnedCopies, readPinnedCopies } from "../context/pinned-copies.ts";
@@ -42,7 +43,7 @@ function leftCopies(copies: PinnedCopies | undefined, { namespace, watching }: D
   const left = `${why}, but ${countOf(copies)} of pinned configuration remain${copies.count === 1 ? "s" : ""}.`;
   if (copies.readers > 0) {
     const pods = copies.readers === 1 ? "1 Pod still reads" : `${formatCount(copies.readers)} Pods still read`;
-    const step = "Restart the workloads of these Pods, then delete the copies (docs/pinning.md#uninstall).";
+    const step = `Restart the workloads of these Pods, then delete the copies: ${docsAddress("pinning", "uninstall")}`;
     return [warning(where, `${left} ${pods} copies, so do not delete them yet.`, step)];
   }
   const scope = namespace === undefined ? "--all-namespaces" : `-n ${namespace}`;

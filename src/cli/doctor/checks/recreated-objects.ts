@@ -4,7 +4,7 @@ import type { ReadConfig } from "../../cluster/read/configs.ts";
 import type { WorkloadSnapshot } from "../../cluster/snapshot/workload-snapshot.ts";
 import { type Finding, type ObjectRef, warning } from "../context/finding.ts";
 
-const newName = "Store new content under a new name. Pinned configuration does this for ConfigMaps (docs/pinning.md).";
+const newName = "Store new content under a new name. Pinned configuration does this for ConfigMaps: wave help pinning";
 
 /**
  * Finds immutable objects that are newer than Pods that read them: someone deleted an object and created it again. A node does not watch

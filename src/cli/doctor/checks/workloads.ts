@@ -2,6 +2,7 @@ import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
 import { formatCount } from "../../../domain/syntax/wording.ts";
 import { type Explanation, explainWorkload } from "../../cluster/explanation/explanation.ts";
 import { withKubernetesReason } from "../../cluster/states/kubernetes-reason.ts";
+import { docsAddress } from "../../command/docs-pages.ts";
 import { age } from "../../output/age.ts";
 import { sentences } from "../../output/sentences.ts";
 import type { DoctorContext } from "../context/doctor-context.ts";
@@ -63,7 +64,7 @@ function findingsOn(explanation: Explanation, { now }: DoctorContext): readonly 
     case "failed":
       return [problem(ref, what, describe)];
     case "overLimit":
-      return [problem(ref, what, "Reference fewer objects or keys (docs/kinds.md#limits).")];
+      return [problem(ref, what, `Reference fewer objects or keys: ${docsAddress("kinds", "limits")}`)];
     case "mixed":
     case "behind":
       return [warning(ref, what, `wave explain ${waveArguments(ref)}`)];

@@ -17,6 +17,7 @@ import { updateOnConfigChange } from "../../../domain/references/annotations.ts"
 import { invalidAnnotationTexts } from "../../../domain/references/warning-texts.ts";
 import { workloadFirst } from "../../../domain/references/wave-annotations.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { docsAddress } from "../../command/docs-pages.ts";
 import { sentences } from "../../output/sentences.ts";
 import { type Finding, kubectlArguments, type ObjectRef, problem, warning } from "./finding.ts";
 import { misplacedAnnotations, misusedAnnotations } from "./misplaced-annotations.ts";
@@ -122,7 +123,7 @@ function leftoversOn(
   { namespacePolicyOf, ownership }: ClusterPolicy,
 ): readonly Finding[] {
   const release = `wave release --scheduling-holds -n ${place.namespace}`;
-  const migrate = "Run Wave once with --migrate-legacy (docs/gitops.md#owner-references).";
+  const migrate = `Run Wave once with --migrate-legacy: ${docsAddress("gitops", "owner-references")}`;
   const left = namespacePolicyOf !== undefined && workload.optIn.state !== "in" && isSchedulingHeld(workload);
   const what =
     "New Pods stay pending, because a scheduling hold of Wave is left over. Wave removes the hold when Wave runs.";

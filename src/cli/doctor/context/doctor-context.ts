@@ -5,6 +5,7 @@ import type { KnownPolicy } from "../../cluster/running-wave/known-policy.ts";
 import type { RunningWave, RunningWaves } from "../../cluster/running-wave/running-wave.ts";
 import type { WorkloadSnapshots } from "../../cluster/snapshot/read-many.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
+import { docsAddress } from "../../command/docs-pages.ts";
 import type { AnnotationScan } from "./annotation-scan.ts";
 import type { CheckResult, ObjectRef } from "./finding.ts";
 
@@ -58,6 +59,7 @@ export function elects({ values }: RunningWave): boolean {
 export function reinstall({ object, namespace, name }: RunningWave): string {
   const { labels = {} } = object.metadata;
   const release = labels["app.kubernetes.io/instance"] ?? name;
-  if (labels["app.kubernetes.io/managed-by"] !== "Helm") return "Apply the manifests of Wave again (docs/install.md).";
+  if (labels["app.kubernetes.io/managed-by"] !== "Helm")
+    return `Apply the manifests of Wave again: ${docsAddress("install")}`;
   return `helm get manifest ${release} -n ${namespace} | kubectl apply -f -`;
 }
