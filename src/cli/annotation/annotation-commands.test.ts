@@ -76,7 +76,7 @@ describe("wave hold and wave release", () => {
       `deployment/web unchanged: the hold of namespace/${namespace} does not apply to it\n`,
     );
     expect((await runWave(["release", `ns/${namespace}`], env)).code).toBe(0);
-    await output("release", "deploy/web");
+    expect(await output("release", "deploy/web")).toContain("deployment/web had no hold, only an exemption");
     expect(await annotation("deployments/web", "hold")).toBeUndefined();
   });
 
@@ -324,7 +324,9 @@ describe("wave hold --cluster and wave release --cluster", () => {
     });
     expect(await run("roll", "deploy/web")).toMatchObject({ code: 1, err: expect.stringContaining("clusterHold") });
     expect((await run("approve", "deploy/web")).out).not.toContain(noWave);
-    expect((await runWave(["release", "--cluster"], env)).code).toBe(0);
+    const release = async () => (await runWave(["release", "--cluster"], env)).out.split("\n", 1)[0];
+    expect(await release()).toBe("Rollouts of Wave in shop are released (undo: wave hold --cluster).");
+    expect(await release()).toBe("namespace/shop unchanged: it has no hold of every rollout");
     expect((await run("list")).out).toMatch(/deployment\/web +due/);
     expect((await run("release", "deploy/web")).out).toContain(`A rollout is due. ${wavePresenceTexts.notReady}`);
     await merge("deployments/wave/status", { status: { readyReplicas: 1 } });

@@ -1,6 +1,8 @@
 // `wave hold --cluster` and `wave release --cluster`: write one annotation on the Namespace of each Wave.
+import { readClusterHold } from "../../domain/policy/cluster-hold.ts";
+import { holdCluster } from "../../domain/references/annotations.ts";
 import { resources } from "../../kube/api/resources.ts";
-import { annotate } from "../annotation/annotate.ts";
+import { annotate, readAnnotation } from "../annotation/annotate.ts";
 import { readUserName } from "../annotation/user-name.ts";
 import { readRunningWaves } from "../cluster/running-wave/running-wave.ts";
 import type { Cluster } from "../command/cluster-command.ts";
@@ -90,8 +92,11 @@ export const releaseClusterCommand: Command = clusterCommand({
   read: ({ values, terminal }) => {
     return async (each) => {
       for (const wave of await namespacesOfWave(each, values.namespace)) {
-        await annotate(each, namespaceObject(wave), "hold-cluster", null);
-        terminal.write(outputLine(`Rollouts of Wave in ${wave} are released (undo: wave hold --cluster).`));
+        const namespace = namespaceObject(wave);
+        if (isHold(await readAnnotation(each, namespace, "hold-cluster"))) {
+          await annotate(each, namespace, "hold-cluster", null);
+          terminal.write(outputLine(`Rollouts of Wave in ${wave} are released (undo: wave hold --cluster).`));
+        } else terminal.write(outputLine(`namespace/${wave} unchanged: it has no hold of every rollout`));
       }
       terminal.write("Each workload that is due and has no other hold may roll. Follow the progress: wave list -A\n");
       return exitCodes.done;
@@ -111,6 +116,10 @@ async function namespacesOfWave({ client }: Cluster, named: string | undefined):
   if ("unread" in waves) throw new CommandFailure(commandErrorTexts.wavesUnknown(waves.unread), exitCodes.incomplete);
   if (waves.length === 0) throw new CommandFailure(commandErrorTexts.noWave);
   return [...new Set(waves.map(({ namespace }) => namespace))].sort();
+}
+
+function isHold(text: string | undefined): boolean {
+  return readClusterHold({ [holdCluster]: text ?? "" }) !== undefined;
 }
 
 function namespaceObject(name: string): NamedObject {

@@ -67,6 +67,14 @@ describe("wave list", () => {
       ["deployment/waiting", "waiting", "-", "-", "missing"],
       ["statefulset/behind", "behind", "0/2", "2/2", "OnDelete"],
     ]);
+    const elsewhere = await run("list", "--namespaces=elsewhere", "--state=ignored");
+    expect(
+      new Set(
+        cells(elsewhere.out)
+          .slice(1)
+          .map(([, , , , reason]) => reason),
+      ),
+    ).toEqual(new Set(["deleting", "notWatched", "unclear"]));
     await merge("deployments/current", { spec: { paused: true } });
     await editConfigMap("page", "2");
     await roll("deployments/current");

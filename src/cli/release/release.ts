@@ -33,13 +33,18 @@ const releaseObjects = annotationCommand({
   run: async (context, target) => {
     const before = await context.read(target);
     const value = before !== undefined && isHeldByNamespace(before) ? "false" : null;
-    if ((await readAnnotation(context, target, "hold")) === (value ?? undefined)) {
+    const current = (await readAnnotation(context, target, "hold"))?.trim() ?? "";
+    if (value === null ? current === "" : current === value) {
       const why = value === null ? "it has no hold" : `the hold of namespace/${target.namespace} does not apply to it`;
       context.print(`${objectName(target)} unchanged: ${why}`);
     } else {
       await annotate(context, target, "hold", value);
       const still = value === null ? "" : `; namespace/${target.namespace} stays held`;
-      context.print(`${objectName(target)} released${still} (undo: wave hold ${commandArguments(target)})`);
+      context.print(
+        current === "false" && value === null
+          ? `${objectName(target)} had no hold, only an exemption from holds of its Namespace, which is removed`
+          : `${objectName(target)} released${still} (undo: wave hold ${commandArguments(target)})`,
+      );
     }
     await context.printEffect(async () => context.print(await effectOf(context, target)));
   },

@@ -29,8 +29,6 @@ export interface RepairProgress {
   readonly hasRolled?: boolean;
   /** Whether the API server has refused an eviction for lack of permission. */
   readonly mayNotEvict?: boolean;
-  /** The last reported Event, so that each is reported once. */
-  readonly reported?: string;
 }
 
 /** The mixed Pods of a workload. */
@@ -39,6 +37,8 @@ export interface FoundMixedPods {
   readonly workload: Workload;
   readonly pods: PodsRead;
   readonly progress: RepairProgress | undefined;
+  /** The Events of this repair that were reported, so that each is reported once, also if the API server refuses a step again and again. */
+  readonly reported: Set<string>;
 }
 
 /** What {@link repairPods} needs. */
@@ -58,13 +58,15 @@ const stepMs = 5_000;
 const stepPerPodMs = 20;
 /** The delay of the next look at Pods that wait for a person, for a hold or for a disruption budget. */
 const waitMs = 60_000;
+/** Maximum number of remembered Events of one repair. */
+const mostReported = 50;
 
 /**
  * Carries out the next step of a repair: one eviction, a rollout, or only an Event. Returns what to remember; "over" if Wave has replaced
  * Pods and they still look mixed, because clocks are wrong. Rejects with the errors of requests.
  */
 export async function repairPods(
-  { object, workload, pods, progress: before }: FoundMixedPods,
+  { object, workload, pods, progress: before, reported }: FoundMixedPods,
   options: RepairPodsOptions,
 ): Promise<RepairProgress | "over"> {
   const { clock } = options;
@@ -76,9 +78,11 @@ export async function repairPods(
   };
   const nextMs = Math.max(stepMs, total * stepPerPodMs);
   const report = (event: Omit<ObjectEvent, "regarding">) => {
-    if (before?.reported === event.message) return {};
+    if (reported.has(event.message)) return;
+    // The number of Pods in the text may change without end.
+    if (reported.size >= mostReported) reported.clear();
+    reported.add(event.message);
     postEvent(workload, event, options);
-    return { reported: event.message };
   };
   // A rollout is replacing Pods.
   if (workload.progress.state === "progressing" && pods.otherHash > 0) return after(nextMs);
@@ -87,44 +91,46 @@ export async function repairPods(
   if (held !== undefined) {
     const untilMs = held.until === undefined ? waitMs : Math.max(stepMs, held.until - clock.wall());
     // An interval ends soon by itself.
-    const reported = held.reason === "interval" ? {} : report(heldEvent(count, held.message));
-    return after(Math.min(waitMs, untilMs), { ...reported, isHeld: true });
+    if (held.reason !== "interval") report(heldEvent(count, held.message));
+    return after(Math.min(waitMs, untilMs), { isHeld: true });
   }
   const { evictions = 0, atStart = mixedCount, hasRolled, mayNotEvict } = before ?? {};
   const wish = rolloutPolicyOf(workload, policyFor(workload, options.policy)).mixed;
   const repair = planRepair({ object, total: Math.max(total, atStart), mixed: atStart, wish, mayEvict: !mayNotEvict });
-  if (repair.action === "report") return after(waitMs, report(repairEvent(repair, count)));
+  if (repair.action === "report") {
+    report(repairEvent(repair, count));
+    return after(waitMs);
+  }
   if (hasRolled && workload.progress.state === "progressing") return after(nextMs);
   if (hasRolled || evictions > 2 * atStart) {
     report(remainingEvent(count));
     return "over";
   }
   if (repair.action === "roll") {
-    const reported = report(repairEvent(repair, count));
-    if (!(await options.takePermit())) return after(0, reported);
-    if ((await rollAgain(workload, options)) === "changed") return after(stepMs, reported);
+    report(repairEvent(repair, count));
+    if (!(await options.takePermit())) return after(0);
+    if ((await rollAgain(workload, options)) === "changed") return after(stepMs);
     options.onReplaced("rolled");
-    return after(nextMs, { ...reported, hasRolled: true });
+    return after(nextMs, { hasRolled: true });
   }
-  const reported = evictions === 0 ? report(repairEvent(repair, count)) : {};
+  if (evictions === 0) report(repairEvent(repair, count));
   const isWaiting = total < desiredPods(object) || pods.notReady > 0;
   const [next] = pods.mixed;
-  if (isWaiting || next === undefined) return after(nextMs, reported);
-  if (!(await options.takePermit())) return after(0, reported);
+  if (isWaiting || next === undefined) return after(nextMs);
+  if (!(await options.takePermit())) return after(0);
   const evicted = await evictPod(workload.namespace, next, options);
   switch (evicted.type) {
     case "evicted":
       options.onReplaced("evicted");
       postEvent(workload, evictedEvent(next.name), options);
-      return after(nextMs, { ...reported, evictions: evictions + 1 });
+      return after(nextMs, { evictions: evictions + 1 });
     case "changed":
-      return after(stepMs, reported);
+      return after(stepMs);
     case "forbidden":
-      return after(0, { ...reported, mayNotEvict: true });
-    case "blocked": {
-      const blocked = report(blockedEvent(next.name));
-      return after(Math.max(2 * stepMs, Math.min(waitMs, evicted.retryAfterMs)), { ...reported, ...blocked });
-    }
+      return after(0, { mayNotEvict: true });
+    case "blocked":
+      report(blockedEvent(next.name));
+      return after(Math.max(2 * stepMs, Math.min(waitMs, evicted.retryAfterMs)));
   }
 }
 

@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
-import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { type Sandbox, startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { workload } from "../../../test/support/fake-cluster.ts";
 import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
+import { rolledAtAnnotation } from "../../domain/references/annotations.ts";
 
 const podPath = "/api/v1/namespaces/default/pods";
 
@@ -14,8 +15,13 @@ const readsFiles = {
 
 /** A Deployment `web` with one Pod, which has its first hash. */
 async function scene(podSpec: object = {}) {
+  const servers: Sandbox[] = [];
   const cluster = await leadingCluster(
-    ({ clock }) => startSandbox({ clock }),
+    async ({ clock }) => {
+      const server = await startSandbox({ clock });
+      servers.push(server);
+      return server;
+    },
     plainPolicy,
     async (cluster) => {
       await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
@@ -54,7 +60,19 @@ async function scene(podSpec: object = {}) {
     expect(await pods()).toHaveLength(1);
   });
   await pass(200);
-  return { show, hold, drain, pass, repairs };
+  /** Refuses rollouts until the returned function is called. */
+  const refuseRollouts = () => {
+    const ends = servers.map(({ faults }) =>
+      faults.add({
+        match: ({ method, query }) => method === "PATCH" && query.get("fieldManager") === "wave",
+        action: { type: "status", status: 403 },
+      }),
+    );
+    return () => {
+      for (const end of ends) end();
+    };
+  };
+  return { show, hold, drain, pass, repairs, refuseRollouts, cluster };
 }
 
 it("a Pod that started in a later difference is replaced again, while files may still be old", async () => {
@@ -69,6 +87,24 @@ it("a Pod that started in a later difference is replaced again, while files may 
     await pass(20);
     expect(repairs()).toBe(expected);
   }
+});
+
+it("a repair that the API server refuses is reported once, and tried until it succeeds", async () => {
+  const { show, hold, drain, repairs, pass, refuseRollouts, cluster } = await scene();
+  await hold("true");
+  await show({ a: "2" });
+  await drain();
+  await show({ a: "1" });
+  const isRolled = async () => JSON.stringify(await cluster.get("Deployment", "web")).includes(rolledAtAnnotation);
+  const allow = refuseRollouts();
+  await hold(null);
+  await pass(60);
+  expect(repairs()).toBe(1);
+  expect(await isRolled()).toBe(false);
+  allow();
+  await pass(120);
+  expect(repairs()).toBe(1);
+  expect(await isRolled()).toBe(true);
 });
 
 it("a Pod that started before all keys were removed is not replaced", async () => {

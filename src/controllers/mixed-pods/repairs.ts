@@ -66,6 +66,8 @@ export class Repairs {
   readonly #permits: LeaderPermits;
   readonly #records = new Map<string, SpanRecord>();
   readonly #progress = new Map<string, RepairProgress>();
+  /** The reported Events of the repair of the spans until `lastEnd`. A failed request does not change them. */
+  readonly #reported = new Map<string, { readonly lastEnd: number; readonly messages: Set<string> }>();
   /** The workloads that were just rolled: until the next run, the memory and the caches are of the time before. */
   readonly #rolled = new Set<string>();
   readonly #notes = new Map<string, { readonly text: string | undefined; readonly at: number }>();
@@ -130,6 +132,7 @@ export class Repairs {
     this.#rolled.delete(key);
     this.#records.delete(key);
     this.#progress.delete(key);
+    this.#reported.delete(key);
   }
 
   async #run(key: string): Promise<Result> {
@@ -206,7 +209,7 @@ export class Repairs {
     const lastEnd = Math.max(...spans.map(endOf));
     const before = this.#progressOf(key, lastEnd);
     if (pods.mixedCount > 0) {
-      const found = { key, object, workload, pods, progress: before };
+      const found = { object, workload, pods, progress: before, reported: this.#reportedOf(key, lastEnd) };
       const progress = await repairPods(found, {
         ...this.#options,
         takePermit: () => this.#permits.take(key),
@@ -233,11 +236,20 @@ export class Repairs {
     return known?.lastEnd === lastEnd ? known : undefined;
   }
 
+  #reportedOf(key: string, lastEnd: number): Set<string> {
+    const known = this.#reported.get(key);
+    if (known?.lastEnd === lastEnd) return known.messages;
+    const messages = new Set<string>();
+    this.#reported.set(key, { lastEnd, messages });
+    return messages;
+  }
+
   /** Drops the spans for which all Pods are right, and then their annotation. */
   #settled(key: string, record: SpanRecord): Result {
     const left = withoutSpansUntil(record, Math.max(...recordedSpans(record).map(endOf)));
     if (this.#records.get(key) !== record) return again(0);
     this.#progress.delete(key);
+    this.#reported.delete(key);
     if (left === undefined) this.#records.delete(key);
     else this.#records.set(key, left);
     return again(0);

@@ -75,9 +75,11 @@ export function assessState(facts: StateFacts): AssessedState {
   }
 }
 
-function becauseIgnored({ deleting, optIn }: Workload): string {
+/** Returns why Wave ignores a workload, as a word. */
+function becauseIgnored({ deleting, optIn, templateSource }: Workload): string {
   if (deleting) return "deleting";
-  return optIn.state === "unclear" ? "unclear" : "";
+  if (optIn.state !== "in") return optIn.state === "unclear" ? "unclear" : "optedOut";
+  return templateSource !== undefined && templateSource.generation === undefined ? "noTemplate" : "notWatched";
 }
 
 /** Assesses the last rollout of a workload for which nothing is due. */
@@ -127,9 +129,9 @@ function assessRollout(facts: StateFacts): AssessedState {
       progress.state === "idle" || progress.since === undefined ? since : Math.max(progress.since * 1000, since ?? 0);
     return currentState(facts, at);
   }
-  const [because, why] = whyPodsStay(object);
+  const { by: because = "pods", setting = "" } = workload.keptPods ?? {};
   const lacking = podCount.total < wanted ? `The workload needs ${wanted} ${wanted === 1 ? "Pod" : "Pods"}` : "";
-  const message = sentences(describePodCount(podCount), lacking, why);
+  const message = sentences(describePodCount(podCount), lacking, setting);
   return { state: "behind", because: word ?? because, message, since };
 }
 
@@ -159,30 +161,6 @@ export function describePodCount({ current, total, ready, notReadyReasons }: Pod
 
 function describeMixed({ mixed }: PodCount): string {
   return `${mixed} may run configuration that was taken back`;
-}
-
-/** The update strategy of a StatefulSet or an OpenKruise kind. */
-interface UpdateStrategy extends Pauses {
-  readonly type?: string;
-  readonly rollingUpdate?: Pauses | undefined;
-}
-
-interface Pauses {
-  readonly paused?: boolean;
-  readonly partition?: number | string;
-}
-
-/** Returns why Kubernetes does not replace Pods, by the settings of the workload. */
-function whyPodsStay({ spec }: WorkloadObject): readonly [word: string, why: string] {
-  if (spec === undefined) return ["", ""];
-  if ("paused" in spec && spec.paused) return ["paused", "The workload is paused"];
-  const strategy = ("updateStrategy" in spec ? spec.updateStrategy : undefined) as UpdateStrategy | undefined;
-  if (strategy?.type === "OnDelete") return ["OnDelete", "The update strategy is OnDelete"];
-  // A CloneSet has these fields one level higher.
-  const { paused, partition = 0 } = { ...strategy, ...strategy?.rollingUpdate };
-  if (paused) return ["paused", "The update strategy is paused"];
-  if (partition !== 0 && partition !== "0%") return ["partition", `The partition is ${partition}`];
-  return ["pods", ""];
 }
 
 /** Returns a container of the last rollout that restarts again and again; undefined if there is none, or if the Pods are unknown. */
