@@ -49,6 +49,11 @@ export const actionRows: Rows = [
   event("RolloutResolved", eventTexts.rolloutResolved, ""),
   event("RolloutResolved", eventTexts.haltEnded(""), "on the object"),
   event(
+    "ConfigChanged",
+    eventTexts.podsKept,
+    "as the text says: resume the workload, or delete its old Pods. It is paused, suspended, scaled to zero or `OnDelete`",
+  ),
+  event(
     "ConfigHashAdded",
     eventTexts.hashAdded,
     "running Pods are replaced, unless the pod template stays unchanged or belongs to another object",

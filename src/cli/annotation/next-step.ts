@@ -13,14 +13,18 @@ export function nextStep(snapshot: WorkloadSnapshot): string {
 }
 
 function effectOf(
-  { state, message, kubernetes, hold, reason, pods }: Explanation,
+  { state, message, kubernetes, hold, reason, pods, keptPods }: Explanation,
   presence: WavePresence | undefined,
 ): string {
   switch (state) {
     case "current":
       return upToDate;
     case "due":
-      return startsNow(presence, "Wave rolls the workload now.", "A rollout is due.");
+      return startsNow(
+        presence,
+        keptPods === null ? "Wave rolls the workload now." : `Wave updates the hash now. ${keptPods}`,
+        "A rollout is due.",
+      );
     case "held":
       return sentences(`A rollout is due, but held (${hold?.reason})`, message ?? "", latestEnd(hold));
     case "ignored":

@@ -18,7 +18,7 @@ import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
 import { compatibilitySourceOf } from "../../domain/model/workload-references.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
-import { explainWorkload } from "../cluster/explanation/explanation.ts";
+import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
 import type { ReadConfig } from "../cluster/read/configs.ts";
 import { printableJson } from "../output/printable.ts";
 import { renderExplanation } from "./explain-text.ts";
@@ -152,6 +152,33 @@ describe("the text of an explanation", () => {
     );
     expect(rendered(schedulingHeld, { "ConfigMap/default/page": { state: "absent" } }, false)).toContain(
       "\nNow          Wave schedules the pending Pods again, without a rollout.\n",
+    );
+  });
+
+  it("reports what Wave cleans up without a rollout: the pause of Reloader, or what is left of a scheduling hold", () => {
+    const nowOf = (explanation: Explanation) => /^Now +(.*)$/m.exec(renderExplanation(explanation, { now: 0 }))?.[1];
+    const paused = explainedForeign({
+      annotations: { "reloader.stakater.com/auto": "true", "deployment.reloader.stakater.com/paused-at": "2026-01-01" },
+      spec: { paused: true },
+    });
+    expect(paused.outcome).toBe("cleanUp");
+    expect(nowOf(paused)).toBe("Wave resumes the Deployment, which another controller left paused.");
+    const annotations = { "wave.pusher.com/update-on-config-change": undefined };
+    const left = { annotations: { ...annotations, "wave.pusher.com/scheduling-disabled": "default-scheduler" } };
+    expect(nowOf(explained(left))).toBe("Wave removes the annotation of a scheduling hold, without a rollout.");
+  });
+
+  it("does not promise new Pods if a setting of the workload keeps all of them", () => {
+    const reads: WorkloadFixture = {
+      templateAnnotations: { "wave.pusher.com/config-hash": `v2:${"0".repeat(64)}` },
+      ...(schedulingHeld.pod && { pod: { containers: schedulingHeld.pod.containers ?? [] } }),
+    };
+    const found = { "ConfigMap/default/page": page };
+    expect(rendered(reads, found)).toContain(
+      "\nNow          Wave rolls this workload. Kubernetes replaces the Pods.\n",
+    );
+    expect(rendered({ ...reads, spec: { paused: true } }, found)).toContain(
+      "\nNow          Wave updates the hash, but no Pod is replaced yet. The workload is paused. Kubernetes replaces the Pods after it is resumed.\n",
     );
   });
 

@@ -64,6 +64,7 @@ describe("wave explain", () => {
       pinning: null,
       rolledBack: [],
       heldChange: null,
+      keptPods: "The workload is paused. Kubernetes replaces the Pods after it is resumed.",
       policy: [],
       reason: "no hash is recorded yet",
       recordedHash: null,
@@ -113,7 +114,7 @@ describe("wave explain", () => {
     expect(await explainJson()).toMatchObject({ outcome: "current", currentHash, recordedHash: currentHash });
     await cluster.call("PATCH", inDefault("configmaps/page"), { data: { "index.html": "bye" } });
     expect((await explain()).out).toContain(
-      "\nNow          Wave rolls this workload. Kubernetes replaces the Pods.\nWhy          The configuration differs from the recorded hash.\n",
+      "\nNow          Wave updates the hash, but no Pod is replaced yet. The workload is scaled to zero. There are no Pods to replace.\nWhy          The configuration differs from the recorded hash.\n",
     );
     const changed = await explainJson();
     expect(changed).toMatchObject({ outcome: "roll", recordedHash: currentHash });

@@ -4,8 +4,8 @@ import { sentences } from "../output/sentences.ts";
 
 /** Returns one line about what Wave does with a workload now. */
 export function headline(explanation: Explanation): string {
-  const { outcome, schedulingHold, hold, strategy } = explanation;
-  const { texts } = rolloutStrategies[strategy];
+  const { outcome, schedulingHold, hold, strategy, keptPods } = explanation;
+  const { texts, podsCarryHash } = rolloutStrategies[strategy];
   switch (outcome) {
     case "ignore":
       return "Wave ignores this workload.";
@@ -14,11 +14,13 @@ export function headline(explanation: Explanation): string {
     case "firstHash":
       return schedulingHold === "closed"
         ? "Wave records the first hash and schedules the pending Pods."
-        : `Wave records the first hash. ${texts.firstHash}`;
+        : `Wave records the first hash. ${(podsCarryHash ? keptPods : null) ?? texts.firstHash}`;
     case "recorded":
       return "Wave records the current configuration without a restart.";
     case "roll":
-      return `Wave rolls this workload. ${texts.rollout}`;
+      return keptPods === null
+        ? `Wave rolls this workload. ${texts.rollout}`
+        : `Wave updates the hash, but no Pod is replaced yet. ${keptPods}`;
     case "waiting":
       return schedulingHold === "closed"
         ? "Waiting. New Pods stay pending until nothing is missing."
@@ -28,11 +30,18 @@ export function headline(explanation: Explanation): string {
     case "held":
       return sentences(hold?.message ?? "Held");
     case "cleanUp":
-      return "Wave schedules the pending Pods again, without a rollout.";
+      return cleanUpTexts[schedulingHold];
     case "unknown":
       return "Unknown. Something that the decision depends on could not be read.";
   }
 }
+
+/** What Wave removes without a rollout: a scheduling hold, what is left of one, or the pause of another controller. */
+const cleanUpTexts: Readonly<Record<Explanation["schedulingHold"], string>> = {
+  closed: "Wave schedules the pending Pods again, without a rollout.",
+  left: "Wave removes the annotation of a scheduling hold, without a rollout.",
+  open: "Wave resumes the Deployment, which another controller left paused.",
+};
 
 /** Returns the headline of a workload with a current hash. Its rollout may still be in progress or have failed. */
 function currentHeadline({ state, message }: Explanation): string {

@@ -5,6 +5,7 @@ import type { LimitExceeded } from "../references/limits.ts";
 import type { Reference } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
 import type { AnnotationReads } from "./annotation-reads.ts";
+import type { KeptPods } from "./kept-pods.ts";
 import type { TemplateSource, WorkloadRow } from "./kind-row.ts";
 import type { Progress } from "./progress.ts";
 import type { RolloutStrategy } from "./rollout-strategy.ts";
@@ -79,6 +80,8 @@ export interface Workload extends WorkloadName {
   readonly replicas: number | undefined;
   /** The progress of its rollout. */
   readonly progress: Progress;
+  /** Why Kubernetes keeps Pods after a change of its pod template; undefined if it replaces all of them. */
+  readonly keptPods: KeptPods | undefined;
   /** When it was created, in seconds since the epoch; 0 during its creation. */
   readonly createdAt: number;
   /** When field manager `wave` last changed it, in seconds since the epoch; 0 if never, or if none of its fields is left. */

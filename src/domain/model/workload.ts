@@ -33,6 +33,7 @@ import { type Annotations, fingerprint, waveAnnotationBytes } from "../reference
 import { sharedString } from "../syntax/shared-string.ts";
 import { quoted } from "../syntax/wording.ts";
 import { recordReads } from "./annotation-reads.ts";
+import { keptPodsOf } from "./kept-pods.ts";
 import { standardForm, type TemplateSource, type WorkloadRow } from "./kind-row.ts";
 import { hasOldFinalizer } from "./old-finalizer.ts";
 import { isPausedByReloader } from "./paused-by-reloader.ts";
@@ -191,6 +192,7 @@ function slimForm(
     policy: isTooLong ? shortPolicyAnnotations(policy, maxKeptLength) : policy,
     replicas: replicasOf(spec),
     progress: row.progress(object, templateSource),
+    keptPods: keptPodsOf(object),
     createdAt: epochSeconds(metadata.creationTimestamp),
     rolledAt: byWaveAt,
     hashWrittenAt,

@@ -1,5 +1,5 @@
-import { fieldsOf, numberOf } from "../model/kinds/replica-counts.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
+import { fieldsOf, numberOf } from "../syntax/unknown-fields.ts";
 
 /**
  * Returns the number of Pods that a workload requests: `desiredNumberScheduled` of a DaemonSet, otherwise `replicas`. Returns 1 if

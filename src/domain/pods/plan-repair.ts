@@ -1,6 +1,7 @@
-import { fieldsOf } from "../model/kinds/replica-counts.ts";
+import { keptPodsOf } from "../model/kept-pods.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
 import type { PolicyValue } from "../policy/policy-rows.ts";
+import { fieldsOf } from "../syntax/unknown-fields.ts";
 import { desiredPods } from "./desired-pods.ts";
 
 /** How mixed Pods are replaced. "report": a person must replace them, because of the annotation or of the update strategy. */
@@ -27,20 +28,12 @@ export interface RepairFacts {
  */
 export function planRepair({ object, total, mixed, wish, mayEvict }: RepairFacts): Repair {
   if (wish === "report") return { action: "report", because: "annotation" };
-  const { paused, strategy } = updateOf(object);
-  if (paused) return { action: "report", because: "paused" };
-  if (strategy.type === "OnDelete") return { action: "report", because: "OnDelete" };
+  const kept = keptPodsOf(object)?.by;
+  if (kept === "paused" || kept === "OnDelete") return { action: "report", because: kept };
   if (wish === "roll" || !mayEvict) return { action: "roll" };
   if (wish === "evict") return { action: "evict" };
-  const { maxUnavailable } = fieldsOf(strategy.rollingUpdate);
+  const { strategy, updateStrategy } = fieldsOf(object.spec);
+  const { maxUnavailable } = fieldsOf(fieldsOf(updateStrategy ?? strategy).rollingUpdate);
   const mustRoll = mixed * 2 > total || desiredPods(object) <= 1 || maxUnavailable === 0 || maxUnavailable === "0%";
   return { action: mustRoll ? "roll" : "evict" };
-}
-
-function updateOf({ spec }: WorkloadObject): {
-  readonly paused: boolean;
-  readonly strategy: ReturnType<typeof fieldsOf>;
-} {
-  const { paused, strategy, updateStrategy } = fieldsOf(spec);
-  return { paused: paused === true, strategy: fieldsOf(updateStrategy ?? strategy) };
 }

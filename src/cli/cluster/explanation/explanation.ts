@@ -8,9 +8,10 @@ import { describeObject } from "../../../domain/config/messages.ts";
 import { readRecordedHash } from "../../../domain/config/recorded-hash.ts";
 import { type TrackedReferences, trackedReferences } from "../../../domain/config/tracked-references.ts";
 import { missingFrom } from "../../../domain/config/view-of-references.ts";
+import { describeKeptPods, keepsAllPods } from "../../../domain/model/kept-pods.ts";
 import { fieldOfKind } from "../../../domain/model/kind-row.ts";
 import type { RolloutStrategyName } from "../../../domain/model/rollout-strategy.ts";
-import { isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
+import { hasSchedulingHold, isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
 import type { OptIn, Workload, WorkloadName } from "../../../domain/model/workload.ts";
 import { collectReferences, compatibilitySourceOf } from "../../../domain/model/workload-references.ts";
 import { isPinned } from "../../../domain/pinning/pin-request.ts";
@@ -82,13 +83,15 @@ export interface Explanation extends ExplainedOutcome {
   readonly rolledBack: readonly string[];
   /** How many Pods of the old revision may read the held change; null if no change is held, or the Pods are unknown. */
   readonly heldChange: HeldChange | null;
+  /** Why Kubernetes keeps all Pods after a rollout, for people; null if it replaces them. */
+  readonly keptPods: string | null;
   /** The annotations and flags that decide when the workload rolls, without flags at their defaults. */
   readonly policy: readonly DecidedPolicy[];
   readonly recordedHash: string | null;
   /** The key of the recorded hash; null if there is no hash, or a hash of another algorithm. */
   readonly recordedUnder: HashForm;
-  /** "closed" if the scheduling hold keeps new Pods pending. */
-  readonly schedulingHold: "closed" | "open";
+  /** "closed" if the scheduling hold keeps new Pods pending, "left" if another client ended it and only its annotation is left. */
+  readonly schedulingHold: "closed" | "left" | "open";
   /** One entry for each place that references an object, also if the workload has not opted in; empty if a limit is exceeded. */
   readonly references: readonly ExplainedReference[];
   /** Why no reference is listed if a limit is exceeded; otherwise null. */
@@ -185,10 +188,11 @@ export function explainWorkload({
     pinning,
     rolledBack: [...back].sort(),
     heldChange: held,
+    keptPods: keepsAllPods(workload) ? describeKeptPods(workload.keptPods) : null,
     policy: decidedPolicy(workload, policy),
     recordedHash: recordedHash ?? null,
     recordedUnder: hashFormOf(recordedHash, keys),
-    schedulingHold: isSchedulingHeld(workload) ? "closed" : "open",
+    schedulingHold: isSchedulingHeld(workload) ? "closed" : hasSchedulingHold(workload) ? "left" : "open",
     references: places.map((reference) => {
       const key = configKey(reference);
       const state = counted.refusedKeys.has(key) ? "refused" : untracked.get(key);

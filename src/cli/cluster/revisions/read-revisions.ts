@@ -1,10 +1,11 @@
 // This folder reads the revisions of workloads and compares their pinned copies by key. It decides nothing about rollouts.
-import { fieldsOf } from "../../../domain/model/kinds/replica-counts.ts";
+
 import type { WorkloadObject, WorkloadRow } from "../../../domain/model/workload.ts";
 import { type Pins, parsePins } from "../../../domain/pinning/pins.ts";
 import { type HashPlace, podHash } from "../../../domain/pods/pod-hash.ts";
 import { podSelector } from "../../../domain/pods/pod-selector.ts";
 import { pinnedAnnotation } from "../../../domain/references/annotations.ts";
+import { fieldsOf } from "../../../domain/syntax/unknown-fields.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";

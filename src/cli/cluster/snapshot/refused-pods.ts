@@ -1,6 +1,6 @@
 import type { Event } from "#kubernetes";
-import { fieldsOf, numberOf } from "../../../domain/model/kinds/replica-counts.ts";
 import { desiredPods } from "../../../domain/pods/desired-pods.ts";
+import { fieldsOf, numberOf } from "../../../domain/syntax/unknown-fields.ts";
 import { isClusterFailure } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";

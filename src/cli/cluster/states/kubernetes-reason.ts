@@ -1,5 +1,5 @@
-import { fieldsOf } from "../../../domain/model/kinds/replica-counts.ts";
 import type { WorkloadObject } from "../../../domain/model/workload.ts";
+import { fieldsOf } from "../../../domain/syntax/unknown-fields.ts";
 import { sentences } from "../../output/sentences.ts";
 
 /** Why Kubernetes cannot create or replace the Pods of a workload, in the words of Kubernetes. */

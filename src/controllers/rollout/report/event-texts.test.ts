@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { workload } from "../../../../test/support/domain/objects.ts";
+import { type WorkloadFixture, workload } from "../../../../test/support/domain/objects.ts";
 import { type RolloutStrategyName, rolloutStrategies } from "../../../domain/model/rollout-strategy.ts";
 import { writtenEvent } from "./event-texts.ts";
 
@@ -8,10 +8,56 @@ describe("the Event of a first hash", () => {
   const messageFor = (name: RolloutStrategyName) =>
     writtenEvent({ ...workload(), strategy: rolloutStrategies[name] }, plan, undefined).message;
 
-  it("names the place of the hash", () => {
-    expect(messageFor("template")).toBe("Added the configuration hash to the pod template: no hash is recorded yet.");
-    for (const name of ["templateSource", "restart"] as const) {
-      expect(messageFor(name)).toBe("Added the configuration hash to the annotations: no hash is recorded yet.");
-    }
+  it("names the place of the hash, and what follows for the Pods", () => {
+    expect(messageFor("template")).toBe(
+      "Added the configuration hash to the pod template: no hash is recorded yet. Kubernetes replaces the Pods once.",
+    );
+    expect(messageFor("templateSource")).toBe(
+      "Added the configuration hash to the annotations: no hash is recorded yet. No Pod is replaced.",
+    );
+    expect(messageFor("restart")).toBe(
+      "Added the configuration hash to the annotations: no hash is recorded yet. No Pod is restarted.",
+    );
+  });
+});
+
+describe("the Events of a workload whose Pods Kubernetes keeps", () => {
+  const why = 'ConfigMap "page" changed (key "a")';
+  const messageOf = (outcome: "roll" | "firstHash", fixture: WorkloadFixture) =>
+    writtenEvent(workload(fixture), { outcome, reason: why, warnings: [] }, undefined).message;
+
+  it.each<[string, WorkloadFixture, string]>([
+    [
+      "is paused",
+      { spec: { paused: true } },
+      "The workload is paused. Kubernetes replaces the Pods after it is resumed.",
+    ],
+    [
+      "has the update strategy OnDelete",
+      { kind: "StatefulSet", spec: { updateStrategy: { type: "OnDelete" } } },
+      "The update strategy is OnDelete. Kubernetes replaces a Pod after you delete it.",
+    ],
+    [
+      "is a DaemonSet with OnDelete",
+      { kind: "DaemonSet", spec: { updateStrategy: { type: "OnDelete" } } },
+      "The update strategy is OnDelete. Kubernetes replaces a Pod after you delete it.",
+    ],
+    [
+      "is suspended",
+      { spec: { suspend: true } },
+      "The workload is suspended. Kubernetes creates Pods after it is resumed.",
+    ],
+    ["has no Pods", { spec: { replicas: 0 } }, "The workload is scaled to zero. There are no Pods to replace."],
+  ])("name the setting if it %s, and start no rollout", (_, fixture, kept) => {
+    expect(messageOf("roll", fixture)).toBe(`Hash updated, but no Pod is replaced yet: ${why}. ${kept}`);
+    expect(messageOf("firstHash", fixture)).toBe(`Added the configuration hash to the pod template: ${why}. ${kept}`);
+  });
+
+  it("name a partition that keeps some Pods", () => {
+    const rollingUpdate = { partition: 1 };
+    const kept = "The partition is 1. Kubernetes does not replace Pods with a lower ordinal.";
+    const fixture: WorkloadFixture = { kind: "StatefulSet", spec: { replicas: 2, updateStrategy: { rollingUpdate } } };
+    expect(messageOf("roll", fixture)).toBe(`Rollout started: ${why}. ${kept}`);
+    expect(messageOf("roll", {})).toBe(`Rollout started: ${why}.`);
   });
 });

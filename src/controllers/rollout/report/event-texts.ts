@@ -1,5 +1,6 @@
 /** This folder reports runs: Events, log lines and metrics. This file has the texts of Events about rollouts. Those about holds are in domain/pacing/hold-texts.ts. */
 import { describeMissing } from "../../../domain/config/messages.ts";
+import { describeKeptPods, keepsAllPods } from "../../../domain/model/kept-pods.ts";
 import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload, WorkloadName } from "../../../domain/model/workload.ts";
 import { formatConfigMaps } from "../../../domain/pinning/pin-texts.ts";
@@ -63,8 +64,9 @@ export function warningEvents({ warnings }: PlanSummary): readonly WorkloadEvent
 /** Returns the Event about a successful write. `waitedFor` names what was missing before, if that is known. */
 export function writtenEvent(before: Workload, plan: PlanSummary, waitedFor: string | undefined): WorkloadEvent {
   const why = `${plan.reason}.${waitedFor === undefined ? "" : ` Waited for ${waitedFor}.`}`;
+  const kept = describeKeptPods(before.keptPods);
   if (hasSchedulingHold(before)) {
-    return { type: "Normal", reason: "SchedulingEnabled", message: eventTexts.schedulingEnabled(why) };
+    return { type: "Normal", reason: "SchedulingEnabled", message: joined(eventTexts.schedulingEnabled(why), kept) };
   }
   if (plan.returned !== undefined) {
     const configMaps = formatConfigMaps(plan.returned.names);
@@ -77,18 +79,25 @@ export function writtenEvent(before: Workload, plan: PlanSummary, waitedFor: str
     case "cleanUp":
       return { type: "Normal", reason: "Unpaused", message: eventTexts.unpaused(plan.reason) };
     case "roll":
-      return { type: "Normal", reason: "ConfigChanged", message: eventTexts.rolloutStarted(plan.reason) };
+      return { type: "Normal", reason: "ConfigChanged", message: rolloutText(before, plan.reason, kept) };
     case "recorded":
       return { type: "Normal", reason: "ConfigRecorded", message: eventTexts.recorded(plan.reason) };
     default: {
-      const place = before.strategy.hashOn === "workload" ? "annotations" : "pod template";
-      return {
-        type: "Normal",
-        reason: "ConfigHashAdded",
-        message: eventTexts.hashAdded(place, why),
-      };
+      const { hashOn, podsCarryHash, texts } = before.strategy;
+      const place = hashOn === "workload" ? "annotations" : "pod template";
+      const effect = podsCarryHash && keepsAllPods(before) ? kept : texts.firstHash;
+      return { type: "Normal", reason: "ConfigHashAdded", message: joined(eventTexts.hashAdded(place, why), effect) };
     }
   }
+}
+
+/** Returns what follows from a new hash: a rollout, unless a setting of the workload keeps all Pods. */
+function rolloutText(before: Workload, why: string, kept: string): string {
+  return joined(keepsAllPods(before) ? eventTexts.podsKept(why) : eventTexts.rolloutStarted(why), kept);
+}
+
+function joined(text: string, more: string): string {
+  return more === "" ? text : `${text} ${more}`;
 }
 
 /** Returns the Event about a refused write or read. */
@@ -155,6 +164,8 @@ export function misusedEvent(message: string): WorkloadEvent {
 /** The texts of the Events about rollouts: state, cause, next step. docs/events.md is made from this table. */
 export const eventTexts = {
   rolloutStarted: (why: string) => `Rollout started: ${why}.`,
+  /** With the setting that keeps the Pods. */
+  podsKept: (why: string) => `Hash updated, but no Pod is replaced yet: ${why}.`,
   rolloutComplete: (duration: string, why: string) => `Rollout complete after ${duration}: ${why}.`,
   rolloutResolved: (duration: string, why: string) => `Failed rollout resolved: complete after ${duration}: ${why}.`,
   rolloutFailed: (duration: string, cause: string, why: string, toExplain: string) =>

@@ -1,9 +1,10 @@
 import { rolloutStrategy } from "../../compatibility/stakater.ts";
+import { fieldsOf, numberOf, textOf } from "../../syntax/unknown-fields.ts";
 import type { TemplateSource } from "../kind-row.ts";
 import type { Progress } from "../progress.ts";
 import type { WorkloadObject } from "../workload-references.ts";
 import type { KnownKind } from "./kind-rules.ts";
-import { fieldsOf, isObserved, numberOf, textOf } from "./replica-counts.ts";
+import { isObserved } from "./replica-counts.ts";
 
 /**
  * An Argo Rollout. Its `status.phase` is what `kubectl argo rollouts status` shows

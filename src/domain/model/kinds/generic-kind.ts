@@ -1,7 +1,8 @@
+import { fieldsOf, numberOf } from "../../syntax/unknown-fields.ts";
 import type { Progress } from "../progress.ts";
 import type { WorkloadObject } from "../workload-references.ts";
 import type { KnownKind } from "./kind-rules.ts";
-import { fieldsOf, isObserved, numberOf, progressByCounts } from "./replica-counts.ts";
+import { isObserved, progressByCounts } from "./replica-counts.ts";
 
 /**
  * Returns the rules of a kind that Wave has no special knowledge of. `statusFields` are the fields that the status of its objects may have,

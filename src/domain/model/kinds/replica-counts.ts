@@ -1,3 +1,4 @@
+import { numberOf } from "../../syntax/unknown-fields.ts";
 import type { Progress } from "../progress.ts";
 
 /** The numbers of Pods that show the progress of a rollout for many kinds. */
@@ -22,23 +23,8 @@ export function progressByCounts(counts: ReplicaCounts): Progress {
   return toUpdate <= 0 || wanted === 0 ? { state: "idle" } : { state: "complete", since: undefined };
 }
 
-/** Returns a number of a status or spec; undefined if the value is not a number. */
-export function numberOf(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
-}
-
 /** Reports whether a status reflects the current spec. The observed generation may be a number or a text. */
 export function isObserved(generation: number | undefined, observed: unknown): boolean {
   const seen = typeof observed === "string" ? Number(observed) : (numberOf(observed) ?? 0);
   return seen > 0 && seen >= (generation ?? 0);
-}
-
-/** Returns the fields of a spec or status of unknown type; no fields if the value is not an object. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-}
-
-/** Returns a text of a spec or status; "" if the value is not a text. */
-export function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }
