@@ -79,7 +79,11 @@ describe("wave explain of a held workload", () => {
     const conditions = [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded" }];
     await merge("deployments/web/status", { status: { observedGeneration: 1_000, conditions } });
     expect(await explained("deployments/web")).toMatchObject({ state: "failed", because: "deadline" });
-    expect(await text()).toMatch(/^Now +Rollout failed\. Progress deadline exceeded/m);
+    const failed = await text();
+    expect(failed).toMatch(/^Now +Rollout failed\. Progress deadline exceeded/m);
+    expect(failed).toContain('The last change before this rollout was in ConfigMap "page"');
+    expect(failed).toMatch(/^Why +The pod template has the current hash\.$/m);
+    expect(failed).not.toContain("Pods read the current configuration");
   });
 
   it("shows why Kubernetes cannot create Pods, in every command", async () => {

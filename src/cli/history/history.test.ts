@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { type PinnedScene, pinnedScene } from "../../../test/support/cli/pinned-scene.ts";
 import { configMap } from "../../../test/support/domain/objects.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import { formatRejected, rejectionDigest } from "../../domain/pinning/rejections.ts";
@@ -156,6 +157,20 @@ describe("wave history", () => {
     ]);
   });
 
+  it("reports a rollout as failed whenever wave list does", async () => {
+    const { run, roll, merge, createRevision } = await scene();
+    await roll("deployments/web");
+    await createRevision(1, hash1);
+    await merge("deployments/web/status", { status: { observedGeneration: 1_000, conditions: [] } });
+    const states = async (...flags: readonly string[]) =>
+      [await run("list", ...flags), await run("history", "deploy/web", ...flags)].map(
+        ({ out }) => /\b(rolling|failed)\b/.exec(out)?.[1],
+      );
+    expect(await states()).toEqual(["rolling", "rolling"]);
+    // The rollout exceeds this limit at once, which the status of the Deployment does not show.
+    await eventually(async () => expect(await states("--rollout-timeout=1s")).toEqual(["failed", "failed"]));
+  });
+
   it("reports that no revision is pinned, and that there is no revision", async () => {
     const { run, createRevision } = await scene();
     expect(await run("history", "deploy/web")).toEqual({
@@ -166,7 +181,7 @@ describe("wave history", () => {
     await createRevision(1, hash1);
     expect(await run("history", "deploy/web")).toMatchObject({
       code: 0,
-      err: "note: No revision is pinned, so its changes are unknown. To pin: docs/pinning.md.\n",
+      err: "note: No revision is pinned, so its changes are unknown. To pin ConfigMaps: wave help pinning.\n",
     });
   });
 

@@ -107,7 +107,7 @@ async function readHistory(
   const pods = await readPods(client, scope, policy.kinds);
   const read = await readManyConfigs(client, copiesAndSources(workload, revisions));
   return {
-    facts: { workload, revisions, read, pods },
+    facts: { object, workload, flags: policy.pacing, now: Date.now(), revisions, read, pods },
     gaps: [...gaps, ...(pods.state === "unread" ? [`Pods are unknown: ${pods.why}.`] : []), ...unreadCopies(read)],
   };
 }

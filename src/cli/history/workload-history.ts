@@ -1,11 +1,13 @@
 import type { Config } from "../../domain/config/digest.ts";
-import type { Workload } from "../../domain/model/workload.ts";
+import type { Workload, WorkloadObject } from "../../domain/model/workload.ts";
 import { parseRejected, rejectionDigest } from "../../domain/pinning/rejections.ts";
+import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
 import { configKey } from "../../domain/references/references.ts";
 import type { ReadConfig, ReadConfigs } from "../cluster/read/configs.ts";
 import type { ReadPods, RunningPod } from "../cluster/read/pods.ts";
 import { hasSameKeys, type KeyChanges, keyChanges, withKeys } from "../cluster/revisions/copy-changes.ts";
 import type { StoredRevision } from "../cluster/revisions/read-revisions.ts";
+import { rolloutFailure } from "../cluster/states/assess-state.ts";
 import { type PodPinning, podPinning } from "../cluster/states/pod-pinning.ts";
 
 /** The states of a revision, with their meanings, in the order of the docs. */
@@ -56,7 +58,10 @@ export interface HistoryEntry {
 
 /** What a history depends on. */
 export interface HistoryFacts {
+  readonly object: WorkloadObject;
   readonly workload: Workload;
+  readonly flags: PacingFlags;
+  readonly now: number;
   /** The oldest first. */
   readonly revisions: readonly StoredRevision[];
   /** The copies of all revisions and the ConfigMaps. */
@@ -97,10 +102,11 @@ function isOf({ revision }: RunningPod, { name }: Workload, stored: StoredRevisi
   return revision !== undefined && (stored.name === revision || stored.name === `${name}-${revision}`);
 }
 
-function stateOf(revision: StoredRevision, { workload, revisions, read }: HistoryFacts): RevisionState {
+function stateOf(revision: StoredRevision, facts: HistoryFacts): RevisionState {
+  const { workload, revisions, read } = facts;
   if (revision === revisions.at(-1)) {
-    const { state } = workload.progress;
-    return state === "progressing" ? "rollingOut" : state === "failed" ? "failed" : "current";
+    if (rolloutFailure(facts) !== undefined) return "failed";
+    return workload.progress.state === "progressing" ? "rollingOut" : "current";
   }
   return isRejected(revision, workload, read) ? "rolledBack" : "old";
 }

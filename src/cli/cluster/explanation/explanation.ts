@@ -28,6 +28,7 @@ import { type HashForm, hashFormOf } from "../running-wave/hash-keys.ts";
 import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
 import {
   changedSinceRollout,
+  describeLastChange,
   dueSince,
   isUnread,
   lookupIn,
@@ -167,6 +168,7 @@ export function explainWorkload({
     podCount,
     pinning,
     rolledBack: [...back].sort(),
+    lastChange: describeLastChange(workload, read),
     kubernetes,
     dueSince: changedAt,
     flags,
@@ -184,6 +186,7 @@ export function explainWorkload({
     kubernetes,
     since: timeOf(since),
     ...explained,
+    reason: recordedHash !== undefined && isUnfinished(state, explained.outcome) ? hashIsCurrent : explained.reason,
     pods: podCount ?? null,
     pinning,
     rolledBack: [...back].sort(),
@@ -216,6 +219,13 @@ export function explainWorkload({
       ...gaps,
     ],
   };
+}
+
+const hashIsCurrent = "the pod template has the current hash";
+
+/** Reports whether nothing is due, but Pods may run something else than the pod template. */
+function isUnfinished(state: Explanation["state"], outcome: Explanation["outcome"]): boolean {
+  return outcome === "current" && ["failed", "rolling", "behind", "mixed"].includes(state);
 }
 
 /** Returns whether a Pod has the current hash; undefined if that is unknown. If the workload reads no configuration, every Pod has it. */

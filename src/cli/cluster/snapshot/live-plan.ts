@@ -1,10 +1,12 @@
 import type { ConfigView } from "../../../domain/config/hash.ts";
+import { describeObject } from "../../../domain/config/messages.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { Moment } from "../../../domain/pacing/moment.ts";
 import { type CandidatePlan, planRollout, type RolloutPlan } from "../../../domain/plan/plan.ts";
 import { epochSeconds } from "../../../domain/references/field-managers.ts";
 import { configKey, type Reference } from "../../../domain/references/references.ts";
+import { quoted } from "../../../domain/syntax/wording.ts";
 import type { ReadConfig, ReadConfigs } from "../read/configs.ts";
 import type { FoundWorkload } from "../read/workloads.ts";
 import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
@@ -88,6 +90,23 @@ export function changedSinceRollout({ references, hashWrittenAt }: Workload, rea
     return found?.state === "present" && (found.contentAt ?? found.config.changedAt ?? 0) >= hashWrittenAt;
   });
   return new Set(changed.length === 0 ? keys : changed);
+}
+
+/**
+ * Returns the last change before the last rollout of a workload, as a sentence with the object and its editor; "" if no object shows such a
+ * change.
+ */
+export function describeLastChange({ references, hashWrittenAt, namespace }: Workload, read: ReadConfigs): string {
+  let last: { readonly at: number; readonly text: string } | undefined;
+  for (const reference of references) {
+    const found = read.get(configKey(reference));
+    if (found?.state !== "present") continue;
+    const at = found.contentAt ?? found.config.changedAt ?? 0;
+    if (at === 0 || at > hashWrittenAt || at <= (last?.at ?? 0)) continue;
+    const by = found.editedBy === undefined ? "" : `, by ${quoted(found.editedBy)}`;
+    last = { at, text: `The last change before this rollout was in ${describeObject(reference, namespace)}${by}` };
+  }
+  return last?.text ?? "";
 }
 
 function timesSinceRoll(

@@ -38,6 +38,8 @@ export interface StateFacts {
   readonly pinning: PodPinning | null;
   /** The ConfigMaps whose content was rolled back. */
   readonly rolledBack: readonly string[];
+  /** The last change before the last rollout, as a sentence; "" if it is unknown. */
+  readonly lastChange: string;
   /** Why Kubernetes cannot create its Pods; null if it reports no failure. */
   readonly kubernetes: KubernetesReason | null;
   /** Since when the workload is due, in milliseconds since the epoch; undefined if unknown. */
@@ -82,35 +84,49 @@ function becauseIgnored({ deleting, optIn, templateSource }: Workload): string {
   return templateSource !== undefined && templateSource.generation === undefined ? "noTemplate" : "notWatched";
 }
 
+/** The facts from which the failure of a rollout shows. */
+type RolloutFacts = Pick<StateFacts, "object" | "workload" | "pods" | "flags" | "now">;
+
+/** Returns why the last rollout of a workload failed, as a word and a sentence; undefined if it did not fail. */
+export function rolloutFailure(
+  facts: RolloutFacts,
+): { readonly word: string | undefined; readonly why: string } | undefined {
+  const { object, workload, pods, flags, now } = facts;
+  const { progress, rolledAt } = workload;
+  const failing = restartingContainer(workload, pods, now);
+  if (failing !== undefined)
+    return {
+      word: undefined,
+      why: `Container ${quoted(failing.container)} of Pod ${quoted(failing.pod)} restarted ${failing.restarts} times`,
+    };
+  if (progress.state === "failed") {
+    const { statusWord: word = "deadline" } = progress;
+    return { word, why: word === "deadline" ? "Progress deadline exceeded" : `The status reports ${word}` };
+  }
+  if (progress.state !== "progressing" || rolledAt === 0 || progress.selfTimed) return undefined;
+  if (now - rolloutProgressSince(object, workload, pods) < flags.rolloutTimeoutMs) return undefined;
+  return { word: "timeout", why: "No new Pod became ready within --rollout-timeout" };
+}
+
 /** Assesses the last rollout of a workload for which nothing is due. */
 function assessRollout(facts: StateFacts): AssessedState {
-  const { object, workload, pods, podCount, kubernetes, flags, now } = facts;
+  const { object, workload, pods, podCount, kubernetes } = facts;
   const { progress } = workload;
   const since = workload.rolledAt === 0 ? undefined : workload.rolledAt * 1000;
   const word = kubernetesWord(kubernetes);
   const count = podCount === undefined ? "" : `${describePodCount(podCount)}.`;
-  const failing = restartingContainer(workload, pods, now);
-  if (failing !== undefined) {
-    const why = `Container ${quoted(failing.container)} of Pod ${quoted(failing.pod)} restarted ${failing.restarts} times`;
-    const because = word ?? podCount?.notReadyReasons[0] ?? "restarts";
-    return { state: "failed", because, message: sentences(why, count), since };
-  }
-  if (progress.state === "failed") {
-    const { statusWord = "deadline" } = progress;
-    const why = statusWord === "deadline" ? "Progress deadline exceeded" : `The status reports ${statusWord}`;
-    return { state: "failed", because: word ?? statusWord, message: sentences(why, count), since };
+  const failure = rolloutFailure(facts);
+  if (failure !== undefined) {
+    const because = word ?? failure.word ?? podCount?.notReadyReasons[0] ?? "restarts";
+    return { state: "failed", because, message: sentences(failure.why, count, facts.lastChange), since };
   }
   if (progress.state === "progressing") {
-    const advancedAt = rolloutProgressSince(object, workload, pods);
-    if (since === undefined || progress.selfTimed || now - advancedAt < flags.rolloutTimeoutMs)
-      return {
-        state: "rolling",
-        because: word ?? podCount?.notReadyReasons[0] ?? "",
-        message: sentences("Pods are being replaced", count),
-        since,
-      };
-    const message = sentences("No new Pod became ready within --rollout-timeout", count);
-    return { state: "failed", because: word ?? "timeout", message, since };
+    return {
+      state: "rolling",
+      because: word ?? podCount?.notReadyReasons[0] ?? "",
+      message: sentences("Pods are being replaced", count),
+      since,
+    };
   }
   if (!workload.strategy.podsCarryHash) return currentState(facts, since);
   if (podCount === undefined) {
@@ -126,7 +142,9 @@ function assessRollout(facts: StateFacts): AssessedState {
   const keepsOthers = progress.state === "complete" && wanted > 0 && podCount.current >= wanted;
   if (keepsOthers || (podCount.current === podCount.total && podCount.total >= wanted)) {
     const at =
-      progress.state === "idle" || progress.since === undefined ? since : Math.max(progress.since * 1000, since ?? 0);
+      progress.state !== "complete" || progress.since === undefined
+        ? since
+        : Math.max(progress.since * 1000, since ?? 0);
     return currentState(facts, at);
   }
   const { by: because = "pods", setting = "" } = workload.keptPods ?? {};
