@@ -18,7 +18,9 @@ describeOnControlPlane("wave demo", ({ kubeconfig, list }) => {
   it("runs in a temporary namespace and removes it", async () => {
     const { stdout, stderr } = await run(wave, ["demo", "--kubeconfig", kubeconfig]);
     expect(stderr).toBe("");
-    expect(stdout).toMatch(/Event +ConfigChanged +Rollout started: ConfigMap "web-page" changed \(key "index.html"\)/);
+    expect(stdout).toMatch(
+      /Event +ConfigChanged +Rollout started: ConfigMap "web-page"\s+changed\s+\(key\s+"index.html"\)/,
+    );
     expect(stdout).toMatch(/^Done in .* s: 3 changes, .* 2 rollouts\./m);
     expect(await demoNamespaces()).toEqual([]);
   });

@@ -70,15 +70,15 @@ describe("wave demo", () => {
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(performance.now() - from - waited).toBeLessThan(10_000);
     const lines = [
-      /No real cluster is used/,
+      /No real\s+cluster is used/,
       /^1\. /m,
       /\$ kubectl apply -f examples\/nginx.yaml/,
       /hash +v2:[0-9a-f]{8} /,
       /ReplicaSet +web-\S+\n/,
       /Pod +web-\S+\n/,
       /^2\. /m,
-      /hash +v2:[0-9a-f]{8} → v2:[0-9a-f]{8} +\d+ ms/,
-      /Event +ConfigChanged +Rollout started: ConfigMap "web-page" changed \(key "index.html"\)/,
+      /hash +v2:[0-9a-f]{8} → v2:[0-9a-f]{8}\s+\d+ ms/,
+      /Event +ConfigChanged +Rollout started: ConfigMap "web-page"\s+changed\s+\(key "index.html"\)/,
       /ReplicaSet +web-\S+ → web-\S+\n/,
       /Pod +web-\S+ → web-\S+\n/,
       /^3\. /m,
@@ -96,6 +96,7 @@ describe("wave demo", () => {
       expect(found, `${line} in\n${rest}`).not.toBeNull();
       rest = rest.slice((found?.index ?? 0) + (found?.[0].length ?? 0));
     }
+    expect(out.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
 
   it("prints no value of a Secret, and no colours if the output is not a terminal", async () => {

@@ -172,10 +172,10 @@ async function play(stage: DemoCluster, narrator: Narrator, log: SwitchedLogger,
 function showNextSteps(narrator: Narrator): void {
   narrator.paragraph(
     "Next steps",
-    "  bin/wave demo --keep                      keep everything running and try kubectl yourself",
-    "  bin/wave demo --kubeconfig FILE           run the demo on your cluster, in a temporary namespace",
-    "  bin/wave explain deployment/NAME -n NS    show what a workload reads and what Wave would do",
-    "  bin/wave run                              run Wave on the cluster of your kubeconfig",
+    "  bin/wave demo --keep                     keep all running, to try kubectl",
+    "  bin/wave demo --kubeconfig FILE          run the demo on your own cluster",
+    "  bin/wave explain deployment/NAME -n NS   show what Wave would do, and why",
+    "  bin/wave run                             run Wave on your cluster",
   );
 }
 

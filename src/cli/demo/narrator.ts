@@ -1,5 +1,6 @@
 import { paintOf } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
+import { wrappedBehind } from "../output/wrap.ts";
 
 /** Writes the steps of the demo for people. */
 export interface Narrator {
@@ -19,7 +20,7 @@ export function createNarrator(write: (text: string) => void, color: boolean): N
   const line = (text: string) => write(`${text}\n`);
   return {
     paragraph: (...lines) => {
-      for (const each of lines) line(printable(each));
+      for (const each of lines) for (const part of laidOut("", each)) line(part);
       line("");
     },
     step: (number, title) => line(styled("bold", `${number}. ${title}`)),
@@ -28,11 +29,27 @@ export function createNarrator(write: (text: string) => void, color: boolean): N
         `   ${styled("cyan", printable(`$ ${command}`))}${comment === undefined ? "" : styled("dim", printable(`   # ${comment}`))}`,
       ),
     why: (...lines) => {
-      for (const each of lines) line(`   ${styled("dim", printable(each))}`);
+      for (const each of lines)
+        for (const part of laidOut("   ", each)) line(`   ${styled("dim", part.slice("   ".length))}`);
     },
-    seen: (what, is, note = "") =>
-      line(`   ${what.padEnd(11)} ${styled("green", printable(is))}${note && printable(`   ${note}`)}`),
+    seen: (what, is, note = "") => {
+      const head = `   ${what.padEnd(11)} `;
+      const besides = note === "" || head.length + is.length + 3 + note.length > width ? "" : `   ${note}`;
+      const parts = laidOut(head, is).map(
+        (part) => part.slice(0, head.length) + styled("green", part.slice(head.length)),
+      );
+      for (const [index, part] of parts.entries()) line(index === parts.length - 1 ? part + printable(besides) : part);
+      if (note !== "" && besides === "") for (const part of laidOut(" ".repeat(head.length), note)) line(part);
+    },
   };
+}
+
+/** The columns of a line. */
+const width = 80;
+
+/** Returns a text as lines behind a head. Lines that begin with a blank are commands to copy, and stay whole. */
+function laidOut(head: string, text: string): readonly string[] {
+  return wrappedBehind(head, printable(text), text.startsWith(" ") ? undefined : width);
 }
 
 /** Returns `a → b`, or `a (unchanged)`. */

@@ -69,7 +69,7 @@ async function optIn(cast: StoryContext): Promise<RolledOutDeployment> {
   await create(cast, resources.deployments, web);
   const hash = await observer.until("a hash on Deployment web", () => hashOf(observer, "web"));
   const now = await observer.until("Pods with this hash", () => rolledOut(observer, "web", hash));
-  narrator.seen("hash", shortHash(hash), "Wave adds this digest of the configuration to the pod template");
+  narrator.seen("hash", shortHash(hash), "Wave adds this digest to the pod template");
   narrator.seen("ReplicaSet", now.replicaSet);
   narrator.seen("Pod", now.pods.join(", "));
   return now;
@@ -103,7 +103,7 @@ async function roll(
   narrator.seen(
     "hash",
     describeChange(shortHash(before.hash), shortHash(hash)),
-    `${tookMs} ms after the edit, without the default --settle=1s`,
+    `${tookMs} ms after the edit, with --settle=0`,
   );
   const reason = "ConfigChanged";
   const message = await observer.until(`an Event ${reason} on Deployment web`, () =>

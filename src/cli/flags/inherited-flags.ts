@@ -1,5 +1,5 @@
 import { compatibilityFlags } from "./compatibility-flags.ts";
-import type { Flag } from "./flag-types.ts";
+import { bool, type Flag } from "./flag-types.ts";
 import { kindFlags } from "./kind-flags.ts";
 import { pacingFlags } from "./pacing-flags.ts";
 import { runFlags } from "./run-flags.ts";
@@ -12,7 +12,7 @@ function inherited<V>(flag: Flag<V>): Flag<V> {
 
 /**
  * The flags of `wave run` that a decision depends on. A cluster command reads them from the Deployment of Wave. A person gives
- * those that cannot be read there.
+ * those that cannot be read there. `verbose` shows them.
  */
 export const inheritedFlags = {
   namespaces: inherited(runFlags.namespaces),
@@ -47,4 +47,10 @@ export const inheritedFlags = {
   "rollout-timeout": inherited(pacingFlags["rollout-timeout"]),
   window: inherited(pacingFlags.window),
   observe: inherited(pacingFlags.observe),
+  verbose: bool({
+    group,
+    short: "v",
+    default: false,
+    help: "Print the flags of the running Wave that the answer uses.",
+  }),
 };

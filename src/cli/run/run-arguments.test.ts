@@ -28,8 +28,8 @@ describe("the settings of wave run", () => {
       updateRate: 10,
       updateBurst: 100,
       syncPeriodMs: 300_000,
-      metricsBindAddress: ":8080",
-      healthProbeBindAddress: ":8081",
+      metricsBindAddress: "127.0.0.1:8080",
+      healthProbeBindAddress: "127.0.0.1:8081",
       logFormat: undefined,
       logLevel: "info",
       schedulingHold: true,
@@ -338,8 +338,9 @@ describe("a mistake in the settings", () => {
         "--leader-election-renew-deadline (10s) must be longer than 1.2 times --leader-election-retry-period (9s)",
     },
     {
-      args: ["--health-probe-bind-address=:8080"],
-      message: "--metrics-bind-address and --health-probe-bind-address have the same address :8080; use two ports",
+      args: ["--health-probe-bind-address=127.0.0.1:8080"],
+      message:
+        "--metrics-bind-address and --health-probe-bind-address have the same address 127.0.0.1:8080; use two ports",
     },
   ];
 

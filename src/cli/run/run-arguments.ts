@@ -36,11 +36,13 @@ export function parseRunArguments(
 ): RunArguments {
   const parsed = parseFlags(runFlags, args, env);
   if (parsed.action !== "run") return parsed;
-  const { values, given, positionals } = parsed;
+  const { given, positionals } = parsed;
+  const podNamespace = env.POD_NAMESPACE || readNamespace(namespaceFile);
+  const isInCluster = podNamespace !== undefined || env.KUBERNETES_SERVICE_HOST !== undefined;
+  const values = isInCluster ? parsed.values : withLocalAddresses(parsed.values, given);
   refusePositionals(positionals);
   refuseUnusedFlags(values, given);
   refuseSharedAddresses(values);
-  const podNamespace = env.POD_NAMESPACE || readNamespace(namespaceFile);
   const compatibility = compatibilitySettings(values);
   return {
     action: "run",
@@ -173,6 +175,17 @@ function refuseUnusedFlags(values: Values, given: ReadonlyMap<string, GivenFlag>
     if (needs === "leader-election" && values["enable-ha"]) continue;
     if (needs !== undefined && !values[needs]) throw new UsageError(runErrorTexts.noEffect(source, needs));
   }
+}
+
+/** Returns the values for a machine outside of a cluster: by default, only this machine reads metrics and probes. */
+function withLocalAddresses(values: Values, given: ReadonlyMap<string, GivenFlag>): Values {
+  const local = (name: "metrics-bind-address" | "health-probe-bind-address") =>
+    given.has(name) ? values[name] : `127.0.0.1${values[name]}`;
+  return {
+    ...values,
+    "metrics-bind-address": local("metrics-bind-address"),
+    "health-probe-bind-address": local("health-probe-bind-address"),
+  };
 }
 
 function refuseSharedAddresses(values: Values): void {

@@ -38,21 +38,22 @@ async function createWave(
 const never = `--window=${closedWindow()}`;
 
 describe("a command, if Wave runs as a Deployment,", () => {
-  it("uses the flags of the running Wave, and shows them", async () => {
+  it("uses the flags of the running Wave, and shows them with -v", async () => {
     const { run, namespace } = await scene(["--observe=true", "--update-rate=5"]);
-    const { out, err } = await run("list");
+    const { out, err } = await run("list", "-v");
     expect(out).toMatch(/^deployment\/web +held .*\bobserved\b/m);
+    expect((await run("list")).err).toBe("");
     expect(err).toBe(
       `note: Using the flags of deployment/wave-0 in ${namespace}: --namespaces=${namespace} --observe=true\n`,
     );
     for (const command of ["explain", "hold", "release"])
-      expect((await run(command, "deployment/web")).err).toMatch(/^note: .* --observe=true\n/);
+      expect((await run(command, "deployment/web", "-v")).err).toMatch(/^note: .* --observe=true\n/);
     expect((await run("wait", "deployment/web", "--timeout=0")).err).toMatch(/held \(observed\)/);
   });
 
   it("prefers its own flags to those of Wave", async () => {
     const { run, namespace } = await scene(["--observe=true", never]);
-    const { out, err } = await run("list", "--observe=false", "--max-concurrent-rollouts=0", "--settle=0");
+    const { out, err } = await run("list", "-v", "--observe=false", "--max-concurrent-rollouts=0", "--settle=0");
     expect(out).toMatch(/^deployment\/web +held .*\bwindow\b/m);
     expect(err).toContain(`: --namespaces=${namespace} ${never}\n`);
   });

@@ -12,8 +12,8 @@ import { wavePresence } from "./wave-presence.ts";
 
 /**
  * Reads the policy of the running Wave for a namespace; `undefined` means all namespaces. A flag of the command wins; otherwise the
- * value comes from the Deployment of Wave. Writes a line to standard error if the Deployment sets any flag, and if the running flags are
- * unknown. If Deployments cannot be read, or no Deployment runs Wave (for example because Wave runs outside the cluster), the flags of
+ * value comes from the Deployment of Wave. Writes a line to standard error with `--verbose` if the Deployment sets any flag, and if the
+ * running flags are unknown. Without it, the answer itself names a flag that holds or excludes a workload. If Deployments cannot be read, or no Deployment runs Wave (for example because Wave runs outside the cluster), the flags of
  * the command and their defaults decide.
  */
 export async function readRunningPolicy<T extends typeof inheritedFlags>(
@@ -30,7 +30,7 @@ export async function readRunningPolicy<T extends typeof inheritedFlags>(
   const clusterHold = await readClusterHoldOf(client, watching);
   if (clusterHold !== undefined && known === undefined)
     terminal.writeError(noteLine(holdTexts.clusterHold(clusterHold)));
-  const isGiven = Object.keys(inheritedFlags).some((name) => given.has(name));
+  const isGiven = Object.keys(inheritedFlags).some((name) => name !== "verbose" && given.has(name));
   // A caller that has read the Deployments reports the failure itself.
   if ("unread" in waves && known === undefined && !isGiven)
     warn(
@@ -44,7 +44,7 @@ export async function readRunningPolicy<T extends typeof inheritedFlags>(
     return { ...(await readPolicy(client, values)), clusterHold, presence };
   }
   const effective = effectiveFlags(wave, given);
-  if (effective.inherited.length > 0)
+  if (values.verbose && effective.inherited.length > 0)
     terminal.writeError(noteLine(`Using the flags of ${describeWave(wave)}: ${effective.inherited.join(" ")}`));
   return { ...(await readPolicy(client, effective.values)), clusterHold, presence };
 }
