@@ -222,7 +222,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await lead();
     const args = await argsOf();
     await setArgs(args.filter((arg) => !arg.includes("webhook")));
-    expect(await found("webhook", /^The configuration is left over/)).toMatchObject({
+    expect(await found("leftovers", /runs without --enable-webhooks/)).toMatchObject({
       severity: "warning",
       fix: "kubectl delete mutatingwebhookconfiguration/wave-webhook",
     });
@@ -358,6 +358,25 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await healthy();
   });
 
+  it("does not advise to delete the webhook of another Wave", async () => {
+    await cluster.kubectl(["create", "namespace", "second"]);
+    const labels = { "app.kubernetes.io/name": "wave" };
+    const template = {
+      metadata: { labels },
+      spec: { containers: [{ name: "wave", image: "wave", args: ["run", "--namespaces=shop"] }] },
+    };
+    const metadata = { name: "wave", namespace: "second", labels };
+    const spec = { replicas: 1, selector: { matchLabels: labels }, template };
+    await cluster.api("POST", "/apis/apps/v1/namespaces/second/deployments", { metadata, spec });
+    const two = await found("wave", /^Two Waves roll the same workloads/);
+    const { findings } = await diagnose();
+    expect(findings.filter(({ fix }) => fix?.startsWith("kubectl delete"))).toEqual([]);
+    await follow(two);
+    await healthy();
+    await cluster.kubectl(["delete", "namespace", "second"]);
+    await healthy();
+  });
+
   it("reports to a user with few permissions what was not checked, and checks the rest", async () => {
     const rule = { apiGroups: ["", "apps"], resources: ["configmaps", "deployments"], verbs: ["get", "list"] };
     const kubeconfig = join(
@@ -378,5 +397,22 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
       /^warning: Incomplete checks: access, wave, .*\. Missing permissions: "list statefulsets in shop", /,
     );
     expect(checks).toContainEqual({ check: "api", severity: "ok", summary: expect.stringMatching(/^Kubernetes v1\./) });
+  });
+
+  it("finds what kubectl delete namespace leaves, and prints commands that remove it", async () => {
+    await stop();
+    const pinning = ["--set", "pinConfig.enabled=true,webhooks.failurePolicy=Fail"];
+    await helm(cluster, ["upgrade", "wave", chart, "-n", system, ...values, ...pinning]);
+    await cluster.kubectl(["delete", "namespace", system]);
+    const blocked = cluster.kubectl(["-n", ns, "patch", "deployment", "web", "-p", '{"spec":{"paused":true}}']);
+    await expect(blocked).rejects.toThrow("failed calling webhook");
+    const webhook = await found("leftovers", /^The webhook of Wave is left over: Service wave-webhook /);
+    expect(webhook.severity).toBe("problem");
+    await follow(webhook);
+    await follow(await found("leftovers", /^Policies of Wave are left over/));
+    await until("no leftovers", async () =>
+      (await diagnose("-A")).findings.some(({ check }) => check === "leftovers") ? undefined : true,
+    );
+    await cluster.kubectl(["-n", ns, "patch", "deployment", "web", "-p", '{"spec":{"paused":true}}']);
   });
 });

@@ -3,6 +3,7 @@ import { configArgumentKinds } from "../../command/workload-argument.ts";
 import type { UnreadResource } from "../context/annotation-scan.ts";
 import type { DoctorContext } from "../context/doctor-context.ts";
 import { type CheckResult, notRead } from "../context/finding.ts";
+import { leftAdmission } from "./left-admission.ts";
 import { strandedPods } from "./stranded-pods.ts";
 
 /** Checks that annotations for Wave are on objects on which they have an effect, and have valid values. */
@@ -15,16 +16,17 @@ export async function checkAnnotations(doctorContext: DoctorContext): Promise<Ch
   };
 }
 
-/** Checks that nothing of earlier controllers is left that blocks or misleads. */
+/** Checks that nothing of a removed Wave or of earlier controllers is left that blocks or misleads. */
 export async function checkLeftovers(doctorContext: DoctorContext): Promise<CheckResult> {
-  const [{ leftovers, unread }, stranded] = await Promise.all([
+  const [{ leftovers, unread }, stranded, admission] = await Promise.all([
     doctorContext.annotationScan(),
     strandedPods(doctorContext),
+    leftAdmission(doctorContext),
   ]);
   const unknown = unread
     .filter(mayHaveLeftovers)
     .map((each) => notRead(null, `Leftovers on ${each.plural} were not checked`, each));
-  return { found: [...stranded, ...leftovers, ...unknown], fine: "no leftovers" };
+  return { found: [...admission, ...stranded, ...leftovers, ...unknown], fine: "no leftovers" };
 }
 
 /** Only workloads can have leftovers, not ConfigMaps and Secrets. */

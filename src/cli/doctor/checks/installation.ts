@@ -61,17 +61,25 @@ function noWave(waves: readonly RunningWave[], namespace: string | undefined): F
 }
 
 /** Finds Waves that watch the same namespaces and would roll the same workloads. */
+/** Finds Waves that roll the same workloads. The advice keeps the Wave that was installed first. */
 function overlaps(watching: readonly RunningWave[]): readonly Finding[] {
-  return watching.flatMap((wave, index) =>
-    watching.slice(index + 1).flatMap((other) => {
+  const rolling = watching
+    .filter(({ values }) => !values.observe)
+    .toSorted((a, b) => createdAt(a) - createdAt(b) || a.namespace.localeCompare(b.namespace));
+  return rolling.flatMap((wave, index) =>
+    rolling.slice(index + 1).flatMap((other) => {
       const [own, others] = [wave.values.namespaces, other.values.namespaces];
       if (own !== undefined && others !== undefined && !own.some((each) => others.includes(each))) return [];
-      const what = `Two Waves roll the same workloads. The other is ${describeWave(other)}.`;
+      const what = `Two Waves roll the same workloads. The one that was installed later is ${describeWave(other)}.`;
       return [
         problem(deploymentRef(wave), what, `kubectl scale ${kubectlArguments(deploymentRef(other))} --replicas=0`),
       ];
     }),
   );
+}
+
+function createdAt({ object }: RunningWave): number {
+  return Date.parse(object.metadata.creationTimestamp ?? "") || 0;
 }
 
 function otherVersion(wave: RunningWave): readonly Finding[] {

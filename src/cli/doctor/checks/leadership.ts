@@ -3,7 +3,14 @@ import { resources } from "../../../kube/api/resources.ts";
 import { sleep, systemClock } from "../../../lib/clock.ts";
 import { defaultElectionTimings, holderOf } from "../../../manager/leader-election/lease.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
-import { type DoctorContext, deploymentRef, elects, forEachWave } from "../context/doctor-context.ts";
+import {
+  type DoctorContext,
+  deploymentRef,
+  elects,
+  forEachWave,
+  hasReadyReplica,
+  notReady,
+} from "../context/doctor-context.ts";
 import {
   type CheckResult,
   type Finding,
@@ -28,6 +35,7 @@ async function leaderOf(doctorContext: DoctorContext, wave: RunningWave): Promis
     const found = [problem(place, `All ${replicas} replicas write, because --leader-election is off.`, scale)];
     return { found: replicas > 1 ? found : [], fine: "one replica, without leader election" };
   }
+  if (!hasReadyReplica(wave)) return notReady(wave);
   const namespace = wave.values["leader-election-namespace"] ?? wave.namespace;
   const name = wave.values["leader-election-id"];
   const where: ObjectRef = { kind: "Lease", namespace, name };

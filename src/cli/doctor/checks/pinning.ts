@@ -17,8 +17,9 @@ export async function checkPinning(doctorContext: DoctorContext): Promise<CheckR
   const copies = await readPinnedCopies(cluster.client, namespace);
   const unread = "unread" in copies ? [notRead(null, "Pinned copies were not counted", copies)] : [];
   const read = "unread" in copies ? undefined : copies.read;
-  if (pinning.length === 0) return { found: [...unread, ...leftCopies(read, doctorContext)], fine: "off, no copies" };
   const policies = await readPinningPolicies(cluster.client);
+  if (pinning.length === 0)
+    return { found: [...unread, ...leftCopies(read, doctorContext, policies.protecting)], fine: "off, no copies" };
   const found = await Promise.all(
     pinning.map(async (wave) => [
       ...(await pointing(doctorContext, wave, policies)),
@@ -35,7 +36,11 @@ function countOf({ count, namespaces }: PinnedCopies): string {
 }
 
 /** Finds copies that remain although no Wave pins. Pods that reference them still need them. */
-function leftCopies(copies: PinnedCopies | undefined, { namespace, watching }: DoctorContext): readonly Finding[] {
+function leftCopies(
+  copies: PinnedCopies | undefined,
+  { namespace, watching }: DoctorContext,
+  protecting: PinningPolicies["protecting"],
+): readonly Finding[] {
   if (copies === undefined || copies.count === 0) return [];
   const [wave] = watching;
   const why = wave === undefined ? "No Wave runs" : "Wave runs without --pin-config";
@@ -45,6 +50,18 @@ function leftCopies(copies: PinnedCopies | undefined, { namespace, watching }: D
     const pods = copies.readers === 1 ? "1 Pod still reads" : `${formatCount(copies.readers)} Pods still read`;
     const step = `Restart the workloads of these Pods, then delete the copies: ${docsAddress("pinning", "uninstall")}`;
     return [warning(where, `${left} ${pods} copies, so do not delete them yet.`, step)];
+  }
+  const bindings = "unread" in protecting ? [] : protecting.read.flatMap((policy) => policy.bindings);
+  if (bindings.length > 0) {
+    const denied =
+      "No Pod reads them. A policy denies their deletion. Delete its binding first, then run wave doctor again.";
+    return [
+      warning(
+        where,
+        `${left} ${denied}`,
+        `kubectl delete --ignore-not-found validatingadmissionpolicybinding ${bindings.join(" ")}`,
+      ),
+    ];
   }
   const scope = namespace === undefined ? "--all-namespaces" : `-n ${namespace}`;
   const remove = `kubectl delete configmaps ${scope} --selector ${pinnedCopyLabel}=true`;
@@ -95,6 +112,6 @@ function stateOf(policies: readonly PinningPolicy[], { values }: RunningWave): "
   const covers = ({ namespaces: selected }: PinningPolicy) =>
     selected === undefined || (values.namespaces?.every((name) => selected.includes(name)) ?? false);
   const own = policies.filter(covers);
-  if (own.some(({ isBound }) => isBound)) return "bound";
+  if (own.some(({ bindings }) => bindings.length > 0)) return "bound";
   return own.length > 0 ? "unbound" : "missing";
 }

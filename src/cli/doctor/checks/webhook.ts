@@ -4,9 +4,16 @@ import { resources } from "../../../kube/api/resources.ts";
 import type { MutatingWebhook } from "../../../webhook/certificates/configuration.ts";
 import { tokenIn } from "../../../webhook/certificates/path-token.ts";
 import { listAll } from "../../cluster/requests/list-all.ts";
-import { type ReadResult, tryRead } from "../../cluster/requests/read-result.ts";
+import { tryRead } from "../../cluster/requests/read-result.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
-import { type DoctorContext, deploymentRef, forEachWave, reinstall } from "../context/doctor-context.ts";
+import {
+  type DoctorContext,
+  deploymentRef,
+  forEachWave,
+  hasReadyReplica,
+  notReady,
+  reinstall,
+} from "../context/doctor-context.ts";
 import {
   type CheckResult,
   type Finding,
@@ -34,9 +41,8 @@ export function checkWebhook(doctorContext: DoctorContext): Promise<CheckResult>
 async function webhookOf(doctorContext: DoctorContext, wave: RunningWave): Promise<CheckResult> {
   const service = wave.values["webhook-service-name"];
   const where: ObjectRef = { kind: "MutatingWebhookConfiguration", namespace: null, name: service };
-  const stored = await readObject<StoredConfiguration>(doctorContext, resources.mutatingWebhookConfigurations, where);
-  if (!wave.values["enable-webhooks"])
-    return { found: leftOver(stored, where), fine: "off, only the controller writes hashes" };
+  if (!wave.values["enable-webhooks"]) return { found: [], fine: "off, only the controller writes hashes" };
+  if (!hasReadyReplica(wave)) return notReady(wave);
   if (wave.values["webhook-url"] !== undefined)
     return {
       found: [
@@ -46,6 +52,7 @@ async function webhookOf(doctorContext: DoctorContext, wave: RunningWave): Promi
         ),
       ],
     };
+  const stored = await readObject<StoredConfiguration>(doctorContext, resources.mutatingWebhookConfigurations, where);
   if ("unread" in stored) return { found: [notRead(where, "The registration of the webhook was not checked", stored)] };
   if (stored.read === undefined)
     return {
@@ -75,19 +82,6 @@ async function webhookOf(doctorContext: DoctorContext, wave: RunningWave): Promi
     ? []
     : await probeWebhook(doctorContext, wave, first, where);
   return { found: [...before, ...tried], fine: `${service} answers, ${trusted.fine}` };
-}
-
-/** Finds a configuration without a webhook behind it. With failurePolicy Fail it blocks the creation of workloads. */
-function leftOver(stored: ReadResult<StoredConfiguration | undefined>, where: ObjectRef): readonly Finding[] {
-  if ("unread" in stored || stored.read === undefined) return [];
-  const fails = stored.read.webhooks?.some(({ failurePolicy }) => failurePolicy === "Fail");
-  const what = "The configuration is left over, because Wave runs without --enable-webhooks.";
-  const fix = `kubectl delete ${kubectlArguments(where)}`;
-  return [
-    fails
-      ? problem(where, `${what} With failurePolicy Fail, workloads cannot be created.`, fix)
-      : warning(where, what, fix),
-  ];
 }
 
 function registered(

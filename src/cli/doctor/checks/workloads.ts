@@ -41,18 +41,29 @@ export async function checkWorkloads(doctorContext: DoctorContext): Promise<Chec
     ...haltFindings(held),
     ...held.flatMap((each) => findingsOn(each, doctorContext)),
     ...recreatedObjectFindings(snapshots),
-    ...unknownFindings(explanations.length - known.length),
+    ...unknownFindings(explanations.filter(({ state }) => state === "unknown")),
   ];
   return { found, fine: `${formatCount(snapshots.length)} opted in; none waiting, failed, or held for too long` };
 }
 
-function unknownFindings(count: number): readonly Finding[] {
-  if (count === 0) return [];
-  const workloads = count === 1 ? "1 workload depends" : `${formatCount(count)} workloads depend`;
-  return [unchecked(null, `${workloads} on objects that you do not have permission to read.`)];
+/** Returns one finding for each reason for which the state of workloads is unknown. */
+function unknownFindings(unknown: readonly Explanation[]): readonly Finding[] {
+  const groups = Map.groupBy(unknown, ({ unread, reason }) => (unread.length > 0 ? objectsUnread(unread) : reason));
+  return [...groups].map(([reason, { length }]) => {
+    const workloads = length === 1 ? "1 workload was" : `${formatCount(length)} workloads were`;
+    return unchecked(null, sentences(`${workloads} not checked`, reason));
+  });
 }
 
-function findingsOn(explanation: Explanation, { now }: DoctorContext): readonly Finding[] {
+/** Returns why objects could not be read. One reason serves for many workloads, so it names no object. */
+function objectsUnread(unread: Explanation["unread"]): string {
+  const isForbidden = unread.every(({ error }) => error.includes("403"));
+  return isForbidden
+    ? "You do not have permission to read objects on which they depend"
+    : "Objects on which they depend could not be read";
+}
+
+function findingsOn(explanation: Explanation, { now, policy }: DoctorContext): readonly Finding[] {
   const { state, workload, message, reason, kubernetes, since } = explanation;
   const ref: ObjectRef = workload;
   const what = withKubernetesReason(message ?? reason, kubernetes);
@@ -71,7 +82,8 @@ function findingsOn(explanation: Explanation, { now }: DoctorContext): readonly 
     case "held":
       return heldFindings(explanation, forMs);
     case "due":
-      if (!(forMs > dueForMs)) return [];
+      // The check of the installation reports a Wave that does not run, once.
+      if (!(forMs > dueForMs) || policy.presence === "notReady") return [];
       return [problem(ref, `Due for ${age(forMs)}, but Wave does not roll the workload.`, events(ref))];
     case "rolling":
       return kubernetes === null ? [] : [warning(ref, what, describe)];

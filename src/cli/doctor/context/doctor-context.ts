@@ -7,7 +7,7 @@ import type { WorkloadSnapshots } from "../../cluster/snapshot/read-many.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import { docsAddress } from "../../command/docs-pages.ts";
 import type { AnnotationScan } from "./annotation-scan.ts";
-import type { CheckResult, ObjectRef } from "./finding.ts";
+import { type CheckResult, type ObjectRef, unchecked } from "./finding.ts";
 
 /** The input of all checks: the cluster, its running Waves, and what several checks need, each read once. */
 export interface DoctorContext {
@@ -48,6 +48,16 @@ export async function forEachWave(
 /** Returns the Deployment of a Wave as the object of a finding. */
 export function deploymentRef({ namespace, name }: RunningWave): ObjectRef {
   return { kind: "Deployment", namespace, name };
+}
+
+/** Reports whether a replica of a Wave is ready. Otherwise most of its checks would only repeat this problem. */
+export function hasReadyReplica({ object: { status } }: RunningWave): boolean {
+  return (status?.readyReplicas ?? 0) > 0;
+}
+
+/** Returns the result of a check that needs a ready replica. The check of the installation reports the cause, once. */
+export function notReady(wave: RunningWave): CheckResult {
+  return { found: [unchecked(deploymentRef(wave), "Not checked, because no replica of Wave is ready.")] };
 }
 
 /** Reports whether a Wave uses leader election. */

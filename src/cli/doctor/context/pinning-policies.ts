@@ -10,8 +10,8 @@ import { type ReadResult, tryRead } from "../../cluster/requests/read-result.ts"
 export interface PinningPolicy {
   /** The namespaces to which it applies; undefined: all. */
   readonly namespaces: readonly string[] | undefined;
-  /** Whether a binding puts it into effect. */
-  readonly isBound: boolean;
+  /** The bindings that put it into effect. */
+  readonly bindings: readonly string[];
 }
 
 /** The policies for pinned configuration. Each Wave that watches some namespaces has its own. */
@@ -67,13 +67,17 @@ async function readPolicies(
   );
   if ("unread" in found) return found;
   const bound = await tryRead(`list ${bindings.plural}`, () =>
-    listServed<PolicyBinding, string>(client, bindings, ({ spec }) => spec?.policyName),
+    listServed<PolicyBinding, { readonly name: string; readonly policy: string | undefined }>(
+      client,
+      bindings,
+      ({ metadata, spec }) => ({ name: metadata.name, policy: spec?.policyName }),
+    ),
   );
   if ("unread" in bound) return bound;
   return {
     read: found.read.map(({ metadata, spec }) => ({
       namespaces: spec?.matchConstraints?.namespaceSelector?.matchExpressions?.flatMap(({ values = [] }) => values),
-      isBound: bound.read.includes(metadata.name),
+      bindings: bound.read.flatMap(({ name, policy }) => (policy === metadata.name ? [name] : [])),
     })),
   };
 }
