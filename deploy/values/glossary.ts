@@ -167,7 +167,7 @@ export const glossary: readonly GlossaryTerm[] = [
       "An annotation on a workload, Namespace, ConfigMap or Secret, which a person sets to stop rollouts. More generally, any reason why a due rollout waits.",
     appears: {
       commands: ["hold", "release"],
-      annotations: ["hold", "state"],
+      annotations: ["hold", "hold-reason", "state"],
       holds: ["hold"],
       events: ["AnnotationsKept", "AnnotationsLost"],
     },

@@ -25,6 +25,8 @@ export interface AnnotationContext extends Cluster {
   readonly policy: KnownPolicy;
   /** Reads a workload with everything that its plan depends on; undefined for an object that is not a workload. */
   readonly read: (target: NamedObject) => Promise<WorkloadSnapshot | undefined>;
+  /** The text of `--reason`; undefined if it is not given. */
+  readonly reason: string | undefined;
   /** Writes one line to standard output. */
   readonly print: (line: string) => void;
   /**
@@ -79,6 +81,7 @@ export function annotationCommand<K extends string>(row: AnnotationCommandRow<K>
         const context: AnnotationContext = {
           ...cluster,
           policy,
+          reason: call.given.get("reason")?.text,
           read: async (target) => {
             const { resource } = target;
             return isWorkloadRow(resource)

@@ -10,6 +10,13 @@ interface SelfSubjectReview {
   readonly status?: { readonly userInfo?: { readonly username?: string } };
 }
 
+/** Returns the text of a hold: the reason, and the name of the user in parentheses; "" if both are unknown. */
+export async function signedReason(cluster: Pick<Cluster, "client">, reason: string | undefined): Promise<string> {
+  const user = await readUserName(cluster);
+  const parts = [reason?.replace(/\s+/g, " ").trim() ?? "", user === undefined ? "" : `(${user})`];
+  return parts.filter((part) => part !== "").join(" ");
+}
+
 /** Returns the name by which the API server knows the user, on one line; undefined if that is unknown. */
 export async function readUserName({ client }: Pick<Cluster, "client">): Promise<string | undefined> {
   const path = resourcePath(resources.selfSubjectReviews);

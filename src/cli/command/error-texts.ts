@@ -20,7 +20,6 @@ export const argumentErrorTexts = {
     `unsupported kind ${quoted(kind)}; this command accepts ${accepted}. Write a kind of --workload-kinds with its group, for example rollouts.argoproj.io/web`,
   twoNamespaces: (namespace: string, name: string) =>
     `-n ${namespace} contradicts namespace/${name}; remove one of the two`,
-  reasonOfObject: "--reason needs --cluster; for one object, use another annotation of your own",
   surplusWithCluster: (word: string) => `unexpected argument ${quoted(word)}; --cluster is about all objects`,
   noAllNamespaces: (command: string, example: string) =>
     `wave ${command} does not support -A; name each object, for example: ${example}`,

@@ -3,7 +3,7 @@ import { readClusterHold } from "../../domain/policy/cluster-hold.ts";
 import { holdCluster } from "../../domain/references/annotations.ts";
 import { resources } from "../../kube/api/resources.ts";
 import { annotate, readAnnotation } from "../annotation/annotate.ts";
-import { readUserName } from "../annotation/user-name.ts";
+import { signedReason } from "../annotation/user-name.ts";
 import { readRunningWaves } from "../cluster/running-wave/running-wave.ts";
 import type { Cluster } from "../command/cluster-command.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
@@ -36,7 +36,7 @@ export const holdClusterFlags = {
     group,
     placeholder: "TEXT",
     shownDefault: "none",
-    help: "Reason for others to read. Only with --cluster.",
+    help: "Reason for others to read, beside your name.",
   }),
 };
 
@@ -62,10 +62,7 @@ export const holdClusterCommand: Command = clusterCommand({
   surplus: argumentErrorTexts.surplusWithCluster,
   read: ({ values, terminal }) => {
     return async (each) => {
-      const user = await readUserName(each);
-      const value = [values.reason ?? "", user === undefined ? "" : `(${user})`]
-        .filter((part) => part !== "")
-        .join(" ");
+      const value = await signedReason(each, values.reason);
       for (const wave of await namespacesOfWave(each, values.namespace)) {
         await annotate(each, namespaceObject(wave), "hold-cluster", value || "true");
         terminal.write(outputLine(`Every rollout of Wave in ${wave} is held (undo: wave release --cluster).`));

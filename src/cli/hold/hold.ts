@@ -1,15 +1,15 @@
 // `wave hold KIND/NAME...` or `wave hold --cluster`: writes one annotation. src/cli/annotation has the mechanism.
 import { isPinned } from "../../domain/pinning/pin-request.ts";
+import { policyRows } from "../../domain/policy/policy-rows.ts";
 import { annotate } from "../annotation/annotate.ts";
 import { annotationCommand } from "../annotation/annotation-command.ts";
 import { nextStep } from "../annotation/next-step.ts";
+import { signedReason } from "../annotation/user-name.ts";
 import { policyOf } from "../cluster/running-wave/known-policy.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { accepting, type Command } from "../command/command.ts";
-import { argumentErrorTexts } from "../command/error-texts.ts";
 import { commandArguments, objectName } from "../command/named-object.ts";
 import { configArgumentKinds, namespaceArgumentKinds, workloadArgumentKinds } from "../command/workload-argument.ts";
-import { UsageError } from "../flags/usage-error.ts";
 import { holdClusterCommand, holdClusterFlags, isAboutCluster } from "./cluster-hold.ts";
 import { holdLimits } from "./hold-limit.ts";
 
@@ -29,11 +29,13 @@ const holdObjects = annotationCommand({
   },
   otherFlags: holdClusterFlags,
   details: [
-    'The command sets the annotation wave.pusher.com/hold: "true". After the release, Wave rolls each workload once if a rollout is still needed.',
+    'The command sets the annotation wave.pusher.com/hold: "true", and writes your name and --reason to wave.pusher.com/hold-reason. After the release, Wave rolls each workload once if a rollout is still needed.',
     'In a held Namespace, workloads with the annotation wave.pusher.com/hold: "false" still roll. A workload that reads a held ConfigMap still rolls for changes of other objects.',
   ],
   run: async (context, target) => {
     await annotate(context, target, "hold", "true");
+    const reason = (await signedReason(context, context.reason)).slice(0, policyRows["hold-reason"].maxLength);
+    await annotate(context, target, "hold-reason", reason === "" ? null : reason);
     context.print(`${objectName(target)} held (undo: wave release ${commandArguments(target)})`);
     await context.printEffect(async () => {
       const snapshot = await context.read(target);
@@ -57,7 +59,6 @@ function readsOnlyCopies({ found: { workload }, policy }: WorkloadSnapshot): boo
 export const holdCommand: Command = accepting(
   async (args, terminal) => {
     if (isAboutCluster(args)) return holdClusterCommand(args, terminal);
-    if (args.some((each) => /^--reason(=|$)/.test(each))) throw new UsageError(argumentErrorTexts.reasonOfObject);
     return holdObjects(args, terminal);
   },
   { ...holdObjects.accepts, flags: holdObjects.accepts?.flags ?? holdClusterFlags },

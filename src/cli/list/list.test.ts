@@ -236,6 +236,15 @@ describe("wave list", () => {
     expect(await asked()).toBeLessThanOrEqual(few + 6);
   });
 
+  it("ends with 1 if the namespace does not exist", async () => {
+    const { env } = await scene();
+    expect(await runWave(["list", "-n", "no-such"], env)).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringMatching(/^error: namespace "no-such" not found \(.*\n$/),
+    });
+  });
+
   it("reports that no workload opted in, with exit code 0", async () => {
     const { run, namespace } = await scene();
     expect(await run("list")).toEqual({

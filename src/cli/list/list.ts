@@ -1,7 +1,11 @@
 // `wave list`. This folder renders lists; src/cli/cluster reads the workloads and explains them.
+import { ApiError } from "../../kube/api/errors.ts";
+import { resourcePath, resources } from "../../kube/api/resources.ts";
+import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 import { meaningOfStates } from "../cluster/states/state-rows.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
-import { argumentErrorTexts } from "../command/error-texts.ts";
+import { CommandFailure } from "../command/command-failure.ts";
+import { argumentErrorTexts, commandErrorTexts } from "../command/error-texts.ts";
 import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
 import { outputLine } from "../command/messages.ts";
 import { UsageError } from "../flags/usage-error.ts";
@@ -33,7 +37,7 @@ export const listCommand = clusterCommand({
       "The state of a workload is unknown if you lack permission to read something that it depends on. -o wide shows the reason. All other workloads are listed.",
     ],
     words: { heading: "States", meanings: meaningOfStates },
-    exits: { [exitCodes.done]: "The list is complete." },
+    exits: { [exitCodes.done]: "The list is complete.", [exitCodes.no]: "The namespace does not exist." },
   },
   surplus: argumentErrorTexts.surplusOfList,
   read: (call) => {
@@ -49,8 +53,20 @@ export const listCommand = clusterCommand({
 async function listCluster(call: ListCall, cluster: Cluster): Promise<number> {
   const { workloads, complete } = await readList(call, cluster);
   const namespace = listedNamespace(call, cluster);
+  if (workloads.length === 0 && namespace !== undefined && (await isMissingNamespace(cluster, namespace)))
+    throw new CommandFailure(commandErrorTexts.notFoundInCluster("namespace", namespace, cluster.source));
   await write(call, workloads, complete, namespace === undefined ? "" : ` in namespace ${namespace}`);
   return exitCodeOf(workloads, complete);
+}
+
+/** Reports whether a namespace does not exist; false if the user may not read it. */
+async function isMissingNamespace({ client }: Cluster, name: string): Promise<boolean> {
+  try {
+    return (await getIfExists(client, { path: resourcePath(resources.namespaces, { name }) })) === undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return false;
+    throw error;
+  }
 }
 
 async function listFleet(call: ListCall, contexts: readonly string[]): Promise<number> {

@@ -39,6 +39,7 @@ const releaseObjects = annotationCommand({
       context.print(`${objectName(target)} unchanged: ${why}`);
     } else {
       await annotate(context, target, "hold", value);
+      await annotate(context, target, "hold-reason", null);
       const still = value === null ? "" : `; namespace/${target.namespace} stays held`;
       context.print(
         current === "false" && value === null

@@ -19,15 +19,15 @@ export const holdTexts = {
       : `Rollout held by ${describeAnnotation("mode", by)}: "observe". To allow rollouts, set another mode.`,
 
   clusterHold: ({ namespace, reason }: ClusterHold) =>
-    `Every rollout is held by ${describeAnnotation("hold-cluster", "namespace")} ${quoted(namespace)}${reason === "" ? "" : `: ${quoted(reason)}`}. Run: wave release --cluster.`,
+    `Every rollout is held by ${describeAnnotation("hold-cluster", "namespace")} ${quoted(namespace)}${reasonOf(reason)}. Run: wave release --cluster.`,
 
   invalid: (problems: string) => `Rollout held: ${problems}. Set a valid value.`,
 
-  holdOnWorkload: (workload: WorkloadName) =>
-    `Rollout held by ${describeAnnotation("hold", "workload")}. Run: wave release ${waveArguments(workload)}.`,
+  holdOnWorkload: (workload: WorkloadName, why = "") =>
+    `Rollout held by ${describeAnnotation("hold", "workload")}${reasonOf(why)}. Run: wave release ${waveArguments(workload)}.`,
 
-  holdOnNamespace: ({ namespace }: WorkloadName) =>
-    `Rollout held by ${describeAnnotation("hold", "namespace")} ${quoted(namespace)}. Run: wave release namespace/${namespace}.`,
+  holdOnNamespace: ({ namespace }: WorkloadName, why = "") =>
+    `Rollout held by ${describeAnnotation("hold", "namespace")} ${quoted(namespace)}${reasonOf(why)}. Run: wave release namespace/${namespace}.`,
 
   holdOnObjects: (described: string, objects: readonly ConfigName[]) =>
     `Rollout held by annotation ${annotationPrefix}hold on ${described}. Run: wave release ${argumentsOf(objects)}.`,
@@ -74,6 +74,11 @@ export const holdTexts = {
 /** Returns `annotation wave.pusher.com/hold`, with its place if that is not the workload itself. */
 export function describeAnnotation(annotation: string, by: "workload" | "namespace"): string {
   return `annotation ${annotationPrefix}${annotation}${by === "namespace" ? " on Namespace" : ""}`;
+}
+
+/** Returns the text of a person behind a hold. */
+function reasonOf(text: string): string {
+  return text === "" ? "" : `: ${quoted(text)}`;
 }
 
 function by(manager: string | undefined): string {

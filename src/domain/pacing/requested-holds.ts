@@ -43,8 +43,9 @@ export function invalid(due: DueWrite): Hold | undefined {
 export function hold(due: DueWrite): Hold | undefined {
   const { workload, policy } = due;
   const { value, by } = policy.hold;
-  if (value && by === "namespace") return heldBy("hold", holdTexts.holdOnNamespace(workload));
-  if (value) return heldBy("hold", holdTexts.holdOnWorkload(workload));
+  const why = policy.holdReason.by === by ? policy.holdReason.value : "";
+  if (value && by === "namespace") return heldBy("hold", holdTexts.holdOnNamespace(workload, why));
+  if (value) return heldBy("hold", holdTexts.holdOnWorkload(workload, why));
   const objects = heldObjects(due, "hold");
   if (objects.length === 0) return undefined;
   return heldBy("hold", holdTexts.holdOnObjects(describeObjects(due, objects), objects));

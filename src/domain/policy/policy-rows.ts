@@ -55,6 +55,14 @@ export const policyRows = {
     holdsIfInvalid: true,
     parse: either("true", "false"),
   }),
+  "hold-reason": row({
+    places: ["workload", "namespace", "config"],
+    allowed: "a text of at most 200 characters",
+    means: "Who holds, and why. Commands and Events show it. Written by `wave hold`.",
+    maxLength: 200,
+    holdsIfInvalid: false,
+    parse: (text) => text,
+  }),
   mode: row({
     places: onAll,
     allowed: '"roll", "observe" or "approve"',

@@ -26,6 +26,8 @@ export interface RolloutPolicy {
   /** The invalid annotations that hold the workload. Contains only annotations that would take precedence. */
   readonly invalid: readonly InvalidPolicyAnnotation[];
   readonly hold: Decided<boolean>;
+  /** Who holds, and why; "" if nobody wrote it. It is about the hold only if both have the same source. */
+  readonly holdReason: Decided<string>;
   readonly mode: Decided<RolloutMode>;
   /** The first digits of the approved hash, lower case, at least 8. */
   readonly approved: string | undefined;
@@ -88,6 +90,7 @@ export function rolloutPolicyOf(workload: PacedWorkload, policy: Policy): Rollou
   const peerMs = workload.peer?.minIntervalMs ?? 0;
   return {
     hold,
+    holdReason: decide("hold-reason", ""),
     mode: flags.observe ? { value: "observe", by: "flag" } : mode,
     approved,
     window: window.value === undefined ? undefined : { value: window.value, by: window.by },

@@ -20,6 +20,7 @@ import { withBatchHold } from "../../../domain/plan/plan.ts";
 import { type ReadConfig, readConfigOf, withReadsOf } from "../../../domain/pods/observed-pod.ts";
 import { configStateOf } from "../../../domain/pods/pod-state.ts";
 import { parseSpans } from "../../../domain/pods/span.ts";
+import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { describeLimitExceeded } from "../../../domain/references/limits.ts";
 import { type ConfigName, configKey } from "../../../domain/references/references.ts";
 import type { ReadConfigs } from "../read/configs.ts";
@@ -48,7 +49,7 @@ import {
 import type { WorkloadStateName } from "../states/state-rows.ts";
 import { type DecidedPolicy, decidedPolicy } from "./decided-policy.ts";
 import { type ExplainedOutcome, explainedOutcome, timeOf } from "./explained-outcome.ts";
-import { type ExplainedReference, explainedReference } from "./explained-reference.ts";
+import { type ExplainedReference, explainedReference, heldOrRead } from "./explained-reference.ts";
 import { type HeldChange, heldChange, heldChangeNotes } from "./held-change.ts";
 import { workloadNotes } from "./workload-notes.ts";
 
@@ -158,6 +159,10 @@ export function explainWorkload({
           readConfig,
         })
       : null;
+  // The next rollout is held, although none is due now.
+  const isArmed =
+    rolloutPolicyOf(workload, policyOf(workload, policy)).hold.value ||
+    workload.references.some((reference) => heldOrRead(read.get(configKey(reference))) === "held");
   const { state, because, message, since } = assessState({
     object,
     workload,
@@ -181,7 +186,7 @@ export function explainWorkload({
     optIn: optIn.state === "out" && optIn.controlledBy !== undefined ? "left alone" : optIn.state,
     compatibility: directives.filter((each) => each.optIn.state === "in").map(({ compatibility }) => compatibility),
     state,
-    because: because || null,
+    because: because || (state === "current" && isArmed ? "hold" : null),
     message: message || null,
     kubernetes,
     since: timeOf(since),
@@ -200,7 +205,7 @@ export function explainWorkload({
       const key = configKey(reference);
       const state = counted.refusedKeys.has(key) ? "refused" : untracked.get(key);
       return {
-        ...explainedReference(reference, state ?? read.get(key)?.state ?? "absent", lookup),
+        ...explainedReference(reference, state ?? heldOrRead(read.get(key)), lookup),
         trackedBy: directiveSourcesOf(reference, source, directives, policy.compatibility),
       };
     }),

@@ -38,10 +38,14 @@ function countOf({ count, namespaces }: PinnedCopies): string {
 /** Finds copies that remain although no Wave pins. Pods that reference them still need them. */
 function leftCopies(
   copies: PinnedCopies | undefined,
-  { namespace, watching }: DoctorContext,
+  { namespace, watching, waves }: DoctorContext,
   protecting: PinningPolicies["protecting"],
 ): readonly Finding[] {
   if (copies === undefined || copies.count === 0) return [];
+  const isHere = (namespaces: readonly string[] | undefined) =>
+    namespace === undefined || namespaces === undefined || namespaces.includes(namespace);
+  // A Wave that is scaled to zero may start again, and needs its copies and policies.
+  if (!("unread" in waves) && waves.some(({ values }) => values["pin-config"] && isHere(values.namespaces))) return [];
   const [wave] = watching;
   const why = wave === undefined ? "No Wave runs" : "Wave runs without --pin-config";
   const where = wave === undefined ? null : deploymentRef(wave);
@@ -51,7 +55,7 @@ function leftCopies(
     const step = `Restart the workloads of these Pods, then delete the copies: ${docsAddress("pinning", "uninstall")}`;
     return [warning(where, `${left} ${pods} copies, so do not delete them yet.`, step)];
   }
-  const bindings = "unread" in protecting ? [] : protecting.read.flatMap((policy) => policy.bindings);
+  const bindings = "unread" in protecting ? [] : protecting.read.flatMap((each) => (isHere(each.namespaces) ? each.bindings : []));
   if (bindings.length > 0) {
     const denied =
       "No Pod reads them. A policy denies their deletion. Delete its binding first, then run wave doctor again.";

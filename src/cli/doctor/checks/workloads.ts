@@ -1,5 +1,5 @@
 import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
-import { formatCount } from "../../../domain/syntax/wording.ts";
+import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
 import { type Explanation, explainWorkload } from "../../cluster/explanation/explanation.ts";
 import { withKubernetesReason } from "../../cluster/states/kubernetes-reason.ts";
 import { docsAddress } from "../../command/docs-pages.ts";
@@ -8,6 +8,7 @@ import { sentences } from "../../output/sentences.ts";
 import type { DoctorContext } from "../context/doctor-context.ts";
 import {
   type CheckResult,
+  describeRef,
   type Finding,
   kubectlArguments,
   notRead,
@@ -40,10 +41,24 @@ export async function checkWorkloads(doctorContext: DoctorContext): Promise<Chec
     ...others.flatMap((each) => findingsOn(each, doctorContext)),
     ...haltFindings(held),
     ...held.flatMap((each) => findingsOn(each, doctorContext)),
+    ...armedHoldFindings(known),
     ...recreatedObjectFindings(snapshots),
     ...unknownFindings(explanations.filter(({ state }) => state === "unknown")),
   ];
   return { found, fine: `${formatCount(snapshots.length)} opted in; none waiting, failed, or held for too long` };
+}
+
+/** How many workloads a finding names. */
+const mostNamed = 3;
+
+/** Returns one finding about holds of a person that delay nothing now, but will hold the next change. */
+function armedHoldFindings(known: readonly Explanation[]): readonly Finding[] {
+  const armed = known.filter(({ state, because }) => state === "current" && because === "hold");
+  const [first] = armed;
+  if (first === undefined) return [];
+  const names = formatList(armed, mostNamed, ({ workload }) => describeRef(workload));
+  const what = `A person holds the next rollout of ${formatCount(armed.length)} up-to-date ${armed.length === 1 ? "workload" : "workloads"}: ${names}.`;
+  return [warning(null, what, `wave explain ${waveArguments(first.workload)}`)];
 }
 
 /** Returns one finding for each reason for which the state of workloads is unknown. */
