@@ -45,14 +45,10 @@ export const actionRows: Rows = [
   event("PodsMixed", mixedTexts.rolling, "as above"),
   event("PodEvicted", mixedTexts.evicted, "Wave waits until the new Pod is ready"),
   event("ConfigChanged", eventTexts.rolloutStarted, "Kubernetes creates new Pods. The text names the changed keys"),
+  event("ConfigChanged", eventTexts.podsKept, "the text names the setting and the step"),
   event("RolloutComplete", eventTexts.rolloutComplete, "as `kubectl rollout status` reports it"),
   event("RolloutResolved", eventTexts.rolloutResolved, ""),
   event("RolloutResolved", eventTexts.haltEnded(""), "on the object"),
-  event(
-    "ConfigChanged",
-    eventTexts.podsKept,
-    "as the text says: resume the workload, or delete its old Pods. It is paused, suspended, scaled to zero or `OnDelete`",
-  ),
   event(
     "ConfigHashAdded",
     eventTexts.hashAdded,

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { docsAddress } from "../../src/cli/command/docs-pages.ts";
 import type { Diagnosis } from "../../src/cli/doctor/doctor-output.ts";
 import { configHash, pinnedCopyLabel } from "../../src/domain/references/annotations.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
@@ -83,7 +84,7 @@ describeOnControlPlane("wave doctor with pinned configuration", (cluster) => {
       spec: { containers: [{ ...container, envFrom: [{ configMapRef: { name: copy } }] }] },
     });
     expect(await found("pinning", offNamespace)).toEqual([
-      `warning: ${remains} 1 Pod still reads copies, so do not delete them yet. → Restart the workloads of these Pods, then delete the copies (docs/pinning.md#uninstall).`,
+      `warning: ${remains} 1 Pod still reads copies, so do not delete them yet. → Restart the workloads of these Pods, then delete the copies: ${docsAddress("pinning", "uninstall")}`,
     ]);
   });
 

@@ -116,13 +116,13 @@ export const runFlags = {
     group: observability,
     default: ":8080",
     orOff: true,
-    help: "Address of /metrics for Prometheus. Outside of a cluster, the default is 127.0.0.1:8080. 0: off.",
+    help: "Address of /metrics for Prometheus. Outside a cluster: 127.0.0.1:8080. 0: off.",
   }),
   "health-probe-bind-address": bindAddress({
     group: observability,
     default: ":8081",
     orOff: true,
-    help: "Address of /healthz and /readyz; ?verbose lists the checks. Outside of a cluster, the default is 127.0.0.1:8081. 0: off.",
+    help: "Address of /healthz and /readyz; ?verbose lists the checks. Outside a cluster: 127.0.0.1:8081. 0: off.",
   }),
   "log-format": {
     ...choice({

@@ -57,8 +57,8 @@ export const policyRows = {
   }),
   "hold-reason": row({
     places: ["workload", "namespace", "config"],
-    allowed: "a text of at most 200 characters",
-    means: "Who holds, and why. Commands and Events show it. Written by `wave hold`.",
+    allowed: "a text",
+    means: "Who holds, and why. Written by `wave hold`.",
     maxLength: 200,
     holdsIfInvalid: false,
     parse: (text) => text,
