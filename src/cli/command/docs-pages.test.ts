@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { runWave } from "../../../test/support/cli/terminal.ts";
+import { repository } from "../../lib/project-address.ts";
 import { docsAddress, docsPages } from "./docs-pages.ts";
+import { version } from "./version.ts";
 
 const root = new URL("../../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), "utf8");
@@ -14,12 +16,11 @@ function sources(folder = "src/"): readonly (readonly [path: string, text: strin
 }
 
 describe("the pages of the docs", () => {
-  it("are all known, and their address is that of package.json and of the chart", () => {
+  it("are all known, and have the address of the repository if there is one", () => {
     const pages = readdirSync(new URL("docs", root)).flatMap((name) => /^(?!index)(.*)\.md$/.exec(name)?.[1] ?? []);
     expect(Object.keys(docsPages).sort()).toEqual(pages.sort());
-    const { repository } = JSON.parse(read("package.json"));
-    expect(docsAddress("kinds")).toMatch(new RegExp(`^${repository}/blob/v[^/]+/docs/kinds\\.md$`));
-    expect(read("deploy/chart/Chart.yaml")).toContain(`\nhome: ${repository}\n`);
+    const blob = repository === undefined ? "" : `${repository}/blob/v${version()}/`;
+    expect(docsAddress("kinds")).toBe(`${blob}docs/kinds.md`);
   });
 
   it("have the headings to which a command leads", () => {
@@ -38,7 +39,6 @@ describe("the pages of the docs", () => {
   it("are named by an address, because a person who has the program does not have its files", () => {
     const named = sources().filter(([, text]) => /(?<!\/)\b(docs|contributing)\/[\w./-]+\.md/.test(text));
     expect(named.map(([path]) => path)).toEqual([]);
-    expect(read("deploy/chart/templates/NOTES.txt")).not.toMatch(/(?<!\/)\bdocs\//);
   });
 
   it("are topics of wave help, in at most 80 columns", async () => {

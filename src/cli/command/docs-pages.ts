@@ -1,7 +1,5 @@
+import { repository } from "../../lib/project-address.ts";
 import { version } from "./version.ts";
-
-/** The address of the repository, the same as in package.json. contributing/releasing.md lists the places that have it. */
-const repository = "https://github.example/wave/wave";
 
 /** The pages of the docs with what they are about, by name, in the order of docs/index.md. `wave help` prints them. */
 export const docsPages = {
@@ -31,7 +29,8 @@ export const docsPages = {
   kinds: "The kinds of workloads, and the limits of Wave.",
 } as const;
 
-/** Returns the address of a page of the docs of this version, with a heading if one is given. */
+/** Returns the address of a page of the docs of this version, with a heading if one is given; without a public repository, its file in the source. */
 export function docsAddress(page: keyof typeof docsPages, heading?: string): string {
-  return `${repository}/blob/v${version()}/docs/${page}.md${heading === undefined ? "" : `#${heading}`}`;
+  const file = `docs/${page}.md${heading === undefined ? "" : `#${heading}`}`;
+  return repository === undefined ? file : `${repository}/blob/v${version()}/${file}`;
 }
