@@ -46,9 +46,7 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
   copiesNotSwept: [
     "grant the [permissions](security.md#permissions) for `pinConfig.enabled`. Until then Wave deletes no copy there",
   ],
-  copyNotWritten: [
-    "exclude the label `wave.pusher.com/pinned-copy` from the admission policy",
-  ],
+  copyNotWritten: ["exclude the label `wave.pusher.com/pinned-copy` from the admission policy"],
   copyLost: [
     "another client deleted the copy, and new Pods cannot start: restore the content, or restart the workload",
   ],

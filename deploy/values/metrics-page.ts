@@ -2,7 +2,7 @@ import { holdRows } from "../../src/domain/pacing/holds.ts";
 import type { LabelValues, MetricRow } from "../../src/telemetry/metrics/metric-row.ts";
 
 /** The reasons of holds, which docs/pacing.md describes. */
-const holdReasons = holdRows.flatMap(({ reasons }) => Object.keys(reasons));
+const holdReasons = Object.keys(holdRows);
 
 type Catalogue = Readonly<Record<string, Readonly<Record<string, MetricRow>>>>;
 

@@ -1,6 +1,6 @@
 // `wave roll KIND/NAME...`: writes the time of a request. src/cli/annotation has the mechanism.
 import type { Hold } from "../../domain/outcomes/hold.ts";
-import { isWait } from "../../domain/pacing/holds.ts";
+import { holdRows } from "../../domain/pacing/holds.ts";
 import { actOnWorkload } from "../annotation/act-on-workload.ts";
 import { annotate, removeCommand, serverTime } from "../annotation/annotate.ts";
 import { type AnnotationContext, annotationCommand } from "../annotation/annotation-command.ts";
@@ -48,5 +48,5 @@ async function rollOne(context: AnnotationContext, target: NamedObject, snapshot
 
 /** Reports whether a request goes past a hold. */
 function canBePassed({ reason }: Pick<Hold, "reason">): boolean {
-  return reason === "batch" || isWait(reason);
+  return holdRows[reason].isSkipped;
 }

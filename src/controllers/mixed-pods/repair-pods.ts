@@ -1,6 +1,6 @@
 import type { Caches } from "../../cache/caches.ts";
 import { type Workload, type WorkloadObject, workloadKey } from "../../domain/model/workload.ts";
-import { replacementHold } from "../../domain/pacing/replacement-hold.ts";
+import { dueWrite, holdOfReplacement, holdRows } from "../../domain/pacing/holds.ts";
 import { planRollout } from "../../domain/plan/plan.ts";
 import { desiredPods } from "../../domain/pods/desired-pods.ts";
 import { planRepair } from "../../domain/pods/plan-repair.ts";
@@ -91,7 +91,7 @@ export async function repairPods(
   if (held !== undefined) {
     const untilMs = held.until === undefined ? waitMs : Math.max(stepMs, held.until - clock.wall());
     // An interval ends soon by itself.
-    if (held.reason !== "interval") report(heldEvent(count, held.message));
+    if (!holdRows[held.reason].isShort) report(heldEvent(count, held.message));
     return after(Math.min(waitMs, untilMs), { isHeld: true });
   }
   const { evictions = 0, atStart = mixedCount, hasRolled, mayNotEvict } = before ?? {};
@@ -144,7 +144,9 @@ export function repairHold(
   if (plan.outcome !== "current") return "outdated";
   const { view } = plan;
   const decision = { outcome: "roll", hash: view.hash, view, changed: undefined } as const;
-  return replacementHold(workload, decision, caches.lookup, ofWorkload, clock.wall());
+  const now = clock.wall();
+  const moment = { now, changes: undefined, lastWrite: undefined, progressSince: now };
+  return holdOfReplacement(dueWrite(workload, decision, caches.lookup, ofWorkload, moment));
 }
 
 function postEvent(workload: Workload, event: Omit<ObjectEvent, "regarding">, { post, log }: RepairPodsOptions): void {

@@ -15,167 +15,141 @@ import { approval, closing, clusterHeld, hold, invalid, observed, window } from 
 import { skipsWaits } from "./roll-request.ts";
 import { settling } from "./settling.ts";
 
-/** One check that may hold a write. */
+/** One reason to hold a write. Every property of a hold is a column here. */
 interface HoldRow {
+  /** Returns the hold, if it applies. Undefined for the holds of batches, which are checked last, for a {@link BatchCandidate}. */
+  readonly check: ((due: DueWrite) => Hold | undefined) | undefined;
   /** "writes": the check applies to every write. "rollouts": only to writes that replace running Pods. */
   readonly holds: "writes" | "rollouts";
-  /** Whether `wave roll`, and a pod template that reads more keys than its pins have, go past this check: the workload only waits. */
-  readonly waits: boolean;
-  /** Whether the changes have settled if this check holds the write: it comes after the check for settling. */
-  readonly settled: boolean;
-  /** Returns the hold, if it applies. Undefined for batches, which the caller checks last, for a {@link BatchCandidate}. */
-  readonly hold: ((due: DueWrite) => Hold | undefined) | undefined;
-  /** When each reason of the check holds a write, and what ends it. docs/pacing.md has the same table. */
-  readonly reasons: Readonly<Partial<Record<HoldReason, { readonly when: string; readonly ends: string }>>>;
+  /** Whether `wave roll`, and a pod template that reads more keys than its pins have, go past this hold: the workload only waits. */
+  readonly isSkipped: boolean;
+  /** Whether the hold ends soon by itself in most cases: an Event or a write for each would be as many as rollouts. */
+  readonly isShort: boolean;
+  /** Whether the held change is rolled so soon that a workload whose last rollout failed does not return to earlier pins before. */
+  readonly precedesReturn: boolean;
+  /** Whether a held workload has the annotation `state`. Not for holds that concern the whole cluster. */
+  readonly isInState: boolean;
+  /** When the reason holds a write, and what ends it. docs/pacing.md has the same table. */
+  readonly when: string;
+  readonly ends: string;
 }
 
-/** All checks, in order. The first hold that applies is reported. */
-export const holdRows: readonly HoldRow[] = [
-  {
+/** A hold that a person wants, or that a person must end. */
+const forPerson = { isSkipped: false, isShort: false, precedesReturn: false, isInState: true };
+
+/** A hold that only waits. */
+const wait = { ...forPerson, isSkipped: true, isShort: true, precedesReturn: true, isInState: false };
+
+/** All holds, in the order of their checks. The first hold that applies is reported. */
+export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
+  observed: {
+    ...forPerson,
+    check: observed,
     holds: "writes",
-    waits: false,
-    settled: false,
-    hold: observed,
-    reasons: {
-      observed: { when: "`mode: observe`, or `--observe`", ends: "another mode, or a start without the flag" },
-    },
+    isInState: false,
+    when: "`mode: observe`, or `--observe`",
+    ends: "another mode, or a start without the flag",
   },
-  {
+  clusterHold: {
+    ...forPerson,
+    check: clusterHeld,
     holds: "rollouts",
-    waits: false,
-    settled: false,
-    hold: clusterHeld,
-    reasons: {
-      clusterHold: {
-        when: "`hold-cluster` on the Namespace of Wave: every rollout is on hold",
-        ends: "`wave release --cluster`",
-      },
-    },
+    isInState: false,
+    when: "`hold-cluster` on the Namespace of Wave: every rollout is on hold",
+    ends: "`wave release --cluster`",
   },
-  {
+  invalid: {
+    ...forPerson,
+    check: invalid,
     holds: "rollouts",
-    waits: false,
-    settled: false,
-    hold: invalid,
-    reasons: {
-      invalid: { when: "a pacing annotation has an invalid value", ends: "a valid value, which the message describes" },
-    },
+    when: "a pacing annotation has an invalid value",
+    ends: "a valid value, which the message describes",
   },
-  {
+  hold: {
+    ...forPerson,
+    check: hold,
     holds: "rollouts",
-    waits: false,
-    settled: false,
-    hold,
-    reasons: {
-      hold: {
-        when: '`hold: "true"` on the workload, its Namespace, or every changed object',
-        ends: "`wave release`",
-      },
-    },
+    when: '`hold: "true"` on the workload, its Namespace, or every changed object',
+    ends: "`wave release`",
   },
-  {
+  approval: {
+    ...forPerson,
+    check: approval,
     holds: "rollouts",
-    waits: false,
-    settled: false,
-    hold: approval,
-    reasons: { approval: { when: "`mode: approve`, and the current hash is not approved", ends: "`wave approve`" } },
+    when: "`mode: approve`, and the current hash is not approved",
+    ends: "`wave approve`",
   },
-  {
+  window: {
+    ...forPerson,
+    check: window,
     holds: "rollouts",
-    waits: true,
-    settled: false,
-    hold: window,
-    reasons: {
-      window: {
-        when: "the time is outside the `window` annotation or `--window`",
-        ends: "the window opens, or `wave roll`",
-      },
-    },
+    isSkipped: true,
+    when: "the time is outside the `window` annotation or `--window`",
+    ends: "the window opens, or `wave roll`",
   },
-  {
+  settling: {
+    ...wait,
+    check: settling,
     holds: "rollouts",
-    waits: true,
-    settled: false,
-    hold: settling,
-    reasons: {
-      settling: {
-        when: "the configuration has just changed",
-        ends: "no change for `settle`. The maximum after the first change is `--settle-max`, or ten times the `settle` annotation if that is longer. Or `wave roll`",
-      },
-    },
+    when: "the configuration has just changed",
+    ends: "no change for `settle`. The maximum after the first change is `--settle-max`, or ten times the `settle` annotation if that is longer. Or `wave roll`",
   },
-  {
+  reverted: {
+    ...forPerson,
+    check: reverted,
     holds: "rollouts",
-    waits: false,
-    settled: true,
-    hold: reverted,
-    reasons: {
-      reverted: {
-        when: "another client removes the hash that Wave writes",
-        ends: "the same time as for `interval`. After the tenth write: another configuration, a new workload object, or a restart of Wave",
-      },
-    },
+    when: "another client removes the hash that Wave writes",
+    ends: "the same time as for `interval`. After the tenth write: another configuration, a new workload object, or a restart of Wave",
   },
-  {
+  interval: {
+    ...wait,
+    check: interval,
     holds: "rollouts",
-    waits: true,
-    settled: true,
-    hold: interval,
-    reasons: {
-      interval: {
-        when: "the previous rollout was recent. A first hash also starts this wait, a recorded configuration (Event `ConfigRecorded`) does not",
-        ends: "10 s pass after the rollout, or `min-interval` if that is longer. The 10 s double for each consecutive rollout, up to 5 min. Or the previous rollout fails, or `wave roll`",
-      },
-    },
+    precedesReturn: false,
+    when: "the previous rollout was recent. A first hash also starts this wait, a recorded configuration (Event `ConfigRecorded`) does not",
+    ends: "10 s pass after the rollout, or `min-interval` if that is longer. The 10 s double for each consecutive rollout, up to 5 min. Or the previous rollout fails, or `wave roll`",
   },
-  {
+  progressing: {
+    ...wait,
+    check: progressing,
     holds: "rollouts",
-    waits: true,
-    settled: true,
-    hold: progressing,
-    reasons: {
-      progressing: {
-        when: "the previous rollout is in progress",
-        ends: "the rollout completes or fails, 30 s pass without a new available Pod, `--rollout-timeout` is over, or `wave roll`",
-      },
-    },
+    when: "the previous rollout is in progress",
+    ends: "the rollout completes or fails, 30 s pass without a new available Pod, `--rollout-timeout` is over, or `wave roll`",
   },
-  {
+  batch: {
+    ...wait,
+    check: undefined,
     holds: "rollouts",
-    waits: false,
-    settled: true,
-    hold: undefined,
-    reasons: {
-      batch: {
-        when: "other workloads roll first after the same change",
-        ends: "their rollouts complete, or `wave roll`",
-      },
-      halted: {
-        when: "too many workloads failed after the same change",
-        ends: "another change of the object, recovery of the failed workloads, or `wave resume`",
-      },
-    },
+    when: "other workloads roll first after the same change",
+    ends: "their rollouts complete, or `wave roll`",
   },
-];
+  halted: {
+    ...forPerson,
+    check: undefined,
+    holds: "rollouts",
+    when: "too many workloads failed after the same change",
+    ends: "another change of the object, recovery of the failed workloads, or `wave resume`",
+  },
+};
 
-const settledReasons = reasonsOf(({ settled }) => settled);
-const waitReasons = reasonsOf(({ waits }) => waits);
+/** The checks of a rollout, in order. */
+const rolloutChecks = Object.keys(holdRows) as readonly HoldReason[];
 
-function reasonsOf(matches: (row: HoldRow) => boolean): ReadonlySet<string> {
-  return new Set(holdRows.filter(matches).flatMap(({ reasons }) => Object.keys(reasons)));
-}
-
-/** Reports whether `wave roll` goes past a hold with this reason. The batches, which are checked last, are not included. */
-export function isWait(reason: HoldReason): boolean {
-  return waitReasons.has(reason);
-}
+/** The checks of a return to earlier pins: only a person who wants no rollout. A window or a missing approval is for changes. */
+const returnChecks: readonly HoldReason[] = ["observed", "clusterHold", "invalid", "hold"];
 
 /**
- * Reports whether the changes of a due write have settled, even if another hold still delays the write. Settled changes are
- * forgotten, so that later changes have their own settle time.
+ * The checks of a replacement of Pods with an unchanged hash. An approval is not among them: the configuration of the recorded hash was approved
+ * when it was rolled.
+ */
+const replacementChecks: readonly HoldReason[] = ["observed", "clusterHold", "invalid", "hold", "window", "interval"];
+
+/**
+ * Reports whether the changes of a due write have settled, even if another hold still delays the write: its check comes after the check for
+ * settling. Settled changes are forgotten, so that later changes have their own settle time.
  */
 export function hasSettled(hold: Hold | undefined): boolean {
-  return hold === undefined || settledReasons.has(hold.reason);
+  return hold === undefined || rolloutChecks.indexOf(hold.reason) > rolloutChecks.indexOf("settling");
 }
 
 /** Returns the due write with everything that may hold it. */
@@ -192,19 +166,32 @@ export function dueWrite(
   return { ...facts, clusterHold, flags, moment, changed: changedObjects(facts) };
 }
 
-/** Returns what holds a return to earlier pins: only a person who wants no rollout. A window or a missing approval is for changes. */
+/** Returns what holds a return to earlier pins; undefined if nothing does. */
 export function holdOfReturn(due: DueWrite): Hold | undefined {
-  return observed(due) ?? clusterHeld(due) ?? invalid(due) ?? hold(due);
+  return firstHold(due, returnChecks);
+}
+
+/** Returns what holds a replacement of Pods that run another configuration than that of the recorded hash; undefined if nothing does. */
+export function holdOfReplacement(due: DueWrite): Hold | undefined {
+  return firstHold(due, replacementChecks);
 }
 
 /** Returns what holds a due write now, apart from batches; undefined if nothing does. */
 export function holdOf(due: DueWrite): Hold | undefined {
-  const isRollout = replacesPods(due.workload, due.decision);
-  const isUrgent = skipsWaits(due);
-  for (const { holds, waits, hold: check } of holdRows) {
-    if (waits && isUrgent) continue;
-    const found = isRollout || holds === "writes" ? check?.(due) : undefined;
-    if (found !== undefined) return isRollout ? { ...found, ...closing(due) } : found;
+  if (!replacesPods(due.workload, due.decision))
+    return firstHold(
+      due,
+      rolloutChecks.filter((reason) => holdRows[reason].holds === "writes"),
+    );
+  const checks = skipsWaits(due) ? rolloutChecks.filter((reason) => !holdRows[reason].isSkipped) : rolloutChecks;
+  const found = firstHold(due, checks);
+  return found && { ...found, ...closing(due) };
+}
+
+function firstHold(due: DueWrite, checks: readonly HoldReason[]): Hold | undefined {
+  for (const reason of checks) {
+    const found = holdRows[reason].check?.(due);
+    if (found !== undefined) return found;
   }
   return undefined;
 }

@@ -5,11 +5,11 @@ import type { Lookup } from "../config/view-of-references.ts";
 import { oldFinalizerWarning } from "../model/old-finalizer.ts";
 import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
-import type { Hold, HoldReason } from "../outcomes/hold.ts";
+import type { Hold } from "../outcomes/hold.ts";
 import { type BatchCandidate, type Decision, type DueDecision, type Held, isDue } from "../outcomes/outcomes.ts";
 import { batchedChanges, rolledIncompleteBy } from "../pacing/batch-hold.ts";
 import { replacesPods } from "../pacing/due.ts";
-import { dueWrite, holdOf, holdOfReturn } from "../pacing/holds.ts";
+import { dueWrite, holdOf, holdOfReturn, holdRows } from "../pacing/holds.ts";
 import { nextConsecutiveRollouts } from "../pacing/interval.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { blockedWarnings } from "../pacing/progressing.ts";
@@ -122,10 +122,9 @@ export function planRollout(
 
 /** Reports whether the workload does not return if its last rollout failed: Wave ignores it, or a newer edit is rolled soon. */
 function isDecided(plan: RolloutPlan | CandidatePlan): boolean {
-  return isDue(plan) || plan.outcome === "ignore" || (plan.outcome === "held" && rollsSoon.includes(plan.hold.reason));
+  if (plan.outcome === "held") return holdRows[plan.hold.reason].precedesReturn;
+  return isDue(plan) || plan.outcome === "ignore";
 }
-
-const rollsSoon: readonly HoldReason[] = ["settling", "progressing"];
 
 /** Applies to a return the holds that a person wants for every rollout. A return waits for nothing else. */
 function returnAt(
@@ -147,7 +146,7 @@ export function withBatchHold(
 ): RolloutPlan {
   const { reason, warnings } = texts;
   // A person may let a workload roll before the others, but not after a failure: for that there is `wave resume`.
-  if (hold === undefined || (isRequested && hold.reason === "batch")) return { ...due, reason, warnings };
+  if (hold === undefined || (isRequested && holdRows[hold.reason].isSkipped)) return { ...due, reason, warnings };
   if (hold.reason === "halted" && ifHalted !== undefined) return ifHalted;
   const held = closesAt === undefined ? hold : { ...hold, closesAt };
   return { ...texts, outcome: "held", due, hold: held };

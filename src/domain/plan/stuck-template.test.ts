@@ -23,7 +23,7 @@ function warned(reason: HoldReason, key: string, lookup = lookupOf(page, copy)) 
   return warnOfStuckTemplate(plan, web, lookup, policy).warnings;
 }
 
-it.for(["observed", "clusterHold", "invalid", "hold", "approval", "halted", "window", "batch"] as const)(
+it.for(["observed", "clusterHold", "invalid", "hold", "approval", "halted", "window"] as const)(
   "warns of a copy that lacks a required key: %s",
   (reason) => {
     expect(warned(reason, "b")).toEqual([
@@ -35,5 +35,6 @@ it.for(["observed", "clusterHold", "invalid", "hold", "approval", "halted", "win
 it("does not warn if the copy has the key, was deleted, or is replaced soon", () => {
   expect(warned("hold", "a")).toEqual([]);
   expect(warned("hold", "b", lookupOf(page))).toEqual([]);
-  expect(warned("progressing", "b")).toEqual([]);
+  for (const reason of ["settling", "interval", "progressing", "batch"] as const)
+    expect(warned(reason, "b")).toEqual([]);
 });

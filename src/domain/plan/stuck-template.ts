@@ -1,6 +1,6 @@
 import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
-import type { HoldReason } from "../outcomes/hold.ts";
+import { holdRows } from "../pacing/holds.ts";
 import { isPinned } from "../pinning/pin-request.ts";
 import { keptWithoutKey } from "../pinning/pin-texts.ts";
 import { isLostCopy } from "../pinning/pinned-lookup.ts";
@@ -8,15 +8,12 @@ import { readablePins } from "../pinning/readable-pins.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { RolloutPlan } from "./plan.ts";
 
-/** Holds after which the rollout follows soon. */
-const short: readonly HoldReason[] = ["settling", "interval", "progressing"];
-
 /**
  * Adds a warning to a held plan if new Pods cannot start, because a copy that the pod template names lacks a required key. Without webhooks, a
  * template change of another client keeps such a pin. Only a rollout to the held change would replace the pin.
  */
 export function warnOfStuckTemplate(plan: RolloutPlan, workload: Workload, live: Lookup, policy: Policy): RolloutPlan {
-  if (plan.outcome !== "held" || short.includes(plan.hold.reason) || !isPinned(workload, policy)) return plan;
+  if (plan.outcome !== "held" || holdRows[plan.hold.reason].isShort || !isPinned(workload, policy)) return plan;
   const { live: unreadable } = readablePins(workload, undefined, live);
   const names = unreadable.filter((name) => !isLostCopy(workload, live, name));
   return names.length === 0 ? plan : { ...plan, warnings: [...plan.warnings, keptWithoutKey(names)] };

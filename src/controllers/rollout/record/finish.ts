@@ -1,7 +1,8 @@
 import { type ConfigChange, storedTimeOf } from "../../../domain/config/stored-time.ts";
+import { holdRows } from "../../../domain/pacing/holds.ts";
 import type { StuckPins } from "../../../domain/plan/lost-copy-plan.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
-import { changesAfter, endsByItself, type HoldRecord, type UnsettledChanges } from "./pacing-record.ts";
+import { changesAfter, type HoldRecord, type UnsettledChanges } from "./pacing-record.ts";
 import { keepsFailures } from "./requeue.ts";
 import type { Findings, ReportedBlockers, WorkloadRecord, Writable } from "./workload-record.ts";
 import { isHealthy, stateAfter } from "./workload-state.ts";
@@ -93,7 +94,7 @@ export function hasNewChanges({ changes }: Pick<WorkloadRecord, "changes">, star
 
 /** Reports whether the change of a run is in progress without anyone's help: people and missing objects may take for ever. */
 function isInProgress({ type }: ReconcileOutcome, hold: HoldRecord | undefined): boolean {
-  if (type === "done") return hold !== undefined && endsByItself(hold);
+  if (type === "done") return hold !== undefined && holdRows[hold.reason].isShort;
   return type !== "written" && type !== "gone";
 }
 

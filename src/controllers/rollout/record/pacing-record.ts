@@ -4,7 +4,7 @@ import type { Workload } from "../../../domain/model/workload.ts";
 import type { HoldReason } from "../../../domain/outcomes/hold.ts";
 import type { WriteForChanges } from "../../../domain/pacing/batch-member.ts";
 import { hasSoaked } from "../../../domain/pacing/has-soaked.ts";
-import { hasSettled } from "../../../domain/pacing/holds.ts";
+import { hasSettled, holdRows } from "../../../domain/pacing/holds.ts";
 import type { Moment } from "../../../domain/pacing/moment.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
 import { configKey } from "../../../domain/references/references.ts";
@@ -64,14 +64,8 @@ export interface HoldRecord {
   readonly reportAt: number;
 }
 
-/** Holds that end soon by themselves in most cases: an Event for each would be as many Events as rollouts. */
-const shortHolds: readonly HoldReason[] = ["settling", "interval", "progressing", "batch"];
+/** When a hold is reported that ends soon by itself in most cases. */
 const reportShortHoldsAfterMs = 30_000;
-
-/** Reports whether a hold ends soon by itself in most cases. */
-export function endsByItself({ reason }: Pick<HoldRecord, "reason">): boolean {
-  return shortHolds.includes(reason);
-}
 
 /** Reports whether the workload is only held until its configuration has settled. It is reconciled then at the latest. */
 export function isSettling({ hold }: PacingRecord, now: number): boolean {
@@ -192,7 +186,7 @@ function holdRecord(
 ): HoldRecord {
   const now = clock.monotonic();
   const since = before?.reason === reason ? before.since : now;
-  const reportAt = shortHolds.includes(reason) && !warning ? since + reportShortHoldsAfterMs : since;
+  const reportAt = holdRows[reason].isShort && !warning ? since + reportShortHoldsAfterMs : since;
   const onClock = (at: number | undefined) => at && now + at - clock.wall();
   const changed = due.outcome === "roll" && due.changed ? new Set(due.changed.map(configKey)) : undefined;
   return { reason, since, changed, until: onClock(until), closesAt: onClock(closesAt), reportAt };
