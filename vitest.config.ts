@@ -1,76 +1,105 @@
+import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
+import { relative } from "node:path";
 import { defineConfig } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { BaseSequencer, parseCLI, type TestSpecification } from "vitest/node";
+import { leftOut, missingOnes, rowOf, suiteOf, testFiles } from "./test/suites.ts";
+import { CostReporter } from "./test/support/cost-reporter.ts";
 import { unitFolder } from "./test/support/unit-folder.ts";
 
 /** Not a measure: as long as a very busy machine needs. A condition that is awaited ends a test as soon as it holds. */
 const patience = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } };
 
-/**
- * Starts the longest files first, which take minutes: the simulation, the pages that are followed, and suites that wait for clocks. Otherwise
- * workers stand idle behind them.
- */
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) =>
-      /(-seeds|\/docs\/(snippets|site|walks)|\/(mixed-\w+|rotation|chaos|faults|diff))\.test\.ts$/.test(moduleId);
-    const sorted = await super.sort(files);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+const { filter, options } = parseCLI(["vitest", ...process.argv.slice(2)]);
+
+/** A run of named paths runs everything in them. */
+const everything = process.env.WAVE_TESTS === "all" || filter.length > 0;
+
+const missing = missingOnes();
+if (process.env.CI && missing.has("control plane") && filter.length === 0)
+  throw new Error("in CI, the control plane must be installed: npm run control-plane");
+
+const files = testFiles();
+const isPossible = (file: string) => suiteOf(file).needs.every((tool) => !missing.has(tool));
+const run = new Set(
+  files.filter((file) => {
+    if (!isPossible(file)) return false;
+    if (options.changed !== undefined) return isQuick(file) || changedFiles().has(file);
+    return everything || suiteOf(file).tier === "test";
+  }),
+);
+
+/** Reports whether a file is one of those that `--changed` may select because of what they import. */
+function isQuick(file: string): boolean {
+  const { tier, needs, uses } = suiteOf(file);
+  return tier === "test" && needs.length === 0 && uses.length === 0 && !file.includes("-seeds.test.ts");
+}
+
+/** Returns the files that git reports as changed. */
+function changedFiles(): ReadonlySet<string> {
+  const since = typeof options.changed === "string" ? options.changed : "HEAD";
+  const git = (...args: string[]) => execFileSync("git", args, { encoding: "utf8" }).split("\n");
+  return new Set([...git("diff", "--name-only", since), ...git("ls-files", "--others", "--exclude-standard")]);
+}
+
+/** Starts the files in the order of the table of suites. */
+class InOrder extends BaseSequencer {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const row = ({ moduleId }: TestSpecification) => rowOf(relative(import.meta.dirname, moduleId));
+    return (await super.sort(specifications)).sort((a, b) => row(a) - row(b));
   }
 }
 
-/** A suite on a control plane waits for about half of its time. More workers than this make tests fail that wait for a clock. */
-const shared = { maxWorkers: availableParallelism() + 1 };
+/** The files of one project. Vitest runs its own default files if a project has none. */
+const include = (isIncluded: (needs: readonly string[], uses: readonly string[]) => boolean) => {
+  const included = [...run].filter((file) => isIncluded(suiteOf(file).needs, suiteOf(file).uses));
+  return included.length > 0 ? included : ["no files"];
+};
+
+const setup = ["test/support/cost-setup.ts", "test/support/properties-setup.ts"];
+const shared = {
+  ...patience,
+  provide: { everything },
+  // A suite on a control plane waits for about half of its time. More workers than this make tests fail that wait for a clock.
+  maxWorkers: availableParallelism() + 1,
+};
 
 /** Prints the log of Wave when a test fails. */
-const failures = "test/control-plane/failure-setup.ts";
-
-/** The suite that installs a release needs the real node too. */
-const onNode = "test/release/release.test.ts";
+const onPlane = { ...shared, setupFiles: [...setup, "test/control-plane/failure-setup.ts"] };
 
 export default defineConfig({
   test: {
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: InOrder },
     coverage: { include: ["src/**/*.ts"], reporter: ["text-summary", "html"], reportsDirectory: "coverage" },
+    reporters: [
+      "default",
+      new CostReporter(filter.length > 0 || options.changed ? undefined : leftOut(files, run, missing)),
+    ],
     projects: [
       {
         test: {
           name: "unit",
-          include: ["{src,sandbox}/**/*.test.ts", "test/*.test.ts", "test/simulation/**/*.test.ts"],
+          include: include((needs, uses) => ![...needs, ...uses].includes("control plane")),
           globalSetup: "test/support/unit-folder.ts",
           env: { TMPDIR: unitFolder },
-          setupFiles: "test/support/properties-setup.ts",
-          ...patience,
+          setupFiles: setup,
           ...shared,
         },
       },
       {
         test: {
           name: "suites",
-          include: ["test/*/**/*.test.ts"],
-          exclude: ["test/simulation/**", "test/node/**", "test/docs/**", onNode],
+          include: include((needs, uses) => !needs.includes("node") && [...needs, ...uses].includes("control plane")),
           globalSetup: "test/control-plane/global-setup.ts",
-          setupFiles: [failures, "test/support/properties-setup.ts"],
-          ...patience,
-          ...shared,
-        },
-      },
-      {
-        test: {
-          name: "docs",
-          include: ["test/docs/**/*.test.ts"],
-          setupFiles: failures,
-          ...patience,
-          ...shared,
+          ...onPlane,
         },
       },
       {
         test: {
           name: "node",
-          include: ["test/node/**/*.test.ts", onNode],
+          include: include((needs) => needs.includes("node")),
           globalSetup: "test/node/global-setup.ts",
-          setupFiles: failures,
-          ...patience,
+          ...onPlane,
           // One node at a time, and nothing beside it: when all others are through.
           fileParallelism: false,
           sequence: { groupOrder: 1 },

@@ -28,6 +28,13 @@ export function missingControlPlane(): string | undefined {
   return `${missing.join(", ")} missing in ${folder}; test/control-plane/install builds it (needs Go, about 5 minutes, once)`;
 }
 
+let started = 0;
+
+/** Returns how many control planes this process has started. */
+export function startedControlPlanes(): number {
+  return started;
+}
+
 /**
  * Starts a control plane in a new temporary folder, in about 3 s. `stop` ends it and removes the folder. Without `workloads`
  * it is only the API server and etcd, so that no controller acts on Deployments. With "no-nodes" there is no kwok, for the node of
@@ -40,6 +47,7 @@ export async function startControlPlane({
   readonly workloads?: boolean | "no-nodes";
   readonly apiServerFlags?: readonly string[];
 } = {}): Promise<ControlPlane> {
+  started++;
   const folder = mkdtempSync(join(tmpdir(), "wave-control-plane-"));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const flag = { true: ["--workloads"], false: [], "no-nodes": ["--workloads=no-nodes"] }[`${workloads}`];

@@ -21,6 +21,11 @@ export interface Browser extends AsyncDisposable {
 
 const programs = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
+/** Undefined if this machine has a browser; otherwise one line with what is missing. */
+export function missingChromium(): string | undefined {
+  return programs.some((path) => existsSync(path)) ? undefined : "no Chromium; test/docs/install gets it from Debian";
+}
+
 /** Flags that keep Chromium from connecting to its own servers, which a closed network refuses many times. */
 const flags = [
   "--disable-gpu",

@@ -5,7 +5,8 @@ import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { ofKind, rendered } from "../deploy/rendered.ts";
 import { workload, workloadKinds } from "../end-to-end/objects.ts";
 import { getWorkload, newHash, recordedHash, revisionsToBe, settledRevisions } from "../end-to-end/state.ts";
-import { differs, missingTools, tools } from "./drift.ts";
+import { differs, tools } from "./drift.ts";
+import { missingTools } from "./missing-tools.ts";
 
 interface Configuration {
   readonly metadata: { name: string };

@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Cluster } from "../control-plane/cluster.ts";
 import { controlPlaneFolder } from "../control-plane/control-plane.ts";
@@ -29,12 +28,6 @@ export const tools: readonly Tool[] = [
   { tool: "Flux, a Kustomization", apply: serverSide(kustomize), program: "flux-diff", rule: kustomize },
   { tool: "Flux, a HelmRelease", apply: clientSide(helm), program: "flux-diff", rule: helm },
 ];
-
-/** Undefined if the libraries of the tools are built; otherwise one line with the command that builds them. */
-export function missingTools(): string | undefined {
-  const missing = ["argo-cd-diff", "flux-diff"].filter((name) => !existsSync(join(controlPlaneFolder(), name)));
-  return missing.length === 0 ? undefined : `${missing.join(", ")} missing; test/gitops/install builds it`;
-}
 
 /**
  * Returns the result of a tool for an object and its manifest: `in sync`, or `out of sync` and the differences. A tool that compares two

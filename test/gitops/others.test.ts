@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { container, makeNamespace, workload } from "../end-to-end/objects.ts";
-import { differs, missingTools, tools } from "./drift.ts";
+import { differs, tools } from "./drift.ts";
+import { missingTools } from "./missing-tools.ts";
 
 const missing = missingTools();
 

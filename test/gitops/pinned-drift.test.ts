@@ -5,7 +5,8 @@ import { type WorkloadKind, workload, workloadKinds } from "../end-to-end/object
 import { getWorkload, newHash, recordedHash, revisionsToBe, settledRevisions } from "../end-to-end/state.ts";
 import { pointsPods } from "../pinning/pointed.ts";
 import { applyPointingPolicy } from "../pinning/scenarios.ts";
-import { differs, missingTools, tools } from "./drift.ts";
+import { differs, tools } from "./drift.ts";
+import { missingTools } from "./missing-tools.ts";
 
 const missing = missingTools();
 

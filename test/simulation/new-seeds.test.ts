@@ -1,8 +1,8 @@
-import { expect, it } from "vitest";
+import { expect, inject, it } from "vitest";
 import { playedSeed } from "../support/played-seed.ts";
 import { failureOf } from "./played.ts";
 
-const seeds = 250;
+const seeds = inject("everything") ? 250 : 40;
 
 it("whole replicas make no mistake in seeds that are new for this state of the code", {
   timeout: 3_600_000,
