@@ -18,6 +18,7 @@ const flagsOfOthers = [
   "--api-versions",
   "--auto-annotation",
   "--cascade",
+  "--changed",
   "--enable-secret-rotation",
   "--force",
   "--from",

@@ -1,0 +1,157 @@
+/** A small breakage: a text that a file has exactly once, and the text that takes its place. */
+export interface Mutant {
+  readonly file: string;
+  readonly old: string;
+  readonly new: string;
+  /** Why no unit test can find it; absent for mutants that a test must find. */
+  readonly unfound?: string;
+}
+
+/** Returns the mutants of one file. */
+function of(
+  file: string,
+  ...changes: readonly (readonly [old: string, replacement: string, unfound?: string])[]
+): readonly Mutant[] {
+  return changes.map(([old, replacement, unfound]) => ({
+    file: `src/${file}`,
+    old,
+    new: replacement,
+    ...(unfound !== undefined && { unfound }),
+  }));
+}
+
+/** The mutants of the decision, the writer, the caches and the webhook. */
+export const mutants: readonly Mutant[] = [
+  // The decision.
+  ...of(
+    "domain/plan/plan.ts",
+    ["const unpauses =\n    moment !== undefined &&", "const unpauses =\n    moment === undefined &&"],
+    ['["hold", "approval", "window"].includes', '["hold", "window"].includes'],
+    ['(isRequested && hold.reason === "batch")', "isRequested"],
+    [
+      'if (hold !== undefined) return { outcome: "held", due, hold, reason, warnings };\n  const incomplete',
+      "const incomplete",
+    ],
+    [
+      "if (changed === undefined) return { ...rollout, ...texts };",
+      "if (changed !== undefined) return { ...rollout, ...texts };",
+    ],
+  ),
+  ...of(
+    "domain/plan/first-sight.ts",
+    ['if (workload.strategy.hasImmutableTemplate) return "record";', ""],
+    ["rolloutPolicyOf(workload, policy).firstSight ?? policy.firstSight", "policy.firstSight"],
+    ['.includes("stakater") ? "record" : "roll"', '.includes("stakater") ? "roll" : "record"'],
+  ),
+  ...of(
+    "domain/plan/compare-hash.ts",
+    ["if (recorded.keyExpires) {", "if (!recorded.keyExpires) {"],
+    ["asRecorded !== undefined && !isSchedulingHeld(workload) &&", "asRecorded !== undefined &&"],
+    ["changesBetween(recordedView, view).filter(isTracked)", "changesBetween(recordedView, view)"],
+    ["changes !== undefined && !isPending && onlyExistenceChanged", "changes !== undefined && onlyExistenceChanged"],
+  ),
+  ...of(
+    "domain/plan/due-plan.ts",
+    ['if (workload.deleting) return ignored("the workload is being deleted", []);', ""],
+    ["if (missing.length > 0)", "if (missing.length > 1)"],
+    ['reads === "existence")) {', 'reads !== "existence")) {'],
+    ["if (!policy.schedulingHold) return cleanUp(`scheduling holds are off; ${reason}`);", ""],
+    ["if (limitExceeded !== undefined) return planOverLimit(workload, limitExceeded, warnings);", ""],
+  ),
+  ...of(
+    "domain/pacing/holds.ts",
+    ["if (waits && isRequested) continue;", "if (isRequested) continue;"],
+    ['isRollout || holds === "writes"', "isRollout"],
+    ["hold === undefined || settledReasons.has(hold.reason)", "hold === undefined"],
+    ["observed(due) ?? clusterHeld(due) ?? invalid(due) ?? hold(due)", "observed(due) ?? invalid(due) ?? hold(due)"],
+  ),
+  ...of(
+    "domain/pacing/settling.ts",
+    ["changes.first + Math.max(settleMs, policy.settleMaxMs)", "changes.last + Math.max(settleMs, policy.settleMaxMs)"],
+    ["if (now >= until) return undefined;", "if (now > until) return undefined;"],
+  ),
+  ...of(
+    "domain/pacing/interval.ts",
+    ["firstWaitMs * 2 **", "firstWaitMs * 3 **"],
+    ["moment.now - last >= quietMs", "moment.now - last < quietMs"],
+    ["rolledAt * 1000 > now + clocksDifferMs ? 0", "rolledAt * 1000 > now ? 0"],
+    ["const waitMs = Math.max(consecutiveMs", "const waitMs = Math.min(consecutiveMs"],
+    ["return Math.max(stored, lastWrite?.consecutiveRollouts ?? 1);", "return stored;"],
+  ),
+  ...of(
+    "domain/pacing/batches.ts",
+    ['stage.state === "failed" && stage.wasComplete);', 'stage.state === "failed");'],
+    ["keysOf((canaryPassed ? due : canary).slice(0, free))", "keysOf(canaryPassed ? due : canary)"],
+    ["haltAfterFailures === 0 || members <= canarySize", "haltAfterFailures === 0"],
+    ["stage.resumedAt >= failure", "stage.resumedAt < failure"],
+    ["|| b.priority - a.priority ||", "|| a.priority - b.priority ||"],
+  ),
+  ...of("domain/pacing/has-soaked.ts", ["completeMs >= Math.max(1, soakMs)", "completeMs >= soakMs"]),
+  ...of(
+    "domain/pacing/progressing.ts",
+    ['if (workload.progress.state !== "progressing") return undefined;', ""],
+    ["moment.progressSince + stalledMs, last", "last + stalledMs, last"],
+  ),
+  ...of(
+    "domain/config/digest.ts",
+    ['=== "true" && object.immutable === true', '=== "true"'],
+    ["a.digests === b.digests && a.binaryFrom === b.binaryFrom", "a.digests === b.digests"],
+    ["names.includes(`,${namespace},`)", "names.includes(namespace)"],
+    ['kind === "Secret" ? "base64" : "utf8"', '"utf8"'],
+  ),
+  // The writer.
+  ...of(
+    "controllers/rollout/apply/write-failure.ts",
+    ["Math.min(retryAfterMsOf(error), maxRetryAfterMs)", "retryAfterMsOf(error)"],
+    ['failure.type === "unavailable" && failure.mayBeDone', "false"],
+  ),
+  ...of(
+    "controllers/rollout/apply/workload-writer.ts",
+    ["if (refusal === undefined || !passesTests(patch, object))", "if (refusal === undefined)"],
+    ["      signal,\n      mayBeSent,\n", "      signal,\n"],
+  ),
+  ...of(
+    "controllers/rollout/freshness/caught-up.ts",
+    ["> workload.resourceVersion", ">= 0"],
+    ["uid === workload.uid && hash ===", "hash ==="],
+  ),
+  ...of("controllers/rollout/freshness/uncertain-write.ts", [
+    'if (!arrived) return { type: "done", workload, plan };',
+    "",
+  ]),
+  ...of(
+    "controllers/rollout/record/requeue.ts",
+    ['return { type: "rejected" };\n    case "conflict"', 'return done;\n    case "conflict"'],
+    ["hold?.until, hold?.closesAt, checkAt]", "hold?.closesAt, checkAt]"],
+  ),
+  // The caches.
+  ...of(
+    "cache/store/store.ts",
+    ["else if (version > 0) this.#syncedUpTo = version;", ""],
+    ["if (this.#fillsAside || unchanged) return;", "if (this.#fillsAside) return;"],
+    ["if (held !== value) this.#announce", "if (held === undefined) this.#announce"],
+  ),
+  ...of(
+    "cache/store/reflector.ts",
+    ["    store.keep(namespace, name);\n    log.warn", "    log.warn"],
+    ["error.constructor === Error ? error.message : error.name", "error.message"],
+  ),
+  ...of(
+    "cache/store/namespace-limits.ts",
+    ["leftShare * (this.#maxBytes - others)", "this.#maxBytes - others"],
+    ["if (growth <= 0 || bytes <= max) return after;", "if (bytes <= max) return after;"],
+  ),
+  ...of("cache/index/reference-index.ts", ['else if (typeof readers !== "string") readers.add(workload);', ""]),
+  ...of("cache/namespaces/synced-namespaces.ts", ["unlisted.size === 0 && this", "this"]),
+  // The webhook.
+  ...of(
+    "webhook/review/reviewer.ts",
+    ["if (pins === undefined || request.dryRun)", "if (pins === undefined)"],
+    ["if (others >= maxReviewsPerNamespace)", "if (false)"],
+  ),
+  ...of("webhook/review/fair-semaphore.ts", [
+    "this.#waiting.delete(group);\n    if (waiting.length > 0) this.#waiting.set(group, waiting);",
+    "if (waiting.length === 0) this.#waiting.delete(group);",
+  ]),
+  ...of("webhook/certificates/registration.ts", ["if (changes.length === 0) return before;", ""]),
+];
