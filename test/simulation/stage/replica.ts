@@ -30,6 +30,8 @@ export interface ReplicaOptions {
   readonly settings: BatchSettings;
   /** Whether the clocks of new processes are right. */
   readonly hasRightClocks: boolean;
+  /** Receives the outcomes and holds in the log, such as `outcome roll` and `hold window`. */
+  readonly reached: Set<string>;
   /** Receives reports of mistakes. */
   readonly violated: (what: string) => void;
 }
@@ -158,10 +160,12 @@ export class Replica {
   }
 
   #logger(): Logger {
-    const { trace, violated } = this.#options;
+    const { trace, violated, reached } = this.#options;
     const { name } = this.process;
     const line = (level: string) => (message: string, fields?: LogFields) => {
       if (this.isOver) return;
+      for (const field of ["outcome", "hold"] as const)
+        if (fields?.[field] !== undefined) reached.add(`${field} ${String(fields[field])}`);
       trace.line(name, () => `${level} ${message} ${JSON.stringify(fields ?? {})}`);
       if (message === "this replica leads") this.#terms++;
       if (message.startsWith("bug")) violated(`${name} says ${message} ${JSON.stringify(fields ?? {})}`);

@@ -28,6 +28,8 @@ export interface Outcome {
   readonly violations: readonly string[];
   /** The amount of activity. */
   readonly events: number;
+  /** The outcomes of plans and the reasons of holds that replicas logged, such as `outcome roll` and `hold window`. */
+  readonly reached: ReadonlySet<string>;
 }
 
 /** The maximum time until everything is correct after the last fault. */
@@ -90,7 +92,8 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     const restarts = chooseRestarts(random.stream("restarts"), seed);
     // With a wrong clock, Wave does not know exactly what containers have read.
     const hasRightClocks = restarts && random.stream("right clocks").chance(0.6);
-    const stage = { scheduler, cluster, weather, webhooks, random, trace, settings, hasRightClocks, violated };
+    const reached = new Set<string>();
+    const stage = { scheduler, cluster, weather, webhooks, random, trace, settings, hasRightClocks, reached, violated };
     const director = new Director(stage, machines);
     const nodes = restarts ? new Nodes(stage) : undefined;
     const play = director.play(world, () => install(cluster, settings, random.chance(0.8)));
@@ -158,7 +161,7 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     const late = director.replicas.filter(({ isOver }) => !isOver).map(({ process: { name } }) => name);
     violations.push(...late.map((name) => `${name} has not ended ${stopMs} ms after it was told to`));
     cluster.server.stop();
-    return { recording, violations, events: scheduler.happened };
+    return { recording, violations, events: scheduler.happened, reached };
   } finally {
     process.off("unhandledRejection", onRejection);
   }

@@ -47,7 +47,11 @@ export class OutcomeReport {
         if (ends.end !== undefined) this.#ended(workload, ends.end);
         // A lasting state is counted when it begins.
         if (record.state !== stateOfPlan(plan.outcome)) metrics.count(workload, plan.outcome);
-        this.#log("debug", "nothing to write", workload, { outcome: plan.outcome, reason: plan.reason });
+        this.#log("debug", "nothing to write", workload, {
+          outcome: plan.outcome,
+          ...(plan.outcome === "held" && { hold: plan.hold.reason }),
+          reason: plan.reason,
+        });
         return blockers;
       }
       case "written": {
