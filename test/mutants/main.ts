@@ -9,8 +9,8 @@ import { type Mutant, mutants } from "./rows.ts";
 /** How many mutants of all the unit tests must find. */
 const leastFound = 57;
 
-/** Tests that do not end within this time have found the mutant, in milliseconds. */
-const longestMs = 600_000;
+/** Tests that take longer have ended by no failure: the mutant is not found. In milliseconds. */
+const longestMs = 1_200_000;
 
 const root = join(import.meta.dirname, "../..");
 const parts = process.argv.slice(2);
@@ -34,7 +34,7 @@ function fails(copy: string, ...args: readonly string[]): boolean {
     timeout: longestMs,
     killSignal: "SIGKILL",
   });
-  return status !== 0;
+  return status !== 0 && status !== null;
 }
 
 function isFound(copy: string, mutant: Mutant): boolean {

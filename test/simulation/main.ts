@@ -1,4 +1,7 @@
+import { once } from "node:events";
+import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import { isMainThread, parentPort, Worker } from "node:worker_threads";
 import { workloadMetrics } from "../../src/telemetry/catalogue/workloads.ts";
 import { simulate } from "./stage/run.ts";
 
@@ -22,51 +25,84 @@ const { values } = parseArgs({
   },
 });
 
+/** The result of one seed, as a thread sends it. */
+interface Played {
+  readonly seed: number;
+  readonly violations: readonly string[];
+  /** See {@link Outcome.reached}. */
+  readonly reached: readonly string[];
+  /** The processor time of the thread for the seed, in seconds. */
+  readonly work: number;
+}
+
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** The outcomes and holds that seeds have reached. */
-const reachedBySeeds = new Set<string>();
-
-async function play(seed: number, trace: boolean): Promise<boolean> {
-  const { violations, events, recording, reached } = await simulate(seed, trace ? say : undefined);
-  for (const each of reached) reachedBySeeds.add(each);
-  if (trace) say(`${events} events, ${recording.history.length} writes`);
-  if (violations.length === 0) return true;
+function sayViolations(seed: number, violations: readonly string[]): void {
   say([`seed ${seed}: ${violations.length} violations`, ...violations.map((each) => `  ${each}`)].join("\n"));
-  return false;
+}
+
+/** Plays one seed in this thread, with a line for everything that happens if `--trace` is given. */
+async function playOne(seed: number): Promise<void> {
+  const { violations, events, recording } = await simulate(seed, values.trace ? say : undefined);
+  if (values.trace) say(`${events} events, ${recording.history.length} writes`);
+  if (violations.length === 0) return;
+  sayViolations(seed, violations);
+  process.exitCode = 1;
+}
+
+/** Plays many seeds, one at a time on each processor. */
+async function playMany(): Promise<void> {
+  const seeds = Number(values.seeds ?? (values.minutes === undefined ? 100 : Number.POSITIVE_INFINITY));
+  const from = Number(values.from ?? Math.floor(Math.random() * 2 ** 31));
+  const begun = performance.now();
+  const end = begun + 60_000 * Number(values.minutes ?? Number.POSITIVE_INFINITY);
+  const reached = new Set<string>();
+  let [started, failed, work] = [0, 0, 0];
+  const playOnThread = async () => {
+    const thread = new Worker(new URL(import.meta.url));
+    while (started < seeds && performance.now() < end && !(values.first && failed > 0)) {
+      thread.postMessage(from + started++);
+      const [played]: Played[] = await once(thread, "message");
+      if (played === undefined) continue;
+      for (const each of played.reached) reached.add(each);
+      work += played.work;
+      if (played.violations.length === 0) continue;
+      failed++;
+      sayViolations(played.seed, played.violations);
+    }
+    await thread.terminate();
+  };
+  await Promise.all(Array.from({ length: Math.min(seeds, availableParallelism()) }, playOnThread));
+  const seconds = (performance.now() - begun) / 1000;
+  const each = ((1000 * work) / started).toFixed(0);
+  say(`${started} seeds from ${from}: ${failed} failed; ${seconds.toFixed(1)} s, ${each} ms of processor time each`);
+  sayReached(reached);
+  if (failed > 0) process.exitCode = 1;
 }
 
 /** Prints which outcomes and holds the seeds have reached, and which not. */
-function sayReached(): void {
+function sayReached(reached: ReadonlySet<string>): void {
   const rows = {
     outcome: ["ignore", "current", ...Object.keys(workloadMetrics.outcomes.labels.outcome)],
     hold: Object.keys(workloadMetrics.held.labels.reason),
   };
   for (const [what, all] of Object.entries(rows)) {
-    const missed = all.filter((each) => !reachedBySeeds.has(`${what} ${each}`));
+    const missed = all.filter((each) => !reached.has(`${what} ${each}`));
     const rest = missed.length === 0 ? "" : `; not reached: ${missed.join(", ")}`;
     say(`${what}s reached: ${all.length - missed.length} of ${all.length}${rest}`);
   }
 }
 
-if (values.help) say(usage);
-else if (values.seed !== undefined) {
-  if (!(await play(Number(values.seed), values.trace ?? false))) process.exitCode = 1;
-} else {
-  const seeds = Number(values.seeds ?? (values.minutes === undefined ? 100 : Number.POSITIVE_INFINITY));
-  const from = Number(values.from ?? Math.floor(Math.random() * 2 ** 31));
-  const begun = performance.now();
-  const end = begun + 60_000 * Number(values.minutes ?? Number.POSITIVE_INFINITY);
-  let failed = 0;
-  let played = 0;
-  for (; played < seeds && performance.now() < end && !(values.first && failed > 0); played++) {
-    if (!(await play(from + played, false))) failed++;
-  }
-  const seconds = (performance.now() - begun) / 1000;
-  const each = ((1000 * seconds) / played).toFixed(0);
-  say(`${played} seeds from ${from}: ${failed} failed; ${seconds.toFixed(1)} s, ${each} ms each`);
-  sayReached();
-  if (failed > 0) process.exitCode = 1;
-}
+if (!isMainThread) {
+  parentPort?.on("message", async (seed: number) => {
+    const before = process.threadCpuUsage();
+    const { violations, reached } = await simulate(seed);
+    const { user, system } = process.threadCpuUsage(before);
+    const played: Played = { seed, violations, reached: [...reached], work: (user + system) / 1e6 };
+    parentPort?.postMessage(played);
+  });
+} else if (values.help) say(usage);
+else if (values.seed !== undefined) await playOne(Number(values.seed));
+else await playMany();
