@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of code.
 /** A small breakage: a text that a file has exactly once, and the text that takes its place. */
 export interface Mutant {
   readonly file: string;
