@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { digestOf, isSharedWith, keysOf, sameConfig, toConfig } from "./digest.ts";
+import { digestOf, hasSameContent, isSharedWith, keysOf, sameConfig, toConfig } from "./digest.ts";
 
 function sha256(value: string | Buffer): string {
   return createHash("sha256").update(value).digest("binary");
@@ -8,7 +8,22 @@ function sha256(value: string | Buffer): string {
 
 const metadata = { namespace: "shop", name: "db" };
 
+describe("hasSameContent", () => {
+  it("sees a key that moves from data to binaryData, which environment variables no longer read", () => {
+    const before = toConfig("ConfigMap", { metadata, data: { a: "text" } });
+    const after = toConfig("ConfigMap", { metadata, binaryData: { a: Buffer.from("text").toString("base64") } });
+    expect(hasSameContent(before, after)).toBe(false);
+    expect(hasSameContent(before, { ...before, changedAt: 5 })).toBe(true);
+  });
+});
+
 describe("toConfig", () => {
+  it("takes a ConfigMap for a pinned copy only if it is immutable, because anyone may write the label", () => {
+    const labelled = { ...metadata, labels: { "wave.pusher.com/pinned-copy": "true" } };
+    expect(toConfig("ConfigMap", { metadata: labelled, data: {}, immutable: true }).isCopy).toBe(true);
+    expect(toConfig("ConfigMap", { metadata: labelled, data: {} }).isCopy).toBeUndefined();
+  });
+
   it("hashes what a container reads: text of data, decoded bytes of binaryData and of Secrets", () => {
     const bytes = Buffer.from([0, 255, 128]);
     const map = toConfig("ConfigMap", { metadata, data: { text: "ü" }, binaryData: { raw: bytes.toString("base64") } });
