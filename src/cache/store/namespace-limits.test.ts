@@ -40,6 +40,16 @@ describe("the memory of all namespaces", () => {
     ).toBe(false);
   });
 
+  it("keeps what it holds if other namespaces leave less, as long as the object does not grow", () => {
+    const cache = new NamespaceLimits(12 * mebibyte);
+    const held = large("shop", 0);
+    for (let index = 0; index < 6; index++) cache.record(undefined, large("shop", index));
+    for (let index = 0; index < 5; index++) cache.record(undefined, large("other", index));
+    const reduce = (limitExceeded: NamespaceExceeded) => ({ ...held, digests: "", limitExceeded });
+    expect(isLeftOut(cache.fit(held, { ...held, changedAt: 5 }, reduce))).toBe(false);
+    expect(isLeftOut(cache.fit(undefined, large("shop", 9), reduce))).toBe(true);
+  });
+
   it("is limited for one namespace as before, and the message names the lower limit", () => {
     const cache = new NamespaceLimits(23 * mebibyte);
     expect(fill(new NamespaceLimits(), "shop").exceeded).toEqual({ limit: "namespace", count: 21 });

@@ -8,7 +8,7 @@ import {
   type WorkloadFixture,
   workload,
 } from "../../../test/support/domain/objects.ts";
-import type { Config } from "../config/digest.ts";
+import { type Config, withoutKeys } from "../config/digest.ts";
 import { type ConfigView, viewOf } from "../config/hash.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -291,4 +291,9 @@ describe("planRollout", () => {
     expect(plan({ annotations: { "wave.pusher.com/x": "" } }, []).warnings).toHaveLength(1);
     expect(plan({ annotations: { [optIn]: "false" } }, []).warnings).toEqual([]);
   });
+});
+
+it("plans over limit if the caches keep only the name of an object, because its namespace is full", () => {
+  const limitExceeded = { limit: "namespace", count: 21 } as const;
+  expect(plan({ pod }, [withoutKeys(web, limitExceeded)])).toMatchObject({ outcome: "overLimit", limitExceeded });
 });
