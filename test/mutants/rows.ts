@@ -27,7 +27,6 @@ export const mutants: readonly Mutant[] = [
   ...of(
     "domain/plan/plan.ts",
     ["const unpauses =\n    moment !== undefined &&", "const unpauses =\n    moment === undefined &&"],
-    ['["hold", "approval", "window"].includes', '["hold", "window"].includes'],
     ['(isRequested && hold.reason === "batch")', "isRequested"],
     [
       'if (hold !== undefined) return { outcome: "held", due, hold, reason, warnings };\n  const incomplete',
@@ -49,7 +48,7 @@ export const mutants: readonly Mutant[] = [
     ["if (recorded.keyExpires) {", "if (!recorded.keyExpires) {"],
     ["asRecorded !== undefined && !isSchedulingHeld(workload) &&", "asRecorded !== undefined &&"],
     ["changesBetween(recordedView, view).filter(isTracked)", "changesBetween(recordedView, view)"],
-    ["changes !== undefined && !isPending && onlyExistenceChanged", "changes !== undefined && onlyExistenceChanged"],
+    ["changes === undefined || isPending\n", "changes === undefined\n"],
   ),
   ...of(
     "domain/plan/due-plan.ts",
@@ -61,7 +60,7 @@ export const mutants: readonly Mutant[] = [
   ),
   ...of(
     "domain/pacing/holds.ts",
-    ["if (waits && isRequested) continue;", "if (isRequested) continue;"],
+    ["if (waits && isUrgent) continue;", "if (isUrgent) continue;"],
     ['isRollout || holds === "writes"', "isRollout"],
     ["hold === undefined || settledReasons.has(hold.reason)", "hold === undefined"],
     ["observed(due) ?? clusterHeld(due) ?? invalid(due) ?? hold(due)", "observed(due) ?? invalid(due) ?? hold(due)"],
@@ -75,7 +74,6 @@ export const mutants: readonly Mutant[] = [
     "domain/pacing/interval.ts",
     ["firstWaitMs * 2 **", "firstWaitMs * 3 **"],
     ["moment.now - last >= quietMs", "moment.now - last < quietMs"],
-    ["rolledAt * 1000 > now + clocksDifferMs ? 0", "rolledAt * 1000 > now ? 0"],
     ["const waitMs = Math.max(consecutiveMs", "const waitMs = Math.min(consecutiveMs"],
     ["return Math.max(stored, lastWrite?.consecutiveRollouts ?? 1);", "return stored;"],
   ),
@@ -85,7 +83,7 @@ export const mutants: readonly Mutant[] = [
     ["keysOf((canaryPassed ? due : canary).slice(0, free))", "keysOf(canaryPassed ? due : canary)"],
     ["haltAfterFailures === 0 || members <= canarySize", "haltAfterFailures === 0"],
     ["stage.resumedAt >= failure", "stage.resumedAt < failure"],
-    ["|| b.priority - a.priority ||", "|| a.priority - b.priority ||"],
+    ["b.priority - a.priority ||", "a.priority - b.priority ||"],
   ),
   ...of("domain/pacing/has-soaked.ts", ["completeMs >= Math.max(1, soakMs)", "completeMs >= soakMs"]),
   ...of(
