@@ -27,7 +27,7 @@ export const mutants: readonly Mutant[] = [
   ...of(
     "domain/plan/plan.ts",
     ["const unpauses =\n    moment !== undefined &&", "const unpauses =\n    moment === undefined &&"],
-    ['(isRequested && hold.reason === "batch")', "isRequested"],
+    ["(isRequested && holdRows[hold.reason].isSkipped)", "isRequested"],
     [
       'if (hold !== undefined) return { outcome: "held", due, hold, reason, warnings };\n  const incomplete',
       "const incomplete",
@@ -60,10 +60,13 @@ export const mutants: readonly Mutant[] = [
   ),
   ...of(
     "domain/pacing/holds.ts",
-    ["if (waits && isUrgent) continue;", "if (isUrgent) continue;"],
-    ['isRollout || holds === "writes"', "isRollout"],
-    ["hold === undefined || settledReasons.has(hold.reason)", "hold === undefined"],
-    ["observed(due) ?? clusterHeld(due) ?? invalid(due) ?? hold(due)", "observed(due) ?? invalid(due) ?? hold(due)"],
+    ["filter((reason) => !holdRows[reason].isSkipped)", "filter((reason) => holdRows[reason].isSkipped)"],
+    ['filter((reason) => holdRows[reason].holds === "writes")', "filter(() => false)"],
+    ['> rolloutChecks.indexOf("settling")', '>= rolloutChecks.indexOf("settling")'],
+    [
+      '["observed", "clusterHold", "invalid", "hold", "window", "interval"]',
+      '["observed", "clusterHold", "invalid", "hold", "interval"]',
+    ],
   ),
   ...of(
     "domain/pacing/settling.ts",
