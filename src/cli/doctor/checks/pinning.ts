@@ -55,7 +55,8 @@ function leftCopies(
     const step = `Restart the workloads of these Pods, then delete the copies: ${docsAddress("pinning", "uninstall")}`;
     return [warning(where, `${left} ${pods} copies, so do not delete them yet.`, step)];
   }
-  const bindings = "unread" in protecting ? [] : protecting.read.flatMap((each) => (isHere(each.namespaces) ? each.bindings : []));
+  const bindings =
+    "unread" in protecting ? [] : protecting.read.flatMap((each) => (isHere(each.namespaces) ? each.bindings : []));
   if (bindings.length > 0) {
     const denied =
       "No Pod reads them. A policy denies their deletion. Delete its binding first, then run wave doctor again.";
