@@ -56,6 +56,10 @@ const include = (isIncluded: (needs: readonly string[], uses: readonly string[])
   return included.length > 0 ? included : ["no files"];
 };
 
+/** `.ci/run` reads from this file which tests failed. */
+const outputFile = process.env.WAVE_REPORT;
+const jsonReport: [string, { outputFile: string }][] = outputFile === undefined ? [] : [["json", { outputFile }]];
+
 const setup = ["test/support/cost-setup.ts", "test/support/properties-setup.ts"];
 const shared = {
   ...patience,
@@ -74,6 +78,7 @@ export default defineConfig({
     reporters: [
       "default",
       new CostReporter(filter.length > 0 || options.changed ? undefined : leftOut(files, run, missing)),
+      ...jsonReport,
     ],
     projects: [
       {
