@@ -108,7 +108,7 @@ describe("wave migrate --dry-run", () => {
     const { code, err } = await run("migrate");
     expect({ code, err }).toEqual({
       code: 2,
-      err: "error: wave migrate only previews; add --dry-run. To migrate, start Wave with --compatibility (docs/migration.md)\n",
+      err: "error: wave migrate only previews; add --dry-run. To migrate, start Wave with --compatibility: wave help migration\n",
     });
   });
 });
