@@ -25,15 +25,17 @@ function apiServer() {
 }
 
 describe("annotate", () => {
-  it("writes one annotation as its own field manager", async () => {
+  it("writes annotations with one request as its own field manager", async () => {
     const { cluster, asked } = apiServer();
-    await annotate(cluster, web, "hold", null);
+    const written = new Set<string>();
+    await annotate({ ...cluster, written }, web, { hold: null, "hold-reason": null });
+    expect([...written]).toEqual(["deployment/web"]);
     expect(asked).toEqual([
       {
         method: "PATCH",
         path: "/apis/apps/v1/namespaces/shop/deployments/web",
         query: { fieldManager: "wave-cli" },
-        body: { metadata: { annotations: { "wave.pusher.com/hold": null } } },
+        body: { metadata: { annotations: { "wave.pusher.com/hold": null, "wave.pusher.com/hold-reason": null } } },
       },
     ]);
   });

@@ -1,13 +1,16 @@
 // The commands hold, release, approve, resume and roll write one annotation each. This folder has what they share.
 import type { PolicyAnnotation } from "../../domain/policy/policy-rows.ts";
 import { annotationPrefix } from "../../domain/references/annotations.ts";
+import { formatList } from "../../domain/syntax/wording.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { isNotFound } from "../../kube/api/errors.ts";
 import { resourcePath } from "../../kube/api/resources.ts";
 import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 import type { Cluster } from "../command/cluster-command.ts";
-import { type CommandFailure, objectNotFound } from "../command/command-failure.ts";
-import { commandArguments, type NamedObject } from "../command/named-object.ts";
+import { CommandFailure, objectNotFound, reportFailure } from "../command/command-failure.ts";
+import { commandErrorTexts } from "../command/error-texts.ts";
+import { exitCodes } from "../command/exit-codes.ts";
+import { commandArguments, type NamedObject, objectName } from "../command/named-object.ts";
 
 /**
  * The field manager of these writes. It is not `wave`: the time of that manager is the time of the last rollout. It is not a
@@ -18,17 +21,48 @@ const fieldManager = "wave-cli";
 /** The annotations that the commands write: those of people, the hold of every rollout, and the content that was rolled back, which `wave resume` removes. */
 type WrittenAnnotation = PolicyAnnotation | "hold-cluster" | "rejected-configmaps";
 
+/** A cluster, and the names of the objects that the command has written. */
+export interface AnnotationWriter extends Pick<Cluster, "client" | "source"> {
+  readonly written: Set<string>;
+}
+
+/** The annotations of one write; null removes one. */
+type WrittenAnnotations = Readonly<Partial<Record<WrittenAnnotation, string | null>>>;
+
 /**
- * Writes one annotation, or removes it with null, and changes nothing else.
+ * Writes annotations of one object with one request, and changes nothing else.
  * @throws CommandFailure if the object does not exist; otherwise whatever the client throws.
  */
 export async function annotate(
-  cluster: Pick<Cluster, "client" | "source">,
+  cluster: AnnotationWriter,
   target: NamedObject,
-  annotation: WrittenAnnotation,
-  value: string | null,
+  annotations: WrittenAnnotations,
 ): Promise<void> {
-  await patch(cluster, target, annotation, value, {});
+  await patch(cluster, target, annotations, {});
+  cluster.written.add(objectName(target));
+}
+
+/** How many names an error has. */
+const mostNamed = 5;
+
+/**
+ * Calls `write`, which may annotate several objects. An error after the first write names what is written.
+ * @throws CommandFailure with `incomplete` for such an error; otherwise whatever `write` throws.
+ */
+export async function namingWrites(
+  cluster: Cluster,
+  write: (writer: Cluster & AnnotationWriter) => Promise<void>,
+): Promise<void> {
+  const written = new Set<string>();
+  try {
+    await write({ ...cluster, written });
+  } catch (error) {
+    const failure = written.size === 0 ? undefined : reportFailure(error, cluster);
+    if (failure === undefined) throw error;
+    const names = formatList([...written], mostNamed, String);
+    const line = failure.line.endsWith(".") ? failure.line : `${failure.line}.`;
+    throw new CommandFailure(`${line} ${commandErrorTexts.partlyWritten(names)}`, exitCodes.incomplete);
+  }
 }
 
 /**
@@ -51,7 +85,7 @@ export async function readAnnotation(
  */
 export async function serverTime(cluster: Pick<Cluster, "client" | "source">, target: NamedObject): Promise<string> {
   const here = new Date().toISOString();
-  const { metadata } = await patch(cluster, target, "resumed", here, { dryRun: "All" });
+  const { metadata } = await patch(cluster, target, { resumed: here }, { dryRun: "All" });
   const written = metadata.managedFields?.find(({ manager }) => manager === fieldManager)?.time;
   return written ?? here.replace(/\.\d+Z$/, "Z");
 }
@@ -59,11 +93,11 @@ export async function serverTime(cluster: Pick<Cluster, "client" | "source">, ta
 async function patch(
   { client, source }: Pick<Cluster, "client" | "source">,
   target: NamedObject,
-  annotation: WrittenAnnotation,
-  value: string | null,
+  annotations: WrittenAnnotations,
   query: Readonly<Record<string, string>>,
 ): Promise<KubeObject> {
-  const body = { metadata: { annotations: { [annotationPrefix + annotation]: value } } };
+  const named = Object.entries(annotations).map(([name, value]) => [annotationPrefix + name, value]);
+  const body = { metadata: { annotations: Object.fromEntries(named) } };
   try {
     return await client.request<KubeObject>({
       method: "PATCH",

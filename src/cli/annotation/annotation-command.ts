@@ -1,5 +1,3 @@
-import type { WorkloadRow } from "../../domain/model/workload.ts";
-import type { Resource } from "../../kube/api/resources.ts";
 import { withAvailableKind } from "../cluster/running-wave/available-kinds.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
@@ -13,15 +11,16 @@ import { exitCodes } from "../command/exit-codes.ts";
 import type { CommandHelp } from "../command/help.ts";
 import { outputLine, warningLine } from "../command/messages.ts";
 import type { NamedObject } from "../command/named-object.ts";
-import { type ArgumentKind, parseObjectArguments } from "../command/workload-argument.ts";
+import { type ArgumentKind, isWorkloadRow, parseObjectArguments } from "../command/workload-argument.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
+import { type AnnotationWriter, namingWrites } from "./annotate.ts";
 
 /** The cluster and the policy for the commands that write one annotation. */
-export interface AnnotationContext extends Cluster {
+export interface AnnotationContext extends Cluster, AnnotationWriter {
   readonly policy: KnownPolicy;
   /** Reads a workload with everything that its plan depends on; undefined for an object that is not a workload. */
   readonly read: (target: NamedObject) => Promise<WorkloadSnapshot | undefined>;
@@ -66,7 +65,9 @@ export function annotationCommand<K extends string>(row: AnnotationCommandRow<K>
       details: [...details, "You need permission to get and patch the object. kubectl annotate has the same effect."],
       exits: {
         [exitCodes.done]: "Done, or there was nothing to do.",
-        [exitCodes.no]: "An object was not found, or the command does not apply to it.",
+        [exitCodes.no]: "Nothing was written: an object was not found, or the command does not apply to it.",
+        [exitCodes.incomplete]:
+          "Incomplete: some objects were written and others not, or the cluster was unreachable, timed out, or denied access.",
       },
     },
     read: (call) => {
@@ -78,7 +79,7 @@ export function annotationCommand<K extends string>(row: AnnotationCommandRow<K>
       return async (cluster) => {
         const namespace = namespaceObject?.name ?? values.namespace ?? cluster.namespace;
         const policy = await readRunningPolicy(cluster, call, namespace);
-        const context: AnnotationContext = {
+        const context: Omit<AnnotationContext, "written"> = {
           ...cluster,
           policy,
           reason: call.given.get("reason")?.text,
@@ -99,11 +100,13 @@ export function annotationCommand<K extends string>(row: AnnotationCommandRow<K>
             }
           },
         };
-        for (const object of objects) {
-          const { resource } = object;
-          const found = isWorkloadRow(resource) ? withAvailableKind({ ...object, resource }, policy) : object;
-          await run(context, { ...found, namespace: values.namespace ?? cluster.namespace });
-        }
+        await namingWrites(cluster, async ({ written }) => {
+          for (const object of objects) {
+            const { resource } = object;
+            const found = isWorkloadRow(resource) ? withAvailableKind({ ...object, resource }, policy) : object;
+            await run({ ...context, written }, { ...found, namespace: values.namespace ?? cluster.namespace });
+          }
+        });
         return exitCodes.done;
       };
     },
@@ -122,8 +125,4 @@ function refuseAllNamespaces(name: string, args: readonly string[], kinds: reado
     ? argumentErrorTexts.clusterForAll(name)
     : argumentErrorTexts.noAllNamespaces(name, `wave ${name} deployment/web -n shop`);
   throw new UsageError(text);
-}
-
-function isWorkloadRow(resource: Resource): resource is WorkloadRow {
-  return "id" in resource;
 }

@@ -123,6 +123,29 @@ describe("wave hold and wave release", () => {
     expect(managers).not.toContain("wave");
   });
 
+  it("name the objects that are written if a later one fails, and end with 3", async () => {
+    const { run, annotation, createConfigMap } = await scene();
+    await createConfigMap("more", "1");
+    for (const [command, value] of [
+      ["hold", "true"],
+      ["release", undefined],
+    ] as const) {
+      expect(await run(command, "cm", "page", "more", "none")).toMatchObject({
+        code: 3,
+        err: expect.stringMatching(
+          /^error: configmap "none" not found in [^\n]* Already written: configmap\/page and configmap\/more\. Run the command again for the other objects\.\n$/,
+        ),
+      });
+      expect(await annotation("configmaps/page", "hold")).toBe(value);
+      expect(await annotation("configmaps/more", "hold")).toBe(value);
+    }
+    // The first one was not changed, so nothing is written.
+    expect(await run("release", "cm", "page", "none")).toMatchObject({
+      code: 1,
+      err: expect.not.stringContaining("written"),
+    });
+  });
+
   it("end with 1 if the object does not exist, with 3 if writing is forbidden, in one line", async () => {
     const { run, namespace } = await scene();
     expect(await run("hold", "cm/none")).toMatchObject({

@@ -40,7 +40,7 @@ async function approveOne(context: AnnotationContext, target: NamedObject, snaps
     context.print(`${objectName(target)} unchanged: its mode is not approve, so no approval is needed`);
   } else if (isDue || explanation.state === "unknown") {
     const digits = digitsOf(explanation);
-    await annotate(context, target, "approved", digits);
+    await annotate(context, target, { approved: digits });
     const undo = removeCommand(target, "approved");
     context.print(`${objectName(target)} approved: hash ${digits.slice(0, 8)} (undo: ${undo})`);
   } else {

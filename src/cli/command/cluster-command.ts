@@ -42,7 +42,7 @@ interface ClusterCommandRow<T extends FlagTable>
 export function clusterCommand<T extends FlagTable>({ name, help, read, ...row }: ClusterCommandRow<T>): Command {
   return flagCommand({
     ...row,
-    help: { ...help, exits: { ...help.exits, ...sharedExitCodes } },
+    help: { ...help, exits: { ...sharedExitCodes, ...help.exits } },
     run: async (call) => {
       const run = read(call);
       if ("withoutCluster" in run) return run.withoutCluster();

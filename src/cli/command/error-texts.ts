@@ -58,6 +58,7 @@ export const commandErrorTexts = {
     `${object} has no revision ${revision}. Known revisions: ${known}.`,
   revisionNotPinned: (object: string, revision: string) =>
     `revision ${revision} of ${object} is not pinned, so its configuration is not stored. See wave history ${object}.`,
+  partlyWritten: (written: string) => `Already written: ${written}. Run the command again for the other objects.`,
   noReader: (object: string) => `no workload that opted in reads ${object}. Check -n and --context.`,
   readersUnknown: (object: string, cause: string) =>
     `incomplete: other workloads may read ${object} and may have failed. Cause: ${cause}.`,

@@ -65,7 +65,18 @@ export const namespaceArgumentKinds: readonly ArgumentKind<"Namespace">[] = [
  * @throws UsageError with one line that names the right form.
  */
 export function parseWorkloadArgument(positionals: readonly string[]): WorkloadArgument {
-  const [first, second] = parseObjectArguments(positionals, workloadArgumentKinds);
+  return parseOneArgument(positionals, workloadArgumentKinds);
+}
+
+/**
+ * Returns the one object that the arguments name, like {@link parseWorkloadArgument}.
+ * @throws UsageError with one line that names the right form.
+ */
+export function parseOneArgument<K extends string, R extends Resource>(
+  positionals: readonly string[],
+  kinds: readonly ArgumentKind<K, R>[],
+): ObjectArgument<K, R> {
+  const [first, second] = parseObjectArguments(positionals, kinds);
   if (first === undefined) throw new UsageError(argumentErrorTexts.noWorkload);
   if (second !== undefined) throw new UsageError(argumentErrorTexts.tooManyWorkloads(positionals.at(-1) ?? ""));
   return first;
@@ -145,6 +156,11 @@ function customKind<K extends string, R extends Resource>(
 /** Reports whether a workload kind is among the kinds. Only then an argument may name a custom kind, such as `widgets.example.com`. */
 export function acceptsWorkloads(kinds: readonly ArgumentKind<string>[]): boolean {
   return kinds.some(({ resource }) => "id" in resource);
+}
+
+/** Reports whether the resource of an argument is that of a workload. */
+export function isWorkloadRow(resource: Resource): resource is WorkloadRow {
+  return "id" in resource;
 }
 
 function missingName(kindName: string, row: ArgumentKind<string> | undefined): UsageError {

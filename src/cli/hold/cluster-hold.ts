@@ -2,7 +2,7 @@
 import { readClusterHold } from "../../domain/policy/cluster-hold.ts";
 import { holdCluster } from "../../domain/references/annotations.ts";
 import { resources } from "../../kube/api/resources.ts";
-import { annotate, readAnnotation } from "../annotation/annotate.ts";
+import { annotate, namingWrites, readAnnotation } from "../annotation/annotate.ts";
 import { signedReason } from "../annotation/user-name.ts";
 import { readRunningWaves } from "../cluster/running-wave/running-wave.ts";
 import type { Cluster } from "../command/cluster-command.ts";
@@ -61,12 +61,14 @@ export const holdClusterCommand: Command = clusterCommand({
   },
   surplus: argumentErrorTexts.surplusWithCluster,
   read: ({ values, terminal }) => {
-    return async (each) => {
-      const value = await signedReason(each, values.reason);
-      for (const wave of await namespacesOfWave(each, values.namespace)) {
-        await annotate(each, namespaceObject(wave), "hold-cluster", value || "true");
-        terminal.write(outputLine(`Every rollout of Wave in ${wave} is held (undo: wave release --cluster).`));
-      }
+    return async (cluster) => {
+      const value = await signedReason(cluster, values.reason);
+      await namingWrites(cluster, async (each) => {
+        for (const wave of await namespacesOfWave(each, values.namespace)) {
+          await annotate(each, namespaceObject(wave), { "hold-cluster": value || "true" });
+          terminal.write(outputLine(`Every rollout of Wave in ${wave} is held (undo: wave release --cluster).`));
+        }
+      });
       terminal.write(`Rollouts that have started continue. ${holdLimits.configMaps}\n`);
       return exitCodes.done;
     };
@@ -87,14 +89,16 @@ export const releaseClusterCommand: Command = clusterCommand({
   },
   surplus: argumentErrorTexts.surplusWithCluster,
   read: ({ values, terminal }) => {
-    return async (each) => {
-      for (const wave of await namespacesOfWave(each, values.namespace)) {
-        const namespace = namespaceObject(wave);
-        if (isHold(await readAnnotation(each, namespace, "hold-cluster"))) {
-          await annotate(each, namespace, "hold-cluster", null);
-          terminal.write(outputLine(`Rollouts of Wave in ${wave} are released (undo: wave hold --cluster).`));
-        } else terminal.write(outputLine(`namespace/${wave} unchanged: it has no hold of every rollout`));
-      }
+    return async (cluster) => {
+      await namingWrites(cluster, async (each) => {
+        for (const wave of await namespacesOfWave(each, values.namespace)) {
+          const namespace = namespaceObject(wave);
+          if (isHold(await readAnnotation(each, namespace, "hold-cluster"))) {
+            await annotate(each, namespace, { "hold-cluster": null });
+            terminal.write(outputLine(`Rollouts of Wave in ${wave} are released (undo: wave hold --cluster).`));
+          } else terminal.write(outputLine(`namespace/${wave} unchanged: it has no hold of every rollout`));
+        }
+      });
       terminal.write("Each workload that is due and has no other hold may roll. Follow the progress: wave list -A\n");
       return exitCodes.done;
     };

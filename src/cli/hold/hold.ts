@@ -33,9 +33,8 @@ const holdObjects = annotationCommand({
     'In a held Namespace, workloads with the annotation wave.pusher.com/hold: "false" still roll. A workload that reads a held ConfigMap still rolls for changes of other objects.',
   ],
   run: async (context, target) => {
-    await annotate(context, target, "hold", "true");
     const reason = (await signedReason(context, context.reason)).slice(0, policyRows["hold-reason"].maxLength);
-    await annotate(context, target, "hold-reason", reason === "" ? null : reason);
+    await annotate(context, target, { hold: "true", "hold-reason": reason === "" ? null : reason });
     context.print(`${objectName(target)} held (undo: wave release ${commandArguments(target)})`);
     await context.printEffect(async () => {
       const snapshot = await context.read(target);

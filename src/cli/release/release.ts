@@ -38,8 +38,7 @@ const releaseObjects = annotationCommand({
       const why = value === null ? "it has no hold" : `the hold of namespace/${target.namespace} does not apply to it`;
       context.print(`${objectName(target)} unchanged: ${why}`);
     } else {
-      await annotate(context, target, "hold", value);
-      await annotate(context, target, "hold-reason", null);
+      await annotate(context, target, { hold: value, "hold-reason": null });
       const still = value === null ? "" : `; namespace/${target.namespace} stays held`;
       context.print(
         current === "false" && value === null

@@ -48,10 +48,10 @@ const resumeWorkload = actOnWorkload(async (context, target, snapshot) => {
     context.print(`${objectName(target)} unchanged: it has not failed and is not halted`);
     return;
   }
-  // First of all: without this time, a new leader could take a workload without rejected content for one that has just been rolled back.
-  await annotate(context, target, "resumed", await serverTime(context, target));
+  const resumed = await serverTime(context, target);
+  // With one write: without this time, a new leader could take a workload without rejected content for one that has just been rolled back.
+  await annotate(context, target, { resumed, ...(wasRolledBack && { "rejected-configmaps": null }) });
   if (wasRolledBack) {
-    await annotate(context, target, "rejected-configmaps", null);
     context.print(
       `${objectName(target)} resumed: it rolls to the live content of the ConfigMaps that were rolled back`,
     );
@@ -111,7 +111,7 @@ async function resumeFailed(
     return;
   }
   const now = await serverTime(context, first);
-  for (const each of failed) await annotate(context, each, "resumed", now);
+  for (const each of failed) await annotate(context, each, { resumed: now });
   const names = formatList(failed, shownNames, objectName);
   context.print(`${objectName(target)} resumed: the failure of ${names} no longer halts other workloads`);
   for (const each of failed.slice(0, shownNames)) context.print(`Undo: ${removeCommand(each, "resumed")}`);

@@ -39,7 +39,7 @@ async function rollOne(context: AnnotationContext, target: NamedObject, snapshot
   if (state === "held" || state === "unknown") {
     const user = await readUserName(context);
     const time = await serverTime(context, target);
-    await annotate(context, target, "roll-requested", user === undefined ? time : `${time} ${user}`);
+    await annotate(context, target, { "roll-requested": user === undefined ? time : `${time} ${user}` });
     context.print(`${objectName(target)} requested to roll now (undo: ${removeCommand(target, "roll-requested")})`);
   } else if (state !== "due") {
     context.print(`${objectName(target)} unchanged: no rollout waits`);
