@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { commandScene } from "../../../test/support/cli/commands.ts";
 import { runWave } from "../../../test/support/cli/terminal.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { type Shell, scripts, shells } from "./scripts.ts";
 
 const sandbox = await startSandbox({ controllers: false });
@@ -69,7 +70,7 @@ describe("a shell gets", () => {
     [["diff", "-f", "x"], [":0"]],
     [
       ["explain", ""],
-      ["deployment/", "statefulset/", "daemonset/", ":6"],
+      ["deployment/", "statefulset/", "daemonset/", "configmap/", "secret/", ":6"],
     ],
     [
       ["explain", "deployment/w", "-n", "sh"],
@@ -98,11 +99,12 @@ describe("a shell gets", () => {
     [["nonsense", ""], [":4"]],
     [["constructor", ""], [":4"]],
   ])("for %j: %j", async (words, expected) => {
-    expect(await offered(...words)).toEqual(expected);
+    // Under load, the API server may answer later than a shell waits.
+    await eventually(async () => expect(await offered(...words)).toEqual(expected));
   });
 
   describe("if Wave rolls other kinds,", () => {
-    const before = new Set(["deployment/", "statefulset/", "daemonset/"]);
+    const before = new Set(["deployment/", "statefulset/", "daemonset/", "configmap/", "secret/"]);
     const others = async (...words: readonly string[]) => (await offered(...words)).filter((word) => !before.has(word));
 
     beforeAll(async () => {

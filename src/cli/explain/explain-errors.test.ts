@@ -44,7 +44,7 @@ describe("wave explain ends", () => {
   });
 
   it.each<{ args: string[]; message: string | RegExp }>([
-    { args: [], message: "error: no workload named; use KIND/NAME, for example deployment/web\n" },
+    { args: [], message: "error: no object named; use KIND/NAME, for example deployment/web\n" },
     { args: ["deploy/web", "-oxml"], message: 'error: invalid -o: "xml"; use one of text, json, yaml\n' },
     { args: ["deploy/web", "-n", "Shop"], message: /^error: invalid -n: "Shop"; use a name of [^\n]*\n$/ },
     { args: ["deploy/web", "--cross-namespaces=any"], message: /did you mean --cross-namespace\?\n$/ },

@@ -44,7 +44,8 @@ function keysOf({ keys, reads }: ExplainedReference): string {
   return reads === "existence" && keys.length === 0 ? "-" : keyList(keys);
 }
 
-function keyList(keys: readonly string[]): string {
+/** Returns the first keys of a list, and how many are left. */
+export function keyList(keys: readonly string[]): string {
   const rest = keys.length - shownKeys;
   return rest > 0 ? `${keys.slice(0, shownKeys).join(",")} +${rest}` : keys.join(",");
 }

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import type { ConfigMap, Secret } from "#kubernetes";
 import type { CompatibilitySettings } from "../compatibility/settings.ts";
 import { isMarked, stakaterMatch } from "../compatibility/stakater.ts";
-import { type ConfigDirective, readConfigDirective } from "../policy/config-directive.ts";
+import { type ConfigDirective, readConfigDirective, readHoldReason } from "../policy/config-directive.ts";
 import { selectsConfig } from "../policy/filters.ts";
 import { misusesOf } from "../policy/misused-annotations.ts";
 import { pinnedCopyLabel, sharedWith } from "../references/annotations.ts";
@@ -48,6 +48,8 @@ export interface Config extends ConfigName {
   readonly editedAt?: number | undefined;
   /** What the annotations of the object say about rollouts for it; undefined: nothing. */
   readonly directive?: ConfigDirective | undefined;
+  /** Who holds changes of the object, and why; absent if no person holds them, or without a reason. */
+  readonly holdReason?: string;
   /** A message about annotations and labels that have no effect on the object; absent if there are none. */
   readonly misused?: string;
   /** True if the object is marked for workloads that search for marked objects; otherwise absent. */
@@ -81,9 +83,11 @@ export function toConfig(kind: StoredKind, object: ConfigObject, compatibility?:
   const isCopy = kind === "ConfigMap" && labels?.[pinnedCopyLabel] === "true" && object.immutable === true;
   const injected = kind === "ConfigMap" && isInjected(object);
   const misused = misusesOf({ on: "config", kind, understood: compatibility?.understood ?? [] }, object.metadata ?? {});
-  if (!marked && !isCopy && !injected && misused === undefined) return config;
+  const holdReason = config.directive === "hold" ? readHoldReason(annotations) : "";
+  if (!marked && !isCopy && !injected && misused === undefined && holdReason === "") return config;
   return {
     ...config,
+    ...(holdReason !== "" && { holdReason }),
     ...(misused !== undefined && { misused }),
     ...(marked && { isMarked: true }),
     ...(isCopy && { isCopy: true, copyBytes: contentBytes(object) }),
@@ -235,6 +239,14 @@ export function sameConfig(a: Config, b: Config): boolean {
 /** Reports whether two states of an object have the same keys and values. */
 export function hasSameContent(a: Config, b: Config): boolean {
   return a.digests === b.digests && a.binaryFrom === b.binaryFrom && equalJson(a.keys, b.keys);
+}
+
+/** Returns the object as if the value of each key had changed. */
+export function withOtherContent(config: Config): Config {
+  return {
+    ...config,
+    digests: Array.from(config.digests, (each) => String.fromCharCode(each.charCodeAt(0) ^ 1)).join(""),
+  };
 }
 
 /** Reports whether the object grants access to workloads of a namespace. */

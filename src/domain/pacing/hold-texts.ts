@@ -29,8 +29,8 @@ export const holdTexts = {
   holdOnNamespace: ({ namespace }: WorkloadName, why = "") =>
     `Rollout held by ${describeAnnotation("hold", "namespace")} ${quoted(namespace)}${reasonOf(why)}. Run: wave release namespace/${namespace}.`,
 
-  holdOnObjects: (described: string, objects: readonly ConfigName[]) =>
-    `Rollout held by annotation ${annotationPrefix}hold on ${described}. Run: wave release ${argumentsOf(objects)}.`,
+  holdOnObjects: (described: string, objects: readonly ConfigName[], why = "") =>
+    `Rollout held by annotation ${annotationPrefix}hold on ${described}${reasonOf(why)}. Run: wave release ${argumentsOf(objects)}.`,
 
   approval: (workload: WorkloadName, digits: string, approved: string | undefined) =>
     `Waiting for approval of hash ${digits}${approved === undefined ? "" : `; approved is ${quoted(approved)}`}. ` +

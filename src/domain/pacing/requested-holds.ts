@@ -48,7 +48,11 @@ export function hold(due: DueWrite): Hold | undefined {
   if (value) return heldBy("hold", holdTexts.holdOnWorkload(workload, why));
   const objects = heldObjects(due, "hold");
   if (objects.length === 0) return undefined;
-  return heldBy("hold", holdTexts.holdOnObjects(describeObjects(due, objects), objects));
+  const reasons = new Set(objects.flatMap((object) => findConfig(due.lookup, object)?.holdReason ?? []));
+  return heldBy(
+    "hold",
+    holdTexts.holdOnObjects(describeObjects(due, objects), objects, [...reasons].slice(0, shown).join(", ")),
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { CompatibilitySettings } from "../compatibility/settings.ts";
 import { isMarked, stakaterIgnore } from "../compatibility/stakater.ts";
 import { annotationPrefix } from "../references/annotations.ts";
+import { policyRows } from "./policy-rows.ts";
 
 /**
  * What a ConfigMap or Secret requests for its readers. "hold": no rollout for now. "ignore": no workload tracks the object. "unclear":
@@ -23,6 +24,11 @@ export function readConfigDirective(
   if (ignore === "yes") return "ignore";
   if (ignore === "unclear" || hold === "unclear") return "unclear";
   return hold === "yes" ? "hold" : undefined;
+}
+
+/** Returns who holds changes of a ConfigMap or Secret, and why; "" if that is unknown. A longer text is cut, because anyone may write it. */
+export function readHoldReason(annotations: Readonly<Record<string, string>> | null | undefined): string {
+  return (annotations?.[`${annotationPrefix}hold-reason`] ?? "").slice(0, policyRows["hold-reason"].maxLength).trim();
 }
 
 function readSwitch(text: string | undefined): "yes" | "no" | "unclear" {

@@ -215,7 +215,7 @@ export function explainWorkload({
         : describeLimitExceeded(reader.limitExceeded, (one) => describeObject(one, namespace)),
     missing: missingFrom(counted.references, counted.lookup),
     unread,
-    warnings: plan.warnings,
+    warnings: [...plan.warnings, ...misusedOn(reader, read)],
     notes: [
       ...missingPins(workload, policyOf(workload, policy)),
       ...heldChangeNotes(held, workload, isPinned(workload, policyOf(workload, policy))),
@@ -264,6 +264,17 @@ function mixedPods(
   if (spans.length === 0) return () => false;
   const history = { hash, spans, changedAt: undefined, rolledAt: rolledAt * 1000 };
   return ({ observed }) => configStateOf(withReadsOf(observed, config), history) === "mixed";
+}
+
+/** Returns a warning for each object with annotations or labels that have no effect on it. */
+function misusedOn({ references, namespace }: Workload, read: ReadConfigs): readonly Warning[] {
+  const objects = new Map(references.map((reference) => [configKey(reference), reference]));
+  return [...objects].flatMap(([key, object]) => {
+    const found = read.get(key);
+    const misused = found?.state === "present" ? found.config.misused : undefined;
+    if (misused === undefined) return [];
+    return [{ reason: "InvalidAnnotation", message: `${describeObject(object, namespace)}: ${misused}` }];
+  });
 }
 
 function unreadObjects({ references }: Workload, read: ReadConfigs): readonly UnreadObject[] {

@@ -42,14 +42,21 @@ export async function readWorkload(
   return found;
 }
 
+/** Reports whether a workload opted in itself or by its Namespace, or has an invalid opt-in annotation. */
+function mayBeRolled({ optIn }: Workload): boolean {
+  return optIn.state !== "out";
+}
+
 /**
- * Lists the workloads that opted in themselves or by their Namespace, and those whose opt-in annotation is invalid. Throws what
+ * Lists the workloads that opted in themselves or by their Namespace, and those whose opt-in annotation is invalid; with `isWanted` other
+ * ones. Throws what
  * {@link ApiClient.stream} throws if no kind can be listed.
  */
 export async function listWorkloads(
   client: ApiClient,
   scope: ListScope,
   directiveContext: DirectiveContext & Pick<KnownPolicy, "kinds">,
+  isWanted: (workload: Workload) => boolean = mayBeRolled,
 ): Promise<FoundWorkloads> {
   const failures: unknown[] = [];
   const unread: string[] = [];
@@ -57,7 +64,7 @@ export async function listWorkloads(
     try {
       return await listAll<KubeObject & WorkloadObject, FoundWorkload>(client, row, scope, (object) => {
         const workload = toWorkloadIfValid(row, object, directiveContext);
-        if (workload === undefined || workload.optIn.state === "out") return undefined;
+        if (workload === undefined || !isWanted(workload)) return undefined;
         if (workload.templateSource === undefined) return { object: standardForm(row, object), workload };
         return withBorrowedTemplate(client, row, object).then(
           (whole) => ({ object: standardForm(row, whole), workload: toWorkload(row, whole, directiveContext) }),
