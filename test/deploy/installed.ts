@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { request } from "node:https";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { vi } from "vitest";
@@ -65,6 +65,16 @@ export async function startReplica(
     vi.unstubAllEnvs();
     await rm(folder, { recursive: true });
   }
+}
+
+/** Gives the Pods of a release the host name of this machine, so that a replica on this machine counts as one of them. */
+export async function nameHost(
+  cluster: Cluster,
+  { name, namespace }: Pick<Release, "name" | "namespace">,
+): Promise<void> {
+  const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${name}`;
+  const spec = { template: { spec: { hostname: hostname() } } };
+  await cluster.api("PATCH", path, { spec }, "application/merge-patch+json");
 }
 
 /**

@@ -9,7 +9,7 @@ import type { AnyObject } from "../control-plane/cluster.ts";
 import { controlPlaneFolder } from "../control-plane/control-plane.ts";
 import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
 import { until, wave as waveCommand } from "../control-plane/wave-process.ts";
-import { leadToReplica, type Release, type Replica, startReplica } from "../deploy/installed.ts";
+import { leadToReplica, nameHost, type Release, type Replica, startReplica } from "../deploy/installed.ts";
 import { chart } from "../deploy/rendered.ts";
 import { blocksFollowedBy, exchangesOf, printsAsIn } from "../docs/fences.ts";
 import { temporaryFiles } from "../support/kube/files.ts";
@@ -92,6 +92,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await shop.configMap("page", { a: "1" });
     await shop.create(workload("web", reads("page")));
     await helm(cluster, ["install", "wave", chart, "-n", system, "--create-namespace", ...values]);
+    await nameHost(cluster, release);
     await start();
   });
   afterAll(() => stop());

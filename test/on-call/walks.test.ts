@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { helm } from "../admission/admitted.ts";
 import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
 import { until, wave as waveCommand } from "../control-plane/wave-process.ts";
-import { leadToReplica, type Release, startReplica } from "../deploy/installed.ts";
+import { leadToReplica, nameHost, type Release, startReplica } from "../deploy/installed.ts";
 import { chart } from "../deploy/rendered.ts";
 import { Scene } from "../docs/scene.ts";
 import { waitedMs } from "../support/processor-time.ts";
@@ -57,6 +57,7 @@ describeOnOwnControlPlane("a person on call, with the commands of the page,", (c
   beforeAll(async () => {
     const { name, namespace, values } = release;
     await helm(cluster, ["install", name, chart, "-n", namespace, "--create-namespace", ...values]);
+    await nameHost(cluster, release);
     const replica = await startReplica(cluster, release);
     await leadToReplica(cluster, release, replica);
     place = { cluster, release, replica };

@@ -13,6 +13,7 @@ import { checkLeadership } from "./leadership.ts";
 import { checkOtherControllers } from "./other-controllers.ts";
 import { checkPermissions } from "./permissions.ts";
 import { checkPinning } from "./pinning.ts";
+import { checkReceivers } from "./receivers.ts";
 import { checkWebhook } from "./webhook.ts";
 import { checkWorkloads } from "./workloads.ts";
 
@@ -20,11 +21,12 @@ import { checkWorkloads } from "./workloads.ts";
 export const checks = {
   api: { means: "The API server is recent enough and serves the APIs that Wave needs.", run: checkApiVersions },
   access: { means: "The namespace exists, and you may read what Wave's decisions depend on.", run: checkAccess },
-  wave: { means: "One Wave runs, in this version, and all replicas are ready.", run: checkInstallation },
+  wave: { means: "One Wave runs, in this version and one image, and all replicas are ready.", run: checkInstallation },
   flags: { means: "The flags of Wave are valid, and the objects that they name exist.", run: checkFlags },
   permissions: { means: "The ServiceAccount of Wave has every permission that its flags need.", run: checkPermissions },
   leader: { means: "One replica is the leader, and at least one other is on standby.", run: checkLeadership },
   webhook: { means: "The API server reaches the webhook and trusts its certificate.", run: checkWebhook },
+  receivers: { means: "The receivers of --notify accept messages.", run: checkReceivers },
   pinning: {
     means: "New Pods are pointed at their pinned copies, copies are protected, and no unused copies remain.",
     run: checkPinning,
@@ -46,7 +48,7 @@ export const checks = {
 export type CheckName = keyof typeof checks;
 
 /** The checks of each running Wave, which are skipped if no Wave runs. */
-const aboutWave: readonly CheckName[] = ["flags", "permissions", "leader", "webhook"];
+const aboutWave: readonly CheckName[] = ["flags", "permissions", "leader", "webhook", "receivers"];
 
 /** Runs all checks at once. If the cluster rejects the requests of one check, that check is unchecked, and the others still run. */
 export async function runChecks(doctorContext: DoctorContext): Promise<readonly (readonly [CheckName, CheckResult])[]> {

@@ -18,9 +18,9 @@ describe("a held workload", () => {
 
   it("is reported after a day if a person asked for the hold and may have forgotten it", () => {
     expect(findings("hold", day - 1)).toEqual([]);
-    expect(findings("hold", day)).toEqual(["warning: It is held. Due for 24h. → wave release deployment/web -n shop"]);
+    expect(findings("hold", day)).toEqual(["warning: It is held. Due for 24h. → wave explain deployment/web -n shop"]);
     expect(findings("approval", 3 * day)).toEqual([
-      "warning: It is held. Due for 3d. → wave approve deployment/web -n shop",
+      "warning: It is held. Due for 3d. → wave explain deployment/web -n shop",
     ]);
   });
 

@@ -29,8 +29,10 @@ const holdFindings: Readonly<Record<HoldReason, HoldFinding | undefined>> = {
   // Reported once for each changed object, by haltFindings.
   halted: undefined,
   reverted: { afterMs: 0, severity: problem, fix: explain },
-  hold: { afterMs: day, severity: warning, fix: (workload) => `wave release ${waveArguments(workload)}` },
-  approval: { afterMs: day, severity: warning, fix: (workload) => `wave approve ${waveArguments(workload)}` },
+  // The message names the command for what holds: the workload, its Namespace or an object.
+  hold: { afterMs: day, severity: warning, fix: explain },
+  // Whoever approves looks at the change first.
+  approval: { afterMs: day, severity: warning, fix: explain },
   // Every window opens at least once a week.
   window: { afterMs: 8 * day, severity: warning, fix: explain },
   interval: { afterMs: 8 * day, severity: warning, fix: explain },

@@ -1,18 +1,14 @@
-import type { Pod } from "#kubernetes";
 import { holdTexts } from "../../../domain/pacing/hold-texts.ts";
-import { podSelector } from "../../../domain/pods/pod-selector.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { resources } from "../../../kube/api/resources.ts";
-import { listAll } from "../../cluster/requests/list-all.ts";
-import { tryRead } from "../../cluster/requests/read-result.ts";
 import { describeWave } from "../../cluster/running-wave/effective-flags.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
 import { docsAddress } from "../../command/docs-pages.ts";
 import { version } from "../../command/version.ts";
 import { sentences } from "../../output/sentences.ts";
-import { type DoctorContext, deploymentRef } from "../context/doctor-context.ts";
+import { type DoctorContext, deploymentRef, helmReleaseOf, replaces, startCommand } from "../context/doctor-context.ts";
 import { type CheckResult, type Finding, kubectlArguments, notRead, problem, warning } from "../context/finding.ts";
+import { readWavePods, type WavePod } from "../context/wave-pods.ts";
+import { otherHosts } from "./other-hosts.ts";
 
 /** Checks that exactly one Wave watches the namespace, in the version of this command, with all replicas ready. */
 export async function checkInstallation(doctorContext: DoctorContext): Promise<CheckResult> {
@@ -29,6 +25,7 @@ export async function checkInstallation(doctorContext: DoctorContext): Promise<C
     ...overlaps(watching),
     ...watching.flatMap(otherVersion),
     ...states.flatMap((state) => state.found),
+    ...(await otherHosts(doctorContext)),
   ];
   return { found, fine: states.map(({ fine }) => fine).join(", ") };
 }
@@ -50,18 +47,16 @@ function noWave(waves: readonly RunningWave[], namespace: string | undefined): F
   }
   const place = deploymentRef(wave);
   if (wave.object.spec?.replicas === 0)
-    return problem(
-      place,
-      "Wave is scaled to 0, so nothing rolls.",
-      `kubectl scale ${kubectlArguments(place)} --replicas=2`,
-    );
+    return problem(place, "Wave is scaled to 0, so nothing rolls.", startCommand(wave));
   const watched = wave.values.namespaces;
   const what = `Wave does not watch namespace ${namespace}. Its flag is --namespaces=${watched}.`;
   return problem(place, what, `Add ${namespace} to --namespaces.`);
 }
 
-/** Finds Waves that watch the same namespaces and would roll the same workloads. */
-/** Finds Waves that roll the same workloads. The advice keeps the Wave that was installed first. */
+/**
+ * Finds Waves that roll the same workloads. The advice keeps the Wave that was installed first if it can do the work of both, otherwise the other
+ * one if that can.
+ */
 function overlaps(watching: readonly RunningWave[]): readonly Finding[] {
   const rolling = watching
     .filter(({ values }) => !values.observe)
@@ -71,9 +66,12 @@ function overlaps(watching: readonly RunningWave[]): readonly Finding[] {
       const [own, others] = [wave.values.namespaces, other.values.namespaces];
       if (own !== undefined && others !== undefined && !own.some((each) => others.includes(each))) return [];
       const what = `Two Waves roll the same workloads. The one that was installed later is ${describeWave(other)}.`;
-      return [
-        problem(deploymentRef(wave), what, `kubectl scale ${kubectlArguments(deploymentRef(other))} --replicas=0`),
-      ];
+      const needless = replaces(wave, others) ? other : replaces(other, own) ? wave : undefined;
+      const fix =
+        needless === undefined
+          ? "Set --namespaces of the two, so that each namespace has one Wave."
+          : `kubectl scale ${kubectlArguments(deploymentRef(needless))} --replicas=0`;
+      return [problem(deploymentRef(wave), what, fix)];
     }),
   );
 }
@@ -83,28 +81,56 @@ function createdAt({ object }: RunningWave): number {
 }
 
 function otherVersion(wave: RunningWave): readonly Finding[] {
-  const running = wave.object.metadata.labels?.["app.kubernetes.io/version"];
+  const running = versionIn(wave.container.image) ?? wave.object.metadata.labels?.["app.kubernetes.io/version"];
   if (running === undefined || running === version()) return [];
   const what = `Wave ${running} runs, but this command is ${version()}. Wave may decide differently from what this command shows.`;
   return [warning(deploymentRef(wave), what, `Use the command of Wave ${running}.`)];
 }
 
+/** Returns the version in the tag of an image; undefined for other tags. `kubectl set image` changes the tag, and not the label. */
+function versionIn(image = ""): string | undefined {
+  return /:v?(\d+\.\d+\.\d+)(@|$)/.exec(image)?.[1];
+}
+
 async function replicasOf({ cluster }: DoctorContext, wave: RunningWave): Promise<CheckResult> {
   const ref = deploymentRef(wave);
-  const { replicas = 1, selector } = wave.object.spec ?? {};
+  const { replicas = 1 } = wave.object.spec ?? {};
   const { readyReplicas: ready = 0, updatedReplicas: updated = 0, unavailableReplicas = 0 } = wave.object.status ?? {};
   const fine = `${describeWave(wave)}, ${ready} of ${replicas} ready`;
   const isUpgrading = updated < replicas || unavailableReplicas > 0;
-  if (ready >= replicas && !isUpgrading) return { found: [], fine };
-  const scope = { namespace: wave.namespace, labelSelector: podSelector(selector) };
-  const pods = await tryRead(`list pods in ${wave.namespace}`, () =>
-    listAll<KubeObject & Pod, UnreadyPod>(cluster.client, resources.pods, scope, unreadyPod),
-  );
-  const unready = "read" in pods ? pods.read : [];
+  const pods = await readWavePods(cluster.client, wave);
+  if (ready >= replicas && !isUpgrading) {
+    if ("unread" in pods) return { found: [notRead(ref, "The images of the replicas were not compared", pods)] };
+    return { found: imageFindings(pods.read, wave), fine };
+  }
+  const unready = "read" in pods ? pods.read.flatMap((pod) => unreadyPod(pod) ?? []) : [];
   if (ready >= replicas) return { found: upgradeFindings(unready, wave), fine };
   const causes = "read" in pods && unready.length === 0 ? ["There are no Pods"] : unready.map(({ cause }) => cause);
   const what = sentences(`${ready} of ${replicas} replicas are ready`, ...[...new Set(causes)].slice(0, mostCauses));
   return { found: [(ready === 0 ? problem : warning)(ref, what, fixOf(unready, wave))], fine };
+}
+
+/** Finds replicas with another image than the Deployment has, or with other builds of its image. */
+function imageFindings(pods: readonly WavePod[], wave: RunningWave): readonly Finding[] {
+  const ref = deploymentRef(wave);
+  const { name, image = "" } = wave.container;
+  const imageOf = ({ spec }: WavePod) => spec?.containers.find((each) => each.name === name)?.image ?? "";
+  const other = pods.find((pod) => imageOf(pod) !== image);
+  if (other !== undefined) {
+    const what = `Replica ${other.metadata.name} runs image ${quoted(imageOf(other))}, and the Deployment has ${quoted(image)}.`;
+    return [warning(ref, what, `kubectl rollout restart ${kubectlArguments(ref)}`)];
+  }
+  const builds = new Set(
+    pods.flatMap(({ status }) => status?.containerStatuses?.find((each) => each.name === name)?.imageID || []),
+  );
+  if (builds.size < 2) return [];
+  return [
+    warning(
+      ref,
+      `The replicas run ${builds.size} different builds of image ${quoted(image)}. Use another tag for each build.`,
+      imageFix(wave),
+    ),
+  ];
 }
 
 /** Finds an upgrade whose new Pods do not become ready. The old Pods still work, so all replicas are ready. */
@@ -136,7 +162,7 @@ interface UnreadyPod {
 const imageReasons: readonly string[] = ["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"];
 
 /** Returns why a Pod of Wave is not ready; undefined if the Pod is ready or being deleted. */
-function unreadyPod({ metadata, spec, status }: KubeObject & Pod): UnreadyPod | undefined {
+function unreadyPod({ metadata, spec, status }: WavePod): UnreadyPod | undefined {
   if (metadata.deletionTimestamp || status?.conditions?.some((each) => each.type === "Ready" && each.status === "True"))
     return undefined;
   const { name } = metadata;
@@ -166,10 +192,9 @@ function fixOf(unready: readonly UnreadyPod[], wave: RunningWave): string {
 }
 
 /** Returns the command that sets another image: by the values of the chart if Helm installed Wave. */
-function imageFix({ object, namespace, name, container }: RunningWave): string {
-  const { labels = {} } = object.metadata;
-  if (labels["app.kubernetes.io/managed-by"] !== "Helm")
-    return `kubectl set image -n ${namespace} deployment/${name} ${container.name}=IMAGE:TAG`;
-  const release = labels["app.kubernetes.io/instance"] ?? name;
+function imageFix(wave: RunningWave): string {
+  const { namespace, name, container } = wave;
+  const release = helmReleaseOf(wave);
+  if (release === undefined) return `kubectl set image -n ${namespace} deployment/${name} ${container.name}=IMAGE:TAG`;
   return `helm upgrade ${release} deploy/chart -n ${namespace} --reset-then-reuse-values --set image.repository=IMAGE,image.tag=TAG`;
 }

@@ -1,7 +1,7 @@
 import { formatCount } from "../../../domain/syntax/wording.ts";
 import { type OtherController, otherControllers } from "../../cluster/running-wave/other-controllers.ts";
 import type { AnnotationScan } from "../context/annotation-scan.ts";
-import type { DoctorContext } from "../context/doctor-context.ts";
+import { type DoctorContext, replaces } from "../context/doctor-context.ts";
 import {
   type CheckResult,
   type Finding,
@@ -34,7 +34,12 @@ function findingsAbout(
   annotated: AnnotationScan["otherControllers"],
 ): readonly Finding[] {
   const place: ObjectRef = { kind: "Deployment", namespace, name };
-  const fix = `kubectl scale ${kubectlArguments(place)} --replicas=0`;
+  // With --observe, only the other controller rolls.
+  if (watching.length > 0 && watching.every(({ values }) => values.observe)) return [];
+  // The other controller may watch all namespaces.
+  const fix = watching.some((wave) => replaces(wave, undefined))
+    ? `kubectl scale ${kubectlArguments(place)} --replicas=0`
+    : "Let only one of the two roll these workloads. Do not stop the other controller until a Wave is ready that watches its namespaces.";
   if (compatibility === "wave") {
     if (watching.length === 0) return [];
     return [problem(place, "Another Wave runs and uses the same annotations. Workloads may roll twice.", fix)];

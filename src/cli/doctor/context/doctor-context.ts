@@ -7,7 +7,7 @@ import type { WorkloadSnapshots } from "../../cluster/snapshot/read-many.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import { docsAddress } from "../../command/docs-pages.ts";
 import type { AnnotationScan } from "./annotation-scan.ts";
-import { type CheckResult, type ObjectRef, unchecked } from "./finding.ts";
+import { type CheckResult, kubectlArguments, type ObjectRef, unchecked } from "./finding.ts";
 
 /** The input of all checks: the cluster, its running Waves, and what several checks need, each read once. */
 export interface DoctorContext {
@@ -65,11 +65,26 @@ export function elects({ values }: RunningWave): boolean {
   return values["leader-election"] || values["enable-ha"];
 }
 
+/** Returns the Helm release of a Wave; undefined if Helm did not install it. Argo CD renders the chart, so its labels prove nothing. */
+export function helmReleaseOf({ object }: RunningWave): string | undefined {
+  return object.metadata.annotations?.["meta.helm.sh/release-name"];
+}
+
 /** Returns the command that restores the missing objects of an installation. */
-export function reinstall({ object, namespace, name }: RunningWave): string {
-  const { labels = {} } = object.metadata;
-  const release = labels["app.kubernetes.io/instance"] ?? name;
-  if (labels["app.kubernetes.io/managed-by"] !== "Helm")
-    return `Apply the manifests of Wave again: ${docsAddress("install")}`;
-  return `helm get manifest ${release} -n ${namespace} | kubectl apply -f -`;
+export function reinstall(wave: RunningWave): string {
+  const release = helmReleaseOf(wave);
+  if (release === undefined) return `Apply the manifests of Wave again: ${docsAddress("install")}`;
+  return `helm get manifest ${release} -n ${wave.namespace} | kubectl apply -f -`;
+}
+
+/** Returns the command that starts a Wave that is scaled to 0. Without leader election, each replica would write. */
+export function startCommand(wave: RunningWave): string {
+  return `kubectl scale ${kubectlArguments(deploymentRef(wave))} --replicas=${elects(wave) ? 2 : 1}`;
+}
+
+/** Reports whether a Wave is ready and rolls every workload that another one rolls, so that the other one is not needed. */
+export function replaces(wave: RunningWave, namespaces: readonly string[] | undefined): boolean {
+  const { namespaces: watched, observe } = wave.values;
+  const covers = watched === undefined || (namespaces?.every((each) => watched.includes(each)) ?? false);
+  return covers && !observe && hasReadyReplica(wave);
 }
