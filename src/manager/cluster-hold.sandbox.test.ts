@@ -117,8 +117,12 @@ describe("a hold of every rollout", () => {
 
   it("lets nothing roll as long as its Namespace cannot be read", async () => {
     const wave = await start(["--namespaces=default"], { [hold]: "INC-12" });
+    // Wave watches its Namespace, or reads it if it may not watch it.
     const isOwn = (url: string) => decodeURIComponent(url).includes("metadata.name=wave-system");
-    wave.sandbox.faults.add({ match: ({ query }) => isOwn(`${query}`), action: { type: "status", status: 403 } });
+    wave.sandbox.faults.add({
+      match: ({ path, query }) => path === own || isOwn(`${query}`),
+      action: { type: "status", status: 403 },
+    });
     await wave.restart();
     await eventually(() => expect(wave.problem()).toMatch(/403|forbidden/i));
     expect(await wave.hash()).toBeUndefined();

@@ -25,7 +25,8 @@ it("writes no hash before the hash key is known", async () => {
   const containers = [{ name: "web", image: "nginx", envFrom: [{ configMapRef: { name: "web" } }] }];
   const { metadata, ...web } = workloadObject({ pod: { containers } });
   const body = { ...web, metadata: { name: "web", annotations: metadata?.annotations } };
-  await client.request({ method: "POST", path: deployments, body });
+  // Without it, the API server takes the field manager from the user agent, which is that of Wave.
+  await client.request({ method: "POST", path: deployments, query: { fieldManager: "test" }, body });
 
   const request = parseRunArguments(["--hash-key-secret=default/wave-hash-key", "--metrics-bind-address=0"], {});
   if (request.action !== "run") throw new Error("no settings");

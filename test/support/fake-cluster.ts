@@ -170,6 +170,16 @@ export class TestCluster {
     return this.client.request({ method: "PATCH", path, body: change, contentType: "application/merge-patch+json" });
   }
 
+  /** Completes the rollout of a Deployment, and shows that to the caches. */
+  async completeRollout(name: string): Promise<void> {
+    const { metadata } = (await this.get("Deployment", name)) ?? {};
+    const one = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
+    const path = `${resourcePath(resources.deployments, named(name))}/status`;
+    const body = { status: { observedGeneration: metadata?.generation, ...one } };
+    await this.client.request({ method: "PATCH", path, body, contentType: "application/merge-patch+json" });
+    await this.show("Deployment", name);
+  }
+
   /** Deletes an object without showing this to the caches. */
   async remove(kind: Kind, name: string): Promise<void> {
     await this.client.request({ method: "DELETE", path: resourcePath(resourceOf[kind], named(name)) });

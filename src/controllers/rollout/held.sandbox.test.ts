@@ -23,7 +23,8 @@ async function scene(annotations: Readonly<Record<string, string>> = {}) {
     await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
     await cluster.create("Deployment", workload("web"));
   });
-  const reasons = () => cluster.events.map(({ reason }) => reason).filter((reason) => reason !== "RolloutComplete");
+  const reported = () => cluster.events.filter(({ reason }) => reason !== "RolloutComplete");
+  const reasons = () => reported().map(({ reason }) => reason);
   await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded"]));
   cluster.events.length = 0;
   const edit = async (a: string) => {
@@ -43,8 +44,8 @@ async function scene(annotations: Readonly<Record<string, string>> = {}) {
       await cluster.show("Deployment", "web");
     }
   };
-  await cluster.show("Deployment", "web");
   await annotate(annotations);
+  await cluster.completeRollout("web");
   await pass(700_000);
   const rolls = () => reasons().filter((reason) => reason.startsWith("Config")).length;
   const held = (reason: string) => cluster.metrics.render().includes(`wave_held_workloads{reason="${reason}"} 1\n`);
@@ -52,17 +53,17 @@ async function scene(annotations: Readonly<Record<string, string>> = {}) {
     ofNamespace = annotations;
     cluster.controller.onNamespaceChange("default");
   };
-  return { cluster, reasons, edit, annotate, annotateNamespace, pass, rolls, held };
+  return { cluster, reported, reasons, edit, annotate, annotateNamespace, pass, rolls, held };
 }
 
 it("a hold by a person is reported once immediately, counted, and followed by one rollout after its release", async () => {
-  const { reasons, edit, annotate, pass, rolls, held, cluster } = await scene({ hold: "true" });
+  const { reasons, reported, edit, annotate, pass, rolls, held } = await scene({ hold: "true" });
   for (const a of ["2", "3", "4"]) {
     await edit(a);
     await pass(60_000);
   }
   expect(reasons()).toEqual(["RolloutHeld"]);
-  expect(cluster.events[0]?.message).toMatch(/^Rollout held by annotation /);
+  expect(reported()[0]?.message).toMatch(/^Rollout held by annotation /);
   expect(held("hold")).toBe(true);
   await annotate({ hold: null });
   await eventually(() => expect(rolls()).toBe(1));

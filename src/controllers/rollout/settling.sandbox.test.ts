@@ -27,7 +27,7 @@ async function scene(onPlan = () => {}) {
   });
   const reasons = () => cluster.events.map(({ reason }) => reason).filter((reason) => reason !== "RolloutComplete");
   await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded"]));
-  await cluster.show("Deployment", "web");
+  await cluster.completeRollout("web");
   const edit = async (a: string) => {
     await cluster.edit("ConfigMap", "web", { data: { a } });
     await cluster.show("ConfigMap", "web");
