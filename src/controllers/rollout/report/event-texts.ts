@@ -110,7 +110,8 @@ export function rolloutEndEvent(
   workload: WorkloadName,
   { result, cause = "", durationMs, why, startedAt }: RolloutEnd,
 ): WorkloadEvent {
-  const duration = formatDuration(Math.floor(durationMs / 1_000) * 1_000);
+  // Times of the API are whole seconds.
+  const duration = formatDuration(Math.max(1, Math.floor(durationMs / 1_000)) * 1_000);
   const once = { id: `${startedAt}`, repeats: "perhaps" } as const;
   switch (result) {
     case "complete":
