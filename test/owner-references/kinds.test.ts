@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until } from "../control-plane/wave-process.ts";
 import { chartAccount } from "../deploy/chart-account.ts";
-import { makeNamespace } from "../end-to-end/objects.ts";
+import { container, makeNamespace, optIn } from "../end-to-end/objects.ts";
 import { define, make, pathOf, playedKinds } from "../kinds/kinds.ts";
 import { finalizer, ownedIn } from "./owned.ts";
 
@@ -39,6 +39,56 @@ describeOnControlPlane("a kind of --workload-kinds", (cluster) => {
       ),
     );
     await untilOwned("configmaps/web");
+    expect(await wave.stop()).toBe(0);
+    expect(account.forbidden()).toEqual([]);
+  });
+
+  it("is a Job that is replaced for each change although it owns what it references", async () => {
+    const jobNs = "owned-jobs";
+    const namespace = await makeNamespace(cluster, jobNs);
+    await namespace.configMap("migrate", { a: "1" });
+    const jobs = `/apis/batch/v1/namespaces/${jobNs}/jobs`;
+    await cluster.api("POST", jobs, {
+      metadata: { name: "migrate", annotations: optIn },
+      spec: {
+        template: {
+          spec: {
+            restartPolicy: "Never",
+            containers: [{ ...container, envFrom: [{ configMapRef: { name: "migrate" } }] }],
+          },
+        },
+      },
+    });
+    const account = await chartAccount(
+      cluster,
+      jobNs,
+      `namespaces={${jobNs}}`,
+      "workloadKinds={jobs.batch}",
+      "ownerReferences=true",
+    );
+    const flags = [`--namespaces=${jobNs}`, "--workload-kinds=jobs.batch", "--owner-references"];
+    const wave = await startWave(["--kubeconfig", account.kubeconfig, ...flags]);
+    onTestFinished(async () => {
+      await wave.stop("SIGKILL");
+      await account.remove();
+    });
+    const { untilOwned, owners } = ownedIn(cluster, jobNs);
+    const read = () => cluster.api("GET", `${jobs}/migrate`);
+    const replaced = (before: string) =>
+      until("another Job", async () => {
+        const { metadata } = await read();
+        return metadata.uid === before || metadata.deletionTimestamp ? undefined : metadata.uid;
+      });
+    await untilOwned("configmaps/migrate", "Job/migrate");
+    let { uid } = (await read()).metadata;
+    for (const value of ["2", "3"]) {
+      await namespace.edit("ConfigMap", "migrate", { a: value });
+      uid = await replaced(uid);
+      await until("the new owner", async () => {
+        const found = await owners("configmaps/migrate");
+        return found?.length === 1 && found[0]?.uid === uid ? true : undefined;
+      });
+    }
     expect(await wave.stop()).toBe(0);
     expect(account.forbidden()).toEqual([]);
   });

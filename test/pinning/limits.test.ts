@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { copyLimits } from "../../src/domain/pinning/collect.ts";
 import { rolledOut, type Scene, startScene } from "../admission/admitted.ts";
+import type { Cluster } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { getWorkload, newHash, recordedHash, waveEvents } from "../end-to-end/state.ts";
@@ -67,6 +68,23 @@ describeOnControlPlane("a pinned workload whose copies cannot be stored", (clust
     expect(await edit("after quota")).toMatchObject({ pages: ["after quota"], pinned: expect.any(String) });
   });
 
+  it("rolls although an admission policy denies the mark and the creation of copies, with a Warning, and is pinned again after it", async () => {
+    const { scene, edit, warning } = shared;
+    const first = await edit("before policy");
+    const copy = `${first.pinned}`.split("=")[1];
+    await edit("unused");
+    await scene.namespace.merge(`${copyPath(ns)}/web`, { metadata: { labels: { team: "shop" } } });
+    const unused = { "wave.pusher.com/unused-since": new Date().toISOString() };
+    await scene.namespace.merge(`${copyPath(ns)}/${copy}`, { metadata: { annotations: unused } });
+    const remove = await requireTeam(cluster, ns);
+    expect(await edit("before policy")).toEqual({ pages: ["before policy"], pinned: undefined });
+    await warning("cannot be used");
+    expect(await edit("of policy")).toEqual({ pages: ["of policy"], pinned: undefined });
+    await warning("cannot be stored");
+    await remove();
+    expect(await edit("after policy")).toMatchObject({ pages: ["after policy"], pinned: expect.any(String) });
+  });
+
   it("reads live configuration above the limit of a namespace, with a Warning, and is pinned again below it", async () => {
     const { scene, edit, warning } = shared;
     await fill(ns);
@@ -110,3 +128,40 @@ describeOnControlPlane("a pinned workload whose copies cannot be stored", (clust
     expect(spec.template.metadata).not.toHaveProperty(["annotations", "wave.pusher.com/pinned"]);
   });
 });
+
+/** Makes an admission policy for which the ConfigMaps of a namespace need a label. Resolves to a function that removes the policy. */
+async function requireTeam(cluster: Cluster, ns: string): Promise<() => Promise<void>> {
+  const name = "team";
+  const group = "/apis/admissionregistration.k8s.io/v1";
+  const [policies, bindings] = [`${group}/validatingadmissionpolicies`, `${group}/validatingadmissionpolicybindings`];
+  await cluster.api("POST", policies, {
+    metadata: { name },
+    spec: {
+      matchConstraints: {
+        resourceRules: [
+          { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE", "UPDATE"], resources: ["configmaps"] },
+        ],
+      },
+      validations: [{ expression: "has(object.metadata.labels) && 'team' in object.metadata.labels" }],
+    },
+  });
+  await cluster.api("POST", bindings, {
+    metadata: { name },
+    spec: {
+      policyName: name,
+      validationActions: ["Deny"],
+      matchResources: { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": ns } } },
+    },
+  });
+  const isDenied = () =>
+    cluster.api("POST", `/api/v1/namespaces/${ns}/configmaps?dryRun=All`, { metadata: { name: "probe" } }).then(
+      () => false,
+      () => true,
+    );
+  await until("the policy", async () => ((await isDenied()) ? true : undefined));
+  return async () => {
+    await cluster.api("DELETE", `${bindings}/${name}`);
+    await cluster.api("DELETE", `${policies}/${name}`);
+    await until("the end of the policy", async () => ((await isDenied()) ? undefined : true));
+  };
+}

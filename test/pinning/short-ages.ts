@@ -20,17 +20,23 @@ export interface WaveWithShortAges {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts a Wave for one namespace, and resolves when it has read the namespace. */
+/**
+ * Starts a Wave for one namespace, and resolves when it has read the namespace. The API server calls the webhook at the port that `proxyOf`
+ * returns for the port of the webhook.
+ */
 export async function startWithShortAges(
   { kubeconfig }: Cluster,
   namespace: string,
-  { webhooks }: { readonly webhooks: boolean },
+  {
+    webhooks,
+    proxyOf = async (port) => port,
+  }: { readonly webhooks: boolean; readonly proxyOf?: (port: number) => Promise<number> },
 ): Promise<WaveWithShortAges> {
   const port = await freePort();
   const webhookArgs = [
     "--enable-webhooks",
     `--webhook-bind-address=127.0.0.1:${port}`,
-    `--webhook-url=https://127.0.0.1:${port}`,
+    `--webhook-url=https://127.0.0.1:${webhooks ? await proxyOf(port) : port}`,
     `--webhook-service-name=${namespace}`,
   ];
   const args = [

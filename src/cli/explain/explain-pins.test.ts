@@ -58,7 +58,7 @@ describe("wave explain", () => {
     const { createPods, explain, explainJson, reads, run } = await scene();
     await createPods({}, { reads: reads.live }, { reads: reads.live });
     expect(row(await explain(), "Pinned")).toBe(
-      "Pinned       1 of 3 Pods read pinned copies. 2 Pods are unpinned: no policy or webhook pointed the Pods at the pinned copies. Install the chart with pinConfig.enabled=true, then restart the Pods.",
+      "Pinned       1 of 3 Pods read pinned copies. 2 Pods are unpinned: no policy or webhook pointed the Pods at the pinned copies. With webhooks, Wave replaces the Pods. Otherwise, install the chart with pinConfig.enabled=true, then restart the Pods.",
     );
     expect(await explainJson()).toMatchObject({
       state: "current",

@@ -127,7 +127,7 @@ function cellsOf(each: ListRow, { clusters, namespaces, wide }: TableForm, now: 
     each.state,
     each.pods === null ? "-" : `${each.pods.current}/${each.pods.total}`,
     each.pods === null ? "-" : `${each.pods.ready}/${each.pods.total}`,
-    each.because ?? "-",
+    reasonOf(each),
     each.since === null ? "-" : age(now - Date.parse(each.since)),
     ...(wide
       ? [
@@ -139,6 +139,12 @@ function cellsOf(each: ListRow, { clusters, namespaces, wide }: TableForm, now: 
         ]
       : []),
   ];
+}
+
+/** Returns the cause of the state, and that Pods read live configuration although their template names copies. */
+function reasonOf({ because, pinning }: ListRow): string {
+  const words = [because ?? [], pinning !== null && pinning.unpinned > 0 ? "unpinned" : []].flat();
+  return [...new Set(words)].join(",") || "-";
 }
 
 /** Returns the first 8 digits, which are enough for an approval. */

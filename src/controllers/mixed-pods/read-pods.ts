@@ -2,6 +2,7 @@ import type { Pod } from "#kubernetes";
 import { trackedReferences } from "../../domain/config/tracked-references.ts";
 import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import { type Workload, type WorkloadObject, workloadKey } from "../../domain/model/workload.ts";
+import { isUnpinned } from "../../domain/pinning/pod-pins.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
 import { type ObservedPod, observePod, readConfigOf } from "../../domain/pods/observed-pod.ts";
 import { podOwner } from "../../domain/pods/pod-owner.ts";
@@ -13,7 +14,7 @@ import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
 import { type FreshListOptions, freshList } from "../../kube/reads/fresh-list.ts";
 
-/** What the Pods of a workload run, after its configuration was taken back. */
+/** What the Pods of a workload run, after its configuration was taken back or its Pods were not pinned. */
 export interface PodsRead {
   /** The number of Pods that serve. */
   readonly total: number;
@@ -39,11 +40,13 @@ export interface PodsToRead {
   readonly lookup: Lookup;
   readonly policy: Policy;
   readonly kinds: readonly WorkloadRow[];
+  /** Whether the webhook points new Pods at their copies, so that a new Pod is better than an unpinned Pod. */
+  readonly webhooks: boolean;
 }
 
 /** Lists the Pods of a workload by its selector, in pages, and returns what they run. Rejects with the errors of requests. */
 export async function readPods(
-  { object, workload, spans, lookup, policy, kinds }: PodsToRead,
+  { object, workload, spans, lookup, policy, kinds, webhooks }: PodsToRead,
   options: FreshListOptions,
 ): Promise<PodsRead> {
   const { namespace, recordedHash: hash, rolledAt } = workload;
@@ -64,7 +67,7 @@ export async function readPods(
     if (pod.ending) continue;
     total++;
     if (pod.hash !== hash) otherHash++;
-    const isMixed = configStateOf(pod, history) === "mixed";
+    const isMixed = (webhooks && isUnpinned(object)) || configStateOf(pod, history) === "mixed";
     if (isMixed) mixedCount++;
     else if (!pod.ready) notReady++;
     if (isMixed && mixed.length < maxListed) mixed.push(pod);

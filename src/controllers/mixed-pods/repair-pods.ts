@@ -9,7 +9,7 @@ import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { PodsRead } from "./read-pods.ts";
-import { blockedEvent, evictedEvent, heldEvent, remainingEvent, repairEvent } from "./texts.ts";
+import { blockedEvent, evictedEvent, heldEvent, type MixedTexts, remainingEvent, repairEvent } from "./texts.ts";
 import { evictPod, type MixedPodWrites, rollAgain } from "./writes.ts";
 
 /** What is remembered of the repair of one workload. Times are in monotonic milliseconds. */
@@ -39,6 +39,8 @@ export interface FoundMixedPods {
   readonly progress: RepairProgress | undefined;
   /** The Events of this repair that were reported, so that each is reported once, also if the API server refuses a step again and again. */
   readonly reported: Set<string>;
+  /** The texts of its Events. */
+  readonly texts: MixedTexts;
 }
 
 /** What {@link repairPods} needs. */
@@ -66,7 +68,7 @@ const mostReported = 50;
  * Pods and they still look mixed, because clocks are wrong. Rejects with the errors of requests.
  */
 export async function repairPods(
-  { object, workload, pods, progress: before, reported }: FoundMixedPods,
+  { object, workload, pods, progress: before, reported, texts }: FoundMixedPods,
   options: RepairPodsOptions,
 ): Promise<RepairProgress | "over"> {
   const { clock } = options;
@@ -91,29 +93,29 @@ export async function repairPods(
   if (held !== undefined) {
     const untilMs = held.until === undefined ? waitMs : Math.max(stepMs, held.until - clock.wall());
     // An interval ends soon by itself.
-    if (!holdRows[held.reason].isShort) report(heldEvent(count, held.message));
+    if (!holdRows[held.reason].isShort) report(heldEvent(texts, count, held.message));
     return after(Math.min(waitMs, untilMs), { isHeld: true });
   }
   const { evictions = 0, atStart = mixedCount, hasRolled, mayNotEvict } = before ?? {};
   const wish = rolloutPolicyOf(workload, policyFor(workload, options.policy)).mixed;
   const repair = planRepair({ object, total: Math.max(total, atStart), mixed: atStart, wish, mayEvict: !mayNotEvict });
   if (repair.action === "report") {
-    report(repairEvent(repair, count));
+    report(repairEvent(texts, repair, count));
     return after(waitMs);
   }
   if (hasRolled && workload.progress.state === "progressing") return after(nextMs);
   if (hasRolled || evictions > 2 * atStart) {
-    report(remainingEvent(count));
+    report(remainingEvent(texts, count));
     return "over";
   }
   if (repair.action === "roll") {
-    report(repairEvent(repair, count));
+    report(repairEvent(texts, repair, count));
     if (!(await options.takePermit())) return after(0);
     if ((await rollAgain(workload, options)) === "changed") return after(stepMs);
     options.onReplaced("rolled");
     return after(nextMs, { hasRolled: true });
   }
-  if (evictions === 0) report(repairEvent(repair, count));
+  if (evictions === 0) report(repairEvent(texts, repair, count));
   const isWaiting = total < desiredPods(object) || pods.notReady > 0;
   const [next] = pods.mixed;
   if (isWaiting || next === undefined) return after(nextMs);
@@ -122,14 +124,14 @@ export async function repairPods(
   switch (evicted.type) {
     case "evicted":
       options.onReplaced("evicted");
-      postEvent(workload, evictedEvent(next.name), options);
+      postEvent(workload, evictedEvent(texts, next.name), options);
       return after(nextMs, { evictions: evictions + 1 });
     case "changed":
       return after(stepMs);
     case "forbidden":
       return after(0, { mayNotEvict: true });
     case "blocked":
-      report(blockedEvent(next.name));
+      report(blockedEvent(texts, next.name));
       return after(Math.max(2 * stepMs, Math.min(waitMs, evicted.retryAfterMs)));
   }
 }

@@ -8,7 +8,7 @@ import {
   type WorkloadObject,
 } from "../../domain/model/workload.ts";
 import { readMargins } from "../../domain/pods/pod-state.ts";
-import { endOf, openSpanOf } from "../../domain/pods/span.ts";
+import { endOf, openSpanOf, type Span } from "../../domain/pods/span.ts";
 import {
   annotationFor,
   noteAfterMs,
@@ -36,6 +36,7 @@ import { writeLastNotes } from "./last-notes.ts";
 import { observationOf } from "./observation.ts";
 import { readPods } from "./read-pods.ts";
 import { type RepairPodsOptions, type RepairProgress, repairHold, repairPods } from "./repair-pods.ts";
+import { type MixedTexts, mixedTexts, unpinnedTexts } from "./texts.ts";
 
 /** What the repairs need. */
 export interface RepairsOptions extends Omit<RepairPodsOptions, "caches" | "client" | "takePermit"> {
@@ -43,6 +44,30 @@ export interface RepairsOptions extends Omit<RepairPodsOptions, "caches" | "clie
   readonly caches: Pick<Caches, "lookup" | "workload" | "kinds">;
   readonly tokens: TokenBucket;
   readonly random: () => number;
+  /** Whether Wave's webhook points new Pods at their copies. */
+  readonly webhooks: boolean;
+}
+
+/** A repair of one workload that has begun. */
+interface BegunRepair {
+  /** The spans in which its mixed Pods started; empty if it only replaces unpinned Pods. */
+  readonly spans: readonly Span[];
+  readonly texts: MixedTexts;
+  readonly progress: RepairProgress | undefined;
+  readonly reported: Set<string>;
+  /** Reports whether the repair belongs to the workload as the API server has it. */
+  readonly isOf: (workload: Workload) => boolean;
+  readonly keep: (progress: RepairProgress) => void;
+  /** Ends the repair: all Pods are right, or ("over") still mixed after Wave has replaced Pods. */
+  readonly end: (how: "settled" | "over") => Result;
+}
+
+/** A workload with unpinned Pods. The entry stays after a repair in vain, so that Wave does not replace the same Pods again and again. */
+interface UnpinnedPods {
+  readonly uid: string;
+  readonly pinned: string;
+  readonly reported: Set<string>;
+  readonly progress: RepairProgress | "over" | undefined;
 }
 
 /** Reading ten thousand Pods takes seconds, so that a few workloads are read at once. */
@@ -68,6 +93,8 @@ export class Repairs {
   readonly #progress = new Map<string, RepairProgress>();
   /** The reported Events of the repair of the spans until `lastEnd`. A failed request does not change them. */
   readonly #reported = new Map<string, { readonly lastEnd: number; readonly messages: Set<string> }>();
+  /** The workloads with Pods that read no copy although their template names copies. */
+  readonly #unpinned = new Map<string, UnpinnedPods>();
   /** The workloads that were just rolled: until the next run, the memory and the caches are of the time before. */
   readonly #rolled = new Set<string>();
   readonly #notes = new Map<string, { readonly text: string | undefined; readonly at: number }>();
@@ -90,12 +117,17 @@ export class Repairs {
 
   /** The number of mixed Pods of all workloads, as they were last read. */
   get mixedPods(): number {
-    return this.#progress.values().reduce((sum, { mixed }) => sum + mixed, 0);
+    return this.#allProgress().reduce((sum, { mixed }) => sum + mixed, 0);
   }
 
   /** The number of workloads with mixed Pods. */
   get mixedWorkloads(): number {
-    return this.#progress.values().reduce((count, { mixed }) => count + (mixed > 0 ? 1 : 0), 0);
+    return this.#allProgress().reduce((count, { mixed }) => count + (mixed > 0 ? 1 : 0), 0);
+  }
+
+  #allProgress(): readonly RepairProgress[] {
+    const unpinned = this.#unpinned.values().map(({ progress }) => progress);
+    return [...this.#progress.values(), ...unpinned.filter((each) => each !== undefined && each !== "over")];
   }
 
   /** Receives how a run of the rollout controller ended. */
@@ -115,6 +147,16 @@ export class Repairs {
     if (record !== undefined || isNoted) this.#workers.add(key, { urgency: "low" });
   }
 
+  /** Receives a workload with unpinned Pods. They are replaced when nothing is due and no hold applies. */
+  podsUnpinned(key: string): void {
+    const { uid, pinned } = this.#options.caches.workload(key) ?? {};
+    if (uid === undefined || pinned === undefined) return;
+    const known = this.#unpinned.get(key);
+    if (known?.uid !== uid || known.pinned !== pinned)
+      this.#unpinned.set(key, { uid, pinned, reported: new Set(), progress: undefined });
+    this.#workers.add(key, { urgency: "low" });
+  }
+
   /** Works until the leadership ends, and then notes the open spans. */
   async run(): Promise<void> {
     await this.#workers.run(this.#permits.over);
@@ -125,6 +167,7 @@ export class Repairs {
   forget(key: string): void {
     this.#reset(key);
     this.#notes.delete(key);
+    this.#unpinned.delete(key);
   }
 
   /** Forgets the spans of a workload. The caches may still have the annotation that Wave has just removed. */
@@ -159,18 +202,19 @@ export class Repairs {
     const againMs = isObserved ? undefined : await this.#note(key, workload, record);
     const spans = record === undefined ? [] : recordedSpans(record);
     const open = openSpanOf(spans);
-    if (record === undefined || spans.length === 0) return againMs === undefined ? done : again(againMs);
     if (open !== undefined) {
       const noteInMs = open.from + noteAfterMs - clock.wall();
       return noteInMs > 0 ? again(noteInMs) : againMs === undefined ? done : again(againMs);
     }
-    const lastEnd = Math.max(...spans.map(endOf));
-    const readInMs = lastEnd + readMargins.clocksMs + statusDelayMs - clock.wall();
+    const readInMs = Math.max(...spans.map(endOf)) + readMargins.clocksMs + statusDelayMs - clock.wall();
     if (readInMs > 0) return again(readInMs);
-    const { nextAt = 0, isHeld } = this.#progressOf(key, lastEnd) ?? {};
+    const hasSpans = record !== undefined && spans.length > 0;
+    const repair = hasSpans ? this.#repairOfSpans(key, record, spans) : this.#repairOfUnpinned(key, workload);
+    if (repair === undefined) return againMs === undefined ? done : again(againMs);
+    const { nextAt = 0, isHeld } = repair.progress ?? {};
     const waitMs = nextAt - clock.monotonic();
     const isReleased = isHeld && repairHold(workload, this.#options) === undefined;
-    return waitMs > 0 && !isReleased ? again(waitMs) : this.#repair(key, record, workload);
+    return waitMs > 0 && !isReleased ? again(waitMs) : this.#repair(key, repair, workload);
   }
 
   /** Writes the annotation if it differs. Returns when it must be checked again; undefined if it need not be. */
@@ -188,35 +232,71 @@ export class Repairs {
     return noteAgainMs;
   }
 
-  /** Reads the Pods and replaces the next mixed Pod, or drops the spans if no Pod is mixed any more. */
-  async #repair(key: string, record: SpanRecord, cached: Workload): Promise<Result> {
-    const { client, caches, clock, log, policy, leadership } = this.#options;
+  #repairOfSpans(key: string, record: SpanRecord, spans: readonly Span[]): BegunRepair {
+    const lastEnd = Math.max(...spans.map(endOf));
+    return {
+      spans,
+      texts: mixedTexts,
+      progress: this.#progressOf(key, lastEnd),
+      reported: this.#reportedOf(key, lastEnd),
+      isOf: ({ uid, recordedHash }) => uid === record.uid && recordedHash === record.hash,
+      keep: (progress) => {
+        // Kept also if a run has changed the record meanwhile: otherwise the step would be repeated at once.
+        if (this.#records.get(key)?.uid === record.uid) this.#progress.set(key, { ...progress, lastEnd });
+      },
+      end: () => this.#settled(key, record),
+    };
+  }
+
+  /** Returns undefined if the workload has no unpinned Pods, or if something else is due: new Pods are pinned. */
+  #repairOfUnpinned(key: string, workload: Workload): BegunRepair | undefined {
+    const known = this.#unpinned.get(key);
+    if (known === undefined || known.progress === "over" || repairHold(workload, this.#options) === "outdated")
+      return undefined;
+    return {
+      ...known,
+      spans: [],
+      texts: unpinnedTexts,
+      progress: known.progress,
+      isOf: ({ uid, pinned }) => uid === known.uid && pinned === known.pinned,
+      keep: (progress) => {
+        if (this.#unpinned.has(key)) this.#unpinned.set(key, { ...known, progress });
+      },
+      end: (how) => {
+        if (how === "over") this.#unpinned.set(key, { ...known, progress: how });
+        else this.#unpinned.delete(key);
+        return done;
+      },
+    };
+  }
+
+  /** Reads the Pods and replaces the next mixed Pod, or ends the repair if no Pod is mixed any more. */
+  async #repair(key: string, repair: BegunRepair, cached: Workload): Promise<Result> {
+    const { client, caches, clock, log, policy, leadership, webhooks } = this.#options;
+    const { spans, texts, reported, progress: before } = repair;
     const { row } = cached;
     // The Pods of other kinds are not known, or do not show what they were created from.
-    if (!cached.strategy.podsCarryHash || row.replicaSetLabel === undefined) return this.#settled(key, record);
+    if (!cached.strategy.podsCarryHash || row.replicaSetLabel === undefined) return repair.end("settled");
     const request = { path: workloadPath(cached), signal: leadership.abort };
     const object = await getIfExists<KubeObject & WorkloadObject>(client, request);
     if (object === undefined) return done;
     const workload = toWorkload(row, object, policy);
     // The rollout controller will run for what has changed.
-    if (workload.uid !== record.uid || workload.recordedHash !== record.hash || workload.deleting) return done;
-    const spans = recordedSpans(record);
+    if (!repair.isOf(workload) || workload.deleting) return done;
     const lookup = caches.lookup;
     const ofWorkload = policyFor(workload, policy);
-    const toRead = { object, workload, spans, lookup, policy: ofWorkload, kinds: caches.kinds() };
+    const toRead = { object, workload, spans, lookup, policy: ofWorkload, kinds: caches.kinds(), webhooks };
     const pods = await readPods(toRead, { client, clock, log, signal: leadership.abort });
     if (this.#permits.isOver) return done;
     const lastEnd = Math.max(...spans.map(endOf));
-    const before = this.#progressOf(key, lastEnd);
     if (pods.mixedCount > 0) {
-      const found = { object, workload, pods, progress: before, reported: this.#reportedOf(key, lastEnd) };
+      const found = { object, workload, pods, progress: before, reported, texts };
       const progress = await repairPods(found, {
         ...this.#options,
         takePermit: () => this.#permits.take(key),
       });
-      if (progress === "over") return this.#settled(key, record);
-      // Kept also if a run has changed the record meanwhile: otherwise the step would be repeated at once.
-      if (this.#records.get(key)?.uid === record.uid) this.#progress.set(key, { ...progress, lastEnd });
+      if (progress === "over") return repair.end("over");
+      repair.keep(progress);
       return again(0);
     }
     const readsFiles = workload.references.some(
@@ -224,9 +304,9 @@ export class Repairs {
     );
     const marginMs = readsFiles ? readMargins.filesMs : readMargins.clocksMs;
     const finalInMs = lastEnd + marginMs + statusDelayMs - clock.wall();
-    if (finalInMs <= 0 && pods.unsettled === 0) return this.#settled(key, record);
+    if (finalInMs <= 0 && pods.unsettled === 0) return repair.end("settled");
     const nextAt = clock.monotonic() + Math.max(finalInMs, pods.unsettled > 0 ? unsettledMs : 0);
-    this.#progress.set(key, { ...before, mixed: 0, nextAt, lastEnd });
+    repair.keep({ ...before, mixed: 0, nextAt });
     return again(0);
   }
 

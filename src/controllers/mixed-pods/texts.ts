@@ -10,57 +10,72 @@ export interface MixedCount {
   readonly total: number;
 }
 
-/** The texts of the Events about mixed Pods: state, cause, next step. docs/events.md is made from this table. */
+/** Returns the texts of the Events about Pods in a state: state, cause, next step. docs/events.md is made from these tables. */
+function textsOf(state: string) {
+  return {
+    evicting: (pods: string) => `${pods} ${state}. Wave evicts one Pod at a time.`,
+    rolling: (pods: string) => `${pods} ${state}. Wave starts a rollout.`,
+    held: (pods: string, hold: string) => `${pods} ${state}. Not replaced: ${hold}`,
+    reported: (pods: string) =>
+      `${pods} ${state}. Delete these Pods, or set annotation wave.pusher.com/mixed to evict.`,
+    onDelete: (pods: string) => `${pods} ${state}. The update strategy is OnDelete. Delete these Pods.`,
+    paused: (pods: string) => `${pods} ${state}. The workload is paused. Delete these Pods, or resume the workload.`,
+    blocked: (pod: string) =>
+      `Pod ${pod} ${state}. A PodDisruptionBudget does not allow its eviction. Wave tries again.`,
+    evicted: (pod: string) => `Pod ${pod} evicted: it ${state}.`,
+  } as const;
+}
+
+/** The texts about Pods that started between an edit and its revert. */
 export const mixedTexts = {
-  evicting: (pods: string) => `${pods} may run configuration that was taken back. Wave evicts one Pod at a time.`,
-  rolling: (pods: string) => `${pods} may run configuration that was taken back. Wave starts a rollout.`,
-  held: (pods: string, hold: string) => `${pods} may run configuration that was taken back. Not replaced: ${hold}`,
-  reported: (pods: string) =>
-    `${pods} may run configuration that was taken back. Delete these Pods, or set annotation wave.pusher.com/mixed to evict.`,
-  onDelete: (pods: string) =>
-    `${pods} may run configuration that was taken back. The update strategy is OnDelete. Delete these Pods.`,
-  paused: (pods: string) =>
-    `${pods} may run configuration that was taken back. The workload is paused. Delete these Pods, or resume the workload.`,
+  ...textsOf("may run configuration that was taken back"),
   remaining: (pods: string) =>
     `${pods} may still run configuration that was taken back, after Wave replaced Pods. Compare the clocks of the nodes. Delete these Pods.`,
-  blocked: (pod: string) =>
-    `Pod ${pod} may run configuration that was taken back. A PodDisruptionBudget does not allow its eviction. Wave tries again.`,
-  evicted: (pod: string) => `Pod ${pod} evicted: it may run configuration that was taken back.`,
 } as const;
 
+/** The texts about Pods that read no copy although their template names copies. */
+export const unpinnedTexts: MixedTexts = {
+  ...textsOf("may read live configuration instead of pinned copies"),
+  remaining: (pods: string) =>
+    `${pods} may still read live configuration instead of pinned copies, after Wave replaced Pods. Run wave doctor to check the webhook. Delete these Pods.`,
+};
+
+/** The texts of one repair. */
+export type MixedTexts = typeof mixedTexts;
+
 /** Returns the Event about a repair that starts, or that a person must carry out. */
-export function repairEvent(repair: Repair, count: MixedCount): MixedEvent {
+export function repairEvent(texts: MixedTexts, repair: Repair, count: MixedCount): MixedEvent {
   const pods = podsOf(count);
   switch (repair.action) {
     case "evict":
-      return mixed("Normal", mixedTexts.evicting(pods));
+      return mixed("Normal", texts.evicting(pods));
     case "roll":
-      return mixed("Normal", mixedTexts.rolling(pods));
+      return mixed("Normal", texts.rolling(pods));
     case "report": {
-      const texts = { annotation: mixedTexts.reported, OnDelete: mixedTexts.onDelete, paused: mixedTexts.paused };
-      return mixed("Warning", texts[repair.because](pods));
+      const reports = { annotation: texts.reported, OnDelete: texts.onDelete, paused: texts.paused };
+      return mixed("Warning", reports[repair.because](pods));
     }
   }
 }
 
 /** Returns the Event about a repair that a hold prevents. */
-export function heldEvent(count: MixedCount, hold: string): MixedEvent {
-  return mixed("Warning", mixedTexts.held(podsOf(count), hold));
+export function heldEvent(texts: MixedTexts, count: MixedCount, hold: string): MixedEvent {
+  return mixed("Warning", texts.held(podsOf(count), hold));
 }
 
 /** Returns the Event about Pods that are still mixed after Wave has replaced Pods. */
-export function remainingEvent(count: MixedCount): MixedEvent {
-  return mixed("Warning", mixedTexts.remaining(podsOf(count)));
+export function remainingEvent(texts: MixedTexts, count: MixedCount): MixedEvent {
+  return mixed("Warning", texts.remaining(podsOf(count)));
 }
 
 /** Returns the Event about a Pod that may not be evicted now. */
-export function blockedEvent(pod: string): MixedEvent {
-  return mixed("Warning", mixedTexts.blocked(quoted(pod)));
+export function blockedEvent(texts: MixedTexts, pod: string): MixedEvent {
+  return mixed("Warning", texts.blocked(quoted(pod)));
 }
 
 /** Returns the Event about an eviction. */
-export function evictedEvent(pod: string): MixedEvent {
-  return { type: "Normal", reason: "PodEvicted", message: mixedTexts.evicted(quoted(pod)) };
+export function evictedEvent(texts: MixedTexts, pod: string): MixedEvent {
+  return { type: "Normal", reason: "PodEvicted", message: texts.evicted(quoted(pod)) };
 }
 
 function mixed(type: MixedEvent["type"], message: string): MixedEvent {

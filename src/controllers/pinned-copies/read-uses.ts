@@ -1,7 +1,9 @@
 import type { OwnerReference, Pod } from "#kubernetes";
 import type { WorkloadRow } from "../../domain/model/kind-row.ts";
+import { workloadKey } from "../../domain/model/workload-key.ts";
 import type { CopyUses, StoredCopy } from "../../domain/pinning/collect.ts";
 import type { Pins } from "../../domain/pinning/pins.ts";
+import { isUnpinned } from "../../domain/pinning/pod-pins.ts";
 import { namesInTemplate, pinsOfTemplate, referencedNames } from "../../domain/pinning/used-copies.ts";
 import { observePod, readConfigOf } from "../../domain/pods/observed-pod.ts";
 import { podOwner } from "../../domain/pods/pod-owner.ts";
@@ -28,6 +30,8 @@ export interface UsesRead extends CopyUses {
   /** The workloads to which the old revisions of {@link CopyUses.old} belong, by the names of the copies. */
   readonly oldOf: ReadonlyMap<string, readonly OwnerReference[]>;
   readonly lost: readonly LostCopy[];
+  /** The keys of the workloads with Pods that read no copy although their template names copies. */
+  readonly unpinned: ReadonlySet<string>;
 }
 
 /**
@@ -62,6 +66,7 @@ class FoundUses implements UsesRead {
   readonly old = new Set<string>();
   readonly workloads = new Map<string, OwnerReference[]>();
   readonly oldOf = new Map<string, OwnerReference[]>();
+  readonly unpinned = new Set<string>();
   readonly #lost: Pick<LostCopy, "row" | "workload" | "source" | "copy">[] = [];
   readonly #lostNames = new Set<string>();
   /** The revisions with pins, by the uid of their workload. */
@@ -131,8 +136,10 @@ class FoundUses implements UsesRead {
     const names = referencedNames(valueAtPointer(pod, "/spec"));
     for (const copy of this.#used(names)) this.running.add(copy);
     const lost = names.intersection(this.#lostNames);
-    const owner = lost.size === 0 ? undefined : podOwner(pod.metadata, this.#kinds);
-    if (owner === undefined || !waitsForConfig(observePod(pod, readConfigOf([]), undefined), this.#now)) return;
+    const hasNoCopy = isUnpinned(pod);
+    const owner = lost.size === 0 && !hasNoCopy ? undefined : podOwner(pod.metadata, this.#kinds);
+    if (owner !== undefined && hasNoCopy) this.unpinned.add(workloadKey(owner));
+    if (owner === undefined || lost.size === 0 || !waitsForConfig(observePod(pod, readConfigOf([]), undefined), this.#now)) return;
     for (const copy of lost) this.#stuck.add(`${owner.kind}/${owner.name} ${copy}`);
   }
 

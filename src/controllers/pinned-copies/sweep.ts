@@ -56,6 +56,8 @@ export interface CopySweepsOptions {
   readonly random: () => number;
   /** Receives a workload with a Pod that cannot start without a lost copy, by its key. */
   readonly onStuck?: (key: string, stuck: StuckPins) => void;
+  /** Receives a workload with a Pod that reads no copy although its template names copies, by its key. */
+  readonly onUnpinned?: ((key: string) => void) | undefined;
 }
 
 /** Number and size of the copies of a namespace at its last sweep, by use. */
@@ -141,6 +143,7 @@ export class CopySweeps {
       waitMs: times.waitMs,
     }));
     this.#count(namespace, copies, uses);
+    for (const key of uses.unpinned) this.#options.onUnpinned?.(key);
     if (!(await this.#carryOut(namespace, plan)) || !(await this.#recreate(namespace, uses))) return done;
     this.#reportExcess(namespace, copies, uses, plan);
     const delayMs = Math.min(

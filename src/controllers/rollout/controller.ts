@@ -103,9 +103,10 @@ export function createController(options: ControllerOptions): Controller {
   const pendingPods = createPendingPods({ ...options, random, post });
   const ownership = createOwnership({ ...options, random });
   const replacements = createJobReplacements({ client, caches, policy, clock, log });
-  const onStuck = (key: string, stuck: StuckPins) => rollouts?.copiesLost(key, stuck);
-  const collector = createCopyCollector({ ...options, random, onStuck, post });
   const mixedPods = createMixedPods({ ...options, random, post });
+  const onUnpinned = options.webhooks ? mixedPods?.podsUnpinned : undefined;
+  const onStuck = (key: string, stuck: StuckPins) => rollouts?.copiesLost(key, stuck);
+  const collector = createCopyCollector({ ...options, random, onStuck, onUnpinned, post });
   const heldStates = createHeldStates({ ...options, random });
   const observers = [mixedPods, heldStates].filter((each) => each !== undefined);
   let rollouts: RolloutWorkers | undefined;

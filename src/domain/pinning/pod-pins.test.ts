@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PodSpec } from "#kubernetes";
 import type { Pins } from "./pins.ts";
-import { configMapsOf, type PodPins, podPins } from "./pod-pins.ts";
+import { configMapsOf, isUnpinned, type PodPins, podPins } from "./pod-pins.ts";
 
 const older: Pins = new Map([
   ["page", "page-aaaaaaaaaa"],
@@ -105,5 +105,28 @@ describe("podPins", () => {
   it("does not take a Secret for a ConfigMap of the same name", () => {
     const spec = { containers: [], volumes: [{ name: "v", secret: { secretName: "page-aaaaaaaaaa" } }] };
     expect(configMapsOf(spec)).toEqual(new Set());
+  });
+});
+
+describe("isUnpinned", () => {
+  const annotations = { "wave.pusher.com/pinned": "web=web-0123456789,page=page-0123456789" };
+  const reads = (...names: readonly string[]) => ({
+    containers: names.map((name) => ({ name, envFrom: [{ configMapRef: { name } }] })),
+  });
+
+  it.each([
+    ["reads no copy", annotations, reads("web", "page"), true],
+    ["reads copies, and has a container that another webhook added", annotations, reads("web-0123456789", "page"), false],
+    ["reads nothing that is pinned", annotations, reads("other"), false],
+    ["has no pins", {}, reads("web"), false],
+    ["has malformed pins", { "wave.pusher.com/pinned": "web" }, reads("web"), false],
+    [
+      "reads a ConfigMap that is never pinned",
+      { "wave.pusher.com/pinned": "kube-root-ca.crt=kube-root-ca.crt-0123456789" },
+      reads("kube-root-ca.crt"),
+      false,
+    ],
+  ])("finds whether a Pod that %s was created without the policy and the webhook", (_, annotations, spec, expected) => {
+    expect(isUnpinned({ metadata: { annotations }, spec })).toBe(expected);
   });
 });

@@ -1,6 +1,7 @@
-import type { PodSpec } from "#kubernetes";
+import type { Pod, PodSpec } from "#kubernetes";
 import { podReferences } from "../model/pod-references.ts";
 import type { Pins } from "./pins.ts";
+import { pinsOfPod, pointPod } from "./point-pod.ts";
 
 /**
  * What a Pod reads in place of the pinned ConfigMaps of its workload. "pinned": only copies. "partly pinned": copies and live
@@ -34,6 +35,15 @@ export function pinsRead(names: ReadonlySet<string>, revisions: readonly Pins[])
   const revision = found === -1 ? undefined : found;
   if (!readsCopy) return { state: "unpinned", revision, live };
   return { state: live.length === 0 ? "pinned" : "partly pinned", revision, live };
+}
+
+/**
+ * Reports whether a Pod reads no copy although its annotation names copies: it was created without the policy and while the webhook did not
+ * answer. A Pod that reads some copies was pointed, and another webhook has added a container later.
+ */
+export function isUnpinned(pod: Pod): boolean {
+  const pins = pinsOfPod(pod);
+  return pins !== undefined && pointPod(pod, pins).length > 0 && podPins(pod.spec, [pins]).state === "unpinned";
 }
 
 /** Returns the names of the ConfigMaps that a pod spec references. */

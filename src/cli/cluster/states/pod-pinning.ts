@@ -99,7 +99,7 @@ function namesOf(pods: readonly Pick<PodPins, "live">[]): readonly string[] {
 /** The lines about pins, for people. */
 export const pinningTexts = {
   notPointed: (count: number) =>
-    `${podsAre(count)} unpinned: no policy or webhook pointed ${them(count)} at the pinned copies. Install the chart with pinConfig.enabled=true, then restart the Pods.`,
+    `${podsAre(count)} unpinned: no policy or webhook pointed ${them(count)} at the pinned copies. With webhooks, Wave replaces ${them(count)}. Otherwise, install the chart with pinConfig.enabled=true, then restart the Pods.`,
   notAnnotated: (count: number) =>
     `${podsAre(count)} unpinned, without annotation wave.pusher.com/pinned. Delete such a Pod: the next one is pinned.`,
   partly: (count: number, names: readonly string[]) =>
