@@ -1,4 +1,4 @@
-import { createServer, connect, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 
 /** A TCP proxy in this process that can stop to forward, so that its server does not answer in time. */
 export interface StallingProxy {

@@ -38,7 +38,9 @@ describeOnControlPlane("a pinned Pod that was created while the webhook did not 
       return name;
     };
     const hold = (value: string | null) =>
-      namespace.merge(workloadPath(ns, "Deployment", "web"), { metadata: { annotations: { "wave.pusher.com/hold": value } } });
+      namespace.merge(workloadPath(ns, "Deployment", "web"), {
+        metadata: { annotations: { "wave.pusher.com/hold": value } },
+      });
     try {
       await pointsPods(cluster, ns);
       await namespace.configMap("web", { page: "good" });

@@ -139,7 +139,12 @@ class FoundUses implements UsesRead {
     const hasNoCopy = isUnpinned(pod);
     const owner = lost.size === 0 && !hasNoCopy ? undefined : podOwner(pod.metadata, this.#kinds);
     if (owner !== undefined && hasNoCopy) this.unpinned.add(workloadKey(owner));
-    if (owner === undefined || lost.size === 0 || !waitsForConfig(observePod(pod, readConfigOf([]), undefined), this.#now)) return;
+    if (
+      owner === undefined ||
+      lost.size === 0 ||
+      !waitsForConfig(observePod(pod, readConfigOf([]), undefined), this.#now)
+    )
+      return;
     for (const copy of lost) this.#stuck.add(`${owner.kind}/${owner.name} ${copy}`);
   }
 

@@ -116,7 +116,12 @@ describe("isUnpinned", () => {
 
   it.each([
     ["reads no copy", annotations, reads("web", "page"), true],
-    ["reads copies, and has a container that another webhook added", annotations, reads("web-0123456789", "page"), false],
+    [
+      "reads copies, and has a container that another webhook added",
+      annotations,
+      reads("web-0123456789", "page"),
+      false,
+    ],
     ["reads nothing that is pinned", annotations, reads("other"), false],
     ["has no pins", {}, reads("web"), false],
     ["has malformed pins", { "wave.pusher.com/pinned": "web" }, reads("web"), false],
