@@ -43,9 +43,11 @@ function stateOf(text: string): string {
 export const actionRows: Rows = [
   event("PodsMixed", mixedTexts.evicting, "[mixed Pods](rollouts.md#mixed-pods)"),
   event("PodsMixed", mixedTexts.rolling, "as above"),
-  event("PodsMixed", unpinnedTexts.evicting, "[pinned Pods](pinning.md#if-something-is-missing)"),
-  event("PodsMixed", unpinnedTexts.rolling, "as above"),
-  event("PodEvicted", unpinnedTexts.evicted, "as above"),
+  event(
+    "PodsMixed",
+    unpinnedTexts.evicting,
+    "[unpinned Pods](pinning.md#if-something-is-missing). The other texts for mixed Pods exist with this cause, too",
+  ),
   event("PodEvicted", mixedTexts.evicted, "Wave waits until the new Pod is ready"),
   event("ConfigChanged", eventTexts.rolloutStarted, "Kubernetes creates new Pods. The text names the changed keys"),
   event("ConfigChanged", eventTexts.podsKept, "the text names the setting and the step"),
@@ -197,11 +199,6 @@ export const problemRows: Rows = [
   event("PodsMixed", mixedTexts.paused, ""),
   event("PodsMixed", mixedTexts.blocked, "add replicas, or correct the PodDisruptionBudget"),
   event("PodsMixed", mixedTexts.remaining, ""),
-  event("PodsMixed", unpinnedTexts.held, "end the hold that the text names, or delete these Pods"),
-  event("PodsMixed", unpinnedTexts.reported, ""),
-  event("PodsMixed", unpinnedTexts.onDelete, ""),
-  event("PodsMixed", unpinnedTexts.paused, ""),
-  event("PodsMixed", unpinnedTexts.blocked, "add replicas, or correct the PodDisruptionBudget"),
   event("PodsMixed", unpinnedTexts.remaining, ""),
   event(
     "PinnedCopiesOverLimit",

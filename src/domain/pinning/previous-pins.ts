@@ -1,4 +1,3 @@
-import { isComplete } from "../model/progress.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
@@ -21,7 +20,7 @@ export function pinsBeforeRollout({ previousPins = "", recordedHash }: Workload)
 
 /**
  * Returns the annotation of previous pins for a rollout by Wave; undefined if there is nothing to return to. Only pins whose rollout was
- * complete are good: if the last rollout was not, the rollout before it counts.
+ * complete are good: if the last rollout was not, or its status does not show it yet, the rollout before it counts.
  */
 export function previousPinsAfter(
   workload: Workload,
@@ -29,7 +28,7 @@ export function previousPinsAfter(
   policy: Policy,
 ): string | undefined {
   if (!returnsOnFailure(workload, policy)) return undefined;
-  const good = isComplete(workload) ? workload.pinned : pinsBeforeRollout(workload);
+  const good = workload.progress.state === "complete" ? workload.pinned : pinsBeforeRollout(workload);
   return good === pinned ? undefined : previousPinsOf(hash, good);
 }
 

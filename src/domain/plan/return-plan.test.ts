@@ -201,6 +201,9 @@ describe("previousPinsAfter", () => {
   it("returns the pins of the last complete rollout", () => {
     expect(rollTo(failed(complete))).toBe("h page=page-0000000002");
     expect(rollTo(failed())).toBe("h page=page-0000000001");
+    // The status is that of the rollout before the last one.
+    const unseen = { state: "progressing", step: 1, available: 1, wasComplete: true } as const;
+    expect(rollTo(failed({ progress: unseen }))).toBe("h page=page-0000000001");
   });
 
   /** Returns pins of 250 characters for each ConfigMap. */
