@@ -48,6 +48,7 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
   const cache = (kind: StoredKind, resource: Resource, selector: { fieldSelector?: string } = {}): ConfigCache =>
     new KindCache({
       resource,
+      digestsOf: kind,
       ...selector,
       namespaces,
       transform: (object, held) => {

@@ -145,6 +145,7 @@ async function readList(
       path: resourcePath(resource, { namespace }),
       what: `${resource.plural} in ${namespace}`,
       fieldSelector: kind === "Secret" ? withoutHelmReleases : undefined,
+      digestsOf: kind,
       clock,
       log,
       signal: AbortSignal.any([signal, late.signal]),

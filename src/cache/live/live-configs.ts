@@ -28,7 +28,7 @@ export type ReadBounds = Pick<ApiRequest, "timeoutMs" | "signal">;
 export async function readStoredObject(
   client: Pick<ApiClient, "request">,
   { kind, namespace, name }: StoredName,
-  bounds: ReadBounds = {},
+  bounds: ReadBounds & Pick<ApiRequest, "digestsOf"> = {},
 ): Promise<ConfigObject | undefined> {
   if (!isDnsSubdomain(name)) return undefined;
   const path = resourcePath(configResources[kind], { namespace, name });
@@ -36,7 +36,7 @@ export async function readStoredObject(
 }
 
 /**
- * Reads a ConfigMap or Secret like {@link readStoredObject} and returns its digests. Drops the values.
+ * Reads a ConfigMap or Secret like {@link readStoredObject} and returns its digests. No value becomes a string.
  *
  * @throws what {@link readStoredObject} throws, and an Error that names the object if it is malformed.
  */
@@ -46,7 +46,7 @@ export async function readStoredConfig(
   bounds: ReadBounds,
   compatibility: CompatibilitySettings | undefined,
 ): Promise<Config | undefined> {
-  const object = await readStoredObject(client, name, bounds);
+  const object = await readStoredObject(client, name, { ...bounds, digestsOf: name.kind });
   return object && toConfig(name.kind, object, compatibility);
 }
 

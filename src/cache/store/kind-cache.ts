@@ -3,6 +3,7 @@ import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadRow } from "../../domain/model/workload.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { Resource } from "../../kube/api/resources.ts";
+import type { DigestedKind } from "../../kube/http/value-digests.ts";
 import type { ReflectorEvent } from "../../kube/list-watch/watch-context.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { ReadTemplate } from "./read-template.ts";
@@ -15,6 +16,8 @@ export interface WatchTarget {
   /** Absent: all namespaces. */
   readonly namespace?: string;
   readonly fieldSelector?: string;
+  /** See {@link ListWatchOptions.digestsOf}. */
+  readonly digestsOf?: DigestedKind | undefined;
   /** See {@link ListWatchOptions.shouldRelist}. */
   readonly shouldRelist?: () => boolean;
   /** See {@link ListWatchOptions.mayBeAbsent}. */
@@ -29,7 +32,7 @@ export type Watch = <O extends KubeObject>(
 
 /** Lists the objects of a kind in one namespace once. Rejects if it cannot. */
 export type ListNamespace = <O extends KubeObject>(
-  target: { readonly resource: Resource; readonly namespace: string },
+  target: Pick<WatchTarget, "resource" | "digestsOf"> & { readonly namespace: string },
   signal: AbortSignal,
 ) => AsyncIterable<ReflectorEvent<O>>;
 
@@ -52,6 +55,8 @@ export interface KindCacheOptions<O extends KubeObject, T> extends Omit<StoreOpt
   readonly kind?: string;
   readonly resource: Resource;
   readonly fieldSelector?: string;
+  /** See {@link WatchTarget.digestsOf}. */
+  readonly digestsOf?: DigestedKind;
   /** Undefined: all. Otherwise each namespace has its own reflector, and Wave needs no permission elsewhere. */
   readonly namespaces: readonly string[] | undefined;
   /** See {@link runReflector}. */
@@ -124,8 +129,8 @@ export class KindCache<O extends KubeObject, T> {
   async relist(namespace: string, list: ListNamespace, signal: AbortSignal): Promise<boolean> {
     const store = this.#storeOf(namespace);
     if (store === undefined) return true;
-    const { resource, transform, completer, log } = this.#options;
-    const listed = () => list<O>({ resource, namespace }, signal);
+    const { resource, digestsOf, transform, completer, log } = this.#options;
+    const listed = () => list<O>({ resource, digestsOf, namespace }, signal);
     return applyConcurrentList(namespace, listed, { kind: this.kind, store, transform, completer, log });
   }
 
@@ -144,11 +149,20 @@ export class KindCache<O extends KubeObject, T> {
 
   /** Starts the reflectors and the completer. Each promise resolves when the signal is aborted. */
   run(watch: Watch, signal: AbortSignal, { listed, failed }: ListListener): Promise<void>[] {
-    const { resource, fieldSelector, transform, completer, shouldRelist, mayBeAbsent = false, log } = this.#options;
+    const {
+      resource,
+      fieldSelector,
+      digestsOf,
+      transform,
+      completer,
+      shouldRelist,
+      mayBeAbsent = false,
+      log,
+    } = this.#options;
     const reflectors = Array.from(this.#stores, ([name, store]) => {
       const namespace = name === "" ? {} : { namespace: name };
       const selector = fieldSelector === undefined ? {} : { fieldSelector };
-      const events = watch<O>({ resource, ...namespace, ...selector, shouldRelist, mayBeAbsent }, signal);
+      const events = watch<O>({ resource, ...namespace, ...selector, digestsOf, shouldRelist, mayBeAbsent }, signal);
       return runReflector({
         kind: this.kind,
         events,

@@ -12,8 +12,16 @@ import { type LimitExceeded, limits, maxSharedWithBytes, parsedKeys } from "../r
 import type { ConfigName, StoredKind } from "../references/references.ts";
 import { equalJson } from "../syntax/equal-json.ts";
 
-/** A ConfigMap or Secret as the API server sends it. */
+/** A ConfigMap or Secret as the API server sends it, with values, or with a {@link DigestedValue} in place of each value. */
 export type ConfigObject = ConfigMap | Secret;
+
+/** A value that was digested before its object was parsed. */
+interface DigestedValue {
+  /** One byte per character. */
+  readonly sha256: string;
+  /** The length of the text of the value in UTF-8. */
+  readonly bytes: number;
+}
 
 /**
  * A ConfigMap or Secret with digests in place of its values, as the caches store it. It is flat, because tens of thousands
@@ -98,8 +106,10 @@ export function toConfig(kind: StoredKind, object: ConfigObject, compatibility?:
 /** Returns the size of the keys and values of an object, in bytes. Values of `binaryData` count in base64. */
 export function contentBytes(object: ConfigObject): number {
   const binary = "binaryData" in object ? object.binaryData : undefined;
-  const entries = [object.data, binary].flatMap((map) => Object.entries(map ?? {}));
-  return entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
+  const entries = [object.data, binary].flatMap((map) => Object.entries<string | DigestedValue>(map ?? {}));
+  const length = (value: string | DigestedValue) =>
+    typeof value === "string" ? Buffer.byteLength(value) : value.bytes;
+  return entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + length(value), 0);
 }
 
 function slim(kind: StoredKind, object: ConfigObject, compatibility: CompatibilitySettings | undefined): Config {
@@ -118,14 +128,16 @@ function slim(kind: StoredKind, object: ConfigObject, compatibility: Compatibili
       ? readConfigDirective(annotations, compatibility)
       : "unselected",
   };
+  const encoding = kind === "Secret" ? "base64" : "utf8";
   const count = countKeys(object.data) + countKeys(binary);
   if (count > limits.keysOfObject.max) {
     // Wave does not parse all keys of an object with even more keys.
-    const text = count >= parsedKeys ? (metadata.resourceVersion ?? "") : textOf(object.data) + textOf(binary);
+    const text =
+      count >= parsedKeys ? (metadata.resourceVersion ?? "") : textOf(object.data, encoding) + textOf(binary, "base64");
     const digests = hash("sha256", text, "binary");
     return { ...withoutKeys(about, { limit: "keysOfObject", count }), keys: [wholeKey], binaryFrom: 1, digests };
   }
-  const [keys, digests] = digest(object.data, kind === "Secret" ? "base64" : "utf8", "data", malformed);
+  const [keys, digests] = digest(object.data, encoding, "data", malformed);
   const [binaryKeys, binaryDigests] = digest(
     kind === "ConfigMap" ? binary : undefined,
     "base64",
@@ -196,11 +208,10 @@ export function asWhole(config: Config): Config {
   return { ...config, keys: [wholeKey], binaryFrom: 1, digests, limitExceeded };
 }
 
-/** Returns the sorted keys and values of a map with their lengths. */
-function textOf(map: Record<string, string> | null | undefined): string {
+/** Returns the sorted keys of a map with their lengths, and the digests of their values. */
+function textOf(map: Record<string, string> | null | undefined, encoding: Encoding): string {
   const keys = Object.keys(map ?? {}).sort();
-  const field = (text: unknown) => `${String(text).length} ${text}`;
-  return `${keys.length}\n${keys.map((key) => field(key) + field(map?.[key])).join("")}`;
+  return `${keys.length}\n${keys.map((key) => `${key.length} ${key}${digestOfValue(map?.[key], encoding)}`).join("")}`;
 }
 
 /** Returns the digest of the value of a key; undefined if these fields of the object have no such key. */
@@ -266,7 +277,7 @@ type Malformed = (what: string) => Error;
 /** Returns the sorted keys of a map, and the digests of their values in that order. */
 function digest(
   map: Record<string, string> | null | undefined,
-  encoding: "utf8" | "base64",
+  encoding: Encoding,
   field: string,
   malformed: Malformed,
 ): [readonly string[], string] {
@@ -275,12 +286,22 @@ function digest(
   const keys = Object.keys(map).sort();
   let digests = "";
   for (const key of keys) {
-    const value: unknown = map[key];
-    if (typeof value !== "string") throw malformed(`${field} has a value that is not a string, at key "${key}"`);
-    // One call is faster than a Hash object. "binary" is another name of latin1 in Node.
-    digests += hash("sha256", encoding === "utf8" ? value : Buffer.from(value, encoding), "binary");
+    const next = digestOfValue(map[key], encoding);
+    if (next === undefined) throw malformed(`${field} has a value that is not a string, at key "${key}"`);
+    digests += next;
   }
   return [keys, flatString(digests)];
+}
+
+type Encoding = "utf8" | "base64";
+
+/** Returns the digest of a value; undefined if it is neither a string nor a {@link DigestedValue}. */
+function digestOfValue(value: unknown, encoding: Encoding): string | undefined {
+  // One call is faster than a Hash object. "binary" is another name of latin1 in Node.
+  if (typeof value === "string")
+    return hash("sha256", encoding === "utf8" ? value : Buffer.from(value, encoding), "binary");
+  if (typeof value !== "object" || value === null || !("sha256" in value)) return undefined;
+  return typeof value.sha256 === "string" && value.sha256.length === digestLength ? value.sha256 : undefined;
 }
 
 /** Copies a string into one piece: V8 stores the result of `+=` as a tree that retains every part. */

@@ -2,6 +2,9 @@ import { isIP } from "node:net";
 import { checkServerIdentity, getCACertificates, type PeerCertificate } from "node:tls";
 import type { TlsConfig } from "./cluster-access.ts";
 
+/** SSL_OP_CLEANSE_PLAINTEXT, which Node.js does not name: OpenSSL overwrites what it has decrypted after it was read. */
+const cleansePlaintext = 2;
+
 /** Returns TLS options for `tls.connect` and for an HTTPS agent, with the rules of Go and so of kubectl. */
 export function tlsOptions(server: URL, tls: TlsConfig) {
   const host = server.hostname.replace(/^\[|\]$/g, "");
@@ -11,6 +14,7 @@ export function tlsOptions(server: URL, tls: TlsConfig) {
     host,
     port: Number(server.port || 443),
     rejectUnauthorized: !tls.insecure,
+    secureOptions: cleansePlaintext,
     // Trusts any certificate of `ca`, also that of an intermediate authority or of the server itself.
     allowPartialTrustChain: true,
     // TLS sends names only, but checks the certificate also for an address.

@@ -1,3 +1,5 @@
+import type { DigestedKind } from "./value-digests.ts";
+
 /** One request to the API server. The client adds the credentials, and the base path of the server. */
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -10,6 +12,8 @@ export interface ApiRequest {
   readonly accept?: string;
   /** Default "application/json"; for PATCH "application/json-patch+json" if the body is an array, otherwise merge-patch. */
   readonly contentType?: string;
+  /** The kind of the objects in the response, which then has digests in place of their values: see `digestValues`. Default: values. */
+  readonly digestsOf?: DigestedKind | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
    * Called immediately before the request is sent. That may be long after `request` was called, if credentials or a connection

@@ -183,9 +183,9 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     guarded(request, false, async ({ response }, info, guard) => {
       const body = await readBody(response, limit);
       guard.release();
-      // A discarded response was read up to here, and is read completely later.
+      // A response that is too long is requested again later.
       if (body === undefined || body.length > shortResponseBytes) garbage.beforeReading(body?.length ?? limit);
-      if (body !== undefined) return { parsed: parseResponse(body, info, response) };
+      if (body !== undefined) return { parsed: parseResponse(body, info, response, request.digestsOf) };
       if (limit === maxObjectBytes) throw new Error(`the response exceeds ${limit / 2 ** 20} MiB`);
       return undefined;
     });

@@ -2,6 +2,7 @@ import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
 import { connect, constants } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../lib/clock.ts";
+import { overwriteStack } from "../../lib/overwrite-stack.ts";
 import {
   type Exchange,
   type Transport,
@@ -153,6 +154,7 @@ function keepPinging(session: ClientHttp2Session, clock: Clock, { intervalMs, ti
   };
   const beat = () => {
     if (session.destroyed || session.closed) return;
+    overwriteStack();
     let answer = false;
     const giveUp = () => {
       if (!answer) session.destroy(new Error(`the API server has not responded to a ping for ${timeoutMs / 1000} s`));

@@ -44,8 +44,8 @@ export function objectBounds(json: Buffer, begin: number, members: number): Obje
   return undefined;
 }
 
-/** Returns the position of the closing quotation mark of a string whose first character is at `begin`. */
-function endOfString(json: Buffer, begin: number): number {
+/** Returns the position of the closing quotation mark of a string whose first character is at `begin`; -1 if there is none. */
+export function endOfString(json: Buffer, begin: number): number {
   let from = begin;
   for (;;) {
     const end = json.indexOf(quote, from);

@@ -9,12 +9,12 @@ const beforeItems = /[{,]\s*"items"\s*:\s*$/;
 
 /**
  * Splits the JSON of a list into its items and yields each item when it is complete, so that only one item is in memory.
- * An item is valid until the next one is requested. Returns the rest: the same JSON without items.
+ * An item is valid until the next one is requested: then it is overwritten. Returns the rest: the same JSON without items.
  * @throws RangeError if an item or the rest exceeds {@link maxObjectBytes}.
  */
 export async function* listItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, Buffer> {
   const rest = new ChunkBuffer();
-  const item = new ChunkBuffer();
+  using item = new ChunkBuffer();
   let into = rest;
   let depth = 0;
   let inString = false;
@@ -53,6 +53,7 @@ export async function* listItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<
       if (last) into = rest;
       from = last ? at : at + 1;
       if (!isBlank(whole)) yield whole;
+      item.clear();
     }
     into.append(chunk.subarray(from));
   }

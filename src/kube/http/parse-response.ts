@@ -1,9 +1,9 @@
 import type { KubeList } from "../api/api-types.ts";
 import { ApiError, foreignResponseText } from "../api/errors.ts";
-import { withoutBulkyFields } from "./large-json.ts";
 import type { RequestInfo } from "./request-info.ts";
 import { mediaTypeOf } from "./response-body.ts";
 import type { TransportResponse } from "./transport.ts";
+import { type DigestedKind, parseJson } from "./value-digests.ts";
 
 type ResponseHead = Pick<TransportResponse, "status" | "headers">;
 
@@ -19,22 +19,15 @@ export function isJson(response: ResponseHead): boolean {
 }
 
 /**
- * Returns the parsed body of a response with status 2xx. An object has metadata with a name, and a list has items.
+ * Returns the parsed body of a response with status 2xx, and overwrites the bytes. An object has metadata with a name, and a list has items.
  * @throws ApiError for any other body. The error has no part of the body, which may be a Secret.
  */
-export function parseResponse(body: Buffer, info: RequestInfo, response: ResponseHead) {
-  const parsed = parse(body);
+export function parseResponse(body: Buffer, info: RequestInfo, response: ResponseHead, digestsOf?: DigestedKind) {
+  const parsed = parseJson(body, digestsOf);
+  body.fill(0);
   const mistake = mistakeOf(parsed, info);
   if (mistake !== undefined) throw foreignResponse(info.text, response, mistake);
   return parsed;
-}
-
-function parse(body: Buffer) {
-  try {
-    return JSON.parse(withoutBulkyFields(body).toString());
-  } catch {
-    return undefined; // the message of the parser would contain the input
-  }
 }
 
 function mistakeOf(parsed: unknown, { verb, target }: RequestInfo): string | undefined {

@@ -1,9 +1,13 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Status } from "../api/api-types.ts";
 import { ApiError, foreignResponseText } from "../api/errors.ts";
+import { maxObjectBytes } from "./chunk-buffer.ts";
 import type { TransportResponse } from "./transport.ts";
 
-/** Returns the whole body; undefined if it exceeds `limit` bytes, which also ends the request. Rejects if it is truncated. */
+/**
+ * Returns the whole body, in memory that the caller may overwrite; undefined if it exceeds `limit` bytes. The rest
+ * is then read and overwritten, up to {@link maxObjectBytes}. Rejects if the body is truncated.
+ */
 export function readBody({ body, isComplete }: TransportResponse, limit: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -15,25 +19,41 @@ export function readBody({ body, isComplete }: TransportResponse, limit: number)
         chunks.push(chunk);
         return;
       }
+      // A canceled request would leave what has arrived in the memory of Node.js.
+      chunk.fill(0);
+      overwrite(chunks);
       resolve(undefined);
-      body.destroy();
+      if (length > maxObjectBytes) body.destroy();
     });
     body.on("end", () => {
       ended = true;
       if (!isComplete()) reject(truncatedError());
-      else resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+      else if (length <= limit) resolve(Buffer.concat(chunks));
+      overwrite(chunks);
     });
     body.on("error", reject);
     body.on("close", () => {
+      overwrite(chunks);
       if (!ended) reject(truncatedError());
     });
   });
 }
 
-/** Yields the chunks of a body. Throws if the body is truncated. */
+/** Overwrites and removes chunks, because they may be a Secret. */
+function overwrite(chunks: Buffer[]): void {
+  for (const chunk of chunks.splice(0)) chunk.fill(0);
+}
+
+/** Yields the chunks of a body, each until the next one is requested: then it is overwritten. Throws if the body is truncated. */
 export async function* chunksOf({ body, isComplete }: TransportResponse): AsyncGenerator<Buffer> {
   try {
-    yield* body as AsyncIterable<Buffer>;
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      try {
+        yield chunk;
+      } finally {
+        chunk.fill(0);
+      }
+    }
   } catch (error) {
     // An HTTP/2 stream with a fast response is closed before the first read. Node.js reports that as a premature end to a
     // reader that starts then, even if the reader gets everything.

@@ -2,9 +2,9 @@ import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { isExpired } from "../api/api-failure.ts";
 import type { KubeList, KubeObject } from "../api/api-types.ts";
 import { ApiError, foreignResponseText } from "../api/errors.ts";
-import { withoutBulkyFields } from "../http/large-json.ts";
 import { listItems } from "../http/list-items.ts";
 import { isList, notList } from "../http/parse-response.ts";
+import { parseJson } from "../http/value-digests.ts";
 import { withIdleTimeout } from "./idle-timeout.ts";
 import type { ReflectorEvent, WatchContext } from "./watch-context.ts";
 
@@ -16,7 +16,10 @@ const silenceLimitMs = 30_000;
 
 /** Options of {@link pagedList}. */
 export interface PagedListContext
-  extends Pick<WatchContext, "client" | "path" | "what" | "fieldSelector" | "clock" | "log" | "heard" | "signal"> {
+  extends Pick<
+    WatchContext,
+    "client" | "path" | "what" | "fieldSelector" | "digestsOf" | "clock" | "log" | "heard" | "signal"
+  > {
   readonly labelSelector?: string | undefined;
   /** Media type of the list, such as `metadataOnlyList`. */
   readonly accept?: string | undefined;
@@ -59,7 +62,7 @@ interface PageEnd {
 }
 
 async function* onePage<T extends KubeObject>(
-  { client, path, fieldSelector, labelSelector, accept, signal, log, what, clock, heard }: PagedListContext,
+  { client, path, fieldSelector, labelSelector, accept, digestsOf, signal, log, what, clock, heard }: PagedListContext,
   limit: number,
   next: string | undefined,
 ): AsyncGenerator<ReflectorEvent<T>, PageEnd> {
@@ -78,7 +81,7 @@ async function* onePage<T extends KubeObject>(
   for (;;) {
     const { done, value } = await items.next();
     if (done) return { metadata: parseEnd(value, what).metadata, bytes };
-    const object = parse<T>(withoutBulkyFields(value));
+    const object: T | null | undefined = parseJson(value, digestsOf);
     if (object?.metadata) yield { type: "initApply", object };
     else log.warn(logMessages.listItemSkipped, { list: what });
   }
@@ -86,17 +89,8 @@ async function* onePage<T extends KubeObject>(
 
 /** Returns the rest of a list, after its items. Throws for a body that is no list. */
 function parseEnd(rest: Buffer, what: string): KubeList<never> {
-  const parsed = parse<unknown>(rest);
+  const parsed = parseJson(rest, undefined);
   if (isList(parsed)) return parsed;
   const serverMessage = foreignResponseText("application/json", notList);
   throw new ApiError({ request: `list ${what}`, status: 200, reason: "", serverMessage });
-}
-
-/** Returns undefined for bytes that are not JSON: the message of the parser would contain them, and they may be a Secret. */
-function parse<T>(bytes: Buffer): T | undefined {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return undefined;
-  }
 }

@@ -4,6 +4,7 @@ import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { KubeObject } from "../api/api-types.ts";
 import type { Resource } from "../api/resources.ts";
 import type { ApiClient } from "../http/client.ts";
+import type { DigestedKind } from "../http/value-digests.ts";
 
 /**
  * An event of a list-watch. Between `init` and `initDone` there is one `initApply` for each object that exists: all other known
@@ -25,6 +26,8 @@ export interface ListWatchOptions {
   /** Undefined: all namespaces. */
   readonly namespace?: string | undefined;
   readonly fieldSelector?: string | undefined;
+  /** See {@link ApiRequest.digestsOf}. */
+  readonly digestsOf?: DigestedKind | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;

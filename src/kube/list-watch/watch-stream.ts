@@ -3,8 +3,8 @@ import type { KubeObject, WatchEvent } from "../api/api-types.ts";
 import type { ApiRequest } from "../http/api-request.ts";
 import type { ByteStream } from "../http/byte-stream.ts";
 import type { ApiClient } from "../http/client.ts";
-import { withoutBulkyFields } from "../http/large-json.ts";
 import { lines } from "../http/lines.ts";
+import { type DigestedKind, parseJson } from "../http/value-digests.ts";
 import { withIdleTimeout } from "./idle-timeout.ts";
 import type { WatchContext } from "./watch-context.ts";
 
@@ -18,7 +18,7 @@ const silenceLimitMs = 150_000;
 export async function* watchStream<T extends KubeObject>(
   client: ApiClient,
   request: ApiRequest,
-  { clock, log, what, heard }: Pick<WatchContext, "clock" | "log" | "what" | "heard">,
+  { clock, log, what, heard, digestsOf }: Pick<WatchContext, "clock" | "log" | "what" | "heard" | "digestsOf">,
 ): AsyncGenerator<WatchEvent<T>> {
   const silent = new AbortController();
   const signal = request.signal ? AbortSignal.any([request.signal, silent.signal]) : silent.signal;
@@ -26,20 +26,19 @@ export async function* watchStream<T extends KubeObject>(
   heard?.();
   const chunks = withIdleTimeout(stream, { clock, limitMs: silenceLimitMs, silent, what: `watch ${what}`, heard });
   for await (const line of lines(chunks)) {
-    const event = parseEvent<T>(line);
+    const event = parseEvent<T>(line, digestsOf);
     if (event !== undefined) yield event;
     else log.warn(logMessages.watchLineSkipped, { watch: what, bytes: line.length, ...nameIn(line) });
   }
 }
 
-function parseEvent<T extends KubeObject>(line: Buffer): WatchEvent<T> | undefined {
-  try {
-    const event: WatchEvent<T> | null = JSON.parse(withoutBulkyFields(line).toString());
-    if (event === null || !isMapping(event.object)) return undefined;
-    return event.type === "ERROR" || isMapping(event.object.metadata) ? event : undefined;
-  } catch {
-    return undefined; // the message of the parser would contain the input
-  }
+function parseEvent<T extends KubeObject>(
+  line: Buffer,
+  digestsOf: DigestedKind | undefined,
+): WatchEvent<T> | undefined {
+  const event: WatchEvent<T> | null | undefined = parseJson(line, digestsOf);
+  if (event === undefined || event === null || !isMapping(event.object)) return undefined;
+  return event.type === "ERROR" || isMapping(event.object.metadata) ? event : undefined;
 }
 
 function isMapping(value: unknown): boolean {

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 
 /**
- * Reads a body into `into`, whose length is the content length, and returns it.
+ * Reads a body into `into`, whose length is the content length, and returns it. Overwrites the chunks that it has read.
  * @throws Error if the client disconnects, or sends more or less.
  */
 export function readReviewBody(request: Readable, into: Buffer): Promise<Buffer> {
@@ -10,6 +10,7 @@ export function readReviewBody(request: Readable, into: Buffer): Promise<Buffer>
   return new Promise((resolve, reject) => {
     const append = (chunk: Buffer) => {
       chunk.copy(into, size);
+      chunk.fill(0);
       size += chunk.length;
     };
     request.on("data", append).once("error", reject);

@@ -9,7 +9,7 @@ const bodyOf = (request: object) =>
 
 function readingWith(reader: ReviewReader) {
   return <T>(body: Buffer, review: (object: unknown) => T): Promise<T> =>
-    reader.read(Readable.from([body], { objectMode: false }), body.length, signal, async ({ object }) =>
+    reader.read(Readable.from([Buffer.from(body)], { objectMode: false }), body.length, signal, async ({ object }) =>
       review(object),
     );
 }

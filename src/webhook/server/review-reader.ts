@@ -32,7 +32,10 @@ export class ReviewReader {
   ): Promise<T> {
     const lane = this.#laneOf(length, 0);
     using place = await lane.acquire(signal);
-    const bytes = withoutBulkyFields(await readReviewBody(request, place.memory(length)));
+    const memory = place.memory(length);
+    using parsing = new DisposableStack();
+    parsing.defer(() => memory.fill(0));
+    const bytes = withoutBulkyFields(await readReviewBody(request, memory));
     const values = countValues(bytes, maxJsonValues);
     if (values > maxJsonValues) throw new ReviewError(`the body has more than ${maxJsonValues} JSON values`);
     // Only a later lane is entered here, so two reviews never wait for each other.
