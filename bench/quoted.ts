@@ -24,6 +24,38 @@ const quotes: readonly Quote[] = [
   },
   {
     page: "docs/production.md",
+    sentence: "# MiB of memory for a leader with webhooks in an empty cluster",
+    figures: () => row("image", "leader, with webhooks").slice(1, 2),
+  },
+  {
+    page: "docs/production.md",
+    sentence: "with 500 edits per second, the peak is # MiB",
+    figures: () => [Number(row("load", "50000", "5000")[7]).toFixed(0)],
+  },
+  {
+    page: "docs/production.md",
+    sentence: "500 edits per second cost # % of one core with 1,000 workloads, and # % with 5,000",
+    figures: () =>
+      [
+        ["10000", "1000"],
+        ["50000", "5000"],
+      ].map(
+        (size) =>
+          row("load", ...size)
+            .at(-1)
+            ?.replace(" %", "") ?? "",
+      ),
+  },
+  {
+    page: "docs/production.md",
+    sentence: "a review takes # ms (p50). A `create` takes # ms instead of # ms (p50)",
+    figures: () =>
+      ["at rest, 1 workload", "create, admitted by Wave", "create, the workload opted out"].map(
+        (name) => row("admission", name, "1")[2] ?? "",
+      ),
+  },
+  {
+    page: "docs/production.md",
     sentence: "handover: at most 2 s | # and # s",
     figures: () => row("high-availability", "SIGTERM").slice(2, 4).map(seconds),
   },
@@ -35,7 +67,7 @@ const quotes: readonly Quote[] = [
   {
     page: "docs/production.md",
     sentence:
-      "the patch of a workload follows # ms (p50) after the API server has stored an edit. 500 Deployments take # s",
+      "the patch of a workload follows # ms (p50) after the API server has stored an edit. An edit for 500 Deployments takes # s",
     figures: () => [row("latency", "300")[1] ?? "", seconds(row("fan-out", "500")[1])],
   },
   {
@@ -45,14 +77,32 @@ const quotes: readonly Quote[] = [
   },
   {
     page: "docs/comparison.md",
-    sentence:
-      "one edit (p50), an edit for 500 Deployments, memory; without pacing | # ms, # s, # MiB | # ms, # s, # MiB | not measured | # ms, # s, # MiB",
-    figures: () =>
-      ["Wave", "Wave in Go", "Reloader"].flatMap((name) => {
-        const [, oneEdit = "", fanOut, resident = ""] = row("reloader", name);
-        return [oneEdit, seconds(fanOut), resident];
-      }),
+    sentence: "at least 400 s: 100 at once, then 1 per second | not measured | # s",
+    figures: () => [seconds(row("reloader", "Reloader")[2])],
   },
+  {
+    page: "docs/comparison.md",
+    sentence: "image, gzipped | # MiB",
+    figures: () => row("image", "image for amd64").slice(3),
+  },
+  ...["Wave", "Wave in Go"].map((name) => ({
+    page: "docs/comparison.md",
+    sentence: `| ${name} | # ms | # s | # s | # MiB |`,
+    figures: () => {
+      const [, , oneEdit = "", fanOut, start = "", , resident = ""] = row("peers", name, "800");
+      return [oneEdit, seconds(fanOut), start, resident];
+    },
+  })),
+  ...[
+    ["one edit", "one edit, p50"],
+    ["an edit for 500 Deployments", "an edit for 500 Deployments"],
+    ["CPU time of the first writes", "CPU time of 800 first writes"],
+    ["anonymous memory", "anonymous memory at the end"],
+  ].map(([said, measured = ""]) => ({
+    page: "docs/comparison.md",
+    sentence: `${said} # to #`,
+    figures: () => row("pairs", measured).slice(1),
+  })),
 ];
 
 const seconds = (milliseconds: string | undefined) => (Number(milliseconds) / 1000).toFixed(1);
@@ -86,7 +136,7 @@ export function quotingPages(): ReadonlyMap<string, string> {
   for (const { page, sentence, figures } of quotes) {
     const text = pages.get(page) ?? readFileSync(join(folder, page), "utf8");
     const parts = sentence.split("#").map((part) => RegExp.escape(part).replaceAll("\\x20", "\\s+"));
-    const pattern = new RegExp(parts.map((part) => `(${part})`).join("[\\d.,]+"));
+    const pattern = new RegExp(parts.map((part) => `(${part})`).join(String.raw`\d+(?:,\d{3})*(?:\.\d+)?`));
     if (!pattern.test(text)) throw new Error(`${page} does not say: ${sentence}`);
     const values = figures();
     pages.set(

@@ -56,7 +56,7 @@ export const podValues = section(
     "resources",
     { requests: { cpu: "10m", memory: "64Mi" }, limits: { memory: "128Mi" } },
     object,
-    "Resources of each replica. With 50,000 Secrets and 2,000 workloads, Wave needs 80 MiB of memory at rest and 100 MiB at its peak (measured in bench/README.md). Raise the limit for many more objects; otherwise Kubernetes kills Wave when it starts.",
+    "Resources of each replica. The defaults are enough for 50,000 Secrets and 2,000 workloads (docs/production.md). Raise the limit for many more objects; otherwise Kubernetes kills Wave when it starts.",
   ],
   ["nodeSelector", {}, texts, "Labels of the nodes on which Pods may run."],
   ["tolerations", [], objects, "Taints that Pods tolerate."],
