@@ -59,7 +59,7 @@ const flagsIntroduction = `
 # Flags of wave run
 Each flag has an environment variable, for example ${exampleVariable}. A flag overrides its variable. In the chart, a flag has a
 [value](../deploy/chart/README.md) with the same name, \`updateRate\` for \`--update-rate\`, unless the table has another name. Durations have the form of Go: \`300ms\`, \`1.5s\`, \`5m\`, \`1h30m\`. Write the value of an on/off flag after
-an equals sign: \`--scheduling-hold=false\`. For the flags of other commands, run \`wave help COMMAND\`.
+an equals sign: \`--scheduling-hold=false\`. For all flags of another command, run \`wave COMMAND --help-all\`.
 `;
 
 /**

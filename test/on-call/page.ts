@@ -11,11 +11,11 @@ export interface Walk {
   readonly exchanges: readonly Exchange[];
 }
 
-/** Returns the walks of a page, in order: one for each heading of the second level. */
+/** Returns the walks of a page, in order: one for each heading of the second level with an alert. */
 export function walksOf(page: string): readonly Walk[] {
   const lines = readFileSync(join(root, page), "utf8").split("\n");
   const starts = [...lines.keys()].filter((index) => lines[index]?.startsWith("## "));
-  return starts.map((start, order) => {
+  const sections = starts.map((start, order) => {
     const end = starts[order + 1] ?? lines.length;
     const blocks = fencesOf(page).filter(({ at }) => {
       const line = Number(at.match(/\d+$/)?.[0]);
@@ -28,4 +28,15 @@ export function walksOf(page: string): readonly Walk[] {
         .match(/^\*\*Alert\*\* \[(\w+)\]/m)?.[1] ?? "";
     return { title: lines[start]?.slice(3) ?? "", alert, blocks, exchanges: blocks.flatMap(exchangesOf) };
   });
+  return sections.filter(({ alert }) => alert !== "");
+}
+
+/** Returns the commands in the table of symptoms of a page, in order. */
+export function commandsBySymptom(page: string): readonly string[] {
+  const rows = readFileSync(join(root, page), "utf8")
+    .split("\n")
+    .filter((line) => line.startsWith("| "));
+  return rows.flatMap((row) =>
+    Array.from(row.replaceAll("\\|", "|").matchAll(/`((?:wave|kubectl|helm) [^`]+)`/g), ([, command = ""]) => command),
+  );
 }

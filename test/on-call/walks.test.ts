@@ -11,7 +11,7 @@ import { chart } from "../deploy/rendered.ts";
 import { Scene } from "../docs/scene.ts";
 import { waitedMs } from "../support/processor-time.ts";
 import { type Night, nights, type Place } from "./nights.ts";
-import { type Walk, walksOf } from "./page.ts";
+import { commandsBySymptom, type Walk, walksOf } from "./page.ts";
 
 const page = "docs/on-call.md";
 const walks = walksOf(page);
@@ -79,6 +79,15 @@ describeOnOwnControlPlane("a person on call, with the commands of the page,", (c
         title,
       ).toContain(name);
     }
+  });
+
+  it("can type each command of the table of symptoms", async () => {
+    const commands = commandsBySymptom(page);
+    expect(commands.length).toBeGreaterThan(12);
+    // The doctor of a healthy cluster is a part of every walk.
+    for (const command of commands.filter((each) => each !== "wave doctor")) await scene.run(command, page);
+    await leadToReplica(cluster, release, place.replica);
+    await passQuietly();
   });
 
   it.for(walks)("ends the fault in a minute: $title", async (walk: Walk) => {
