@@ -10,7 +10,7 @@ import type { Findings, Writable } from "../record/workload-record.ts";
  * if the caches once matched the recorded hash, and each later change is newer than the last change of the workload. Any
  * other recorded hash may be of configuration that the caches have not received yet. A hash that another client wrote may be an old one, such
  * as after an undo, and an old cache matches it. Then everything that the workload reads must be newer than its last change:
- * contributing/adr/0009-newer-than-known.md.
+ * contributing/adr/0009-stale-caches.md.
  */
 export function areCachesFresh(
   findings: Pick<Findings, "caughtUpWith">,
