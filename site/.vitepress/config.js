@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { repository } from "../../src/lib/project-address.ts";
 import { breaksOfNames } from "./breaks.js";
+import { commandsOfConsole } from "./commands.js";
 import { repositoryLinks } from "./repository-links.js";
 import { searchOptions } from "./search.js";
 import { sections } from "./sections.js";
@@ -12,6 +14,36 @@ const root = dirname(site);
 function titleOf(path) {
   return readFileSync(join(root, path), "utf8").match(/^# (.*)$/m)?.[1] ?? path;
 }
+
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+/** The first screen of the site, above docs/index.md. */
+const landing = {
+  layout: "home",
+  hero: {
+    name: "Wave",
+    text: "Pods that follow their configuration",
+    tagline: "Wave restarts Pods when a ConfigMap or Secret that they read has changed, and ignores keys that no Pod reads.",
+    image: { src: "/wave.svg", alt: "Wave" },
+    actions: [
+      { text: "Quick start", link: "/docs/quick-start", theme: "brand" },
+      { text: "On call: stop every rollout", link: "/docs/on-call", theme: "alt" },
+    ],
+  },
+  features: [
+    { title: "Only what must restart", details: "A rollout needs a changed key that a Pod reads.", link: "/docs/concepts" },
+    {
+      title: "A bad edit stops early",
+      details: "One workload rolls first. If it fails, Wave halts the others.",
+      link: "/docs/pacing",
+    },
+    {
+      title: "No values of Secrets",
+      details: "Of Secrets, Wave stores only digests.",
+      link: "/docs/security",
+    },
+  ],
+};
 
 const decisions = readdirSync(join(root, "contributing/adr")).map((name) => `contributing/adr/${name}`);
 
@@ -27,6 +59,7 @@ function address(path) {
 
 const sidebar = sections.map(({ reader, pages }) => ({
   text: reader,
+  collapsed: true,
   items: pages.filter(([path]) => existsSync(join(root, path))).map(([path, text]) => ({ text, link: address(path) })),
 }));
 
@@ -61,11 +94,14 @@ export default {
   cleanUrls: true,
   rewrites: { "docs/index.md": "index.md" },
   // Wide tables use the space of the page outline.
-  transformPageData: ({ relativePath, frontmatter }) =>
-    wide.includes(relativePath) ? { frontmatter: { ...frontmatter, aside: false } } : undefined,
+  transformPageData: ({ relativePath, frontmatter }) => {
+    if (relativePath === "index.md") return { frontmatter: { ...frontmatter, ...landing } };
+    return wide.includes(relativePath) ? { frontmatter: { ...frontmatter, aside: false } } : undefined;
+  },
   // Fonts and scripts come from this host, so the site works without a network.
   head: [["link", { rel: "icon", href: "/wave.svg", type: "image/svg+xml" }]],
   markdown: {
+    codeTransformers: [commandsOfConsole],
     // The same anchors as GitHub's, so that links to headings work in both.
     anchor: {
       slugify: (title) =>
@@ -89,7 +125,12 @@ export default {
       { text: "Opt in", link: "/docs/opt-in" },
       { text: "On call", link: "/docs/on-call" },
       { text: "Change the code", link: "/contributing/architecture" },
+      { text: version, link: "/CHANGELOG" },
     ],
+    editLink:
+      repository === undefined
+        ? undefined
+        : { pattern: ({ filePath }) => `${repository}/edit/main/${filePath}`, text: "Edit this page" },
     sidebar: [
       ...sidebar,
       {

@@ -33,7 +33,7 @@ export const sections = [
   {
     reader: "On call",
     pages: [
-      ["docs/on-call.md", "Runbooks, kill switch"],
+      ["docs/on-call.md", "Stop every rollout, symptoms"],
       ["docs/alerts.md", "Alerts"],
       ["docs/troubleshooting.md", "Troubleshooting"],
     ],

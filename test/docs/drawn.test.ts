@@ -11,13 +11,14 @@ import { outcomes } from "../../src/notify/notification/outcomes.ts";
 import { root } from "./fences.ts";
 import { isSaid } from "./reported.ts";
 
+const pictures = globSync("docs/pictures/*.svg", { cwd: root })
+  .sort()
+  .map((path) => ({ name: basename(path, ".svg"), source: readFileSync(join(root, path), "utf8") }));
 /**
  * The pictures that a person has drawn. The others are recordings of terminals, which recordings.test.ts compares with a run, and pictures of
  * the dashboard, which dashboard.test.ts compares with the chart.
  */
-const drawn = globSync("docs/pictures/*.svg", { cwd: root })
-  .sort()
-  .map((path) => ({ name: basename(path, ".svg"), source: readFileSync(join(root, path), "utf8") }))
+const drawn = pictures
   .filter(({ source }) => !/class="(screen|panel)"/.test(source))
   .map(({ name, source }) => ({ name, text: textOf(source) }));
 
@@ -34,6 +35,11 @@ const picture = (name: string) => drawn.find((each) => each.name === name)?.text
 /** Names of Kubernetes, and of objects in the examples. */
 const ofOthers = ["ConfigMap", "ConfigMaps", "ReplicaSet", "StatefulSet", "DaemonSet", "OnDelete"];
 const examples = ["web-page", "on-call"];
+
+it.for(pictures)("the picture $name keeps its colours and spaces in librsvg, which knows no variables of CSS", ({ source }) => {
+  expect(source).not.toContain("var(");
+  if (source.includes('class="screen"')) expect(source).toMatch(/^<svg [^>]*xml:space="preserve"/);
+});
 
 describe.for(drawn)("the drawn picture $name", ({ text }) => {
   it("names flags and commands that exist", () => {

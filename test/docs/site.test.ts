@@ -1,6 +1,7 @@
 import { globSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { until } from "../control-plane/wave-process.ts";
 import { builtSearch } from "./built-search.ts";
 import { type BuiltPage, buildSite, builtPages } from "./built-site.ts";
 import { openSite } from "./chromium.ts";
@@ -16,7 +17,7 @@ describe("the site of the docs", () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it("has every page of docs/, each also in its sidebar", () => {
-    const sidebar = pages.get("/")?.html ?? "";
+    const sidebar = pages.get("/docs/quick-start")?.html ?? "";
     for (const path of globSync(["{docs,contributing}/**/*.md", "bench/README.md", "test/comparison.md"], {
       cwd: root,
     })) {
@@ -74,6 +75,19 @@ describe("the site of the docs", () => {
       const tables = "[...document.querySelectorAll('.vp-doc table')]";
       expect(await browser.evaluate(`${tables}.every((one) => one.scrollWidth <= one.clientWidth)`), name).toBe(true);
     }
+    await browser.open("/docs/on-call");
+    const copied = `(() => {
+      const block = document.querySelector(".language-console pre").cloneNode(true);
+      for (const node of block.querySelectorAll(".vp-copy-ignore")) node.remove();
+      return block.textContent;
+    })()`;
+    expect(await browser.evaluate(copied)).toBe('wave hold --cluster --reason "INC-12"');
+    const open = "[...document.querySelectorAll('.VPSidebarItem.level-0:not(.collapsed) h2')].map((one) => one.textContent)";
+    expect(await browser.evaluate(open)).toEqual(["On call"]);
+    await browser.evaluate("document.querySelector('.VPNavBarMenu a[href=\"/docs/install\"]').click()");
+    await until("one open section", async () =>
+      String(await browser.evaluate(open)) === "For platform teams" ? true : undefined,
+    );
     await browser.open("/");
     const found = await browser.search("partition");
     expect(found).toContain("/docs/rollouts");

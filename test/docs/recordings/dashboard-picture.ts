@@ -84,7 +84,9 @@ function texts(lines: readonly string[], look: string, x: number, y: number, fon
 }
 
 function style({ title, small }: Look): string {
-  const series = (theme: 0 | 1) => colors.map((color, at) => `.c${at} { --color: ${color[theme]} }`).join(" ");
+  const series = (theme: 0 | 1) => colors
+      .map((color, at) => `.line.c${at} { stroke: ${color[theme]} } .area.c${at}, .key.c${at} { fill: ${color[theme]} }`)
+      .join("\n    ");
   return `
     .ground { fill: #f8fafb; stroke: #d5dde1 }
     .card { fill: #ffffff; stroke: #d5dde1 }
@@ -95,9 +97,8 @@ function style({ title, small }: Look): string {
     .small { fill: #4a5a63 }
     .value { font-size: 22px; font-weight: 600 }
     .grid { stroke: #e3e9ec }
-    .line { fill: none; stroke: var(--color); stroke-width: 1.6; stroke-linecap: round; stroke-linejoin: round }
-    .area { fill: var(--color); fill-opacity: 0.3 }
-    .key { fill: var(--color) }
+    .line { fill: none; stroke-width: 1.6; stroke-linecap: round; stroke-linejoin: round }
+    .area { fill-opacity: 0.3 }
     ${series(0)}
     @media (prefers-color-scheme: dark) {
       .ground { fill: #1b1f22; stroke: #3a454b }

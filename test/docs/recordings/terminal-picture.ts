@@ -24,7 +24,8 @@ export function terminalPicture({ label, lines, seconds }: Recording): string {
     const y = margin + lineHeight * at + 14;
     return `  <text x="${margin}" y="${y}" class="${classOf(row)}"${delay}>${escaped(row)}</text>`;
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(label)}">
+  // librsvg keeps spaces only with xml:space, and browsers also with the style.
+  return `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(label)}">
   <title>${escaped(label)}</title>
   <style>
     text { font: 14px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; white-space: pre; fill: #17242b }
