@@ -27,7 +27,7 @@ The chart includes a Grafana [dashboard](#dashboard) (\`metrics.dashboard.enable
   more series.
 - The field \`outcome\` of a log line has the values of the label \`outcome\`. Reasons of Events are in brackets.
 - Only the leader counts workloads. A standby replica reports 0.
-- The end of a name is the unit: \`_seconds\`, \`_bytes\`, or \`_total\` for a counter.
+- The end of a name is the unit: \`_seconds\`, \`_bytes\`, or \`_total\` for a counter. The others are gauges, or histograms if the table says so.
 `;
 
 const dashboard = `
@@ -55,9 +55,10 @@ function section(title: string, rows: readonly MetricRow[]): string {
     .filter(({ name }) => name.startsWith("wave_"))
     .map((row) => {
       const when = row.only === undefined || row.only === shared ? "" : ` Only with \`${row.only}\`.`;
-      return `| \`${row.name}\` | ${row.type} | ${cell(description(row))}${when} | ${labelsOf(row)} |`;
+      const type = row.type === "histogram" ? "Histogram. " : "";
+      return `| \`${row.name}\` | ${type}${cell(description(row))}${when} | ${labelsOf(row)} |`;
     });
-  const table = ["| metric | type | description | labels |", "|---|---|---|---|", ...lines].join("\n");
+  const table = ["| metric | description | labels |", "|---|---|---|", ...lines].join("\n");
   const condition = shared === undefined ? [] : [`Only with \`${shared}\`:`];
   const usual = standard.length === 0 ? [] : [`Also, as in other programs: ${standard.join(", ")}.`];
   return [`## ${title}`, ...condition, table, ...usual, ...meanings(rows)].join("\n\n");
