@@ -34,7 +34,7 @@ const permissions = section(
     "mixedPods.evict",
     true,
     toggle,
-    "Grant permission to evict Pods that may run configuration that was taken back. Otherwise Wave rolls their workload. See docs/rollouts.md#mixed-pods.",
+    "Grant permission to evict Pods that may run configuration that was reverted. Otherwise Wave rolls their workload. See docs/rollouts.md#mixed-pods.",
   ],
   [
     "accountPolicy.enabled",

@@ -206,7 +206,7 @@ export const glossary: readonly GlossaryTerm[] = [
   {
     term: "mixed Pod",
     definition:
-      "A Pod that may run configuration that was taken back, because a container of the Pod started while the configuration differed.",
+      "A Pod that may run configuration that was reverted, because a container of the Pod started while the configuration differed.",
     appears: {
       annotations: ["mixed", "config-differed", "rolled-at"],
       events: ["PodsMixed", "PodEvicted"],

@@ -18,7 +18,7 @@ const conditions: Readonly<Record<PermissionCondition, string>> = {
   hashKey: "`hashKeySecret`",
   webhooks: "`webhooks.enabled`",
   installedWebhook: "`webhooks.enabled`",
-  ownAuthority: "`webhooks.enabled`, without cert-manager or mounted certificates",
+  ownAuthority: "`webhooks.enabled`, with Wave's own certificates",
   uninstall: "",
   uninstallOwners: "`ownerReferences` or `migrateLegacy`",
 };
@@ -57,7 +57,8 @@ function tableRows(): readonly string[] {
 /** Returns the reason of a permission. A reason "as configmaps" is that of the same permission for this resource. */
 function reasonOf(row: PermissionRow): string {
   const [, resource, rest = ""] = /^as (\w+)(.*)$/.exec(row.reason) ?? [];
-  if (resource === undefined) return row.reason;
+  // The page has this limit of RBAC once, above the table.
+  if (resource === undefined) return row.reason.replace(/; RBAC cannot limit.*$/, "");
   const other = permissionRows.find(
     (each) =>
       each.resource.replace(/\..*/, "") === resource &&

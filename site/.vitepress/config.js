@@ -23,7 +23,8 @@ const landing = {
   hero: {
     name: "Wave",
     text: "Pods that follow their configuration",
-    tagline: "Wave restarts Pods when a ConfigMap or Secret that they read has changed, and ignores keys that no Pod reads.",
+    tagline:
+      "Wave restarts Pods when a ConfigMap or Secret that they read has changed, and ignores keys that no Pod reads.",
     image: { src: "/wave.svg", alt: "Wave" },
     actions: [
       { text: "Quick start", link: "/docs/quick-start", theme: "brand" },
@@ -31,7 +32,11 @@ const landing = {
     ],
   },
   features: [
-    { title: "Only what must restart", details: "A rollout needs a changed key that a Pod reads.", link: "/docs/concepts" },
+    {
+      title: "Only what must restart",
+      details: "A rollout needs a changed key that a Pod reads.",
+      link: "/docs/concepts",
+    },
     {
       title: "A bad edit stops early",
       details: "One workload rolls first. If it fails, Wave halts the others.",

@@ -15,8 +15,12 @@ describe("docs/commands.md", () => {
       expect(page).toContain(`| \`${state}\` | ${means} |${next === "" ? " " : ` ${next} `}|\n`);
   });
 
-  it("has each check of wave doctor, and what it may come to", () => {
-    for (const [check, { means }] of Object.entries(checks)) expect(page).toContain(`| \`${check}\` | ${means} |\n`);
+  it("has each result of a check of wave doctor, whose help has each check", async () => {
+    const { out } = await runWave(["doctor", "--help-all"]);
+    for (const [check, { means }] of Object.entries(checks)) {
+      expect(out).toContain(`\n  ${check} `);
+      expect(out.replace(/\s+/g, " ")).toContain(means);
+    }
     for (const [word, meaning] of Object.entries(severities)) expect(page).toContain(`| \`${word}\` | ${meaning} |\n`);
   });
 

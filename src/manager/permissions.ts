@@ -120,7 +120,7 @@ export const permissionRows: readonly PermissionRow[] = [
   row("", "deployments.apps", "get", "Wave reads a workload again if it changed or opted out during the decision"),
   row("", "deployments.apps", "patch", `Wave writes the hash into the pod template; ${finalizer}`),
   row("", "statefulsets.apps", "list watch", "as deployments"),
-  row("", "statefulsets.apps", "get", "as deployments; also to check whether a scheduling hold has ended"),
+  row("", "statefulsets.apps", "get", "as deployments, and to check whether a scheduling hold has ended"),
   row("", "statefulsets.apps", "patch", "as deployments"),
   row("", "daemonsets.apps", "list watch", "as deployments"),
   row("", "daemonsets.apps", "get", "as statefulsets"),

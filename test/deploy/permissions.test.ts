@@ -162,7 +162,7 @@ describeOnControlPlane("the roles of the chart", () => {
       expect(compared(), wave.log().slice(-5_000)).toEqual({ forbidden: [], unused: [] });
     });
 
-    /** Makes a Pod that has read what was taken back, which Wave evicts. */
+    /** Makes a Pod that has read what was reverted, which Wave evicts. */
     async function makeMixedPod() {
       const annotate = (annotations: Record<string, string | null>) =>
         shop.merge(`/apis/apps/v1/namespaces/${ns}/deployments/app`, { metadata: { annotations } });

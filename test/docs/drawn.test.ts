@@ -36,10 +36,13 @@ const picture = (name: string) => drawn.find((each) => each.name === name)?.text
 const ofOthers = ["ConfigMap", "ConfigMaps", "ReplicaSet", "StatefulSet", "DaemonSet", "OnDelete"];
 const examples = ["web-page", "on-call"];
 
-it.for(pictures)("the picture $name keeps its colours and spaces in librsvg, which knows no variables of CSS", ({ source }) => {
-  expect(source).not.toContain("var(");
-  if (source.includes('class="screen"')) expect(source).toMatch(/^<svg [^>]*xml:space="preserve"/);
-});
+it.for(pictures)(
+  "the picture $name keeps its colours and spaces in librsvg, which knows no variables of CSS",
+  ({ source }) => {
+    expect(source).not.toContain("var(");
+    if (source.includes('class="screen"')) expect(source).toMatch(/^<svg [^>]*xml:space="preserve"/);
+  },
+);
 
 describe.for(drawn)("the drawn picture $name", ({ text }) => {
   it("names flags and commands that exist", () => {

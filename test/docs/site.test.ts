@@ -82,7 +82,8 @@ describe("the site of the docs", () => {
       return block.textContent;
     })()`;
     expect(await browser.evaluate(copied)).toBe('wave hold --cluster --reason "INC-12"');
-    const open = "[...document.querySelectorAll('.VPSidebarItem.level-0:not(.collapsed) h2')].map((one) => one.textContent)";
+    const open =
+      "[...document.querySelectorAll('.VPSidebarItem.level-0:not(.collapsed) h2')].map((one) => one.textContent)";
     expect(await browser.evaluate(open)).toEqual(["On call"]);
     await browser.evaluate("document.querySelector('.VPNavBarMenu a[href=\"/docs/install\"]').click()");
     await until("one open section", async () =>

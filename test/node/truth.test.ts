@@ -106,7 +106,7 @@ describeOnNode("the truth about Pods", (node) => {
     );
     expect(await wave("wait", "deployment/web", "--timeout=0")).toMatchObject({
       code: 1,
-      err: expect.stringContaining("1 may run configuration that was taken back"),
+      err: expect.stringContaining("1 may run configuration that was reverted"),
     });
     // An annotation that Wave writes raises the generation, and the Deployment counts as rolling for a moment.
     const { pods } = await until("the explanation of the mixed Pod", async () => {
@@ -123,7 +123,7 @@ describeOnNode("the truth about Pods", (node) => {
     expect(after.map(nameOf)).toEqual(expect.arrayContaining(kept));
     for (const pod of after) expect(await page(pod)).toBe("good");
     expect((await events("web", "PodEvicted")).map(({ message }) => message)).toEqual([
-      `Pod "${nameOf(mixed)}" evicted: it may run configuration that was taken back.`,
+      `Pod "${nameOf(mixed)}" evicted: it may run configuration that was reverted.`,
     ]);
     expect((await ready("api", 1)).map(nameOf)).toEqual(others.map(nameOf));
   });

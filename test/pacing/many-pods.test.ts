@@ -117,7 +117,7 @@ describe("ten thousand Pods under one selector", () => {
       },
       280_000,
     );
-    expect(event?.message).toContain(`${mixedPods} of ${total} Pods may run configuration that was taken back.`);
+    expect(event?.message).toContain(`${mixedPods} of ${total} Pods may run configuration that was reverted.`);
     for (const query of pages) expect(Number(query.get("limit"))).toBeLessThanOrEqual(maxPage);
     // A reading may begin again after a broken connection. Only its first page is small.
     const starts = [0, ...pages.flatMap((query, index) => (query.has("continue") ? [] : [index])), pages.length];

@@ -30,7 +30,7 @@ describeOnOwnControlPlane("a mixed Pod", (cluster) => {
     const name = mixed.metadata.name;
     await event(
       "PodsMixed",
-      `Pod "${name}" may run configuration that was taken back. A PodDisruptionBudget does not allow`,
+      `Pod "${name}" may run configuration that was reverted. A PodDisruptionBudget does not allow`,
     );
     expect(uidsOf(await ready())).toEqual(uidsOf([...kept, mixed]));
     expect(await events("PodEvicted")).toEqual([]);

@@ -57,7 +57,7 @@ describeOnOwnControlPlane("mixed Pods", (cluster) => {
   });
   afterAll(() => wave.stop());
 
-  it.concurrent("are evicted, and no others, after a held edit was taken back", async () => {
+  it.concurrent("are evicted, and no others, after a held edit was reverted", async () => {
     const { ready, annotate, edit, events, remove, settled, pods } = await scene(cluster, "mixed-evicted", 4);
     const before = await ready();
     await apart();
@@ -68,7 +68,7 @@ describeOnOwnControlPlane("mixed Pods", (cluster) => {
     const [mixed] = (await ready()).filter((name) => !before.includes(name));
     await edit("good");
     const held = await until("the report", async () => (await events("PodsMixed"))[0]);
-    expect(held.message).toContain("1 of 4 Pods may run configuration that was taken back. Not replaced: Rollout held");
+    expect(held.message).toContain("1 of 4 Pods may run configuration that was reverted. Not replaced: Rollout held");
     expect(await ready()).toContain(mixed);
     await annotate({ "wave.pusher.com/hold": null });
     await until("the eviction", async () =>
@@ -78,7 +78,7 @@ describeOnOwnControlPlane("mixed Pods", (cluster) => {
     const after = await ready();
     expect(after).toEqual(expect.arrayContaining(before.slice(1)));
     expect((await events("PodEvicted")).map(({ message }) => message)).toEqual([
-      `Pod "${mixed}" evicted: it may run configuration that was taken back.`,
+      `Pod "${mixed}" evicted: it may run configuration that was reverted.`,
     ]);
   });
 
@@ -152,7 +152,7 @@ describeOnOwnControlPlane("mixed Pods", (cluster) => {
   });
 
   // Stops the Wave that the other cases need.
-  it("are found by the next leader if Wave stopped a moment after the edit, and the edit was taken back before it starts", async () => {
+  it("are found by the next leader if Wave stopped a moment after the edit, and the edit was reverted before it starts", async () => {
     const { ready, annotate, edit, events, remove, deployment } = await scene(cluster, "mixed-stopped", 2, {
       "wave.pusher.com/mixed": "report",
     });

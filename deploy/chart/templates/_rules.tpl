@@ -58,7 +58,7 @@
 - apiGroups: [apps]
   resources: [deployments]
   verbs: [list, watch, get, patch]
-# As deployments; also to check whether a scheduling hold has ended.
+# As deployments, and to check whether a scheduling hold has ended.
 - apiGroups: [apps]
   resources: [statefulsets]
   verbs: [list, watch, get, patch]

@@ -1,5 +1,5 @@
-import { nextTick } from "vue";
 import theme from "vitepress/theme";
+import { nextTick } from "vue";
 import "./wide.css";
 
 /** Closes all sections of the sidebar but one. */

@@ -21,7 +21,7 @@ import type { WaitCheck } from "./wait-check.ts";
 
 /** Minimum time between two checks of a workload, in milliseconds. */
 const minCheckMs = 250;
-/** Maximum time between two checks, in milliseconds: no watch reports an edit of a ConfigMap that was taken back. */
+/** Maximum time between two checks, in milliseconds: no watch reports an edit of a ConfigMap that was reverted. */
 const maxCheckMs = 5_000;
 
 /** The input of {@link waitForWorkload}. */

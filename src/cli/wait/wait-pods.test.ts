@@ -74,7 +74,7 @@ describe("wave wait", () => {
     await started("web-2", 15_000);
     expect(await wait()).toMatchObject({
       code: 1,
-      err: expect.stringContaining("1 may run configuration that was taken back"),
+      err: expect.stringContaining("1 may run configuration that was reverted"),
     });
     expect((await run("list")).out).toMatch(/^deployment\/web +mixed +1\/2 +2\/2 /m);
     expect(await explained("deployments/web")).toMatchObject({ state: "mixed", pods: { current: 1, mixed: 1 } });

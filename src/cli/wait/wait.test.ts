@@ -47,7 +47,7 @@ describe("wave wait", () => {
     expect(ended).toMatchObject({ code: 0, err: "" });
   });
 
-  it("notices an edit that was taken back without a change of the workload", async () => {
+  it("notices an edit that was reverted without a change of the workload", async () => {
     const { wait, checked, roll, toBe, editConfigMap } = await scene();
     await roll("deployments/web");
     await toBe("deployments/web", "current");

@@ -64,11 +64,11 @@ function stateOf(options: PodOptions, history: Partial<ReadHistory> = {}, read =
   return configStateOf(observePod(pod(options), read, place), full);
 }
 
-describe("A Pod after a change was taken back", () => {
+describe("A Pod after a change was reverted", () => {
   it.each([
     ["started before the change", { started: 5 }, "current"],
     ["started in between", { started: 15 }, "mixed"],
-    ["started after the change was taken back", { started: 25 }, "current"],
+    ["started after the change was reverted", { started: 25 }, "current"],
     ["has another container that waits", { started: undefined }, "current"],
     ["reads nothing", { reads: {}, started: 15 }, "current"],
     ["has an init container that ran in between", { init: { reads: byEnv, started: 12 }, started: 25 }, "mixed"],
@@ -80,7 +80,7 @@ describe("A Pod after a change was taken back", () => {
       { reads: byFiles, created: 15, started: 22.1 },
       "current",
     ],
-    ["was set up after the change was taken back", { reads: byFiles, created: 20.2, started: 20.3 }, "current"],
+    ["was set up after the change was reverted", { reads: byFiles, created: 20.2, started: 20.3 }, "current"],
     ["restarted after the margin of files", { reads: byFiles, created: 1, started: 23 }, "current"],
     ["restarted within the margin of files", { reads: byFiles, created: 1, started: 21.9 }, "mixed"],
     ["read the environment after the margin of clocks", { started: 20.2 }, "current"],

@@ -109,7 +109,7 @@ function play(all: readonly Step[], seenLateMs = 0) {
   return { started, changes, stateOf, record };
 }
 
-describe("After all edits were taken back", () => {
+describe("After all edits were reverted", () => {
   it("each Pod that has read another configuration is mixed, also if the watch is behind", () => {
     fc.assert(
       fc.property(steps, fc.integer({ min: 0, max: 900 }), (all, lateMs) => {

@@ -41,7 +41,7 @@ export const outcomes = {
     reasons: ["Unpinned", "PinsKept", "PinnedCopiesOverLimit", "PinnedCopyLost"],
   },
   mixed: {
-    means: "Pods may run configuration that was taken back, or Wave replaces such Pods",
+    means: "Pods may run configuration that was reverted, or Wave replaces such Pods",
     reasons: ["PodsMixed", "PodEvicted"],
   },
   overLimit: { means: "the workload exceeds a limit of Wave", reasons: ["OverLimit"] },

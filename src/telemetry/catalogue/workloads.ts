@@ -104,7 +104,7 @@ export const workloadMetrics = {
     },
   }),
   failedEvents: counter("wave_events_failed_total", {
-    help: "Number of Events that Wave could not write, or did not try to write because the namespace had just rejected other Events.",
+    help: "Number of Events that Wave could not write, or skipped because the namespace had just rejected others.",
   }),
   views: gauge("wave_view_entries", {
     help: "Number of configuration keys that Wave keeps in memory, so that Events can name the changed keys. The maximum is 65,536.",

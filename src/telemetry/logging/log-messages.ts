@@ -34,7 +34,7 @@ export const logMessages = {
   pendingPodsKept: "cannot replace pending Pods; retrying",
   jobNotReplaced: "cannot create a deleted Job again; retrying",
   ownersNotWritten: "cannot write owner references; retrying",
-  mixedPodsKept: "cannot read or replace Pods that may run configuration that was taken back; retrying",
+  mixedPodsKept: "cannot read or replace Pods that may run configuration that was reverted; retrying",
   stateNotWritten: "cannot write the annotation with the state of a held workload; retrying",
   copiesNotSwept: "cannot check which pinned copies are unused; retrying",
   copyNotWritten: "the API server refuses the write of a pinned copy",

@@ -84,8 +84,11 @@ function texts(lines: readonly string[], look: string, x: number, y: number, fon
 }
 
 function style({ title, small }: Look): string {
-  const series = (theme: 0 | 1) => colors
-      .map((color, at) => `.line.c${at} { stroke: ${color[theme]} } .area.c${at}, .key.c${at} { fill: ${color[theme]} }`)
+  const series = (theme: 0 | 1) =>
+    colors
+      .map(
+        (color, at) => `.line.c${at} { stroke: ${color[theme]} } .area.c${at}, .key.c${at} { fill: ${color[theme]} }`,
+      )
       .join("\n    ");
   return `
     .ground { fill: #f8fafb; stroke: #d5dde1 }

@@ -253,7 +253,7 @@ function currentPods(
   return ({ hash }) => readsNothing || matches(hash) || (keepsPods && hash !== undefined && hash === recordedHash);
 }
 
-/** Returns whether a Pod may run configuration that was taken back, by the annotation of its workload. */
+/** Returns whether a Pod may run configuration that was reverted, by the annotation of its workload. */
 function mixedPods(
   { differed, recordedHash: hash, rolledAt }: Workload,
   { outcome }: RolloutPlan,

@@ -107,7 +107,7 @@ export interface PodCount {
   readonly total: number;
   /** Those that run with the current configuration. */
   readonly current: number;
-  /** Those with the current hash that may run configuration that was taken back. */
+  /** Those with the current hash that may run configuration that was reverted. */
   readonly mixed: number;
   /** Those that Kubernetes reports as ready. */
   readonly ready: number;

@@ -178,7 +178,7 @@ export function describePodCount({ current, total, ready, notReadyReasons }: Pod
 }
 
 function describeMixed({ mixed }: PodCount): string {
-  return `${mixed} may run configuration that was taken back`;
+  return `${mixed} may run configuration that was reverted`;
 }
 
 /** Returns a container of the last rollout that restarts again and again; undefined if there is none, or if the Pods are unknown. */

@@ -40,7 +40,7 @@ export const workloadStates = {
   },
   mixed: {
     style: "yellow",
-    means: "Pods may run configuration that was taken back. Wave replaces them one at a time, or with a rollout.",
+    means: "Pods may run configuration that was reverted. Wave replaces them one at a time, or with a rollout.",
     next: "Run wave explain to see what holds the replacement.",
   },
   behind: {
