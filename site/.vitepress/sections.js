@@ -67,7 +67,7 @@ export const sections = [
       ["contributing/add-a-kind.md", "Add a kind"],
       ["contributing/simulation.md", "Simulation"],
       ["contributing/releasing.md", "Make a release"],
-      ["contributing/messages.md", "Messages to chats"],
+      ["contributing/messages.md", "JSON of messages, explain"],
       ["contributing/glossary.md", "Glossary"],
       ["bench/README.md", "Measurements"],
       ["test/comparison.md", "Check the comparison"],

@@ -13,7 +13,7 @@ import { outcomeNames, outcomes } from "./notification/outcomes.ts";
 
 const page = readFileSync(new URL("../../docs/notifications.md", import.meta.url), "utf8");
 
-/** The page with the messages to chats, whose JSON no user writes or reads. */
+/** The page with the JSON of all messages. */
 const messages = readFileSync(new URL("../../contributing/messages.md", import.meta.url), "utf8");
 
 /** Returns the first code block of a language after a text of a page. */
@@ -26,11 +26,7 @@ function blockAfter(text: string, language: string, within = page): string {
 describe("docs/notifications.md", () => {
   it.each(receiverTypes)("shows what Wave sends to a receiver of type %s", async (type) => {
     const [example] = parse(blockAfter(`### \`${type}\``, "yaml fragment"));
-    const sent = JSON.parse(
-      messages.includes(`## \`${type}\``)
-        ? blockAfter(`## \`${type}\``, "json", messages)
-        : blockAfter(`### \`${type}\``, "json"),
-    );
+    const sent = JSON.parse(blockAfter(`## \`${type}\``, "json", messages));
     const { url, received } = await startEndpoint();
     const { urlFile, headerFiles, ...rest } = example;
     expect(rest.type).toBe(type);

@@ -58,7 +58,7 @@ export interface UnreadObject extends ConfigName {
   readonly error: string;
 }
 
-/** The output of `wave explain -o json`; docs/commands.md promises its fields. Contains no value and no digest of a value. */
+/** The output of `wave explain -o json`; contributing/messages.md promises its fields. Contains no value and no digest of a value. */
 export interface Explanation extends ExplainedOutcome {
   readonly version: 1;
   readonly workload: WorkloadName;
