@@ -148,7 +148,7 @@ export const glossary: readonly GlossaryTerm[] = [
     term: "hash",
     definition:
       "SHA-256 over the keys that the Pods read and their digests: `v2:` and 64 hexadecimal digits, in an annotation of the pod template.",
-    appears: { annotations: ["config-hash"], flags: ["hash-key-secret"] },
+    appears: { annotations: ["config-hash", "rotate-hash-key"], flags: ["hash-key-secret"] },
   },
   {
     term: "held",
@@ -306,7 +306,11 @@ export const glossary: readonly GlossaryTerm[] = [
     term: "roll",
     definition:
       "Write a new hash, so that Kubernetes replaces the Pods with the update strategy of the workload. The noun is rollout.",
-    appears: { outcomes: ["roll"], events: ["ConfigChanged"], metrics: ["wave_change_to_patch_seconds"] },
+    appears: {
+      outcomes: ["roll", "complete", "failed", "resolved"],
+      events: ["ConfigChanged"],
+      metrics: ["wave_change_to_patch_seconds"],
+    },
   },
   {
     term: "rolled back",
