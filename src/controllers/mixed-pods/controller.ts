@@ -1,4 +1,4 @@
-// The controller of mixed Pods: Pods that may run configuration that was taken back. It remembers when the live configuration of each
+// The controller of mixed Pods: Pods that may run configuration that was reverted. It remembers when the live configuration of each
 // workload differed from that of its recorded hash, and replaces the Pods whose containers started in between. With webhooks, it also
 // replaces Pods that read no copy although their template names copies.
 import { mixedPodMetrics } from "../../telemetry/catalogue/mixed-pods.ts";

@@ -14,7 +14,7 @@ import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
 import { type FreshListOptions, freshList } from "../../kube/reads/fresh-list.ts";
 
-/** What the Pods of a workload run, after its configuration was taken back or its Pods were not pinned. */
+/** What the Pods of a workload run, after its configuration was reverted or its Pods were not pinned. */
 export interface PodsRead {
   /** The number of Pods that serve. */
   readonly total: number;

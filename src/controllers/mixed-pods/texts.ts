@@ -28,9 +28,9 @@ function textsOf(state: string) {
 
 /** The texts about Pods that started between an edit and its revert. */
 export const mixedTexts = {
-  ...textsOf("may run configuration that was taken back"),
+  ...textsOf("may run configuration that was reverted"),
   remaining: (pods: string) =>
-    `${pods} may still run configuration that was taken back, after Wave replaced Pods. Compare the clocks of the nodes. Delete these Pods.`,
+    `${pods} may still run configuration that was reverted, after Wave replaced Pods. Compare the clocks of the nodes. Delete these Pods.`,
 } as const;
 
 /** The texts about Pods that read no copy although their template names copies. */
