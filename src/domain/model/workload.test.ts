@@ -85,7 +85,7 @@ describe("toWorkload", () => {
     [
       { "wave.pusher.com/delay": "a" },
       {},
-      "Valid names after wave.pusher.com/ are update-on-config-change, extra-configmaps, extra-secrets, hold, mode, ",
+      "Valid names after wave.pusher.com/ are update-on-config-change, extra-configmaps, extra-secrets, hold, hold-reason, mode, ",
     ],
     [{ "wave.pusher.com/holds": "true" }, {}, "Did you mean wave.pusher.com/hold?"],
     [{ "wave.pusher.com/ignore": "true" }, {}, "Set it on a ConfigMap or Secret."],
