@@ -27,7 +27,7 @@ The chart includes a Grafana [dashboard](#dashboard) (\`metrics.dashboard.enable
   more series.
 - The field \`outcome\` of a log line has the values of the label \`outcome\`. Reasons of Events are in brackets.
 - Only the leader counts workloads. A standby replica reports 0.
-- The end of a name is the unit: \`_seconds\`, \`_bytes\`, or \`_total\` for a counter. The others are gauges, or histograms if the table says so.
+- The end of a name is the unit: \`_seconds\`, \`_bytes\`, or \`_total\` for a counter. The others are gauges or, if the table names the type, histograms.
 `;
 
 const dashboard = `

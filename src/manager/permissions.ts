@@ -143,7 +143,7 @@ export const permissionRows: readonly PermissionRow[] = [
     "namespaces",
     "namespaces",
     "list watch",
-    "annotations of a Namespace apply to its workloads; with the value `namespaces`, Wave has this permission only for these Namespaces and its own, which may [hold every rollout](on-call.md#stop-every-rollout); if only a Role allows to get a Namespace, Wave reads it every 10 s",
+    "annotations of a Namespace apply to its workloads, and those of its own [hold every rollout](on-call.md#stop-every-rollout). With the value `namespaces`, only for these Namespaces. With only a Role, Wave reads them every 10 s",
   ),
   named(
     "namespaces",

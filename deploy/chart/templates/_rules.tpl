@@ -94,7 +94,7 @@
 {{- end }}
 {{- end }}
 {{- define "wave.rules.namespaces" -}}
-# Annotations of a Namespace apply to its workloads; with the value `namespaces`, Wave has this permission only for these Namespaces and its own, which may hold every rollout; if only a Role allows to get a Namespace, Wave reads it every 10 s.
+# Annotations of a Namespace apply to its workloads, and those of its own hold every rollout. With the value `namespaces`, only for these Namespaces. With only a Role, Wave reads them every 10 s.
 - apiGroups: [""]
   resources: [namespaces]
   {{- with .Values.namespaces }}

@@ -8,7 +8,7 @@ export const docsPages = {
   "opt-in": "Opt in a workload, and avoid the first restart.",
   pacing: "Control the time of rollouts: windows, holds, approvals, canaries.",
   "secret-operators": "Use Wave with secret operators and the Secrets Store CSI driver.",
-  rollouts: "What happens with an undo, a pause, an autoscaler and mixed Pods.",
+  rollouts: "Undo, pause, autoscalers and mixed Pods.",
   pinning: "Let the Pods of a revision read stored copies of their ConfigMaps.",
   install: "Install, upgrade and remove Wave.",
   production: "Values for a hardened installation, and sizing.",

@@ -58,7 +58,7 @@ export const policyRows = {
   "hold-reason": row({
     places: ["workload", "namespace", "config"],
     allowed: "a text",
-    means: "Who holds, and why. Written by `wave hold`.",
+    means: "The person who holds, and the reason. Written by `wave hold`.",
     maxLength: 200,
     holdsIfInvalid: false,
     parse: (text) => text,
