@@ -2,11 +2,13 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { podsToBe, reads, type Scene, startScene } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { until } from "../control-plane/wave-process.ts";
 import { ofKind, rendered } from "../deploy/rendered.ts";
 import { workload, workloadKinds } from "../end-to-end/objects.ts";
 import { getWorkload, newHash, recordedHash, revisionsToBe, settledRevisions } from "../end-to-end/state.ts";
 import { differs, tools } from "./drift.ts";
 import { missingTools } from "./missing-tools.ts";
+import { schedulerOwners } from "./scheduler-owners.ts";
 
 interface Configuration {
   readonly metadata: { name: string };
@@ -126,7 +128,12 @@ describe.skipIf(missing !== undefined)(`drift${missing === undefined ? "" : ` ($
           await newHash(cluster, schedulingHeldNs, "Deployment", object.metadata.name);
           expect(await differs(cluster, tool, object)).toBe("in sync");
           await revisionsToBe(cluster, schedulingHeldNs, "Deployment", object.metadata.name, 2);
-          // Wave does not keep the scheduler that it restored.
+          // Wave does not keep the scheduler that it restored: it gives the field up right after its write.
+          await until("Wave to give the scheduler up", async () =>
+            (await schedulerOwners(cluster, schedulingHeldNs, object.metadata.name)).includes("wave")
+              ? undefined
+              : true,
+          );
           const other = deployment(object.metadata.name, { schedulerName: "other" });
           await apply(
             tool.apply.filter((flag) => flag !== "--force-conflicts"),

@@ -4,6 +4,7 @@ import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { workload } from "../end-to-end/objects.ts";
 import { getWorkload, newHash } from "../end-to-end/state.ts";
+import { schedulerOwners } from "./scheduler-owners.ts";
 
 const ns = "server-side";
 const kind = "Deployment";
@@ -42,7 +43,7 @@ describeOnControlPlane(
         await newHash(cluster, ns, kind, name);
         // Wave gives the field up right after its write.
         await until("the field to be without an owner", async () =>
-          (await owners(name)).length === 0 ? true : undefined,
+          (await schedulerOwners(cluster, ns, name)).length === 0 ? true : undefined,
         );
         expect(await scheduler(name)).toBe(first ?? "default-scheduler");
         await apply(first);
@@ -53,19 +54,5 @@ describeOnControlPlane(
         expect(await scheduler(name)).toBe("default-scheduler");
       },
     );
-
-    /** Returns the field managers that own the scheduler of a Deployment. */
-    async function owners(name: string) {
-      const { metadata } = await getWorkload(cluster, ns, kind, name);
-      const { managedFields = [] } = metadata as { readonly managedFields?: readonly Entry[] };
-      return managedFields
-        .filter(({ fieldsV1 }) => "f:schedulerName" in (fieldsV1?.["f:spec"]?.["f:template"]?.["f:spec"] ?? {}))
-        .map(({ manager }) => manager);
-    }
   },
 );
-
-interface Entry {
-  readonly manager: string;
-  readonly fieldsV1?: { readonly "f:spec"?: { readonly "f:template"?: { readonly "f:spec"?: object } } };
-}
