@@ -99,7 +99,7 @@ export function excuseIn(
 }
 
 /** Reports whether a container of a workload has restarted again and again since a time. */
-function restarts({ metadata: { uid } }: StoredObject, since: number, { containers, history }: Judged): boolean {
+export function restarts({ metadata: { uid } }: StoredObject, since: number, { containers, history }: Judged): boolean {
   const later = (containers?.starts ?? []).filter(({ at }) => at >= since);
   const counts = Map.groupBy(later, ({ pod, container }) => `${pod} ${container}`);
   return [...counts.values()].some(

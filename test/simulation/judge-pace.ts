@@ -1,3 +1,4 @@
+import { restarts } from "./judge-excuses.ts";
 import { NamespaceTimeline, saidOf } from "./model-policy.ts";
 import { isComplete } from "./model-progress.ts";
 import { isKnownRolled, type WaveWrite, waveWriteOf } from "./model-rolls.ts";
@@ -31,7 +32,7 @@ interface Rolls {
 
 /**
  * Judges the pace: the second of two rollouts of one workload starts after the backoff of consecutive rollouts and after its
- * own `min-interval`, and after the first rollout is complete or was stuck for long enough. The rules hold for any leader, as
+ * own `min-interval`, unless the first has failed, and after the first rollout is complete or was stuck for long enough. The rules hold for any leader, as
  * long as the API shows the rollout. A write that another client removes is not repeated forever.
  */
 export function judgePace(run: Recording): readonly string[] {
@@ -50,13 +51,19 @@ export function judgePace(run: Recording): readonly string[] {
     }
     const states = namespaces.between(after.metadata.namespace, write.sentAt - quietMs, write.sentAt);
     const minIntervals = states.map((namespace) => saidOf(write.before, namespace, pacing).minIntervalMs);
-    const wrong = wrongIn(write, rolls, pacing, Math.min(...minIntervals));
+    const wrong = wrongIn(write, rolls, pacing, Math.min(...minIntervals), run);
     note(rolls, write);
     return wrong.map((what) => `pace: ${write.what}: ${what}`);
   });
 }
 
-function wrongIn(write: WaveWrite, rolls: Rolls, pacing: Pacing, minIntervalMs: number): readonly string[] {
+function wrongIn(
+  write: WaveWrite,
+  rolls: Rolls,
+  pacing: Pacing,
+  minIntervalMs: number,
+  run: Recording,
+): readonly string[] {
   const { at, before, after, kind, replica, wallOffMs } = write;
   const wrong: string[] = [];
   const { hash, count = 0 } = rolls.tries.get(replica) ?? {};
@@ -66,7 +73,11 @@ function wrongIn(write: WaveWrite, rolls: Rolls, pacing: Pacing, minIntervalMs: 
   const gap = at - rolls.lastAt;
   const flapping = pacing.settleMs === 0 ? 0 : Math.min(300_000, 10_000 * 2 ** (rolls.streak - 1));
   const wait = Math.max(flapping, minIntervalMs);
-  if (gap < drift * wait - slack) wrong.push(`it rolled ${gap} ms after roll ${rolls.streak} in a row, not ${wait}`);
+  // A failed rollout does not hold its fix.
+  const timedOut = !rolls.wasComplete && gap >= drift * pacing.rolloutTimeoutMs - slack;
+  const hasFailed = timedOut || restarts(before, rolls.lastAt - slack, run);
+  if (!hasFailed && gap < drift * wait - slack)
+    wrong.push(`it rolled ${gap} ms after roll ${rolls.streak} in a row, not ${wait}`);
   const stuck = Math.min(stuckMs, pacing.rolloutTimeoutMs);
   if (pacing.settleMs > 0 && !rolls.wasComplete && gap < drift * stuck - slack) {
     wrong.push(`it rolled ${gap} ms after a roll that is still under way`);
