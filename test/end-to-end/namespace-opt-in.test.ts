@@ -54,7 +54,10 @@ describeOnControlPlane("a Namespace that opts in", (cluster) => {
       await namespace.edit("ConfigMap", "app", { a: `edited for ${kind}` });
       await newHash(cluster, ns, kind, "web", first);
       const brought = Object.entries((await annotationsOf(kind)) ?? {}).filter(([name]) => name.includes("wave"));
-      expect(brought).toEqual([["wave.pusher.com/consecutive-rollouts", expect.stringMatching(/^\d$/)]]);
+      expect(brought).toEqual([
+        ["wave.pusher.com/consecutive-rollouts", expect.stringMatching(/^\d$/)],
+        ["wave.pusher.com/rolled-for", expect.stringContaining('ConfigMap "app" changed (key "a")')],
+      ]);
       await until("an Event", async () => (await waveEvents(cluster, ns, "web"))[0]);
       expect(await hashOf(kind, "declines")).toBeUndefined();
     });
