@@ -19,7 +19,7 @@ describeOnControlPlane("wave demo", ({ kubeconfig, list }) => {
     const { stdout, stderr } = await run(wave, ["demo", "--kubeconfig", kubeconfig]);
     expect(stderr).toBe("");
     expect(stdout).toMatch(
-      /Event +ConfigChanged +Rollout started: ConfigMap "web-page"\s+changed\s+\(key\s+"index.html"\)/,
+      /Event +ConfigChanged\s+Rollout started: ConfigMap "web-page"\s+changed\s+\(key\s+"index.html"\)/,
     );
     expect(stdout).toMatch(/^Done in .* s: 3 changes, .* 2 rollouts\./m);
     expect(await demoNamespaces()).toEqual([]);
