@@ -341,8 +341,8 @@ describe("the reviewer", () => {
     // A resourceVersion would let the API server answer from its cache.
     const now = { method: "GET", timeoutMs: 1000 };
     expect(seen).toEqual([
-      { ...now, path: page },
-      { ...now, path: db },
+      { ...now, path: page, digestsOf: "ConfigMap" },
+      { ...now, path: db, digestsOf: "Secret" },
     ]);
   });
 
