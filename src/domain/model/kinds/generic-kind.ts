@@ -17,7 +17,7 @@ export function genericKind(statusFields: ReadonlySet<string> = new Set()): Know
     keepsPendingPods: false,
     replicaSetLabel: "",
     completeWhen:
-      "`status.observedGeneration` equals the generation. `updatedReplicas` and `availableReplicas` equal `spec.replicas`, and `replicas` is not higher. Without `availableReplicas`, Wave checks `readyReplicas`. Wave checks only fields that the definition or the status has. If a field is in the definition but not in the status, its value is 0.",
+      "its status reports a complete rollout, as that of a Deployment does ([fields](../contributing/add-a-kind.md#when-a-rollout-of-another-kind-is-complete))",
     progress: (object) => progressOfAny(object, statusFields),
   };
 }
