@@ -119,7 +119,10 @@ export class Driver {
     if (before === undefined) await this.#cluster.api("POST", this.#path, object);
     else {
       const metadata = { ...object.metadata, resourceVersion: before.metadata.resourceVersion };
-      await this.#cluster.api("PUT", path, { ...object, metadata });
+      await this.#cluster.api("PUT", path, { ...object, metadata }).catch((error: Error) => {
+        // The garbage collector deletes the status of a Pod that was replaced meanwhile.
+        if (!error.message.includes(": 404 ")) throw error;
+      });
     }
   }
 
