@@ -92,16 +92,17 @@ export class Watchman {
       ({ at, other: { shape }, bad }) => !bad && now >= at + shape.pods * shape.podMs + soakMs - 1_000,
     );
     const rolled = since.filter(({ at, again, byWave }) => byWave && !again && !sameSecond(at, editedAt));
-    const unfinished = rolled.filter(({ other }) => this.#progressSince(other) !== undefined);
+    const incomplete = rolled.filter(({ other }) => this.#progressSince(other) !== undefined);
+    const [excused, unfinished] = partition(incomplete, ({ other, at }) => isResumedSince(other, at));
     const failed = unfinished.filter(({ other }) => {
       return now - (this.#progressSince(other) ?? now) >= rolloutTimeoutMs - 1_000;
     });
     const shown = failed.filter(({ wasComplete }) => wasComplete);
-    const excused = shown.filter(({ other }) => other.stored.policy.resumed !== undefined);
     demand(unfinished.length - failed.length < maxConcurrent, "rolls within the limit of concurrent rollouts", actor);
-    const isFirst = rolled.filter(({ wasComplete }) => wasComplete).length - excused.length < canarySize;
+    const shows = rolled.filter((rollout) => rollout.wasComplete && !excused.includes(rollout));
+    const isFirst = shows.length < canarySize;
     demand(isFirst || passed.length >= canarySize, "is of the canary, or the canary has passed", actor);
-    demand(shown.length - excused.length < haltAfterFailures, "is not halted", actor);
+    demand(shown.length < haltAfterFailures, "is not halted", actor);
   }
 
   /** Returns a workload as it was known at the decision, if it rolls at this same moment for another change. */
@@ -141,6 +142,16 @@ function isIn(window: string | undefined, now: number): boolean {
     default:
       return minutes >= 1_320 || minutes < 120;
   }
+}
+
+/** Reports whether a person resumed a workload after a rollout began, so that the others do not wait for its result. */
+function isResumedSince({ stored: { policy } }: Actor, at: number): boolean {
+  return policy.resumed !== undefined && Date.parse(policy.resumed) >= at;
+}
+
+/** Returns what matches, and the rest. */
+function partition<T>(all: readonly T[], matches: (each: T) => boolean): readonly [readonly T[], readonly T[]] {
+  return [all.filter(matches), all.filter((each) => !matches(each))];
 }
 
 /** Reports whether two times are in one second: then a restarted Wave cannot know their order. */
