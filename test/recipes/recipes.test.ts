@@ -2,7 +2,14 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
 import { container, makeNamespace, type Namespace, namespaceAs, workload } from "../end-to-end/objects.ts";
-import { newHash, recordedHash, revisionsToBe, settledRevisions, waveEvents } from "../end-to-end/state.ts";
+import {
+  getWorkload,
+  newHash,
+  recordedHash,
+  revisionsToBe,
+  settledRevisions,
+  waveEvents,
+} from "../end-to-end/state.ts";
 import { defineOthersKinds, type PlayedOperators, playOperators, sealed, vault } from "./operators.ts";
 
 const ns = "recipes";
@@ -16,7 +23,7 @@ const mounts = (secretName: string, more: object = {}) => ({
 });
 
 // Tests the statements of docs/secret-operators.md about each tool.
-describeOnControlPlane("Wave with an operator that writes Secrets", (cluster) => {
+describeOnControlPlane("Wave with an operator that writes Secrets or ConfigMaps", (cluster) => {
   let wave: WaveProcess;
   let operators: PlayedOperators;
   let namespace: Namespace;
@@ -132,5 +139,86 @@ describeOnControlPlane("Wave with an operator that writes Secrets", (cluster) =>
     await rolled("server", first);
     await caughtUp("after-a-renewal");
     expect([await hash("client"), await hash("reloads-itself")]).toEqual(others);
+  });
+
+  const vaultSecret = (name: string, more: object) => ({
+    apiVersion: "secrets.hashicorp.com/v1beta1",
+    kind: "VaultStaticSecret",
+    metadata: { name },
+    spec: { mount: "secret", type: "kv-v2", path: `recipes/${name}`, ...more },
+  });
+
+  it("Vault Secrets Operator: a new version with the same values rolls only Pods that read the key _raw", async () => {
+    await namespaceAs(cluster, vault).secret("recipes-mq", { password: "first" });
+    const withoutRaw = { name: "mq", create: true, transformation: { excludeRaw: true } };
+    await apply(vaultSecret("mq", { destination: withoutRaw }));
+    await apply({ ...vaultSecret("mq", { destination: { name: "mq-raw" } }), metadata: { name: "mq-raw" } });
+    await namespace.create(workload("mq", reads("mq")));
+    await namespace.create(workload("mq-raw", reads("mq-raw")));
+    const first = await rolled("mq", undefined);
+    const raw = await rolled("mq-raw", undefined);
+
+    await cluster.kubectl(["annotate", "secret", "recipes-mq", "-n", vault, "version=2"]);
+    await rolled("mq-raw", raw);
+    await caughtUp("after-a-version");
+    expect(await hash("mq")).toBe(first);
+
+    await namespaceAs(cluster, vault).edit("Secret", "recipes-mq", { password: "second" });
+    await rolled("mq", first);
+  });
+
+  it("Vault Secrets Operator: an edit changes the pod template twice with restart targets, and once without", async () => {
+    const generation = async () => (await getWorkload(cluster, ns, "Deployment", "twice")).metadata.generation ?? 0;
+    const destination = { name: "twice", transformation: { excludeRaw: true } };
+    const rolloutRestartTargets = [{ kind: "Deployment", name: "twice" }];
+    await namespaceAs(cluster, vault).secret("recipes-twice", { password: "first" });
+    await apply(vaultSecret("twice", { destination, rolloutRestartTargets }));
+    await namespace.create(workload("twice", reads("twice")));
+    const first = await rolled("twice", undefined);
+
+    const before = await generation();
+    await namespaceAs(cluster, vault).edit("Secret", "recipes-twice", { password: "second" });
+    const second = await rolled("twice", first);
+    await caughtUp("after-a-restart");
+    expect(await generation()).toBe(before + 2);
+
+    await apply(vaultSecret("twice", { destination }));
+    await namespaceAs(cluster, vault).edit("Secret", "recipes-twice", { password: "third" });
+    await rolled("twice", second);
+    await caughtUp("after-no-restart");
+    expect(await generation()).toBe(before + 3);
+  });
+
+  it("trust-manager: another authority rolls the readers of the ConfigMap, except those that exclude it", async () => {
+    const bundle = (inLine: string) => ({
+      apiVersion: "trust.cert-manager.io/v1alpha1",
+      kind: "Bundle",
+      metadata: { name: "company-ca" },
+      spec: {
+        sources: [{ inLine }],
+        target: {
+          configMap: { key: "ca.pem" },
+          namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": ns } },
+        },
+      },
+    });
+    const trusts = {
+      containers: [{ ...container, volumeMounts: [{ name: "ca", mountPath: "/ca" }] }],
+      volumes: [{ name: "ca", configMap: { name: "company-ca" } }],
+    };
+    const annotations = {
+      "wave.pusher.com/exclude-configmaps": "company-ca",
+      "wave.pusher.com/extra-secrets": "token",
+    };
+    await namespace.secret("token", { a: "b" });
+    await apply(bundle("old authority"));
+    await namespace.create(workload("trusts", trusts));
+    await namespace.create(workload("reloads-authorities", trusts, { annotations }));
+    const first = await rolled("trusts", undefined);
+    const other = await rolled("reloads-authorities", undefined);
+    await apply(bundle("old and new authority"));
+    await rolled("trusts", first);
+    await caughtUp("after-an-authority");
+    expect(await hash("reloads-authorities")).toBe(other);
   });
 });

@@ -5,3 +5,14 @@ kubectl create deployment web --image nginx -n shop
 kubectl set env deployment/web --from configmap/page -n shop
 kubectl annotate deployment web -n shop reloader.stakater.com/auto=true
 kubectl rollout status deployment/web -n shop --timeout 240s
+kubectl create -f - <<YAML
+apiVersion: secrets.hashicorp.com/v1beta1
+kind: VaultStaticSecret
+metadata: {name: db, namespace: shop}
+spec:
+  mount: secret
+  type: kv-v2
+  path: shop/db
+  destination: {name: db}
+  rolloutRestartTargets: [{kind: Deployment, name: web}]
+YAML

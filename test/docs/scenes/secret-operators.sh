@@ -2,6 +2,7 @@ kubectl create namespace shop
 # The content of the vault is a Secret of this namespace: test/recipes/operators.ts simulates the operators.
 kubectl create namespace vault
 kubectl create secret generic shop-db -n vault --from-literal password=first
+kubectl create secret generic shop-mail -n vault --from-literal password=first
 mkdir -p ~/bin
 cat >~/bin/vault <<'SH'
 #!/bin/sh
@@ -27,3 +28,5 @@ workload Deployment api 'envFrom: [{secretRef: {name: db}}]' ''
 workload Deployment mail 'envFrom: [{secretRef: {name: mail}}]' ''
 workload Deployment web 'volumeMounts: [{name: tls, mountPath: /tls}]' \
   'volumes: [{name: tls, secret: {secretName: web-tls}}]'
+workload Deployment client 'volumeMounts: [{name: ca, mountPath: /ca}]' \
+  'volumes: [{name: ca, configMap: {name: company-ca}}]'
