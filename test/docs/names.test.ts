@@ -40,6 +40,7 @@ const flagsOfOthers = [
   "--show-managed-fields",
   "--sign",
   "--to-revision",
+  "--wait",
   "--workloads",
 ];
 

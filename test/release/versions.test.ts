@@ -26,6 +26,17 @@ describe("the version of the project", () => {
   });
 });
 
+it("docs/install.md names the versions of Kubernetes and the suites of the nightly workflow", () => {
+  const nightly = read(".github/workflows/nightly.yml");
+  const [, oldest = "none"] = nightly.match(/kubernetes: \["([\d.]+)", ""\]/) ?? [];
+  const [, pinned = "none"] = read("test/control-plane/install").match(/KUBERNETES_VERSION:-([\d.]+)\}/) ?? [];
+  const suites = nightly.match(/(?<=npm test -- ).*/)?.[0].split(" ") ?? [];
+  const claim = read("docs/install.md").match(/^\*\*Kubernetes:\*\*.*$/m)?.[0] ?? "";
+  expect(claim).toContain(`all tests ran on ${pinned}.`);
+  expect(claim).toContain(`nightly workflow repeats them on ${oldest} and ${pinned}.`);
+  expect(Array.from(claim.matchAll(/`(test\/[\w-]+)`/g), ([, suite]) => suite)).toEqual(suites);
+});
+
 it("the only placeholders are names that the owner sets once, until then", () => {
   // The receiver of notifications is the reader's own.
   const allowed = ["hooks.example", ...(repository === undefined ? ["registry.example", "OWNER/wave"] : [])];
