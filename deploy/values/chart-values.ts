@@ -62,7 +62,7 @@ const webhooks = section(
     "webhooks.namespaceSelector",
     {},
     object,
-    "Review only workloads in these namespaces. The controller handles all others. With `namespaces`, both conditions must be true.",
+    "Review only workloads in these namespaces. The controller handles all others. If you also set `namespaces`, a namespace must match both.",
   ],
   [
     "webhooks.objectSelector",

@@ -98,7 +98,7 @@ export const permissionRows: readonly PermissionRow[] = [
     "",
     "pods",
     "delete",
-    "with `on-failure: return`, Wave deletes Pods of a failed rollout for which a StatefulSet waits",
+    "with `on-failure: return`, Wave deletes Pods of a failed rollout if a StatefulSet waits for these Pods",
     "pinned",
   ),
   row(

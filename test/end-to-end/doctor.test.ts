@@ -142,7 +142,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
 
   it("finds missing permissions of Wave if a binding is deleted, as one problem", async () => {
     await cluster.kubectl(["delete", "clusterrolebinding", "wave"]);
-    const finding = await found("permissions", /^ServiceAccount wave has no permission of role wave\. /);
+    const finding = await found("permissions", /^ServiceAccount wave has none of the permissions of role wave\. /);
     const { findings } = await diagnose();
     expect(findings.filter(({ check }) => check === "permissions")).toHaveLength(1);
     expect(findings.filter(({ what }) => what.includes("does not reach"))).toEqual([]);

@@ -98,7 +98,9 @@ describe("wave hold and wave release", () => {
       `deployment/web unchanged: the hold of namespace/${namespace} does not apply to it\n`,
     );
     expect((await runWave(["release", `ns/${namespace}`], env)).code).toBe(0);
-    expect(await output("release", "deploy/web")).toContain("deployment/web had no hold, only an exemption");
+    expect(await output("release", "deploy/web")).toContain(
+      "deployment/web had no hold. The holds of its Namespace apply to it again",
+    );
     expect(await annotation("deployments/web", "hold")).toBeUndefined();
   });
 

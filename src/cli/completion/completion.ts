@@ -15,8 +15,7 @@ export const completion = flagCommand({
   flags: {},
   help: {
     usage: "wave completion {bash | zsh | fish}",
-    description:
-      "Print the script with which a shell completes commands, flags, their values, namespaces and workloads.",
+    description: "Print the script that lets a shell complete commands, flags, their values, namespaces and workloads.",
     examples: [
       ["source <(wave completion bash)", "in ~/.bashrc"],
       ["source <(wave completion zsh)", "in ~/.zshrc, after compinit"],

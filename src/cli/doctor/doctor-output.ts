@@ -72,7 +72,7 @@ export function renderDiagnosis({ checks, findings }: Diagnosis, paint: Paint, w
     const rest = group.length - mostShown;
     const lines = group.slice(0, mostShown).flatMap((each) => block(each, paint, width));
     return rest > 0
-      ? [...lines, "", `${formatCount(rest)} more findings of check ${group[0]?.check}. To see all: -o json.`]
+      ? [...lines, "", `${formatCount(rest)} more findings of check ${group[0]?.check}. Show all with -o json.`]
       : lines;
   });
   const painted: PaintCell = (text, row, column) => {

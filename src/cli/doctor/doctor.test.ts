@@ -209,7 +209,7 @@ describe("wave doctor", () => {
     const { run, createWorkload, diagnosed } = await scene();
     for (let at = 0; at < 23; at++)
       await createWorkload(`deployments/w${at}`, { envFrom: [{ secretRef: { name: "db" } }] });
-    expect((await run("doctor")).out).toContain("\n3 more findings of check workloads. To see all: -o json.\n");
+    expect((await run("doctor")).out).toContain("\n3 more findings of check workloads. Show all with -o json.\n");
     expect((await diagnosed()).findings.filter(({ check }) => check === "workloads")).toHaveLength(23);
   });
 

@@ -23,7 +23,7 @@ export const pacingFlags = {
     default: 10_000,
     minMs: 1,
     zero: "no delay",
-    help: "Maximum delay after the first change while more changes arrive.",
+    help: "Maximum delay after the first change, if more changes follow.",
   }),
   "max-concurrent-rollouts": wholeNumber({
     group,
@@ -34,7 +34,7 @@ export const pacingFlags = {
   "canary-size": wholeNumber({
     group,
     default: 1,
-    help: "Number of workloads in one namespace that roll first when an object changes: the canary.",
+    help: "Size of the canary: the number of workloads of a namespace that roll first after a change.",
   }),
   soak: duration({
     group,

@@ -42,7 +42,7 @@ const releaseObjects = annotationCommand({
       const still = value === null ? "" : `; namespace/${target.namespace} stays held`;
       context.print(
         current === "false" && value === null
-          ? `${objectName(target)} had no hold, only an exemption from holds of its Namespace, which is removed`
+          ? `${objectName(target)} had no hold. The holds of its Namespace apply to it again`
           : `${objectName(target)} released${still} (undo: wave hold ${commandArguments(target)})`,
       );
     }

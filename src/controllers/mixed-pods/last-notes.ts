@@ -24,7 +24,7 @@ const maxMs = 1_000;
 
 /**
  * Notes the spans that are open when the leadership ends in good order, however short they are: the next leader may not see an edit that is
- * taken back before it starts. Resolves after one second at the latest. Never rejects for a request.
+ * reverted before it starts. Resolves after one second at the latest. Never rejects for a request.
  */
 export async function writeLastNotes(
   records: ReadonlyMap<string, SpanRecord>,

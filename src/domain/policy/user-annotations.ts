@@ -30,7 +30,7 @@ export const userAnnotations: Readonly<Record<string, UserAnnotation>> = {
   "allow-workload-ref": {
     places: ["workload"],
     allowed: '"true"',
-    means: "On a Deployment with Pods that has not opted in: a Rollout with workloadRef may restart its Pods.",
+    means: "A Rollout with workloadRef may restart the Pods of this Deployment, which has not opted in.",
   },
   "hold-cluster": {
     places: ["namespace"],

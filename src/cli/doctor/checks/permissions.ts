@@ -160,7 +160,7 @@ function isGrantedByOther({ need, verb }: AccessQuestion, asked: readonly Access
 
 function unboundRole(role: string, wave: RunningWave, account: string): Finding {
   const name = role === "" ? wave.name : `${wave.name}-${role}`;
-  const what = `ServiceAccount ${account} has no permission of role ${name}. The role or its binding is missing.`;
+  const what = `ServiceAccount ${account} has none of the permissions of role ${name}. The role or its binding is missing.`;
   return problem(deploymentRef(wave), what, reinstall(wave));
 }
 

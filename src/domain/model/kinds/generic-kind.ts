@@ -17,7 +17,7 @@ export function genericKind(statusFields: ReadonlySet<string> = new Set()): Know
     keepsPendingPods: false,
     replicaSetLabel: "",
     completeWhen:
-      "its status reports a complete rollout, as that of a Deployment does ([fields](../contributing/add-a-kind.md#when-a-rollout-of-another-kind-is-complete))",
+      "its status reports a complete rollout in the same way as a Deployment ([fields](../contributing/add-a-kind.md#when-a-rollout-of-another-kind-is-complete))",
     progress: (object) => progressOfAny(object, statusFields),
   };
 }
