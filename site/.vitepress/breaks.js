@@ -1,6 +1,6 @@
 /**
  * Allows a line break in long names in narrow tables: after slashes, dots and commas, and between the words of names such as
- * WaveHasNoLeader. Short flag names are never broken;
+ * WaveHasNoLeader. Short flag names are never broken, also in a command;
  * theme/wide.css has their class.
  */
 export function breaksOfNames(markdown) {
@@ -8,9 +8,13 @@ export function breaksOfNames(markdown) {
   const code = rules.code_inline;
   rules.code_inline = (tokens, index, ...rest) => {
     if (/^--\S{1,13}$/.test(tokens[index].content)) tokens[index].attrJoin("class", "unbroken");
-    return code(tokens, index, ...rest).replace(/>([^<]+)</, (_, text) => `>${breakable(text)}<`);
+    return code(tokens, index, ...rest).replace(/>([^<]+)</, (_, text) => `>${withWholeFlags(breakable(text))}<`);
   };
   rules.text = (tokens, index) => breakable(markdown.utils.escapeHtml(tokens[index].content));
+}
+
+function withWholeFlags(text) {
+  return text.replace(/(?<= )--?[a-z][a-z-]{0,18}(?=[ =]|$)/g, '<span class="unbroken">$&</span>');
 }
 
 function breakable(text) {

@@ -44,7 +44,7 @@ const landing = {
     },
     {
       title: "No values of Secrets",
-      details: "Of Secrets, Wave stores only digests.",
+      details: "Wave stores only digests of Secrets.",
       link: "/docs/security",
     },
   ],

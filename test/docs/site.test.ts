@@ -69,6 +69,14 @@ describe("the site of the docs", () => {
       const wide = await browser.evaluate("document.documentElement.scrollWidth");
       expect(wide, address).toBeLessThanOrEqual(390);
     }
+    const unbroken =
+      "[...document.querySelectorAll('.vp-doc td code .unbroken')].map((one) => one.getClientRects().length)";
+    await browser.open("/docs/on-call");
+    expect(new Set((await browser.evaluate(unbroken)) as readonly number[])).toEqual(new Set([1]));
+    await browser.open("/");
+    const yaml =
+      "[...document.querySelectorAll('.vp-doc .language-yaml pre')].map((one) => one.scrollWidth - one.clientWidth)";
+    expect(await browser.evaluate(yaml)).toEqual([0]);
     await browser.size(1280, 900);
     for (const name of ["annotations", "comparison", "events", "flags", "kinds", "metrics", "security"]) {
       await browser.open(`/docs/${name}`);
