@@ -79,7 +79,7 @@ export const suites: readonly Suite[] = [
   all("test/docs/site.test.ts", ["docs/**", "contributing/**", "*.md", "site/**"], [], ["Chromium"]),
   all("test/pacing/{batches,flapping,many-pods,mixed-*,permissions}.test.ts", pacing),
   all("test/pinning/{scenarios-*,return-later,unpinned-pods}.test.ts", [...pinning, ...pacing]),
-  all("test/pinning/{collection,many-revisions,return,stuck-pods,uninstall}.test.ts", pinning),
+  all("test/pinning/{collection,many-revisions,return,uninstall}.test.ts", pinning),
   all("test/hostile/{admission,full-namespaces,memory,objects}.test.ts", [
     "src/runtime/**",
     "src/cache/**",

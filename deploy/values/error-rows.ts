@@ -48,7 +48,7 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
   ],
   copyNotWritten: ["exclude the label `wave.pusher.com/pinned-copy` from the admission policy"],
   copyLost: [
-    "another client deleted the copy, and new Pods cannot start: restore the content, or restart the workload",
+    "another client deleted the copy, and new Pods cannot start: restore the content, or [unpin and restart the workload](pinning.md#unpin-a-workload-whose-copy-is-lost)",
   ],
   ownersNotWritten: ["grant the [permissions](security.md#permissions) for `ownerReferences`"],
   ownersReverted: ["the managed fields of the object in the field `object` name that client"],

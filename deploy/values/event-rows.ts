@@ -208,7 +208,6 @@ export const problemRows: Rows = [
   event(
     "PinnedCopyLost",
     collectorTexts.copyLost('"…"', '"…"'),
-    "[a missing copy](pinning.md#if-something-is-missing)",
+    "[unpin a workload](pinning.md#unpin-a-workload-whose-copy-is-lost)",
   ),
-  event("PinnedCopyLost", eventTexts.rolledWithoutCopy, "see `wave explain`, and find who can delete copies"),
 ];

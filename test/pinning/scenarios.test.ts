@@ -17,9 +17,6 @@ import {
   readsPages,
 } from "./scenarios.ts";
 
-/** Resolves in the next second of the wall clock. */
-const nextSecond = () => new Promise((resolve) => setTimeout(resolve, 1_010 - (Date.now() % 1_000)));
-
 const hold = "wave.pusher.com/hold";
 
 const args = ["--pin-config"];
@@ -29,47 +26,6 @@ describeOnControlPlane("pinned configuration", (cluster) => {
   describeScenarios(cluster, "pinned", kindNames, { policy: true, webhooks: true });
   describeScenarios(cluster, "pinned-by-webhook", ["Deployment"], { policy: false, webhooks: true });
   describeScenarios(cluster, "pinned-by-controller", kindNames, { policy: true, webhooks: false });
-
-  it.for([
-    ["without webhooks", "pinned-undone", false],
-    ["with webhooks", "unreviewed-undo", true],
-  ] as const)("stays undone after an undo while no Wave runs, %s, until the next edit", async ([, ns, webhooks]) => {
-    const scene = await startScene(cluster, ns, { webhooks, args });
-    await applyPointingPolicy(cluster, ns);
-    await pointsPods(cluster, ns);
-    const names = kindNames.map((kind) => [kind, `undone-${kind.toLowerCase()}`] as const);
-    for (const [kind, name] of names) {
-      await createPinned(scene, kind, name);
-      const first = await recordedHash(cluster, ns, kind, name);
-      // Kubernetes dates revisions to the second.
-      await nextSecond();
-      await scene.namespace.edit("ConfigMap", name, { page: "new" });
-      await newHash(cluster, ns, kind, name, first);
-      await rolledOut(scene, kind, name);
-    }
-    await scene.wave.stop();
-    for (const [kind, name] of names) {
-      await cluster.kubectl(["-n", ns, "rollout", "undo", `${kind.toLowerCase()}/${name}`]);
-      await rolledOut(scene, kind, name);
-    }
-    const again = await scene.startAgain();
-    try {
-      await scene.caughtUp();
-      for (const [kind, name] of names) {
-        await until(`RolledBack of ${name}`, async () =>
-          (await waveEvents(cluster, ns, name)).some(({ reason }) => reason === "RolledBack") ? true : undefined,
-        );
-        expect(await pagesOfReplacedPods(scene, name)).toEqual(["old"]);
-        const undone = await recordedHash(cluster, ns, kind, name);
-        await scene.namespace.edit("ConfigMap", name, { page: "newer" });
-        await newHash(cluster, ns, kind, name, undone);
-        await rolledOut(scene, kind, name);
-        expect(await pagesRead(scene, name)).toEqual(["newer"]);
-      }
-    } finally {
-      await again.stop();
-    }
-  });
 
   it("stays while Wave does not run", async () => {
     const [ns, name] = ["pinned-stopped", "web"];

@@ -51,7 +51,6 @@ async function scene(refuses: (request: ApiRequest) => boolean = () => false) {
   const direct = memoryClient(server);
   const sent: ApiRequest[] = [];
   const warnings: string[] = [];
-  const stuck: string[] = [];
   const events: ObjectEvent[] = [];
   const state = { valid: true, workload: undefined as ReturnType<typeof toWorkload> | undefined };
   const client = memoryClient(server, async (request) => {
@@ -68,7 +67,6 @@ async function scene(refuses: (request: ApiRequest) => boolean = () => false) {
     log: { ...silentLogger, warn: (message) => warnings.push(message) },
     metrics,
     random: () => 0,
-    onStuck: (key, { pinned, earlier }) => stuck.push([key, pinned, ...earlier].flat().join(" ")),
     updateRate: 20,
     updateBurst: 100,
   });
@@ -111,7 +109,6 @@ async function scene(refuses: (request: ApiRequest) => boolean = () => false) {
     sent,
     warnings,
     events,
-    stuck,
     state,
     metrics,
     collector,
@@ -293,53 +290,6 @@ describe("a copy that was deleted while a template names it", () => {
     expect(stored().map(({ name }) => name)).toEqual(copies);
     expect(warnings).toEqual(logged);
     expect(events.map(({ reason }) => reason)).toEqual(reasons);
-  });
-});
-
-describe("a Pod that cannot start without a copy that was deleted", () => {
-  const [first, lost] = ["first", "lost"].map(digitsOf) as [string, string];
-  const waiting = (reason: string) => ({ containerStatuses: [{ name: "main", state: { waiting: { reason } } }] });
-  const cases: readonly [string, object, number, readonly string[]][] = [
-    ["is found by its container", waiting("CreateContainerConfigError"), 5_000, [first]],
-    ["is found by its volumes after a while", waiting("ContainerCreating"), 65_000, [first]],
-    ["may still start when its volumes are set up", waiting("ContainerCreating"), 5_000, []],
-    ["is none if it runs", { containerStatuses: [{ name: "main", state: { running: {} } }] }, 65_000, []],
-    ["is none if it waits for its image", waiting("ImagePullBackOff"), 65_000, []],
-  ];
-
-  it.each(cases)("%s", async (_what, status, afterMs, found) => {
-    const { clock, create, copy, setStatus, state, stuck, collector } = await scene();
-    await create(resources.configMaps, page("other"));
-    await copy(first);
-    const created = (await create(resources.statefulSets, deployment("web", lost))) as KubeObject;
-    state.workload = toWorkload(kinds.StatefulSet, created as never);
-    const owner = {
-      apiVersion: "apps/v1",
-      kind: "StatefulSet",
-      name: "web",
-      uid: created.metadata.uid,
-      controller: true,
-    };
-    for (const [index, value] of [digitsOf("gone"), first, lost].entries()) {
-      const metadata = { name: `web-${index}`, ownerReferences: [owner] };
-      await create(resources.controllerRevisions, {
-        metadata,
-        revision: index,
-        data: { spec: { template: template(value) } },
-      });
-    }
-    const reading = [{ name: "main", image: "nginx", envFrom: [{ configMapRef: { name: `page-${lost}` } }] }];
-    await create(resources.pods, {
-      metadata: { name: "web-0", ownerReferences: [owner] },
-      spec: { containers: reading },
-    });
-    await setStatus(resources.pods, "web-0", status);
-    const before = { name: `page-${lost}`, namespace: "default", isCopy: true };
-    collector?.onConfigChange({ key: "", before: before as never, after: undefined, initial: false });
-    await clock.advance(afterMs);
-    expect([...new Set(stuck)]).toEqual(
-      found.map((name) => `StatefulSet/default/web page=page-${lost} page page-${name}`),
-    );
   });
 });
 

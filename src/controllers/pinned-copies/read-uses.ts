@@ -2,12 +2,9 @@ import type { OwnerReference, Pod } from "#kubernetes";
 import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import { workloadKey } from "../../domain/model/workload-key.ts";
 import type { CopyUses, StoredCopy } from "../../domain/pinning/collect.ts";
-import type { Pins } from "../../domain/pinning/pins.ts";
 import { isUnpinned } from "../../domain/pinning/pod-pins.ts";
 import { namesInTemplate, pinsOfTemplate, referencedNames } from "../../domain/pinning/used-copies.ts";
-import { observePod, readConfigOf } from "../../domain/pods/observed-pod.ts";
 import { podOwner } from "../../domain/pods/pod-owner.ts";
-import { waitsForConfig } from "../../domain/pods/waits-for-config.ts";
 import { valueAtPointer } from "../../domain/syntax/json-patch.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
@@ -19,10 +16,6 @@ export interface LostCopy {
   readonly workload: OwnerReference;
   readonly source: string;
   readonly copy: string;
-  /** The newest copy of the same source that exists and that an earlier revision of the workload names; undefined if there is none. */
-  readonly earlier: string | undefined;
-  /** Whether a Pod of the workload cannot start without the copy. */
-  readonly isStuck: boolean;
 }
 
 /** What uses the copies of a namespace now. */
@@ -45,17 +38,15 @@ export async function readUses(
   kinds: readonly WorkloadRow[],
   options: FreshListOptions,
 ): Promise<UsesRead> {
-  const found = new FoundUses(copies, kinds, options.clock.wall());
+  const found = new FoundUses(copies, kinds);
   for (const row of kinds) {
     for await (const object of freshList<KubeObject>(row, namespace, options)) found.addWorkload(row, object);
   }
   for await (const object of freshList<KubeObject>(resources.replicaSets, namespace, options)) {
-    const order = Number(object.metadata.annotations?.["deployment.kubernetes.io/revision"] ?? 0);
-    found.addRevision(object, valueAtPointer(object, "/spec/template"), order, isScaledUp(object));
+    found.addRevision(object, valueAtPointer(object, "/spec/template"), isScaledUp(object));
   }
   for await (const object of freshList<KubeObject>(resources.controllerRevisions, namespace, options)) {
-    const order = Number(valueAtPointer(object, "/revision") ?? 0);
-    found.addRevision(object, valueAtPointer(object, "/data/spec/template"), order, false);
+    found.addRevision(object, valueAtPointer(object, "/data/spec/template"), false);
   }
   for await (const pod of freshList<KubeObject & Pod>(resources.pods, namespace, options)) found.addPod(pod);
   return found;
@@ -67,22 +58,15 @@ class FoundUses implements UsesRead {
   readonly workloads = new Map<string, OwnerReference[]>();
   readonly oldOf = new Map<string, OwnerReference[]>();
   readonly unpinned = new Set<string>();
-  readonly #lost: Pick<LostCopy, "row" | "workload" | "source" | "copy">[] = [];
-  readonly #lostNames = new Set<string>();
-  /** The revisions with pins, by the uid of their workload. */
-  readonly #revisions = new Map<string, { readonly order: number; readonly pins: Pins }[]>();
-  /** The keys of workloads and the names of lost copies without which one of their Pods cannot start. */
-  readonly #stuck = new Set<string>();
+  readonly lost: LostCopy[] = [];
   readonly #kinds: readonly WorkloadRow[];
-  readonly #now: number;
   readonly #copies: ReadonlySet<string>;
   /** The names of the current and the update revision of each StatefulSet: Pods are created from both. */
   readonly #revisionsInUse = new Set<unknown>();
 
-  constructor(copies: readonly StoredCopy[], kinds: readonly WorkloadRow[], now: number) {
+  constructor(copies: readonly StoredCopy[], kinds: readonly WorkloadRow[]) {
     this.#copies = new Set(copies.map(({ name }) => name));
     this.#kinds = kinds;
-    this.#now = now;
   }
 
   addWorkload(row: WorkloadRow, object: KubeObject): void {
@@ -98,31 +82,13 @@ class FoundUses implements UsesRead {
     }
     if (deletionTimestamp) return;
     for (const [source, copy] of pinsOfTemplate(template) ?? []) {
-      if (this.#copies.has(copy)) continue;
-      this.#lost.push({ row, workload, source, copy });
-      this.#lostNames.add(copy);
+      if (!this.#copies.has(copy)) this.lost.push({ row, workload, source, copy });
     }
   }
 
-  /** The pins in templates whose copies do not exist. */
-  get lost(): readonly LostCopy[] {
-    return this.#lost.map((each) => {
-      const { row, workload, source, copy } = each;
-      const names = (this.#revisions.get(workload.uid) ?? []).toSorted((a, b) => b.order - a.order);
-      const earlier = names.map(({ pins }) => pins.get(source)).find((name) => name && this.#copies.has(name));
-      return { ...each, earlier, isStuck: this.#stuck.has(`${row.id}/${workload.name} ${copy}`) };
-    });
-  }
-
-  /** `order`: higher for newer revisions. */
-  addRevision({ metadata }: KubeObject, template: unknown, order: number, isScaledUp: boolean): void {
+  addRevision({ metadata }: KubeObject, template: unknown, isScaledUp: boolean): void {
     const isInUse = isScaledUp || this.#revisionsInUse.has(metadata.name);
     const owner = metadata.ownerReferences?.find(({ controller }) => controller);
-    const pins = pinsOfTemplate(template);
-    if (owner !== undefined && pins !== undefined && this.#lost.some(({ workload }) => workload.uid === owner.uid)) {
-      const of = this.#revisions.get(owner.uid) ?? [];
-      this.#revisions.set(owner.uid, [...of, { order, pins }]);
-    }
     for (const copy of this.#used(namesInTemplate(template))) {
       (isInUse ? this.running : this.old).add(copy);
       if (!isInUse && owner !== undefined) append(this.oldOf, copy, owner);
@@ -135,17 +101,8 @@ class FoundUses implements UsesRead {
     if (phase === "Succeeded" || phase === "Failed") return;
     const names = referencedNames(valueAtPointer(pod, "/spec"));
     for (const copy of this.#used(names)) this.running.add(copy);
-    const lost = names.intersection(this.#lostNames);
-    const hasNoCopy = isUnpinned(pod);
-    const owner = lost.size === 0 && !hasNoCopy ? undefined : podOwner(pod.metadata, this.#kinds);
-    if (owner !== undefined && hasNoCopy) this.unpinned.add(workloadKey(owner));
-    if (
-      owner === undefined ||
-      lost.size === 0 ||
-      !waitsForConfig(observePod(pod, readConfigOf([]), undefined), this.#now)
-    )
-      return;
-    for (const copy of lost) this.#stuck.add(`${owner.kind}/${owner.name} ${copy}`);
+    const owner = isUnpinned(pod) ? podOwner(pod.metadata, this.#kinds) : undefined;
+    if (owner !== undefined) this.unpinned.add(workloadKey(owner));
   }
 
   #used(names: ReadonlySet<string>): ReadonlySet<string> {

@@ -1,8 +1,6 @@
 import type { OwnerReference } from "#kubernetes";
 import type { Caches } from "../../cache/caches.ts";
-import { workloadKey } from "../../domain/model/workload-key.ts";
 import { type CollectPlan, type CopyAction, type StoredCopy, totalsOf } from "../../domain/pinning/collect.ts";
-import type { StuckPins } from "../../domain/plan/lost-copy-plan.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
@@ -23,7 +21,7 @@ import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
 import type { Counter } from "../../telemetry/metrics/metrics.ts";
 import { MarksSeen } from "./marks-seen.ts";
 import { planSweep } from "./plan-sweep.ts";
-import type { LostCopy, UsesRead } from "./read-uses.ts";
+import type { UsesRead } from "./read-uses.ts";
 import { recreateCopy } from "./recreate.ts";
 import { copiesOverLimitEvent, copyLostEvent } from "./texts.ts";
 import { writeCopy } from "./write-copies.ts";
@@ -54,8 +52,6 @@ export interface CopySweepsOptions {
   readonly writes: Counter<LabelsOf<typeof pinnedCopyMetrics.writes>>;
   readonly times: CollectorTimes;
   readonly random: () => number;
-  /** Receives a workload with a Pod that cannot start without a lost copy, by its key. */
-  readonly onStuck?: (key: string, stuck: StuckPins) => void;
   /** Receives a workload with a Pod that reads no copy although its template names copies, by its key. */
   readonly onUnpinned?: ((key: string) => void) | undefined;
 }
@@ -67,8 +63,8 @@ const namespacesAtOnce = 2;
 const backoff = { baseMs: 1_000, retryMaxMs: 300_000 };
 /** The key of the sweep of all namespaces, which finds the namespaces with copies. */
 const everywhere = "";
-/** The delay of the next sweep while a copy is lost, in milliseconds: a Pod may not be able to start without the copy. */
-const stuckPodsMs = 60_000;
+/** The delay of the next sweep while a copy is lost, in milliseconds: its content may be live again. */
+const lostCopyMs = 60_000;
 /** The Events of one sweep: a namespace may have any number of workloads. */
 const maxEvents = 20;
 
@@ -148,7 +144,7 @@ export class CopySweeps {
     this.#reportExcess(namespace, copies, uses, plan);
     const delayMs = Math.min(
       plan.dueInMs ?? Number.POSITIVE_INFINITY,
-      uses.lost.length > 0 ? stuckPodsMs : Number.POSITIVE_INFINITY,
+      uses.lost.length > 0 ? lostCopyMs : Number.POSITIVE_INFINITY,
     );
     return Number.isFinite(delayMs) ? { type: "requeueAfter", delayMs } : done;
   }
@@ -174,37 +170,18 @@ export class CopySweeps {
   /** Returns false if the leadership ended. */
   async #recreate(namespace: string, { lost }: UsesRead): Promise<boolean> {
     const { log, writes } = this.#options;
-    const gone = new Set<string>();
     for (const copy of new Map(lost.map((each) => [each.copy, each])).values()) {
       if (!(await this.#permits.take(namespace))) return false;
       const result = await recreateCopy(namespace, copy, this.#options);
       if (result === "recreated") writes.inc({ write: result });
       if (result === "lost") {
-        gone.add(copy.copy);
         const { kind, name } = copy.workload;
         log.warn(logMessages.copyLost, { namespace, copy: copy.copy, workload: `${kind}/${name}` });
         const users = lost.filter((each) => each.copy === copy.copy).map(({ workload }) => workload);
         this.#report(namespace, users, copyLostEvent(copy));
       }
     }
-    this.#rollStuck(
-      namespace,
-      lost.filter(({ copy }) => gone.has(copy)),
-    );
     return true;
-  }
-
-  /** Passes on the workloads with a Pod that cannot start without a lost copy. */
-  #rollStuck(namespace: string, lost: readonly LostCopy[]): void {
-    const { caches, onStuck } = this.#options;
-    for (const copies of Map.groupBy(lost, ({ workload }) => workload.uid).values()) {
-      const [first] = copies;
-      if (first === undefined || !copies.some(({ isStuck }) => isStuck)) continue;
-      const key = workloadKey({ kind: first.row.id, namespace, name: first.workload.name });
-      const { uid, pinned } = caches.workload(key) ?? {};
-      if (uid !== first.workload.uid || pinned === undefined) continue;
-      onStuck?.(key, { pinned, earlier: new Map(copies.map(({ source, earlier }) => [source, earlier])) });
-    }
   }
 
   /** Reports on workloads that their old revisions lose copies, when the copies are marked. */

@@ -10,7 +10,7 @@ export const collectorTexts = {
   copiesOverLimit: (objects: string, bytes: string) =>
     `An old revision will lose its pinned copies: the namespace has ${objects} copies (${bytes}), limit ${keptCopies.objects} (${keptCopies.bytes / mebibyte} MiB). Lower revisionHistoryLimit.`,
   copyLost: (copy: string, source: string) =>
-    `New Pods cannot start: pinned copy ${copy} was deleted, and ConfigMap ${source} has other content now. Restore this content, or roll the workload.`,
+    `New Pods cannot start: pinned copy ${copy} was deleted, and ConfigMap ${source} has other content now. Restore this content, or unpin and restart the workload.`,
 } as const;
 
 /** Returns the Event on a workload whose old revision loses copies because of the limit. */

@@ -3,7 +3,6 @@ import { createListedConfigs } from "../../cache/live/listed-configs.ts";
 import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import type { Workload } from "../../domain/model/workload.ts";
-import type { StuckPins } from "../../domain/plan/lost-copy-plan.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
@@ -105,8 +104,7 @@ export function createController(options: ControllerOptions): Controller {
   const replacements = createJobReplacements({ client, caches, policy, clock, log });
   const mixedPods = createMixedPods({ ...options, random, post });
   const onUnpinned = options.webhooks ? mixedPods?.podsUnpinned : undefined;
-  const onStuck = (key: string, stuck: StuckPins) => rollouts?.copiesLost(key, stuck);
-  const collector = createCopyCollector({ ...options, random, onStuck, onUnpinned, post });
+  const collector = createCopyCollector({ ...options, random, onUnpinned, post });
   const heldStates = createHeldStates({ ...options, random });
   const observers = [mixedPods, heldStates].filter((each) => each !== undefined);
   let rollouts: RolloutWorkers | undefined;

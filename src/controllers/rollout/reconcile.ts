@@ -8,7 +8,6 @@ import { MalformedWorkload, type Workload } from "../../domain/model/workload.ts
 import type { Hold } from "../../domain/outcomes/hold.ts";
 import { isDue } from "../../domain/outcomes/outcomes.ts";
 import { patchFor } from "../../domain/patch/workload-patch.ts";
-import { planLostCopies } from "../../domain/plan/lost-copy-plan.ts";
 import { type Lookup, planRollout, type RolloutPlan, withBatchHold } from "../../domain/plan/plan.ts";
 import { warnOfStuckTemplate } from "../../domain/plan/stuck-template.ts";
 import { policyFor } from "../../domain/policy/cluster-policy.ts";
@@ -48,7 +47,7 @@ export interface ReconcileOptions extends LivePlanOptions {
 export interface ReconcileRun {
   readonly key: string;
   /** Read only: changes that are seen during the run appear in it. */
-  readonly record: Pick<WorkloadRecord, "changes" | "stuckPins">;
+  readonly record: Pick<WorkloadRecord, "changes">;
   /** The run's own copy, which it changes. */
   readonly findings: Writable<Findings>;
   /** Takes a permit for one write. Returns false if there is no permit. */
@@ -216,8 +215,7 @@ function planNow(
   const plan = { ...decided, warnings: [...decided.warnings, ...lost, ...notRestored] };
   findings.checkAt = plan.checkAt && now + plan.checkAt - clock.wall();
   const final = plan.outcome === "candidate" ? withBatchHold(plan, batchHold(plan.changed, lookup)) : plan;
-  const warned = warnOfStuckTemplate(final, workload, lookup, workloadPolicy);
-  return planLostCopies(warned, record.stuckPins, workload, lookup, workloadPolicy, views.of(key), moment);
+  return warnOfStuckTemplate(final, workload, lookup, workloadPolicy);
 }
 
 /** Reports whether the caches have what a workload was just written with. */

@@ -2,7 +2,6 @@ import type { Caches, StoreChange } from "../../cache/caches.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload.ts";
 import { rolloutResult } from "../../domain/pacing/rollout-result.ts";
-import type { StuckPins } from "../../domain/plan/lost-copy-plan.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
 import { sharedString } from "../../domain/syntax/shared-string.ts";
@@ -32,7 +31,6 @@ import {
   hasNewChanges,
   recordRequest,
   recordSeenChange,
-  recordStuckPins,
   recordUnsettledChange,
   startRun,
 } from "./record/finish.ts";
@@ -193,12 +191,6 @@ export class RolloutWorkers {
     }
   }
 
-  /** Enqueues a workload with a Pod that cannot start, because a client deleted copies. */
-  copiesLost(key: string, stuck: StuckPins): void {
-    recordStuckPins(this.#records.of(key), stuck);
-    this.#enqueue(key, "high");
-  }
-
   /** Enqueues all workloads, or those of one namespace. */
   enqueueAll(namespace?: string): void {
     for (const key of this.#keys(namespace)) this.#enqueue(key, "low");
@@ -303,8 +295,8 @@ export class RolloutWorkers {
       const end = this.#endOfRollout(record, findings, outcome);
       const failure = findings.rollout?.failure;
       const blockers = this.#report.ended(record, start, outcome, hold, { end, failure });
-      if (outcome.type === "written" && outcome.plan.returned?.cause === "failedRollout")
-        this.#reportReturn(outcome.before, outcome.plan.returned.names);
+      if (outcome.type === "written" && outcome.plan.returned !== undefined)
+        this.#reportReturn(outcome.before, outcome.plan.returned);
       ended = { outcome, hold, blockers };
     } catch (error) {
       this.#report.failed(key, record, error);

@@ -4,15 +4,16 @@ import type { Workload, WorkloadObject } from "../../domain/model/workload.ts";
 import { rejectPatch } from "../../domain/patch/workload-patch.ts";
 import { isPinned, readAsCopy } from "../../domain/pinning/pin-request.ts";
 import { pinnedLookup } from "../../domain/pinning/pinned-lookup.ts";
-import { carriedRejections, readsLiveContent } from "../../domain/pinning/rejections.ts";
+import { carriedRejections } from "../../domain/pinning/rejections.ts";
 import { undoSince } from "../../domain/pinning/undo.ts";
 import { policyFor } from "../../domain/policy/cluster-policy.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
+import { pinnedAnnotation } from "../../domain/references/annotations.ts";
+import { isWrittenByWave } from "../../domain/references/field-managers.ts";
 import type { ApplyOptions } from "./apply/apply.ts";
 import { type WriteResult, writeWorkload } from "./apply/workload-writer.ts";
 import { type LiveReads, readFailure } from "./freshness/live-reads.ts";
-import { hasPinsOfWave, readLaterPins } from "./read-later-pins.ts";
-import { hasOtherTemplate, type SeenPins } from "./record/seen-pins.ts";
+import { hasOtherTemplate } from "./record/seen-pins.ts";
 import type { Findings } from "./record/workload-record.ts";
 
 /** What {@link updateRejections} needs. */
@@ -74,41 +75,37 @@ async function findRejections(
   { pins, writtenPins }: Pick<Findings, "pins" | "writtenPins">,
   workload: Workload,
   policy: Policy,
-  options: UpdateRejectionsOptions,
+  { client, caches, live, leadership, webhooks }: UpdateRejectionsOptions,
 ): Promise<Rejections | undefined> {
-  const { live } = options;
   if (pins !== undefined && !hasOtherTemplate(pins, workload)) return undefined;
   if (pins !== undefined && pins.pinned === workload.pinned) {
     const before = { ...workload, references: pins.references };
     return carriedRejections(workload, [workload.rejected], before, await live.lookup(workload), () => false);
   }
-  if (workload.pinned === writtenPins) return undefined;
-  const before = await pinsBefore(pins, writtenPins, workload, policy, options);
-  if (before === undefined) return undefined;
-  const lookup = await live.lookup(workload, [workload.pinned, before.pinned]);
+  if (pins === undefined || workload.pinned === writtenPins) return undefined;
+  if (webhooks) {
+    const undo = undoSince(workload, pins, caches.lookup, policy);
+    if (undo === undefined || undo.rejected === workload.rejected) return undefined;
+  }
+  // A cache that was behind shows the rollouts of another leader late, as one change.
+  const path = workloadPath(workload);
+  const stored = await client.request<WorkloadObject>({ method: "GET", path, signal: leadership.abort });
+  if (hasPinsOfWave(workload, stored)) return undefined;
+  const lookup = await live.lookup(workload, [workload.pinned, pins.pinned]);
   const { unusable } = pinnedLookup(workload, lookup, readAsCopy(workload, lookup, policy));
   if (unusable.length > 0) return { rejected: workload.rejected, unusable };
-  return { rejected: workload.rejected, unusable, ...undoSince(workload, before, lookup, policy) };
+  const undo = undoSince(workload, pins, lookup, policy);
+  // The webhook writes pins, too. Then the content differs from them only if it was edited after the pod template.
+  const isOlder = (name: string) => {
+    const { changedAt } = lookup("ConfigMap", workload.namespace, name) ?? {};
+    return changedAt !== undefined && changedAt < workload.templateEditedAt;
+  };
+  if (webhooks && !undo?.names.every(isOlder)) return undefined;
+  return { rejected: workload.rejected, unusable, ...undo };
 }
 
-/** Returns the pins that the workload had before its pod template was changed; undefined if Wave is known to have changed them. */
-async function pinsBefore(
-  seen: SeenPins | undefined,
-  writtenPins: string | undefined,
-  workload: Workload,
-  policy: Policy,
-  { client, caches, live, leadership, webhooks, policy: clusterPolicy }: UpdateRejectionsOptions,
-): Promise<SeenPins | undefined> {
-  const readLater = () => readLaterPins(workload, { client, live, policy: clusterPolicy, signal: leadership.abort });
-  if (seen === undefined)
-    return writtenPins === undefined && !readsLiveContent(workload, caches.lookup) ? readLater() : undefined;
-  if (!webhooks) {
-    // A cache that was behind shows the rollouts of another leader late, as one change.
-    const path = workloadPath(workload);
-    const object = await client.request<WorkloadObject>({ method: "GET", path, signal: leadership.abort });
-    return hasPinsOfWave(workload, object) ? undefined : seen;
-  }
-  // The webhook writes pins, too. Only the revisions show whether the API server did not ask it about an undo.
-  const undo = undoSince(workload, seen, caches.lookup, policy);
-  return undo !== undefined && undo.rejected !== workload.rejected ? readLater() : undefined;
+/** Reports whether Wave wrote the pins of a workload. `stored` is the stored workload. */
+function hasPinsOfWave({ row }: Workload, { metadata = {} }: WorkloadObject): boolean {
+  const template = row.template.split("/").slice(1);
+  return isWrittenByWave(metadata, [...template, "metadata", "annotations", pinnedAnnotation]);
 }

@@ -5,7 +5,7 @@ import { isApproved } from "../pacing/requested-holds.ts";
 import { setRejected } from "../patch/workload-patch.ts";
 import { isPinned, readAsCopy } from "../pinning/pin-request.ts";
 import { keptPins, rolledBack, undoWithoutPins, unusableCopies } from "../pinning/pin-texts.ts";
-import { isLostCopy, pinnedLookup } from "../pinning/pinned-lookup.ts";
+import { pinnedLookup } from "../pinning/pinned-lookup.ts";
 import { pinsIn } from "../pinning/pins.ts";
 import { carriedRejections, rejectionDigest } from "../pinning/rejections.ts";
 import { undoOf } from "../pinning/undo.ts";
@@ -52,7 +52,7 @@ export function pinnedRequest(
     if (all.unusable.length > 0) return { ...live, warnings: [unusableCopies(all.unusable)] };
     const undo = undoOf(workload, before, lookup, policy);
     if (undo === undefined) {
-      // In a reinvocation, the pins are those that the first review wrote. A copy of an earlier revision may replace a lost copy.
+      // In a reinvocation, the pins are those that the first review wrote.
       const isHeld = heldChanges(
         workload,
         lookup,
@@ -65,7 +65,7 @@ export function pinnedRequest(
         workload,
         before,
         policy,
-        (name) => (written.get(name) === earlier.get(name) || isLostCopy(before, lookup, name)) && isHeld(name),
+        (name) => written.get(name) === earlier.get(name) && isHeld(name),
       );
     }
     return {

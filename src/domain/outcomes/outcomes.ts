@@ -39,9 +39,8 @@ export type Decision =
   /** Remove a scheduling hold without a rollout, or unpause a Deployment that Stakater Reloader left paused. */
   | ({ readonly outcome: "cleanUp" } & IncompleteRecord);
 
-/** Where a workload returns to after a failed rollout, or because a copy was lost. */
+/** Where a workload returns to after a failed rollout. */
 export interface PinsReturn {
-  readonly cause: "failedRollout" | "lostCopy";
   /** The pins of the earlier rollout, as in the annotation. */
   readonly pinned: string;
   /** The annotation of rejected content afterwards. */

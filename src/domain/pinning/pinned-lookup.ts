@@ -2,7 +2,7 @@ import { type Lookup, missingFrom } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Reference, StoredName } from "../references/references.ts";
 import { copyCovers } from "./copy-covers.ts";
-import { parsePins, pinsIn } from "./pins.ts";
+import { parsePins } from "./pins.ts";
 
 /** A lookup in which some ConfigMaps have the content of their pinned copies. */
 export interface PinnedLookup {
@@ -75,16 +75,6 @@ export function uncachedCopies(
   return [...new Set(named)]
     .filter((name) => !cached("ConfigMap", namespace, name)?.isCopy)
     .map((name) => ({ kind: "ConfigMap", namespace, name }));
-}
-
-/** Reports whether the copy of a ConfigMap that a pod template names does not exist. */
-export function isLostCopy(
-  { pinned, namespace }: Pick<Workload, "pinned" | "namespace">,
-  live: Lookup,
-  name: string,
-): boolean {
-  const copy = pinsIn(pinned).get(name);
-  return copy !== undefined && live("ConfigMap", namespace, copy)?.isCopy !== true;
 }
 
 /**

@@ -52,12 +52,6 @@ export function stillRejected(workload: Workload, lookup: Lookup): string | unde
   );
 }
 
-/** Reports whether the pins of a workload have the live content, or it has no pins: then there is nothing to roll. */
-export function readsLiveContent(workload: Workload, lookup: Lookup): boolean {
-  const { kept } = pinnedLookup(workload, lookup, () => true);
-  return [...kept].every((name) => readsLive(workload, lookup, name));
-}
-
 /** Reports whether the copy that the pod template names has the live content, so that a rollout brings no other content into Pods. */
 function readsLive(workload: Workload, lookup: Lookup, name: string): boolean {
   const pinned = pinnedLookup(workload, lookup, (each) => each === name).lookup;

@@ -1,9 +1,8 @@
 import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Policy } from "../policy/policy.ts";
-import { copyContent, copyName } from "./copy-content.ts";
 import { readAsCopy } from "./pin-request.ts";
-import { isLostCopy, pinnedLookup, referencesTo } from "./pinned-lookup.ts";
+import { pinnedLookup } from "./pinned-lookup.ts";
 import { pinsIn } from "./pins.ts";
 import { formatRejected, parseRejected, rejectionDigest } from "./rejections.ts";
 
@@ -41,20 +40,11 @@ export function undoOf(workload: Workload, beforeUndo: BeforeUndo, live: Lookup,
   for (const name of kept) {
     const digest = rejectionDigest(workload, live, name);
     if (digest === rejectionDigest(workload, lookup, name)) continue;
-    const isReturned = pins.get(name) !== before.get(name) && !replacesLostCopy(workload, beforeUndo, live, name);
+    const isReturned = pins.get(name) !== before.get(name);
     if (isReturned) names.push(name);
     if (isReturned || wasRejected(name)) rejected.set(name, digest);
   }
   return names.length === 0 ? undefined : { rejected: formatRejected(rejected), names: names.sort(), lookup };
-}
-
-/** Reports whether the workload had a copy that does not exist, of other content than the live content: then the live content is a later edit. */
-function replacesLostCopy(workload: Workload, beforeUndo: BeforeUndo, live: Lookup, name: string): boolean {
-  const { namespace } = workload;
-  const before = { ...workload, ...beforeUndo };
-  if (!isLostCopy(before, live, name)) return false;
-  const content = copyContent(referencesTo(before, name), live("ConfigMap", namespace, name));
-  return ![copyName(name, content, 10), copyName(name, content, 20)].includes(pinsIn(before.pinned).get(name) ?? "");
 }
 
 /**

@@ -121,5 +121,5 @@ function returnTo(
   for (const name of returned) {
     if (digest(failed, name) === digest(live, name)) rejected.set(name, digest(live, name));
   }
-  return { cause: "failedRollout", pinned, rejected: formatRejected(rejected), names: returned };
+  return { pinned, rejected: formatRejected(rejected), names: returned };
 }

@@ -3,7 +3,7 @@ import type { Workload } from "../model/workload.ts";
 import { holdRows } from "../pacing/holds.ts";
 import { isPinned } from "../pinning/pin-request.ts";
 import { keptWithoutKey } from "../pinning/pin-texts.ts";
-import { isLostCopy } from "../pinning/pinned-lookup.ts";
+import { pinsIn } from "../pinning/pins.ts";
 import { readablePins } from "../pinning/readable-pins.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { RolloutPlan } from "./plan.ts";
@@ -15,6 +15,8 @@ import type { RolloutPlan } from "./plan.ts";
 export function warnOfStuckTemplate(plan: RolloutPlan, workload: Workload, live: Lookup, policy: Policy): RolloutPlan {
   if (plan.outcome !== "held" || holdRows[plan.hold.reason].isShort || !isPinned(workload, policy)) return plan;
   const { live: unreadable } = readablePins(workload, undefined, live);
-  const names = unreadable.filter((name) => !isLostCopy(workload, live, name));
+  const pins = pinsIn(workload.pinned);
+  const exists = (copy = "") => live("ConfigMap", workload.namespace, copy)?.isCopy === true;
+  const names = unreadable.filter((name) => exists(pins.get(name)));
   return names.length === 0 ? plan : { ...plan, warnings: [...plan.warnings, keptWithoutKey(names)] };
 }

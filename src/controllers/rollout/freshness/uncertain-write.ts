@@ -90,7 +90,7 @@ export function writtenOutcome(
 
 function summaryOf(plan: RolloutPlan): PlanSummary {
   const { outcome, reason, warnings } = plan;
-  const returned = plan.outcome === "roll" && plan.returns && { returned: plan.returns };
+  const returned = plan.outcome === "roll" && plan.returns && { returned: plan.returns.names };
   return { outcome, reason, warnings, hash: hashOf(plan), ...returned };
 }
 

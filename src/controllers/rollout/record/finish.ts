@@ -1,6 +1,5 @@
 import { type ConfigChange, storedTimeOf } from "../../../domain/config/stored-time.ts";
 import { holdRows } from "../../../domain/pacing/holds.ts";
-import type { StuckPins } from "../../../domain/plan/lost-copy-plan.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
 import { changesAfter, type HoldRecord, type UnsettledChanges } from "./pacing-record.ts";
 import { keepsFailures } from "./requeue.ts";
@@ -44,11 +43,6 @@ export function recordUnsettledChange(record: Writable<WorkloadRecord>, now: num
   const { first = now, storedFrom = storedAt } = record.changes ?? {};
   const earliest = storedFrom === undefined ? undefined : Math.min(storedFrom, storedAt ?? storedFrom);
   record.changes = { first, last: now, storedFrom: earliest, lastStored: storedAt };
-}
-
-/** Records that a Pod cannot start without lost copies. */
-export function recordStuckPins(record: Writable<WorkloadRecord>, stuck: StuckPins): void {
-  record.stuckPins = stuck;
 }
 
 /** Starts a run and returns what it starts from. */

@@ -6,8 +6,8 @@ import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 export interface PlanSummary extends Pick<RolloutPlan, "outcome" | "reason" | "warnings"> {
   /** The hash that the plan writes; undefined if it writes none. */
   readonly hash?: string | undefined;
-  /** Why the rollout returned to earlier pins, and the ConfigMaps whose earlier content the Pods read; absent for other plans. */
-  readonly returned?: Pick<PinsReturn, "cause" | "names">;
+  /** The ConfigMaps whose earlier content the Pods read after a return to earlier pins; absent for other plans. */
+  readonly returned?: PinsReturn["names"];
 }
 
 /**

@@ -35,7 +35,7 @@ export function trackStart(findings: Tracks, outcome: ReconcileOutcome): void {
   const { before, plan } = outcome;
   if (plan.hash === before.recordedHash) return;
   const { rollout: last } = findings;
-  const hasFailed = plan.returned?.cause === "failedRollout" || (last?.uid === before.uid && last.hasFailed);
+  const hasFailed = plan.returned !== undefined || (last?.uid === before.uid && last.hasFailed);
   findings.rollout = { uid: before.uid, hash: plan.hash, state: "inProgress", hasFailed, failure: undefined };
 }
 

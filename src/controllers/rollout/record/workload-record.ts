@@ -1,7 +1,6 @@
 // The memory of the rollout controller: one record for each workload. Only finish.ts changes a record.
 import type { LegacyVerification } from "../../../domain/config/legacy/legacy-verification.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
-import type { StuckPins } from "../../../domain/plan/lost-copy-plan.ts";
 import type { PlanSummary } from "./outcome.ts";
 import type { LastRollout, PacingRecord, ProgressRecord } from "./pacing-record.ts";
 import type { TrackedRollout } from "./rollout-end.ts";
@@ -70,8 +69,6 @@ export interface WorkloadRecord extends PacingRecord, Findings {
   readonly disagreements: number;
   /** The failure that was logged since the last success, so that each is logged once. */
   readonly logged: "refused" | "bug" | undefined;
-  /** The last copies without which a Pod of it could not start; undefined if there were none. */
-  readonly stuckPins: StuckPins | undefined;
   /** The blockers that were reported to the owner. */
   readonly blockers: ReportedBlockers | undefined;
 }
@@ -118,7 +115,6 @@ export function newRecord(): WorkloadRecord {
     hold: undefined,
     disagreements: 0,
     logged: undefined,
-    stuckPins: undefined,
     blockers: undefined,
     newerThanCache: undefined,
     lastRollout: undefined,

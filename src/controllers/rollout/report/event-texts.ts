@@ -69,9 +69,7 @@ export function writtenEvent(before: Workload, plan: PlanSummary, waitedFor: str
     return { type: "Normal", reason: "SchedulingEnabled", message: joined(eventTexts.schedulingEnabled(why), kept) };
   }
   if (plan.returned !== undefined) {
-    const configMaps = formatConfigMaps(plan.returned.names);
-    if (plan.returned.cause === "lostCopy")
-      return { type: "Warning", reason: "PinnedCopyLost", message: eventTexts.rolledWithoutCopy(configMaps) };
+    const configMaps = formatConfigMaps(plan.returned);
     const message = eventTexts.rolloutReturned(configMaps, waveArguments(before));
     return { type: "Warning", reason: "RolloutReturned", message };
   }
@@ -181,8 +179,6 @@ export const eventTexts = {
   observed: (why: string, hold: string) => `Rollout due: ${why}. ${hold}`,
   rolloutReturned: (configMaps: string, toResume: string) =>
     `Rollout failed. New Pods read the earlier content of ${configMaps} again. Fix the ConfigMap, or run: wave resume ${toResume}`,
-  rolledWithoutCopy: (configMaps: string) =>
-    `Rollout started: a pinned copy of ${configMaps} was deleted, and a Pod could not start without it. New Pods read an earlier copy, or live configuration if there is none.`,
   changeReturned: (workload: string, toResume: string) =>
     `Rollout of the last change failed: ${workload} reads the earlier content again. Fix this ConfigMap, or run: wave resume ${toResume}`,
   changeHalted: (place: string, workloads: string, command: string) =>
