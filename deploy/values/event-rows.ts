@@ -3,8 +3,8 @@ import { deletionBlockedEvent } from "../../src/controllers/owner-references/tex
 import { pendingPodText } from "../../src/controllers/pending-pods/report.ts";
 import { collectorTexts } from "../../src/controllers/pinned-copies/texts.ts";
 import { eventTexts, refusedTexts } from "../../src/controllers/rollout/report/event-texts.ts";
-import { undoTexts } from "../../src/domain/admission/undo-request.ts";
 import { oldFinalizerWarning } from "../../src/domain/model/old-finalizer.ts";
+import { undoTexts } from "../../src/domain/model/undo-request.ts";
 import { holdTexts } from "../../src/domain/pacing/hold-texts.ts";
 import { rolloutBlockedText } from "../../src/domain/pacing/progressing.ts";
 import {

@@ -1,10 +1,10 @@
 // The caches of workloads of all kinds, and the templates that they take from other workloads. Decides nothing.
 
-import { isUndone } from "../../domain/admission/undo-request.ts";
 import type { DirectiveContext } from "../../domain/compatibility/directives.ts";
 import { matchesObject, sameWorkload, withoutReferences, withProgressOf } from "../../domain/model/cached-workload.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { hasSchedulingHold } from "../../domain/model/scheduling-hold.ts";
+import { isUndone } from "../../domain/model/undo-request.ts";
 import {
   MalformedWorkload,
   namespaceOf,

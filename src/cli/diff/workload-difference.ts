@@ -1,10 +1,11 @@
 import type { Change } from "../../domain/config/changes.ts";
 import { type Workload, type WorkloadName, workloadKey } from "../../domain/model/workload.ts";
+import { decide } from "../../domain/plan/decide.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
 import { timeOf } from "../cluster/explanation/explained-outcome.ts";
 import { workloadNotes } from "../cluster/explanation/workload-notes.ts";
 import { type BatchesNow, batchesNow } from "../cluster/snapshot/batches-now.ts";
-import { planFromCluster } from "../cluster/snapshot/live-plan.ts";
+import { worldOf } from "../cluster/snapshot/live-plan.ts";
 import { batchNumbers } from "./batch-numbers.ts";
 import type { ClusterStates } from "./cluster-states.ts";
 import { type DiffEffect, replacing } from "./diff-effects.ts";
@@ -39,7 +40,7 @@ export function differencesOf(states: ClusterStates, now: number): readonly Work
 
 type Paced = (planned: PlannedPair) => Pick<WorkloadDifference, "batch" | "hold">;
 
-/** Returns when each workload rolls, by `planRollout` and the batches of its namespace. */
+/** Returns when each workload rolls, by `decide` and the batches of its namespace. */
 function pacing({ after: { read, policy } }: ClusterStates, planned: readonly PlannedPair[], at: number): Paced {
   const found = new Map(planned.map((each) => [pairKey(each.pair), { ...each.pair.after, workload: each.after }]));
   const seen = new Map(planned.map((each) => [pairKey(each.pair), each.seen]));
@@ -49,19 +50,21 @@ function pacing({ after: { read, policy } }: ClusterStates, planned: readonly Pl
   return (each) => {
     const target = found.get(pairKey(each.pair));
     if (target === undefined) return { batch: null, hold: null };
-    const plan = planFromCluster(target, read, policy, at, each.seen);
-    const changed = plan.outcome === "candidate" ? plan.changed : [];
-    const held = plan.outcome === "held" ? plan.hold : haltOf(batches, target.workload, changed);
-    if (held !== undefined)
-      return { batch: null, hold: { reason: held.reason, message: held.message, until: timeOf(held.until) } };
-    const own = changed.map((object) => numbers(object, target.workload));
+    const world = worldOf(target, read, policy, at, each.seen);
+    // Each batch has a number. Only a halt is shown as a hold.
+    const plan = decide({ ...world, batchHold: (...of) => haltOf(batches, ...of) });
+    if (plan.outcome === "held") {
+      const { reason, message, until } = plan.hold;
+      return { batch: null, hold: { reason, message, until: timeOf(until) } };
+    }
+    const own = (plan.batched ?? []).map((object) => numbers(object, target.workload));
     return { batch: own.length === 0 ? null : Math.max(...own), hold: null };
   };
 }
 
 /** Returns the hold if the rollout of a change is halted. */
 function haltOf({ holdOf }: BatchesNow, workload: Workload, changed: readonly ConfigName[]) {
-  const hold = changed.length === 0 ? undefined : holdOf(workload, changed);
+  const hold = holdOf(workload, changed);
   return hold?.reason === "halted" ? hold : undefined;
 }
 

@@ -1,15 +1,14 @@
 // The rollout controller: rolls workloads whose configuration changed. This file brings one workload to its plan.
 
 import type { Caches } from "../../cache/caches.ts";
-import { lostAnnotations } from "../../domain/admission/undo-request.ts";
 import { isVerified, needsLegacyVerification } from "../../domain/config/legacy/legacy-verification.ts";
 import { changesTemplate, fieldOfKind, resourceName } from "../../domain/model/kind-row.ts";
 import { MalformedWorkload, type Workload } from "../../domain/model/workload.ts";
 import type { Hold } from "../../domain/outcomes/hold.ts";
 import { isDue } from "../../domain/outcomes/outcomes.ts";
 import { patchFor } from "../../domain/patch/workload-patch.ts";
-import { type Lookup, planRollout, type RolloutPlan, withBatchHold } from "../../domain/plan/plan.ts";
-import { warnOfStuckTemplate } from "../../domain/plan/stuck-template.ts";
+import { decide } from "../../domain/plan/decide.ts";
+import { type Lookup, planRollout, type RolloutPlan } from "../../domain/plan/plan.ts";
 import { policyFor } from "../../domain/policy/cluster-policy.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -26,7 +25,7 @@ import type { ReconcileOutcome } from "./record/outcome.ts";
 import { hasBeenComplete, lastRolloutAfter, momentOf, recordProgress } from "./record/pacing-record.ts";
 import type { RememberedViews } from "./record/remembered-views.ts";
 import { seenAnnotations } from "./record/seen-annotations.ts";
-import { hasOtherTemplate, seenPins, unrestoredPins } from "./record/seen-pins.ts";
+import { hasOtherTemplate, seenPins } from "./record/seen-pins.ts";
 import type { Findings, WorkloadRecord, Writable } from "./record/workload-record.ts";
 import { refusedTexts } from "./report/event-texts.ts";
 import { updateRejections } from "./update-rejections.ts";
@@ -64,7 +63,7 @@ export interface ReconcileRun {
 const triesAtOnce = 3;
 
 /**
- * Brings one workload to its plan, with at most one write. The decision is made by `planRollout`: from the caches, or from
+ * Brings one workload to its plan, with at most one write. The decision is made by `decide`: from the caches, or from
  * live reads if the caches may be behind. A key must never be reconciled twice at once. Rejects only for a bug.
  */
 export async function reconcile(run: ReconcileRun, options: ReconcileOptions): Promise<ReconcileOutcome> {
@@ -198,7 +197,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
   return { type: "conflict", workload };
 }
 
-/** Returns the plan for this moment, with the holds of the batches. */
+/** Returns the decision at this moment. */
 function planNow(
   { key, record, findings, batchHold }: ReconcileRun,
   workload: Workload,
@@ -208,14 +207,16 @@ function planNow(
   const now = clock.monotonic();
   recordProgress(findings, workload, now);
   const moment = { ...momentOf(record, findings, workload, clock), restarts: restarts(workload) };
-  const workloadPolicy = policyFor(workload, policy);
-  const decided = planRollout(workload, lookup, workloadPolicy, views.of(key), moment);
-  const lost = lostAnnotations(findings.annotations?.changedByUndo ?? []);
-  const notRestored = unrestoredPins(findings.unrestored, workload, decided);
-  const plan = { ...decided, warnings: [...decided.warnings, ...lost, ...notRestored] };
+  const plan = decide({
+    workload,
+    lookup,
+    policy: policyFor(workload, policy),
+    previous: views.of(key),
+    moment,
+    batchHold: (_, changed) => batchHold(changed, lookup),
+  });
   findings.checkAt = plan.checkAt && now + plan.checkAt - clock.wall();
-  const final = plan.outcome === "candidate" ? withBatchHold(plan, batchHold(plan.changed, lookup)) : plan;
-  return warnOfStuckTemplate(final, workload, lookup, workloadPolicy);
+  return plan;
 }
 
 /** Reports whether the caches have what a workload was just written with. */

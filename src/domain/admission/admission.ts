@@ -1,6 +1,7 @@
 // What a webhook does with a workload in a request, by the same plan as the reconciler. Pure.
 import { describeMissing } from "../config/messages.ts";
 import { patchOfKind } from "../model/kind-row.ts";
+import { changedUserAnnotations, isKubectlUndo, keptAnnotations } from "../model/undo-request.ts";
 import type { Workload } from "../model/workload.ts";
 import { setPinned } from "../patch/workload-patch.ts";
 import { canBePinned, contentOf, isPinned, type PinSource, pinSources } from "../pinning/pin-request.ts";
@@ -19,7 +20,6 @@ import { preconditionOf } from "./admission-precondition.ts";
 import { type AdmissionOutcome, type MutatedRequest, mutate, observe, staysRecorded } from "./mutation.ts";
 import { annotationOperations, type HaltLookup, pinnedRequest, withUserAnnotations } from "./pinned-admission.ts";
 import { hasPartition, sameTemplates } from "./request-template.ts";
-import { changedUserAnnotations, isKubectlUndo, keptAnnotations } from "./undo-request.ts";
 
 /** The response of a webhook to the creation or update of a workload. */
 export interface AdmissionPlan {

@@ -11,7 +11,8 @@ import {
 } from "../../../test/support/domain/objects.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { patchFor } from "../patch/workload-patch.ts";
-import { planRollout, withBatchHold } from "../plan/plan.ts";
+import { decide } from "../plan/decide.ts";
+import { planRollout } from "../plan/plan.ts";
 import { kinds } from "./kinds/apps-kinds.ts";
 import { toWorkload } from "./workload.ts";
 
@@ -25,8 +26,7 @@ const left: WorkloadFixture = {
 
 function planned(wanted: WorkloadFixture, policy = allCompatibilities) {
   const workload = toWorkload(kinds[wanted.kind ?? "Deployment"], workloadObject(wanted), policy);
-  const plan = planRollout(workload, lookupOf(configMap("web", { a: "1" })), policy, undefined, moment);
-  return { workload, plan: plan.outcome === "candidate" ? withBatchHold(plan, undefined) : plan };
+  return { workload, plan: decide({ workload, lookup: lookupOf(configMap("web", { a: "1" })), policy, moment }) };
 }
 
 describe("a Deployment that Stakater Reloader left paused", () => {

@@ -3,7 +3,6 @@ import type { Change } from "../config/changes.ts";
 import type { ConfigView } from "../config/hash.ts";
 import type { Missing } from "../config/view-of-references.ts";
 import type { LimitExceeded } from "../references/limits.ts";
-import type { ConfigName } from "../references/references.ts";
 import type { Hold } from "./hold.ts";
 
 /** What to do with a workload. */
@@ -83,18 +82,6 @@ export interface Held {
   readonly outcome: "held";
   readonly due: DueDecision;
   readonly hold: Hold;
-}
-
-/** A rollout that only the batches of its changes can hold. */
-export interface BatchCandidate {
-  readonly outcome: "candidate";
-  readonly due: DueDecision;
-  /** The changed objects. The batches of all of them must admit the workload. */
-  readonly changed: readonly ConfigName[];
-  /** Whether the rollout does not wait for other workloads, for example because a person requested it. */
-  readonly isRequested: boolean;
-  /** When the window closes, milliseconds since the epoch; absent without a window. */
-  readonly closesAt?: number;
 }
 
 /** A decision that writes to the workload. */

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
-import { defaultFlags, momentAt, noon, planned, plannedUntilBatches } from "../../../test/support/pacing/due.ts";
+import { defaultFlags, momentAt, noon, planned } from "../../../test/support/pacing/due.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Hold } from "../outcomes/hold.ts";
-import { planRollout, type RolloutPlan } from "../plan/plan.ts";
+import { decide } from "../plan/decide.ts";
+import type { RolloutPlan } from "../plan/plan.ts";
 import type { LastWrite, Moment } from "./moment.ts";
 
 /** Returns the hold of a plan, and how long after noon it ends; undefined if it is not held. */
@@ -220,7 +221,7 @@ describe("a write that replaces no running Pods is not held", () => {
 
   it("such as the end of a scheduling hold", () => {
     const schedulingHeld = workload({ pod: { ...pod, schedulerName: invalidScheduler } });
-    const plan = planRollout({ ...schedulingHeld, rolledAt }, lookupOf(web), policy, undefined, moment);
+    const plan = decide({ workload: { ...schedulingHeld, rolledAt }, lookup: lookupOf(web), policy, moment });
     expect(plan).toMatchObject({ outcome: "firstHash" });
     expect(plan).not.toHaveProperty("consecutiveRollouts");
   });
@@ -228,21 +229,21 @@ describe("a write that replaces no running Pods is not held", () => {
   it("such as the cleanup of a scheduling hold", () => {
     const optedOut = { "wave.pusher.com/update-on-config-change": "false" };
     const schedulingHeld = workload({ pod: { ...pod, schedulerName: invalidScheduler }, annotations: optedOut });
-    expect(planRollout(schedulingHeld, lookupOf(web), policy, undefined, moment).outcome).toBe("cleanUp");
+    expect(decide({ workload: schedulingHeld, lookup: lookupOf(web), policy, moment }).outcome).toBe("cleanUp");
   });
 
   it("and a first hash while the first Pods are being created does not wait for batches", () => {
-    const first = (state: Workload["progress"]) =>
-      planRollout({ ...workload({ pod }), progress: state }, lookupOf(web), policy, undefined, momentAt(noon)).outcome;
-    expect(first({ state: "progressing", step: 0, available: 0 })).toBe("firstHash");
+    const first = (progress: Workload["progress"]) =>
+      decide({ workload: { ...workload({ pod }), progress }, lookup: lookupOf(web), policy, moment: momentAt(noon) });
+    expect(first({ state: "progressing", step: 0, available: 0 })).not.toHaveProperty("batched");
     // The annotation that opts in the workload raised its generation, which its status does not contain yet.
-    expect(first({ state: "progressing", step: 3, available: 3 })).toBe("candidate");
-    expect(first({ state: "complete", since: undefined })).toBe("candidate");
+    expect(first({ state: "progressing", step: 3, available: 3 })).toHaveProperty("batched");
+    expect(first({ state: "complete", since: undefined })).toHaveProperty("batched");
   });
 
   it("and a rollout that replaces no Pod does not wait for batches", () => {
-    const roll = (progress: Workload["progress"]) => plannedUntilBatches({ progress }, momentAt(noon)).outcome;
-    expect(roll({ state: "idle" })).toBe("roll");
-    expect(roll({ state: "complete", since: undefined })).toBe("candidate");
+    const roll = (progress: Workload["progress"]) => planned({ progress }, momentAt(noon));
+    expect(roll({ state: "idle" })).not.toHaveProperty("batched");
+    expect(roll({ state: "complete", since: undefined })).toHaveProperty("batched");
   });
 });

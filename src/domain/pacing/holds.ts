@@ -17,7 +17,7 @@ import { settling } from "./settling.ts";
 
 /** One reason to hold a write. Every property of a hold is a column here. */
 interface HoldRow {
-  /** Returns the hold, if it applies. Undefined for the holds of batches, which are checked last, for a {@link BatchCandidate}. */
+  /** Returns the hold, if it applies. Undefined for the holds of batches, which are checked last. */
   readonly check: ((due: DueWrite) => Hold | undefined) | undefined;
   /** "writes": the check applies to every write. "rollouts": only to writes that replace running Pods. */
   readonly holds: "writes" | "rollouts";

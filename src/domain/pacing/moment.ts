@@ -17,6 +17,17 @@ export interface Moment {
   readonly restarts?: boolean;
   /** The verification of a hash of another controller; undefined if there is none. */
   readonly legacy?: LegacyVerification | undefined;
+  /** The names of the annotations that `kubectl rollout undo` changed. Default: not known. */
+  readonly changedByUndo?: readonly string[] | undefined;
+  /** The last pins that another client restored although some copies are gone. Default: not known. */
+  readonly unrestored?: UnrestoredPins | undefined;
+}
+
+/** Pins that another client restored, of which some ConfigMaps have no copy, or a copy that lacks a key. */
+export interface UnrestoredPins {
+  readonly uid: string;
+  readonly pinned: string | undefined;
+  readonly names: readonly string[];
 }
 
 /** A write of Wave to a pod template. */

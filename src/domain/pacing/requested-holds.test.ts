@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import type { Config } from "../config/digest.ts";
 import type { Workload } from "../model/workload.ts";
+import { decide } from "../plan/decide.ts";
 import { planRollout } from "../plan/plan.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -39,7 +40,12 @@ function planned({ own = {}, ofNamespace = {}, flags, config = edited, now = "20
     pacing: { ...unpaced, ...flags },
     namespacePolicy: { optsIn: false, annotations: ofNamespace },
   };
-  return planRollout({ ...reader, policy: own, ...of }, lookupOf(config), policy, undefined, moment(now));
+  return decide({
+    workload: { ...reader, policy: own, ...of },
+    lookup: lookupOf(config),
+    policy,
+    moment: moment(now),
+  });
 }
 
 const prefix = "annotation wave.pusher.com/";
@@ -172,8 +178,14 @@ describe("a request of a person holds a rollout", () => {
     const reader = workload({ pod: reads("other"), templateAnnotations: { [configHash]: was.view.hash } });
     const policy = { ...defaultPolicy, pacing: { ...unpaced, maxConcurrent: 1 } };
     const complete = { ...reader, progress: { state: "complete", since: undefined } } as const;
-    const plan = planRollout(complete, configs, policy, was.view, moment("2026-11-23T12:00:00Z"));
-    expect(plan).toMatchObject({ outcome: "candidate", due: { outcome: "roll" }, changed: [] });
+    const plan = decide({
+      workload: complete,
+      lookup: configs,
+      policy,
+      previous: was.view,
+      moment: moment("2026-11-23T12:00:00Z"),
+    });
+    expect(plan).toMatchObject({ outcome: "roll", batched: [] });
   });
 
   it("but an object on hold does not if another object changed too", () => {
@@ -187,13 +199,13 @@ describe("a request of a person holds a rollout", () => {
       const reader = workload({ pod, templateAnnotations: { [configHash]: was.view.hash } });
       const policy = { ...defaultPolicy, pacing: unpaced };
       const rolled = { ...reader, rolledAt: 1_000, hashWrittenAt: 1_000 };
-      return planRollout(
-        rolled,
-        lookupOf(...now),
+      return decide({
+        workload: rolled,
+        lookup: lookupOf(...now),
         policy,
-        watched ? was.view : undefined,
-        moment("2026-11-22T01:00:00Z"),
-      );
+        previous: watched ? was.view : undefined,
+        moment: moment("2026-11-22T01:00:00Z"),
+      });
     };
     const other = (value: string, changedAt: number) => ({ ...configMap("other", { value }), changedAt });
     const at = (config: Config, changedAt: number) => ({ ...config, changedAt });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { momentAt, noon, planned, plannedUntilBatches } from "../../../test/support/pacing/due.ts";
+import { momentAt, noon, planned } from "../../../test/support/pacing/due.ts";
 import type { Workload } from "../model/workload.ts";
-import { type RolloutPlan, withBatchHold } from "../plan/plan.ts";
+import type { RolloutPlan } from "../plan/plan.ts";
 import { parseWindow } from "../syntax/window.ts";
 import type { Moment } from "./moment.ts";
 
@@ -48,10 +48,9 @@ describe("a requested rollout", () => {
   });
 
   it("does not wait for other workloads, but stays halted after a failure", () => {
-    const candidate = plannedUntilBatches({ policy: requested() }, momentAt(noon));
-    if (candidate.outcome !== "candidate") throw new Error(candidate.outcome);
     const of = (reason: "batch" | "halted") =>
-      withBatchHold(candidate, { reason, message: "", until: undefined, warning: false }).outcome;
+      planned({ policy: requested() }, momentAt(noon), {}, { reason, message: "", until: undefined, warning: false })
+        .outcome;
     expect([of("batch"), of("halted")]).toEqual(["roll", "held"]);
   });
 

@@ -13,6 +13,7 @@ import type { Config } from "../config/digest.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
+import { decide } from "../plan/decide.ts";
 import { planRollout } from "../plan/plan.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -154,8 +155,7 @@ describe("patchFor of a rollout", () => {
       const object = workloadObject({ pod: { ...pod, schedulerName: invalidScheduler }, annotations });
       const workload = { ...toWorkload(kinds.Deployment, object), progress };
       const policy = { ...defaultPolicy, schedulingHold: holds, pacing: { ...unpaced, maxConcurrent: 5 } };
-      const plan = planRollout(workload, lookupOf(...configs), policy, undefined, momentAt(noon));
-      if (plan.outcome === "candidate") throw new Error(plan.outcome);
+      const plan = decide({ workload, lookup: lookupOf(...configs), policy, moment: momentAt(noon) });
       const { metadata } = applied(object, patchFor(workload, plan));
       expect(metadata?.annotations).not.toHaveProperty([schedulingHold]);
       return metadata?.annotations?.["wave.pusher.com/rolled-incomplete"];

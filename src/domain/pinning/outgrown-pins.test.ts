@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, pinnedCopy, workload } from "../../../test/support/domain/objects.ts";
 import type { Workload } from "../model/workload.ts";
+import { decide } from "../plan/decide.ts";
 import { planRollout } from "../plan/plan.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
 
@@ -28,7 +29,12 @@ function planned(keys: readonly string[], change: Partial<Workload> = {}, change
     pinnedCopy("page-0000000001", { a: "1" }),
   );
   const moment = { now, changes: undefined, lastWrite: undefined, progressSince: now };
-  const plan = planRollout({ ...of, rolledAt: 10, templateEditedAt: 20, ...change }, live, policy, undefined, moment);
+  const plan = decide({
+    workload: { ...of, rolledAt: 10, templateEditedAt: 20, ...change },
+    lookup: live,
+    policy,
+    moment,
+  });
   return plan.outcome === "held" ? plan.hold.reason : plan.outcome;
 }
 

@@ -15,6 +15,7 @@ import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { toNamespacePolicy } from "../policy/namespace-policy.ts";
 import type { Policy } from "../policy/policy.ts";
+import { decide } from "./decide.ts";
 import { planRollout } from "./plan.ts";
 
 const pod = readsAll("ConfigMap", "web");
@@ -91,7 +92,8 @@ describe("a workload at first sight", () => {
     const planAt = (ms: number, metadata: Record<string, unknown>, wanted: WorkloadFixture = {}) => {
       const object = workloadObject({ pod, metadata: { creationTimestamp: time(0) }, ...wanted });
       const lookup = lookupOf(configMap("web", { a: "1" }, { creationTimestamp: time(-3_600_000), ...metadata }));
-      return planRollout(toWorkload(kinds.Deployment, object), lookup, recording, undefined, momentAt(created + ms));
+      const workload = toWorkload(kinds.Deployment, object);
+      return decide({ workload, lookup, policy: recording, moment: momentAt(created + ms) });
     };
 
     it("replaces its Pods after a later edit of content", () => {

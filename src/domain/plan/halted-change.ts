@@ -6,7 +6,7 @@ import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../references/references.ts";
 import { plannedFacts } from "./batch-facts.ts";
-import { planRollout } from "./plan.ts";
+import { decide } from "./decide.ts";
 
 /** What is known about a change of an object and about the workloads of a namespace that read the object. */
 export interface ChangeFacts {
@@ -42,7 +42,7 @@ export function isHaltedFor(workload: Workload, { object, readers, lookup, polic
       key: workloadKey(reader),
       workload: reader,
       policy: rolloutPolicyOf(reader, rules),
-      ...plannedFacts(planRollout(reader, lookup, rules, undefined, moment), config),
+      ...plannedFacts(decide({ workload: reader, lookup, policy: rules, moment }), config),
       lastWrite: undefined,
       completeSince: since,
       advancedAt: undefined,

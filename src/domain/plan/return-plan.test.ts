@@ -14,7 +14,8 @@ import type { Moment } from "../pacing/moment.ts";
 import { maxPreviousLength, previousPinsAfter } from "../pinning/previous-pins.ts";
 import { rejectionDigest } from "../pinning/rejections.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
-import { planRollout, withBatchHold } from "./plan.ts";
+import { decide } from "./decide.ts";
+import { planRollout } from "./plan.ts";
 
 const now = Date.UTC(2026, 0, 1, 12);
 const policy = { ...defaultPolicy, pinConfig: true, pacing: unpaced };
@@ -51,7 +52,8 @@ const moment = (change: Partial<Moment> = {}): Moment => ({
   ...change,
 });
 
-const planned = (of: Workload, live = lookup, at = moment()) => planRollout(of, live, policy, undefined, at);
+const planned = (workload: Workload, live = lookup, at = moment()) =>
+  decide({ workload, lookup: live, policy, moment: at });
 const digest = (page: string) => rejectionDigest(failed(), lookupOf(configMap("page", { a: page })), "page");
 
 describe("a rollout that failed", () => {
@@ -84,12 +86,12 @@ describe("a rollout that failed", () => {
   it("returns at once if the batches halt a newer edit, and not while other workloads roll first", () => {
     const live = lookupOf(configMap("page", { a: "3" }), copyOf("1"), copyOf("2"));
     const batched = { ...policy, pacing: { ...unpaced, maxConcurrent: 1, canarySize: 1, haltAfterFailures: 1 } };
-    const plan = planRollout(failed(), live, batched, undefined, moment());
-    if (plan.outcome !== "candidate") throw new Error(plan.outcome);
-    const hold = (reason: "batch" | "halted") => ({ reason, message: "", until: undefined, warning: false });
-    expect(withBatchHold(plan, hold("halted"))).toMatchObject({ outcome: "roll", returns: { names: ["page"] } });
-    expect(withBatchHold(plan, hold("batch"))).toMatchObject({ outcome: "held", hold: { reason: "batch" } });
-    expect(withBatchHold(plan, undefined)).toMatchObject({ outcome: "roll", hash: hashOf("3") });
+    const world = { workload: failed(), lookup: live, policy: batched, moment: moment() };
+    const heldBy = (reason: "batch" | "halted") =>
+      decide({ ...world, batchHold: () => ({ reason, message: "", until: undefined, warning: false }) });
+    expect(heldBy("halted")).toMatchObject({ outcome: "roll", returns: { names: ["page"] } });
+    expect(heldBy("batch")).toMatchObject({ outcome: "held", hold: { reason: "batch" } });
+    expect(decide(world)).toMatchObject({ outcome: "roll", hash: hashOf("3") });
   });
 
   it("rolls to a newer edit within a minimum interval, because a failed workload does not wait for it", () => {
@@ -133,7 +135,7 @@ describe("a rollout that failed", () => {
 
   it("does not return while a person holds every rollout", () => {
     const clusterHold = { namespace: "wave-system", reason: "INC-12" };
-    const plan = planRollout(failed(), lookup, { ...policy, clusterHold }, undefined, moment());
+    const plan = decide({ workload: failed(), lookup, policy: { ...policy, clusterHold }, moment: moment() });
     expect(plan).toMatchObject({ outcome: "held", hold: { reason: "clusterHold" } });
   });
 
@@ -162,7 +164,7 @@ describe("a rollout that was complete", () => {
   const soaked = { ...policy, pacing: { ...unpaced, soakMs: 10_000 } };
   const complete = { progress: { state: "complete", since: undefined } } as const;
   const at = (change: Partial<Moment>, of = failed(complete)) =>
-    planRollout(of, lookup, soaked, undefined, moment(change));
+    decide({ workload: of, lookup, policy: soaked, moment: moment(change) });
   const own = `${hashOf("2")} page=page-0000000002`;
 
   it("has passed after the soak time, and not while Wave reads the restarts of its containers", () => {

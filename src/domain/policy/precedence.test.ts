@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, workload } from "../../../test/support/domain/objects.ts";
 import { momentAt } from "../../../test/support/pacing/due.ts";
 import type { Config } from "../config/digest.ts";
-import { planRollout, withBatchHold } from "../plan/plan.ts";
+import { decide } from "../plan/decide.ts";
+import { planRollout } from "../plan/plan.ts";
 import { toNamespacePolicy } from "./namespace-policy.ts";
 import { type PacingFlags, unpaced } from "./pacing-flags.ts";
 import { userAnnotations } from "./user-annotations.ts";
@@ -40,8 +41,14 @@ function planned({ own = {}, ofNamespace = {}, flags, configs, inLine = false }:
   const namespace = toNamespacePolicy({ metadata: { name: "default", annotations: prefixed(ofNamespace) } });
   const pacing = { ...unpaced, maxConcurrent: inLine ? 50 : 0, ...flags };
   const policy = { ...defaultPolicy, pacing, namespacePolicy: namespace };
-  const plan = planRollout({ ...current, rolledAt: 1 }, lookupOf(...configs), policy, view, momentAt(now));
-  return plan.outcome === "candidate" ? withBatchHold(plan, inLine ? elsewhere : undefined) : plan;
+  return decide({
+    workload: { ...current, rolledAt: 1 },
+    lookup: lookupOf(...configs),
+    policy,
+    previous: view,
+    moment: momentAt(now),
+    batchHold: () => (inLine ? elsewhere : undefined),
+  });
 }
 
 const edited = (annotations: Annotations = {}, value = "2") => [

@@ -4,8 +4,8 @@ import { pinnedPatch, planAdmission } from "../../domain/admission/admission.ts"
 import { type AdmissionObject, annotationsOf, toAdmissionObject } from "../../domain/admission/admission-object.ts";
 import { uncheckedPrecondition } from "../../domain/admission/admission-precondition.ts";
 import { type HaltLookup, withUserAnnotations } from "../../domain/admission/pinned-admission.ts";
-import { isKubectlUndo } from "../../domain/admission/undo-request.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
+import { isKubectlUndo } from "../../domain/model/undo-request.ts";
 import { toWorkloadIfValid, type Workload, type WorkloadObject } from "../../domain/model/workload.ts";
 import { isHaltedFor } from "../../domain/plan/halted-change.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";

@@ -1,11 +1,13 @@
 import type { Config } from "../../../src/domain/config/digest.ts";
 import type { ConfigView } from "../../../src/domain/config/hash.ts";
+import type { Workload } from "../../../src/domain/model/workload.ts";
 import { admitBatch, type BatchAdmission, type BatchMember } from "../../../src/domain/pacing/batches.ts";
 import { hasSettled } from "../../../src/domain/pacing/holds.ts";
 import { hasLostHash } from "../../../src/domain/pacing/lost-hash.ts";
 import type { LastWrite } from "../../../src/domain/pacing/moment.ts";
 import { stageOf } from "../../../src/domain/pacing/stage.ts";
-import { type CandidatePlan, planRollout, type RolloutPlan, withBatchHold } from "../../../src/domain/plan/plan.ts";
+import { type World as DecisionWorld, decide } from "../../../src/domain/plan/decide.ts";
+import type { RolloutPlan } from "../../../src/domain/plan/plan.ts";
 import type { Policy } from "../../../src/domain/policy/policy.ts";
 import { rolloutPolicyOf } from "../../../src/domain/policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../../../src/domain/references/references.ts";
@@ -76,18 +78,18 @@ export class Conductor {
     const behind = new Map<string, readonly ConfigName[]>();
     for (const actor of this.#world.actors) {
       const plan = this.#plan(actor);
-      if (plan.outcome === "candidate") due.set(actor.key, plan.changed);
-      if (plan.outcome !== "held" && plan.outcome !== "candidate") continue;
-      behind.set(actor.key, (plan.due.outcome === "roll" ? plan.due.changed : undefined) ?? []);
+      if (plan.batched !== undefined) due.set(actor.key, plan.batched);
+      if (plan.outcome !== "held" && plan.batched === undefined) continue;
+      const write = plan.outcome === "held" ? plan.due : plan;
+      behind.set(actor.key, (write.outcome === "roll" ? write.changed : undefined) ?? []);
     }
     const batches = this.#batches(due, behind);
     for (const actor of this.#world.actors) {
-      const holdOf = (changed: readonly ConfigName[]) => {
+      const holdOf = (_: Workload, changed: readonly ConfigName[]) => {
         const admissions = changed.map((object) => batches.get(groupKey(actor.stored.namespace, object)));
         return admissions.find((batch) => batch !== undefined && !batch.admitted.has(actor.key))?.hold;
       };
-      const candidate = this.#plan(actor);
-      const plan = candidate.outcome === "candidate" ? withBatchHold(candidate, holdOf(candidate.changed)) : candidate;
+      const plan = this.#plan(actor, holdOf);
       this.plans.set(actor.key, plan);
       const memory = this.#of(actor.key);
       if (plan.outcome === "current" || hasSettled(plan.outcome === "held" ? plan.hold : undefined)) {
@@ -171,11 +173,18 @@ export class Conductor {
     });
   }
 
-  #plan(actor: Actor): RolloutPlan | CandidatePlan {
+  #plan(actor: Actor, batchHold?: DecisionWorld["batchHold"]): RolloutPlan {
     const { now, lookup } = this.#world;
     const { view, changes, lastWrite, progress } = this.#of(actor.key);
     const moment = { now, changes, lastWrite, progressSince: progress?.since ?? now };
-    return planRollout(this.#world.observed(actor), lookup, this.#policy, view, moment);
+    return decide({
+      workload: this.#world.observed(actor),
+      lookup,
+      policy: this.#policy,
+      previous: view,
+      moment,
+      batchHold,
+    });
   }
 
   #observe(actor: Actor): void {

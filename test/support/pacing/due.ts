@@ -1,7 +1,9 @@
 import { type Config, digestOf } from "../../../src/domain/config/digest.ts";
 import type { Workload } from "../../../src/domain/model/workload.ts";
+import type { Hold } from "../../../src/domain/outcomes/hold.ts";
 import type { Moment } from "../../../src/domain/pacing/moment.ts";
-import { type CandidatePlan, planRollout, type RolloutPlan, withBatchHold } from "../../../src/domain/plan/plan.ts";
+import { decide } from "../../../src/domain/plan/decide.ts";
+import { planRollout, type RolloutPlan } from "../../../src/domain/plan/plan.ts";
 import { type PacingFlags, unpaced } from "../../../src/domain/policy/pacing-flags.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, type WorkloadFixture, workload } from "../domain/objects.ts";
 
@@ -40,19 +42,14 @@ export function outdated(known: Partial<Workload> = {}, wanted: WorkloadFixture 
   return { ...workload({ pod, templateAnnotations, ...wanted }), progress, ...known };
 }
 
-/** Returns the plan of {@link outdated} at a moment, after an edit of the ConfigMap. All batches admit it. */
-export function planned(known: Partial<Workload>, moment: Moment, flags: Partial<PacingFlags> = {}): RolloutPlan {
-  const plan = plannedUntilBatches(known, moment, flags);
-  return plan.outcome === "candidate" ? withBatchHold(plan, undefined) : plan;
-}
-
-/** Returns the plan of {@link outdated} at a moment, after an edit of the ConfigMap, before the batches are checked. */
-export function plannedUntilBatches(
+/** Returns the decision about {@link outdated} at a moment, after an edit of the ConfigMap. `batchHold`: the hold of the batches, default none. */
+export function planned(
   known: Partial<Workload>,
   moment: Moment,
   flags: Partial<PacingFlags> = {},
-): RolloutPlan | CandidatePlan {
+  batchHold?: Hold,
+): RolloutPlan {
   const policy = { ...defaultPolicy, pacing: { ...defaultFlags, ...flags } };
   const current = changedAt(configMap("web", { a: "new" }), noon / 1000);
-  return planRollout(outdated(known), lookupOf(current), policy, undefined, moment);
+  return decide({ workload: outdated(known), lookup: lookupOf(current), policy, moment, batchHold: () => batchHold });
 }

@@ -20,7 +20,7 @@ export interface ExplainedHold {
 
 /** What Wave would do with a workload now, as far as the permissions of the user show it. */
 export interface ExplainedOutcome {
-  /** The outcome of `planRollout`; "unknown" if it depends on an object or a key that could not be read. */
+  /** The outcome of `decide`; "unknown" if it depends on an object or a key that could not be read. */
   readonly outcome: RolloutPlan["outcome"] | "unknown";
   /** The due action that is held; null if nothing is held. */
   readonly due: "firstHash" | "recorded" | "roll" | "cleanUp" | null;

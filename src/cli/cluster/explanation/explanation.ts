@@ -15,8 +15,8 @@ import { hasSchedulingHold, isSchedulingHeld } from "../../../domain/model/sched
 import type { OptIn, Workload, WorkloadName } from "../../../domain/model/workload.ts";
 import { collectReferences, compatibilitySourceOf } from "../../../domain/model/workload-references.ts";
 import { isPinned } from "../../../domain/pinning/pin-request.ts";
+import { decide } from "../../../domain/plan/decide.ts";
 import type { Missing, RolloutPlan, Warning } from "../../../domain/plan/plan.ts";
-import { withBatchHold } from "../../../domain/plan/plan.ts";
 import { type ReadConfig, readConfigOf, withReadsOf } from "../../../domain/pods/observed-pod.ts";
 import { configStateOf } from "../../../domain/pods/pod-state.ts";
 import { parseSpans } from "../../../domain/pods/span.ts";
@@ -33,8 +33,8 @@ import {
   dueSince,
   isUnread,
   lookupIn,
-  planFromCluster,
   readableReferences,
+  worldOf,
 } from "../snapshot/live-plan.ts";
 import { type WorkloadSnapshot, withAllReferences } from "../snapshot/workload-snapshot.ts";
 import { assessState } from "../states/assess-state.ts";
@@ -106,7 +106,7 @@ export interface Explanation extends ExplainedOutcome {
   readonly notes: readonly string[];
 }
 
-/** Explains what Wave would do with a workload now, by `planRollout`, and everything that the plan depends on. */
+/** Explains what Wave would do with a workload now, by `decide`, and everything that the plan depends on. */
 export function explainWorkload({
   found,
   unnamed,
@@ -127,8 +127,7 @@ export function explainWorkload({
   const unread = unreadObjects(reader, read).filter((object) => !untracked.has(configKey(object)));
   const readable = { ...reader, references: readableReferences(reader.references, read) };
   const counted = trackedReferences(readable, lookup, policyOf(readable, policy));
-  const live = planFromCluster(found, read, policy, now);
-  const plan = live.outcome === "candidate" ? withBatchHold(live, batch?.(workload, live.changed)) : live;
+  const plan = decide({ ...worldOf(found, read, policy, now), batchHold: batch });
   const { kind, namespace, name, optIn, recordedHash } = workload;
   const source = compatibilitySourceOf(object);
   const directives = readDirectives(source, policy);

@@ -54,7 +54,7 @@ export function clusterPolicyOf({ keys, kinds: _kinds, presence: _presence, ...p
   return { ...policy, hashKeys: keys.state === "read" ? keys.keys : undefined };
 }
 
-/** Returns what decides about one workload, for `planRollout`. */
+/** Returns what decides about one workload, for `decide`. */
 export function policyOf(workload: WorkloadInNamespace, policy: KnownPolicy): Policy {
   return policyFor(workload, clusterPolicyOf(policy));
 }

@@ -10,7 +10,8 @@ import {
 } from "../../../domain/pacing/batches.ts";
 import { maxBlockRounds, partlyAdmitted } from "../../../domain/pacing/partly-admitted.ts";
 import { plannedFacts } from "../../../domain/plan/batch-facts.ts";
-import type { CandidatePlan, RolloutPlan } from "../../../domain/plan/plan.ts";
+import { decide } from "../../../domain/plan/decide.ts";
+import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../../../domain/references/references.ts";
 import type { ReadConfigs } from "../read/configs.ts";
@@ -18,7 +19,7 @@ import type { ReadPods } from "../read/pods.ts";
 import type { FoundWorkload } from "../read/workloads.ts";
 import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
 import { restartingContainer, rolloutProgressSince } from "../states/assess-state.ts";
-import { lookupIn, planFromCluster } from "./live-plan.ts";
+import { lookupIn, worldOf } from "./live-plan.ts";
 
 /** The workloads of one or more namespaces, and what their plans depend on. */
 export interface BatchesNowFacts {
@@ -49,7 +50,7 @@ export interface BatchesNow {
 export function batchesNow(facts: BatchesNowFacts): BatchesNow {
   const { found, read, policy, now, seen } = facts;
   const readers = readersByGroup(found);
-  const plans = new Map(found.map((each) => [each, planFromCluster(each, read, policy, now, seen?.(each.workload))]));
+  const plans = new Map(found.map((each) => [each, decide(worldOf(each, read, policy, now, seen?.(each.workload)))]));
   const blocked = new Set<string>();
   const groupOf = (object: ConfigName, namespace: string): BatchedChange => {
     const all = readers.get(groupKey(object, namespace)) ?? [];
@@ -89,7 +90,7 @@ export function batchesNow(facts: BatchesNowFacts): BatchesNow {
  */
 function admitJointly(
   found: readonly FoundWorkload[],
-  plans: ReadonlyMap<FoundWorkload, RolloutPlan | CandidatePlan>,
+  plans: ReadonlyMap<FoundWorkload, RolloutPlan>,
   blocked: Set<string>,
   admit: (object: ConfigName, namespace: string) => BatchAdmission,
 ): Map<string, BatchAdmission> {
@@ -98,7 +99,7 @@ function admitJointly(
   for (const each of found) {
     const { namespace } = each.workload;
     const plan = plans.get(each);
-    const objects = plan?.outcome === "candidate" ? plan.changed : [];
+    const objects = plan?.batched ?? [];
     dueFor.set(
       workloadKey(each.workload),
       objects.map((object) => groupKey(object, namespace)),
@@ -142,7 +143,7 @@ function readersByGroup(found: readonly FoundWorkload[]): ReadonlyMap<string, re
 /** Returns a workload with its stage for the last change of an object; empty if the change does not affect it. */
 function memberOf(
   { object: stored, workload }: FoundWorkload,
-  plan: RolloutPlan | CandidatePlan | undefined,
+  plan: RolloutPlan | undefined,
   object: ConfigName,
   { read, policy, now, podsIn = unreadPods }: BatchesNowFacts,
   blocked: ReadonlySet<string>,

@@ -2,8 +2,9 @@ import { expect, it } from "vitest";
 import { configMap, defaultPolicy, workloadObject } from "../../../../test/support/domain/objects.ts";
 import { changedAt, defaultFlags, noon, outdated } from "../../../../test/support/pacing/due.ts";
 import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
+import { decide } from "../../../domain/plan/decide.ts";
 import { configKey } from "../../../domain/references/references.ts";
-import { planFromCluster } from "./live-plan.ts";
+import { worldOf } from "./live-plan.ts";
 
 const keys = { state: "not requested", why: "" } as const;
 
@@ -17,7 +18,7 @@ function planned(seconds: number) {
     kinds: builtInKinds,
   } as const;
   const read = new Map([[configKey(config), { state: "present", config } as const]]);
-  return planFromCluster({ object: workloadObject(), workload: outdated() }, read, policy, noon, undefined);
+  return decide(worldOf({ object: workloadObject(), workload: outdated() }, read, policy, noon));
 }
 
 it("settles by the times of the API, except those in the future", () => {

@@ -3,7 +3,7 @@ import { describeObject } from "../../../domain/config/messages.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { Moment } from "../../../domain/pacing/moment.ts";
-import { type CandidatePlan, planRollout, type RolloutPlan } from "../../../domain/plan/plan.ts";
+import type { World } from "../../../domain/plan/decide.ts";
 import { epochSeconds } from "../../../domain/references/field-managers.ts";
 import { configKey, type Reference } from "../../../domain/references/references.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
@@ -12,7 +12,7 @@ import type { FoundWorkload } from "../read/workloads.ts";
 import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
 import { statusProgressSince } from "../states/assess-state.ts";
 
-/** Returns the lookup of `planRollout` over the objects that were read. */
+/** Returns the lookup over the objects that were read. */
 export function lookupIn(read: ReadConfigs): Lookup {
   return (kind, namespace, name) => {
     const found = read.get(configKey({ kind, namespace, name }));
@@ -31,17 +31,17 @@ export function readableReferences(references: readonly Reference[], read: ReadC
 }
 
 /**
- * Returns the plan of `planRollout` for a workload at this moment, from the objects that could be read. A command does not know what
- * only the running controller has observed, for example how often another client reverted its writes. `seen` is the configuration that
- * the Pods run with, if the caller knows it. Complete a "candidate" with `withBatchHold`.
+ * Returns the world of a workload at this moment, from the objects that could be read. A command does not know what only the running
+ * controller has observed, for example how often another client reverted its writes. `previous` is the configuration that the Pods run
+ * with, if the caller knows it.
  */
-export function planFromCluster(
+export function worldOf(
   found: FoundWorkload,
   read: ReadConfigs,
   policy: KnownPolicy,
   now: number,
-  seen?: ConfigView,
-): RolloutPlan | CandidatePlan {
+  previous?: ConfigView,
+): World {
   const { object, workload } = found;
   const moment: Moment = {
     now,
@@ -50,7 +50,7 @@ export function planFromCluster(
     progressSince: statusProgressSince(object, workload),
   };
   const readable = { ...workload, references: readableReferences(workload.references, read) };
-  return planRollout(readable, lookupIn(read), policyOf(workload, policy), seen, moment);
+  return { workload: readable, lookup: lookupIn(read), policy: policyOf(workload, policy), previous, moment };
 }
 
 /** How far the clock of the API server may be ahead of the local clock. */

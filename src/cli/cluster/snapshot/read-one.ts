@@ -1,5 +1,6 @@
 import { standardForm } from "../../../domain/model/kind-row.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
+import { decide } from "../../../domain/plan/decide.ts";
 import { podSelector } from "../../../domain/pods/pod-selector.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
@@ -13,7 +14,7 @@ import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { batchNotes } from "./batch-notes.ts";
 import { batchesNow } from "./batches-now.ts";
 import { withVerifiedHash } from "./legacy-hash.ts";
-import { planFromCluster } from "./live-plan.ts";
+import { worldOf } from "./live-plan.ts";
 import { planObjects } from "./plan-objects.ts";
 import { readRefusedPods } from "./refused-pods.ts";
 import { type WorkloadSnapshot, withAllReferences } from "./workload-snapshot.ts";
@@ -61,7 +62,7 @@ export async function readWorkloadSnapshot(
 
 /** Reports whether only other workloads of the batch can hold this workload. They are many, so they are read only in this case. */
 function isInBatch({ found, read, policy, now }: WorkloadSnapshot): boolean {
-  return planFromCluster(found, read, policy, now).outcome === "candidate";
+  return decide(worldOf(found, read, policy, now)).batched !== undefined;
 }
 
 /** Adds the workloads of the namespace that may roll before this workload, as far as they can be listed. */
@@ -83,8 +84,8 @@ async function withOthers({ client }: Cluster, snapshot: WorkloadSnapshot): Prom
     ]);
     const { holdOf, holderOf } = batchesNow({ found, read, policy, now, podsIn: () => pods });
     let others: readonly string[] = [];
-    const plan = planFromCluster(snapshot.found, snapshot.read, snapshot.policy, now);
-    const group = plan.outcome === "candidate" ? holderOf(snapshot.found.workload, plan.changed) : undefined;
+    const { batched } = decide(worldOf(snapshot.found, snapshot.read, snapshot.policy, now));
+    const group = batched && holderOf(snapshot.found.workload, batched);
     if (group !== undefined) others = batchNotes(group);
     return { ...snapshot, batch: holdOf, others, gaps: [...snapshot.gaps, ...failures.map(othersUnknown)] };
   } catch (error) {

@@ -5,12 +5,13 @@ import type { HoldReason } from "../../../domain/outcomes/hold.ts";
 import type { WriteForChanges } from "../../../domain/pacing/batch-member.ts";
 import { hasSoaked } from "../../../domain/pacing/has-soaked.ts";
 import { hasSettled, holdRows } from "../../../domain/pacing/holds.ts";
-import type { Moment } from "../../../domain/pacing/moment.ts";
+import type { Moment, UnrestoredPins } from "../../../domain/pacing/moment.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
 import { configKey } from "../../../domain/references/references.ts";
 import { sharedString } from "../../../domain/syntax/shared-string.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
+import type { SeenAnnotations } from "./seen-annotations.ts";
 
 /** What `plan` needs to know about the time: recent changes and the current hold. Times are in monotonic milliseconds. */
 export interface PacingRecord {
@@ -197,12 +198,14 @@ interface MomentFindings {
   readonly lastRollout: LastRollout | undefined;
   readonly progress: ProgressRecord | undefined;
   readonly legacy: LegacyVerification | undefined;
+  readonly annotations: SeenAnnotations | undefined;
+  readonly unrestored: UnrestoredPins | undefined;
 }
 
 /** Returns the moment of a plan, with all times in milliseconds since the epoch. */
 export function momentOf(
   { changes }: Pick<PacingRecord, "changes">,
-  { lastRollout, progress, legacy }: MomentFindings,
+  { lastRollout, progress, legacy, annotations, unrestored }: MomentFindings,
   { uid }: Workload,
   clock: Clock,
 ): Moment {
@@ -218,5 +221,7 @@ export function momentOf(
     advancedAt: progress && onWall(progress.advancedAt),
     completeMs: progress?.completeMs ?? 0,
     legacy,
+    changedByUndo: annotations?.changedByUndo,
+    unrestored,
   };
 }

@@ -1,4 +1,4 @@
-import { changedUserAnnotations, isUndone } from "../../../domain/admission/undo-request.ts";
+import { changedUserAnnotations, isUndone } from "../../../domain/model/undo-request.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { Annotations } from "../../../domain/references/wave-annotations.ts";
 

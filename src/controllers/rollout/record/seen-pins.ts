@@ -1,9 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Workload } from "../../../domain/model/workload.ts";
-import { unusableCopies } from "../../../domain/pinning/pin-texts.ts";
-import type { CandidatePlan, RolloutPlan } from "../../../domain/plan/plan.ts";
 import type { Reference } from "../../../domain/references/references.ts";
-import type { Warning } from "../../../domain/references/warning.ts";
 
 /** The pins that a workload had when it was last seen. */
 export interface SeenPins {
@@ -29,21 +26,4 @@ export function seenPins({ uid, pinned, rejected, references }: Workload, before
 export function hasOtherTemplate(seen: SeenPins | undefined, { uid, pinned, rejected, references }: Workload): boolean {
   if (seen?.uid !== uid) return false;
   return seen.pinned !== pinned || (rejected !== undefined && !isDeepStrictEqual(seen.references, references));
-}
-
-/** Pins that another client restored, of which some ConfigMaps have no copy, or a copy that lacks a key. */
-export interface UnrestoredPins {
-  readonly uid: string;
-  readonly pinned: string | undefined;
-  readonly names: readonly string[];
-}
-
-/** Returns the warning about restored pins that the rollout of a plan replaces by live configuration. */
-export function unrestoredPins(
-  unrestored: UnrestoredPins | undefined,
-  { uid, pinned }: Workload,
-  { outcome }: RolloutPlan | CandidatePlan,
-): readonly Warning[] {
-  const isRolled = outcome === "roll" || outcome === "candidate";
-  return isRolled && unrestored?.uid === uid && unrestored.pinned === pinned ? [unusableCopies(unrestored.names)] : [];
 }

@@ -1,11 +1,12 @@
 // The memory of the rollout controller: one record for each workload. Only finish.ts changes a record.
 import type { LegacyVerification } from "../../../domain/config/legacy/legacy-verification.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
+import type { UnrestoredPins } from "../../../domain/pacing/moment.ts";
 import type { PlanSummary } from "./outcome.ts";
 import type { LastRollout, PacingRecord, ProgressRecord } from "./pacing-record.ts";
 import type { TrackedRollout } from "./rollout-end.ts";
 import type { SeenAnnotations } from "./seen-annotations.ts";
-import type { SeenPins, UnrestoredPins } from "./seen-pins.ts";
+import type { SeenPins } from "./seen-pins.ts";
 import type { WorkloadState } from "./workload-state.ts";
 
 /** Makes the fields of a record writable: for the functions of finish.ts, and for the findings of one run. */

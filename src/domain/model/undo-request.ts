@@ -1,11 +1,11 @@
 import type { ObjectMeta } from "#kubernetes";
-import type { Workload, WorkloadObject } from "../model/workload.ts";
 import { userAnnotations } from "../policy/user-annotations.ts";
 import { annotationPrefix } from "../references/annotations.ts";
 import { kubectlUndoManager } from "../references/field-managers.ts";
 import type { Warning } from "../references/warning.ts";
 import type { Annotations } from "../references/wave-annotations.ts";
 import { formatList, quoted } from "../syntax/wording.ts";
+import type { Workload, WorkloadObject } from "./workload.ts";
 
 /**
  * Reports whether `kubectl rollout undo` of a Deployment made a request. This command writes as field manager `kubectl`; edit, apply, set,
