@@ -50,7 +50,7 @@ function pacing({ after: { read, policy } }: ClusterStates, planned: readonly Pl
   return (each) => {
     const target = found.get(pairKey(each.pair));
     if (target === undefined) return { batch: null, hold: null };
-    const world = worldOf(target, read, policy, at, each.seen);
+    const world = worldOf(target, read, policy, at, { previous: each.seen });
     // Each batch has a number. Only a halt is shown as a hold.
     const plan = decide({ ...world, batchHold: (...of) => haltOf(batches, ...of) });
     if (plan.outcome === "held") {

@@ -127,7 +127,7 @@ export function explainWorkload({
   const unread = unreadObjects(reader, read).filter((object) => !untracked.has(configKey(object)));
   const readable = { ...reader, references: readableReferences(reader.references, read) };
   const counted = trackedReferences(readable, lookup, policyOf(readable, policy));
-  const plan = decide({ ...worldOf(found, read, policy, now), batchHold: batch });
+  const plan = decide({ ...worldOf(found, read, policy, now, { pods }), batchHold: batch });
   const { kind, namespace, name, optIn, recordedHash } = workload;
   const source = compatibilitySourceOf(object);
   const directives = readDirectives(source, policy);

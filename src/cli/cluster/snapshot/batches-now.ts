@@ -48,9 +48,16 @@ export interface BatchesNow {
 
 /** Derives which workloads may roll now, from all workloads of each namespace. */
 export function batchesNow(facts: BatchesNowFacts): BatchesNow {
-  const { found, read, policy, now, seen } = facts;
+  const { found, read, policy, now, seen, podsIn = unreadPods } = facts;
   const readers = readersByGroup(found);
-  const plans = new Map(found.map((each) => [each, decide(worldOf(each, read, policy, now, seen?.(each.workload)))]));
+  const decideNow = (each: FoundWorkload) =>
+    decide(
+      worldOf(each, read, policy, now, {
+        previous: seen?.(each.workload),
+        pods: podsIn(each.workload.namespace),
+      }),
+    );
+  const plans = new Map(found.map((each) => [each, decideNow(each)]));
   const blocked = new Set<string>();
   const groupOf = (object: ConfigName, namespace: string): BatchedChange => {
     const all = readers.get(groupKey(object, namespace)) ?? [];

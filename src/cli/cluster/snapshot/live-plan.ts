@@ -8,9 +8,10 @@ import { epochSeconds } from "../../../domain/references/field-managers.ts";
 import { configKey, type Reference } from "../../../domain/references/references.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
 import type { ReadConfig, ReadConfigs } from "../read/configs.ts";
+import type { ReadPods } from "../read/pods.ts";
 import type { FoundWorkload } from "../read/workloads.ts";
 import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
-import { statusProgressSince } from "../states/assess-state.ts";
+import { restartingContainer, rolloutProgressSince, statusProgressSince } from "../states/assess-state.ts";
 
 /** Returns the lookup over the objects that were read. */
 export function lookupIn(read: ReadConfigs): Lookup {
@@ -32,15 +33,15 @@ export function readableReferences(references: readonly Reference[], read: ReadC
 
 /**
  * Returns the world of a workload at this moment, from the objects that could be read. A command does not know what only the running
- * controller has observed, for example how often another client reverted its writes. `previous` is the configuration that the Pods run
- * with, if the caller knows it.
+ * controller has observed: it decides like a leader that has just started. `previous` is the configuration that the Pods run
+ * with, if the caller knows it. `pods` show the progress and the failures of the last rollout, if the caller has read them.
  */
 export function worldOf(
   found: FoundWorkload,
   read: ReadConfigs,
   policy: KnownPolicy,
   now: number,
-  previous?: ConfigView,
+  { previous, pods }: { readonly previous?: ConfigView | undefined; readonly pods?: ReadPods | undefined } = {},
 ): World {
   const { object, workload } = found;
   const moment: Moment = {
@@ -48,6 +49,10 @@ export function worldOf(
     changes: changesSince(found, read, now),
     lastWrite: undefined,
     progressSince: statusProgressSince(object, workload),
+    ...(pods && {
+      advancedAt: rolloutProgressSince(object, workload, pods),
+      restarts: restartingContainer(workload, pods, now) !== undefined,
+    }),
   };
   const readable = { ...workload, references: readableReferences(workload.references, read) };
   return { workload: readable, lookup: lookupIn(read), policy: policyOf(workload, policy), previous, moment };

@@ -61,8 +61,8 @@ export async function readWorkloadSnapshot(
 }
 
 /** Reports whether only other workloads of the batch can hold this workload. They are many, so they are read only in this case. */
-function isInBatch({ found, read, policy, now }: WorkloadSnapshot): boolean {
-  return decide(worldOf(found, read, policy, now)).batched !== undefined;
+function isInBatch({ found, read, policy, now, pods }: WorkloadSnapshot): boolean {
+  return decide(worldOf(found, read, policy, now, { pods })).batched !== undefined;
 }
 
 /** Adds the workloads of the namespace that may roll before this workload, as far as they can be listed. */
@@ -84,7 +84,7 @@ async function withOthers({ client }: Cluster, snapshot: WorkloadSnapshot): Prom
     ]);
     const { holdOf, holderOf } = batchesNow({ found, read, policy, now, podsIn: () => pods });
     let others: readonly string[] = [];
-    const { batched } = decide(worldOf(snapshot.found, snapshot.read, snapshot.policy, now));
+    const { batched } = decide(worldOf(snapshot.found, snapshot.read, snapshot.policy, now, { pods }));
     const group = batched && holderOf(snapshot.found.workload, batched);
     if (group !== undefined) others = batchNotes(group);
     return { ...snapshot, batch: holdOf, others, gaps: [...snapshot.gaps, ...failures.map(othersUnknown)] };
