@@ -27,5 +27,5 @@ export function batchNumbers(group: BatchedChange, flags: PacingFlags): Readonly
 const passed = { state: "passed" } as const;
 
 function isUnderWay({ stage }: BatchMember): boolean {
-  return stage.state === "underWay" || stage.state === "soaking";
+  return stage.state === "progressing" || stage.state === "soaking";
 }

@@ -3,6 +3,8 @@ import type { Change } from "../config/changes.ts";
 import type { ConfigView } from "../config/hash.ts";
 import type { Missing } from "../config/view-of-references.ts";
 import type { LimitExceeded } from "../references/limits.ts";
+import type { ConfigName } from "../references/references.ts";
+import type { Warning } from "../references/warning.ts";
 import type { Hold } from "./hold.ts";
 
 /** What to do with a workload. */
@@ -103,3 +105,22 @@ const dueOutcomes: readonly string[] = [
 
 /** A decision with its reason in one line. */
 export type ExplainedDecision = Decision & { readonly reason: string };
+
+/** What to do with a workload, and why. */
+export type RolloutPlan = (Decision | Held) & PlanTexts;
+
+/** What to do with a workload, whether it may happen now or not. */
+export type DuePlan = Decision & PlanTexts;
+
+/** The texts of a plan, for people. */
+export interface PlanTexts {
+  /** Why this is the outcome: one clause for use after a colon, without a final period. For a held write: why it is due. */
+  readonly reason: string;
+  readonly warnings: readonly Warning[];
+  /** When time alone may change the plan, apart from a hold, in milliseconds since the epoch; absent: never. */
+  readonly checkAt?: number;
+  /** The annotation of previous pins to write beside the plan, because the last rollout has passed: undefined removes it. Absent: no write. */
+  readonly previousPins?: string | undefined;
+  /** The changed objects whose batches must admit the rollout, whether they do or not; absent: it takes no part in batches. */
+  readonly batched?: readonly ConfigName[];
+}

@@ -54,7 +54,7 @@ const cases: readonly [string, Partial<MemberFacts>, object, string | undefined]
   ["is being deleted", {}, { deleting: true }, undefined],
   ["has opted out", {}, { optIn: { state: "out" } }, undefined],
   ["takes no part in batches", {}, { policy: { batches: "off" } }, undefined],
-  ["is admitted", { position: "admitted" }, before, "underWay"],
+  ["is admitted", { position: "admitted" }, before, "progressing"],
   ["waits for the batch of another change", { position: "heldElsewhere" }, before, "heldElsewhere"],
   ["is due", { position: "due" }, before, "due"],
   ["rolled in the second of the change", {}, inItsSecond, undefined],
@@ -69,12 +69,12 @@ const cases: readonly [string, Partial<MemberFacts>, object, string | undefined]
   ["fails, and was rolled for changes that are not known", { lastWrite: writeFor() }, failing, "failed"],
   ["fails, and was rolled for another change", { lastWrite: writeFor("Secret/default/page") }, failing, undefined],
   ["passed, and was rolled for another change", { lastWrite: writeFor("Secret/default/page") }, {}, undefined],
-  ["is not complete", { completeMs: 9_999 }, { progress: { state: "progressing" } }, "underWay"],
+  ["is not complete", { completeMs: 9_999 }, { progress: { state: "progressing" } }, "progressing"],
 ];
 
 it("fails a rollout timeout after a rollout in the second of the change, as for the process that rolled it", () => {
   const at = (ms: number) => stageWith({ isCurrent: true }, stuckInItsSecond, changedAt + ms);
-  expect(at(flags.rolloutTimeoutMs - 1)).toBe("underWay");
+  expect(at(flags.rolloutTimeoutMs - 1)).toBe("progressing");
   expect(at(flags.rolloutTimeoutMs)).toBe("failed");
 });
 

@@ -106,7 +106,7 @@ function stageAt(
 ): Stage | undefined {
   // Its status is that of the previous rollout, or already of the new one if the write is not answered yet.
   if (position === "admitted" || position === "admittedIncomplete")
-    return { state: "underWay", until: now + flags.rolloutTimeoutMs, wasComplete: position === "admitted" };
+    return { state: "progressing", until: now + flags.rolloutTimeoutMs, wasComplete: position === "admitted" };
   if (position === "heldElsewhere") return { state: "heldElsewhere" };
   // Times of the API are in seconds. A current workload that rolled in the second of the change rolled after it.
   const rolledInItsSecond = isCurrent === true && workload.rolledAt * 1000 === changedAt;

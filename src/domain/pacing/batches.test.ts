@@ -8,7 +8,7 @@ import type { Stage } from "./stage.ts";
 const object = { kind: "ConfigMap", namespace: "shop", name: "shared" } as const;
 const due: Stage = { state: "due", resumedAt: undefined, wasComplete: true };
 const resumed: Stage = { state: "due", resumedAt: 5_000, wasComplete: true };
-const underWay: Stage = { state: "underWay", until: 600_000, wasComplete: true };
+const underWay: Stage = { state: "progressing", until: 600_000, wasComplete: true };
 const soaking: Stage = { state: "soaking", until: 10_000 };
 const passed: Stage = { state: "passed" };
 const dueIncomplete: Stage = { ...due, wasComplete: false };
@@ -181,7 +181,7 @@ describe("any batches", () => {
   const stage = fc.oneof(
     { weight: 5, arbitrary: fc.constant(due) },
     fc.constantFrom<Stage>(resumed, passed, failed, dueIncomplete, failedIncomplete, { state: "heldElsewhere" }),
-    fc.nat(1_000).map<Stage>((until) => ({ state: "underWay", until, wasComplete: until % 2 === 0 })),
+    fc.nat(1_000).map<Stage>((until) => ({ state: "progressing", until, wasComplete: until % 2 === 0 })),
     fc.nat(1_000).map<Stage>((until) => ({ state: "soaking", until })),
   );
   const group = fc
@@ -204,8 +204,8 @@ describe("any batches", () => {
         const going = waiting.filter(({ key }) => may.has(key));
         expect(going.length).toBe(may.size);
         if (halted) return;
-        expect(all.filter(is("underWay")).length + going.length).toBeLessThanOrEqual(
-          Math.max(given.maxConcurrent, all.filter(is("underWay")).length),
+        expect(all.filter(is("progressing")).length + going.length).toBeLessThanOrEqual(
+          Math.max(given.maxConcurrent, all.filter(is("progressing")).length),
         );
         const isComplete = ({ stage: each }: BatchMember) => each.state === "due" && each.wasComplete;
         for (const alike of [isComplete, (member: BatchMember) => !isComplete(member)]) {

@@ -66,8 +66,8 @@ export function admitBatch({ object, namespace, members }: BatchedChange, flags:
   const failed = members.filter(({ stage }) => stage.state === "failed" && stage.wasComplete);
   const restarts = failed.some(({ stage }) => stage.state === "failed" && stage.restarts);
   const halted = isHalted(count, members.length, restarts, flags);
-  const underWay = countStages(members).underWay;
-  const free = Math.max(0, maxConcurrent - underWay);
+  const progressing = countStages(members).progressing;
+  const free = Math.max(0, maxConcurrent - progressing);
   const result = { halted, failed: keysOf(failed), canary: none, canaryPassed: false, nextCheckAt };
   if (halted) {
     const resumed = members.filter(isResumedAfter(lastFailure(failed))).sort(inOrder);
@@ -76,17 +76,17 @@ export function admitBatch({ object, namespace, members }: BatchedChange, flags:
   const due = members.filter(({ stage }) => stage.state === "due").sort(inOrder);
   // A failure that does not halt ends the canary like a success.
   const ended = count.passed + count.failed;
-  const started = count.underWay + count.soaking + ended;
-  const isNoneLeft = count.due + count.underWay + count.soaking === 0;
+  const started = count.progressing + count.soaking + ended;
+  const isNoneLeft = count.due + count.progressing + count.soaking === 0;
   const canaryPassed = members.length <= canarySize || ended >= canarySize || (isNoneLeft && ended > 0);
   const canary = isNoneLeft
-    ? due.slice(0, Math.max(0, canarySize - underWay))
+    ? due.slice(0, Math.max(0, canarySize - progressing))
     : due.filter(showsResult).slice(0, Math.max(0, canarySize - started));
-  const soaksUntil = !canaryPassed && started >= canarySize && count.underWay === 0 ? nextCheckAt : undefined;
+  const soaksUntil = !canaryPassed && started >= canarySize && count.progressing === 0 ? nextCheckAt : undefined;
   const admitted = keysOf((canaryPassed ? due : canary).slice(0, free));
   const rolling = canaryPassed
     ? []
-    : members.filter(({ stage }) => stage.state === "underWay" || stage.state === "soaking");
+    : members.filter(({ stage }) => stage.state === "progressing" || stage.state === "soaking");
   return { ...result, admitted, canaryPassed, canary: keysOf(rolling), hold: batchHold(object, namespace, soaksUntil) };
 }
 
@@ -107,7 +107,7 @@ function isHalted(count: Counts, members: number, restarts: boolean, flags: Paci
 type Counts = Readonly<Record<Stage["state"], number>>;
 
 function countStages(members: readonly BatchMember[]): Counts {
-  const counts = { due: 0, heldElsewhere: 0, underWay: 0, soaking: 0, passed: 0, failed: 0 };
+  const counts = { due: 0, heldElsewhere: 0, progressing: 0, soaking: 0, passed: 0, failed: 0 };
   for (const { stage } of members) counts[stage.state]++;
   return counts;
 }

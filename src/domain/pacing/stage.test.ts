@@ -52,9 +52,9 @@ describe("the stage of a workload for a change", () => {
       stage(progressing, 5_000, { workload, changedAt: noon, seenAt, writtenAt });
     expect(at(undefined, undefined)).toBeUndefined();
     expect(at(undefined, noon + 100)).toBeUndefined();
-    expect(at(undefined, noon + 1_000)).toMatchObject({ state: "underWay" });
+    expect(at(undefined, noon + 1_000)).toMatchObject({ state: "progressing" });
     expect(at(noon + 900, noon + 100)).toBeUndefined();
-    expect(at(noon + 900, noon + 950)).toMatchObject({ state: "underWay" });
+    expect(at(noon + 900, noon + 950)).toMatchObject({ state: "progressing" });
   });
 
   it("is undefined if it is still due for the change, however late it was rolled", () => {
@@ -73,25 +73,25 @@ describe("the stage of a workload for a change", () => {
   it("includes a write of this process that no cache shows yet", () => {
     const workload = { ...unmarked, rolledAt: 0, progress: progressing };
     const unheard = { workload, seenAt: noon + 100, writtenAt: noon + 2_000 };
-    expect(stage(progressing, 3_000, unheard)).toMatchObject({ state: "underWay" });
+    expect(stage(progressing, 3_000, unheard)).toMatchObject({ state: "progressing" });
   });
 
   it("is under way until the timeout", () => {
-    expect(stage(progressing, 600_999)).toEqual({ state: "underWay", until: noon + 601_000, wasComplete: true });
+    expect(stage(progressing, 600_999)).toEqual({ state: "progressing", until: noon + 601_000, wasComplete: true });
     expect(stage(progressing, 601_000)).toEqual(failed);
     expect(stage({ state: "failed" }, 2_000)).toEqual(failed);
   });
 
   it("is under way until the timeout after its last progress", () => {
     const at = (ms: number) => stage(progressing, ms, { advancedAt: noon + 500_000 });
-    expect(at(1_099_999)).toMatchObject({ state: "underWay", until: noon + 1_100_000 });
+    expect(at(1_099_999)).toMatchObject({ state: "progressing", until: noon + 1_100_000 });
     expect(at(1_100_000)).toEqual(failed);
     expect(stage(progressing, 601_000, { advancedAt: noon - 500_000 })).toEqual(failed);
   });
 
   it("shows whether it was complete before its last rollout", () => {
     const workload = { rolledIncomplete: "never", rolledAt: second + 1, progress: progressing };
-    expect(stage(progressing, 600_000, { workload })).toMatchObject({ state: "underWay", wasComplete: false });
+    expect(stage(progressing, 600_000, { workload })).toMatchObject({ state: "progressing", wasComplete: false });
     expect(stage(progressing, 601_000, { workload })).toEqual({ ...failed, wasComplete: false });
     expect(stage(progressing, 601_000)).toEqual(failed);
     expect(stage(complete(), 5_000, { due: true })).toMatchObject({ wasComplete: true });
@@ -106,15 +106,15 @@ describe("the stage of a workload for a change", () => {
     });
     const at = (ms: number, facts: Partial<StageFacts> = {}) =>
       stage(progressing, 61_000, { workload: rolledBefore(ms), ...facts });
-    expect(at(1_000)).toMatchObject({ state: "underWay", wasComplete: true });
-    expect(at(-1_000)).toMatchObject({ state: "underWay", wasComplete: false });
+    expect(at(1_000)).toMatchObject({ state: "progressing", wasComplete: true });
+    expect(at(-1_000)).toMatchObject({ state: "progressing", wasComplete: false });
     // In the second of the change, it may not have included it. The clock of this process is not that of the API.
     expect(at(0)).toMatchObject({ wasComplete: false });
     expect(at(-1_000, { seenAt: noon - 60_000 })).toMatchObject({ wasComplete: false });
   });
 
   it("is under way without a timeout if its controller reports a timeout itself", () => {
-    expect(stage({ ...progressing, selfTimed: true }, 86_400_000)).toMatchObject({ state: "underWay" });
+    expect(stage({ ...progressing, selfTimed: true }, 86_400_000)).toMatchObject({ state: "progressing" });
   });
 
   it("soaks from its completion by status, otherwise from its observed completion, and never before its rollout", () => {
@@ -133,7 +133,7 @@ describe("the stage of a workload for a change", () => {
 
   it("is undefined if another client removed the hash", () => {
     expect(stage(complete(second + 5), 15_000, { reverted: true })).toBeUndefined();
-    expect(stage(progressing, 15_000, { reverted: true })).toMatchObject({ state: "underWay" });
+    expect(stage(progressing, 15_000, { reverted: true })).toMatchObject({ state: "progressing" });
   });
 });
 

@@ -12,7 +12,7 @@ export type Stage =
   /** As "due", but the batches of another change hold it. The other members do not wait for it. */
   | { readonly state: "heldElsewhere" }
   /** The rollout is in progress. It has failed if it is still in progress at `until`, which may be never. */
-  | ({ readonly state: "underWay"; readonly until: number } & CompleteBefore)
+  | ({ readonly state: "progressing"; readonly until: number } & CompleteBefore)
   /** The rollout is complete, and must stay complete until `until`. */
   | { readonly state: "soaking"; readonly until: number }
   | { readonly state: "passed" }
@@ -104,7 +104,7 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   if (isResumed) return undefined;
   const lastProgress = Math.max(rolledAt, facts.advancedAt ?? 0);
   const until = rolloutDeadline(progress, lastProgress, flags);
-  if (now < until) return { state: "underWay", until, ...before };
+  if (now < until) return { state: "progressing", until, ...before };
   return { state: "failed", rolledAt, ...before };
 }
 

@@ -4,7 +4,7 @@ import type { Lookup } from "../config/view-of-references.ts";
 import { isSchedulingHeld } from "../model/scheduling-hold.ts";
 import { lostAnnotations } from "../model/undo-request.ts";
 import type { Workload } from "../model/workload.ts";
-import { type DueDecision, isDue } from "../outcomes/outcomes.ts";
+import { type DueDecision, isDue, type PlanTexts, type RolloutPlan } from "../outcomes/outcomes.ts";
 import { batchedChanges, rolledIncompleteBy } from "../pacing/batch-hold.ts";
 import type { BatchHoldLookup } from "../pacing/batches.ts";
 import { replacesPods } from "../pacing/due.ts";
@@ -22,7 +22,7 @@ import { isOptedIn } from "../policy/opted-in.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { ConfigName } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
-import { type PlanTexts, planWanted, type RolloutPlan, type Wanted, wantedOf } from "./plan.ts";
+import { planWanted, type Wanted, wantedOf } from "./plan.ts";
 import { planReturn } from "./return-plan.ts";
 
 /** What there is for the decision about one workload. A read-only view: nothing in it changes during a decision, which is synchronous. */

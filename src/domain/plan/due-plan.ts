@@ -9,7 +9,7 @@ import { type Lookup, limitExceededBy, type Missing, missingFrom } from "../conf
 import { withWholeObjects } from "../config/whole-objects.ts";
 import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
-import type { Decision, ExplainedDecision } from "../outcomes/outcomes.ts";
+import type { Decision, DuePlan, ExplainedDecision } from "../outcomes/outcomes.ts";
 import { ignoredReason } from "../policy/filters.ts";
 import { isOptedIn } from "../policy/opted-in.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -22,8 +22,6 @@ import { planComplete } from "./compare-hash.ts";
 import { withEarlyEdits } from "./early-edits.ts";
 import { withRemoved } from "./existence-changes.ts";
 
-type WarnedDecision = ExplainedDecision & { readonly warnings: readonly Warning[] };
-
 /**
  * Decides what is due, without regard to holds. `now` is in milliseconds since the epoch. Without it, a workload is not new.
  */
@@ -33,7 +31,7 @@ export function planDue(
   policy: Policy,
   previous: ConfigView | undefined,
   now?: number,
-): WarnedDecision {
+): DuePlan {
   const { mistakes, namespace } = workload;
   if (workload.deleting) return ignored("the workload is being deleted", []);
   if (policy.namespaces !== undefined && !policy.namespaces.includes(namespace))
@@ -63,12 +61,12 @@ export function planDue(
   return { ...withEarlyEdits(decision, workload, tracked.references, tracked.lookup, now), warnings };
 }
 
-function ignored(reason: string, warnings: readonly Warning[]): WarnedDecision {
+function ignored(reason: string, warnings: readonly Warning[]): DuePlan {
   return { outcome: "ignore", reason, warnings: mergeWarnings(warnings) };
 }
 
 /** Plans a workload that is not opted in, or is in an ignored namespace. `why` describes that namespace. */
-function planOptedOut(workload: Workload, why: string | undefined): WarnedDecision {
+function planOptedOut(workload: Workload, why: string | undefined): DuePlan {
   const { optIn, mistakes } = workload;
   const unclear: readonly Warning[] = optIn.state === "unclear" ? [unclearOptIn(optIn.value)] : [];
   const warnings = mergeWarnings([...unclear, ...mistakes]);
@@ -93,7 +91,7 @@ function unclearOptIn(value: string): Warning {
 }
 
 /** A scheduling hold is removed: nothing would notice that the missing configuration of its Pods exists. */
-function planOverLimit(workload: Workload, limitExceeded: LimitExceeded, others: readonly Warning[]): WarnedDecision {
+function planOverLimit(workload: Workload, limitExceeded: LimitExceeded, others: readonly Warning[]): DuePlan {
   const excess = describeLimitExceeded(limitExceeded, (object) => describeObject(object, workload.namespace));
   const warnings = mergeWarnings([{ reason: "OverLimit", message: overLimitText(excess) }, ...others]);
   const reason = asClause(`over limit: ${excess}`);

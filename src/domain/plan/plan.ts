@@ -5,7 +5,7 @@ import type { Lookup } from "../config/view-of-references.ts";
 import { oldFinalizerWarning } from "../model/old-finalizer.ts";
 import { hasSchedulingHold } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
-import type { Decision, Held } from "../outcomes/outcomes.ts";
+import type { DuePlan } from "../outcomes/outcomes.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { isPinned } from "../pinning/pin-request.ts";
 import { rolledBack, unusableCopies } from "../pinning/pin-texts.ts";
@@ -13,35 +13,15 @@ import type { PinnedLookup } from "../pinning/pinned-lookup.ts";
 import { nothingRejected, withRejected } from "../pinning/rejections.ts";
 import { isOptedIn } from "../policy/opted-in.ts";
 import type { Policy } from "../policy/policy.ts";
-import type { ConfigName } from "../references/references.ts";
-import { mergeWarnings, type Warning } from "../references/warning.ts";
+import { mergeWarnings } from "../references/warning.ts";
 import { planDue } from "./due-plan.ts";
 import { returnMistakes } from "./return-plan.ts";
 import { withUnrestored } from "./unrestored-reason.ts";
 
 export type { Change } from "../config/changes.ts";
 export type { Lookup, Missing } from "../config/view-of-references.ts";
-export type { Decision, DueDecision, Held } from "../outcomes/outcomes.ts";
+export type { Decision, DueDecision, DuePlan, Held, RolloutPlan } from "../outcomes/outcomes.ts";
 export type { Warning } from "../references/warning.ts";
-
-/** What to do with a workload, and why. */
-export type RolloutPlan = (Decision | Held) & PlanTexts;
-
-/** What to do with a workload, whether it may happen now or not. */
-export type DuePlan = Decision & PlanTexts;
-
-/** The texts of a plan, for people. */
-export interface PlanTexts {
-  /** Why this is the outcome: one clause for use after a colon, without a final period. For a held write: why it is due. */
-  readonly reason: string;
-  readonly warnings: readonly Warning[];
-  /** When time alone may change the plan, apart from a hold, in milliseconds since the epoch; absent: never. */
-  readonly checkAt?: number;
-  /** The annotation of previous pins to write beside the plan, because the last rollout has passed: undefined removes it. Absent: no write. */
-  readonly previousPins?: string | undefined;
-  /** The changed objects whose batches must admit the rollout, whether they do or not; absent: it takes no part in batches. */
-  readonly batched?: readonly ConfigName[];
-}
 
 /**
  * Returns what is due for a workload, whether it may happen now or not: the part of {@link decide} that does not depend on holds. `previous` is

@@ -2,7 +2,7 @@ import type { ConfigView } from "../config/hash.ts";
 import type { Lookup } from "../config/view-of-references.ts";
 import { isComplete } from "../model/progress.ts";
 import type { Workload } from "../model/workload.ts";
-import type { Decision, ExplainedDecision, PinsReturn } from "../outcomes/outcomes.ts";
+import type { DuePlan, PinsReturn } from "../outcomes/outcomes.ts";
 import { hasSoaked } from "../pacing/has-soaked.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { rolloutDeadline } from "../pacing/rollout-result.ts";
@@ -21,10 +21,6 @@ import type { Warning } from "../references/warning.ts";
 import { invalidAnnotationTexts } from "../references/warning-texts.ts";
 import { planDue } from "./due-plan.ts";
 
-/** A rollout that returns to earlier pins. */
-export type ReturningRoll = Extract<Decision, { readonly outcome: "roll" }> &
-  Pick<ExplainedDecision, "reason"> & { readonly returns: PinsReturn; readonly warnings: readonly Warning[] };
-
 /** Whether a workload returns to the pins before its last rollout. */
 export type ReturnPlan =
   | { readonly type: "none" }
@@ -34,7 +30,7 @@ export type ReturnPlan =
   | { readonly type: "passed"; readonly previousPins: string | undefined }
   /** The rollout failed, and the copies to return to cannot be used. */
   | { readonly type: "impossible"; readonly warning: Warning }
-  | { readonly type: "now"; readonly plan: ReturningRoll };
+  | { readonly type: "now"; readonly plan: Extract<DuePlan, { readonly outcome: "roll" }> };
 
 /**
  * Decides whether a workload returns to the pins before its last rollout, because that rollout by Wave failed. Content that is live and was in

@@ -106,28 +106,26 @@ export interface Explanation extends ExplainedOutcome {
   readonly notes: readonly string[];
 }
 
-/** Explains what Wave would do with a workload now, by `decide`, and everything that the plan depends on. */
-export function explainWorkload({
-  found,
-  unnamed,
-  read,
-  policy,
-  pods,
-  kubernetes,
-  now,
-  batch,
-  others,
-  gaps,
-}: WorkloadSnapshot): Explanation {
+/** Decides what Wave would do with a workload now, from the objects that could be read. */
+export function explainDecision(snapshot: WorkloadSnapshot) {
+  const { found, unnamed, read, policy, pods, now, batch } = snapshot;
+  const reader = withAllReferences(found, policy);
+  const { untracked } = trackedReferences(reader, lookupIn(read), policyOf(reader, policy));
+  const unread = unreadObjects(reader, read).filter((object) => !untracked.has(configKey(object)));
+  const plan = decide({ ...worldOf(found, read, policy, now, { pods }), batchHold: batch });
+  const explained = explainedOutcome(plan, { unread, unnamed: unnamed?.error }, found.workload, policy.keys);
+  return { reader, untracked, unread, plan, explained };
+}
+
+/** Explains what Wave would do with a workload now, and everything that the decision depends on. */
+export function explainWorkload(snapshot: WorkloadSnapshot): Explanation {
+  const { found, unnamed, read, policy, pods, kubernetes, now, others, gaps } = snapshot;
+  const { reader, untracked, unread, plan, explained } = explainDecision(snapshot);
   const { object, workload } = found;
   const { keys, pacing: flags } = policy;
   const lookup = lookupIn(read);
-  const reader = withAllReferences(found, policy);
-  const { untracked } = trackedReferences(reader, lookup, policyOf(reader, policy));
-  const unread = unreadObjects(reader, read).filter((object) => !untracked.has(configKey(object)));
   const readable = { ...reader, references: readableReferences(reader.references, read) };
   const counted = trackedReferences(readable, lookup, policyOf(readable, policy));
-  const plan = decide({ ...worldOf(found, read, policy, now, { pods }), batchHold: batch });
   const { kind, namespace, name, optIn, recordedHash } = workload;
   const source = compatibilitySourceOf(object);
   const directives = readDirectives(source, policy);
@@ -138,7 +136,6 @@ export function explainWorkload({
   const places = [...written, ...reader.references.filter((reference) => !named.has(configKey(reference)))].map(
     (reference) => ({ ...reference, path: fieldOfKind(workload.row, reference.path) }),
   );
-  const explained = explainedOutcome(plan, { unread, unnamed: unnamed?.error }, workload, keys);
   const back = rolledBackConfigMaps(workload, lookup, policyOf(workload, policy));
   const running = pods.state === "read" ? pods.of(workload) : undefined;
   const isCurrent = currentPods(workload, plan, explained.outcome, counted, policy);

@@ -8,7 +8,7 @@ import { type WorkloadSnapshot, withAllReferences } from "../snapshot/workload-s
 import type { WorkloadStateName } from "../states/state-rows.ts";
 import type { ExplainedHold, ExplainedOutcome } from "./explained-outcome.ts";
 import { type ExplainedReference, heldOrRead } from "./explained-reference.ts";
-import { explainWorkload } from "./explanation.ts";
+import { explainDecision, explainWorkload } from "./explanation.ts";
 
 /** A workload that opted in and reads the object, and what Wave would do with it after an edit. */
 export interface ObjectReader extends WorkloadName {
@@ -62,7 +62,7 @@ export function explainObject({ object, found, snapshots, others, policy, unread
 
 function readerOf(snapshot: WorkloadSnapshot, references: readonly Reference[], key: string): ObjectReader {
   const { state } = explainWorkload(snapshot);
-  const { outcome, hold } = explainWorkload({ ...snapshot, read: withEdit(snapshot.read, key) });
+  const { outcome, hold } = explainDecision({ ...snapshot, read: withEdit(snapshot.read, key) }).explained;
   const readsAll = references.some(({ keys }) => keys === "all");
   const keys = readsAll ? "all" : [...new Set(references.flatMap((each) => (each.keys === "all" ? [] : each.keys)))];
   return { ...nameOf(snapshot.found.workload), state, keys, edit: outcome, hold };
