@@ -24,17 +24,20 @@ function of(
 /** The mutants of the decision, the writer, the caches and the webhook. */
 export const mutants: readonly Mutant[] = [
   // The decision.
+  ...of("domain/plan/plan.ts", [
+    "const unpauses =\n    moment !== undefined &&",
+    "const unpauses =\n    moment === undefined &&",
+  ]),
   ...of(
-    "domain/plan/plan.ts",
-    ["const unpauses =\n    moment !== undefined &&", "const unpauses =\n    moment === undefined &&"],
+    "domain/plan/decide.ts",
     ["(isRequested && holdRows[hold.reason].isSkipped)", "isRequested"],
     [
       'if (hold !== undefined) return { outcome: "held", due, hold, reason, warnings };\n  const incomplete',
       "const incomplete",
     ],
     [
-      "if (changed === undefined) return { ...rollout, ...texts };",
-      "if (changed !== undefined) return { ...rollout, ...texts };",
+      "if (batched === undefined) return { ...rollout, ...texts };",
+      "if (batched !== undefined) return { ...rollout, ...texts };",
     ],
   ),
   ...of(
