@@ -21,7 +21,6 @@ import { WritePermits } from "../../runtime/write-permits.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { RunObserver } from "../observers/run-observer.ts";
 import { type BatchQueue, createBatchQueue } from "./batches/batch-queue.ts";
-import { reportHalt } from "./batches/halted-objects.ts";
 import { endedRun } from "./ended-run.ts";
 import type { LiveReads } from "./freshness/live-reads.ts";
 import { type ReconcileOptions, reconcile } from "./reconcile.ts";
@@ -46,6 +45,7 @@ import { EventReporter } from "./report/event-reporter.ts";
 import { misusedEvent, returnedChangeEvent } from "./report/event-texts.ts";
 import { OutcomeReport } from "./report/outcome-report.ts";
 import { type ConfigEventOptions, postConfigEvent } from "./report/post-config-event.ts";
+import { reportHalt } from "./report/report-halt.ts";
 import type { RolloutGauges, RolloutMetrics } from "./report/rollout-metrics.ts";
 import { RestartWatch } from "./restarts/restart-watch.ts";
 

@@ -2,6 +2,7 @@ import { isComplete } from "../model/progress.ts";
 import type { Workload } from "../model/workload.ts";
 import type { IncompleteRollout } from "../outcomes/outcomes.ts";
 import type { ConfigName } from "../references/references.ts";
+import { isDnsSubdomain } from "../syntax/dns-name.ts";
 import { incompleteRollout } from "./complete-before.ts";
 import type { DueWrite } from "./due.ts";
 
@@ -16,7 +17,8 @@ export function batchedChanges(due: DueWrite): readonly ConfigName[] | undefined
   const { workload, decision, changed } = due;
   if (!isBatched(due)) return undefined;
   if (decision.outcome === "firstHash" && hasNoPodYet(workload)) return undefined;
-  return changed;
+  // A text that no object can have as its name has not changed, and must not become part of a path.
+  return changed.filter(({ name }) => isDnsSubdomain(name));
 }
 
 /**

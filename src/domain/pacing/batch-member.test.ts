@@ -4,12 +4,13 @@ import type { BuiltInKind } from "../model/kinds/apps-kinds.ts";
 import { workloadKey } from "../model/workload.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
-import { batchMember, type MemberFacts } from "./batch-member.ts";
+import { batchMember, type MemberFacts, type MemberPosition } from "./batch-member.ts";
 import { admitBatch } from "./batches.ts";
 
 const changedAt = 1_000_000;
 const now = changedAt + 60_000;
 const page = "ConfigMap/default/page";
+const times = { changedAt, seenAt: undefined };
 const flags = { ...unpaced, canarySize: 1, maxConcurrent: 5, soakMs: 10_000, rolloutTimeoutMs: 600_000 };
 /** A workload whose rollout completed 30 seconds after the change. */
 const rolled = {
@@ -20,13 +21,16 @@ const rolled = {
 } as const;
 const lookup = lookupOf({ ...configMap("page", { a: "2" }), changedAt: changedAt / 1_000 });
 
-function stageWith(change: Partial<MemberFacts>, of: object = {}, at = now) {
+interface Given extends Partial<MemberFacts> {
+  readonly position?: MemberPosition;
+}
+
+function stageWith({ position = "none", ...change }: Given, of: object = {}, at = now) {
   const reader = { ...rolled, ...of };
   const facts: MemberFacts = {
     key: workloadKey(reader),
     workload: reader,
     policy: rolloutPolicyOf(reader, { ...defaultPolicy, pacing: flags }),
-    position: "none",
     held: undefined,
     lastWrite: undefined,
     completeSince: undefined,
@@ -34,7 +38,7 @@ function stageWith(change: Partial<MemberFacts>, of: object = {}, at = now) {
     completeMs: 0,
     ...change,
   };
-  return batchMember(facts, page, { changedAt, seenAt: undefined }, lookup, flags, at)?.stage.state;
+  return batchMember(facts, position, page, times, { lookup, flags, now: at })?.stage.state;
 }
 
 const before = { rolledAt: changedAt / 1_000 - 30 };
@@ -48,14 +52,13 @@ const writeFor = (...includes: readonly string[]) => ({
   includes: includes.length === 0 ? undefined : includes,
 });
 const unhashed = { recordedHash: undefined };
-const cases: readonly [string, Partial<MemberFacts>, object, string | undefined][] = [
+const cases: readonly [string, Given, object, string | undefined][] = [
   ["rolled after the change", {}, {}, "passed"],
   ["rolled before the change", {}, before, undefined],
   ["is being deleted", {}, { deleting: true }, undefined],
   ["has opted out", {}, { optIn: { state: "out" } }, undefined],
   ["takes no part in batches", {}, { policy: { batches: "off" } }, undefined],
-  ["is admitted", { position: "admitted" }, before, "progressing"],
-  ["waits for the batch of another change", { position: "heldElsewhere" }, before, "heldElsewhere"],
+  ["is admitted", { position: { wasComplete: true } }, before, "progressing"],
   ["is due", { position: "due" }, before, "due"],
   ["rolled in the second of the change", {}, inItsSecond, undefined],
   ["rolled in the second of the change and is current", { isCurrent: true }, inItsSecond, "passed"],
@@ -86,11 +89,11 @@ it("orders the members of a change by kind and size, whatever their names and st
   const member = (kind: BuiltInKind, name: string, replicas?: number) => {
     const spec = replicas === undefined ? {} : { replicas };
     const reader = { ...workload({ kind, metadata: { name }, spec, pod: readsAll("ConfigMap", "page") }) };
-    const due = { workload: { ...reader, progress: rolled.progress }, position: "due" } as const;
+    const due = { workload: { ...reader, progress: rolled.progress } };
     const facts = { key: workloadKey(reader), policy: rolloutPolicyOf(reader, { ...defaultPolicy, pacing: flags }) };
     const unknown = { held: undefined, lastWrite: undefined, completeSince: undefined, advancedAt: undefined };
     const known = { ...unknown, ...due, ...facts, completeMs: 0 };
-    return batchMember(known, page, { changedAt, seenAt: undefined }, lookup, flags, now);
+    return batchMember(known, "due", page, times, { lookup, flags, now });
   };
   const members = [
     member("DaemonSet", "agent"),

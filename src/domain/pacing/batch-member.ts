@@ -3,24 +3,33 @@ import type { Workload } from "../model/workload.ts";
 import { rejectsLive } from "../pinning/rejections.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import type { RolloutPolicy } from "../policy/rollout-policy.ts";
+import type { ConfigName } from "../references/references.ts";
 import type { BatchMember } from "./batches.ts";
 import { hasSoaked } from "./has-soaked.ts";
 import { hasLostHash } from "./lost-hash.ts";
 import type { LastWrite } from "./moment.ts";
 import { type Stage, stageOf } from "./stage.ts";
 
-/**
- * The position of a workload for one change: "admitted" (and not written yet), "admittedIncomplete" (the same, and it was not complete when it was
- * admitted), "due", "heldElsewhere", or "none".
- */
-export type QueuePosition = "admitted" | "admittedIncomplete" | "due" | "heldElsewhere" | "none";
+/** Whether a workload is due for a change, or was admitted and is not written yet. Then: whether it was complete before. */
+export type MemberPosition = "due" | { readonly wasComplete: boolean } | "none";
 
-/** A change of an object. Times are milliseconds since the epoch. */
-export interface ChangeTimes {
+/** The last change of an object. Times are milliseconds since the epoch. */
+export interface ObjectChange {
+  readonly object: ConfigName;
   /** The time in the API, in whole seconds. */
   readonly changedAt: number;
   /** When this process saw the change, or started; undefined if that is no longer known. */
   readonly seenAt: number | undefined;
+  /** Whether to wait for readers that must be planned first. Default: no. */
+  readonly waitsForPlans?: boolean;
+}
+
+/** What the stages of all members are derived with. */
+interface StageContext {
+  readonly lookup: Lookup;
+  readonly flags: PacingFlags;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 }
 
 /** What is known about a workload that reads a changed object. Times are milliseconds since the epoch. */
@@ -29,7 +38,8 @@ export interface MemberFacts {
   readonly key: string;
   readonly workload: Workload;
   readonly policy: Pick<RolloutPolicy, "batches" | "priority" | "resumedAt">;
-  readonly position: QueuePosition;
+  /** Whether it must be planned before others may start: it may have to roll first. Default: no. */
+  readonly mustBePlanned?: boolean;
   /** The write that another hold than a batch delays; undefined if there is none. */
   readonly held: HeldWrite | undefined;
   /** Whether a plan from live reads has just found the recorded hash current. Default: unknown. */
@@ -60,20 +70,18 @@ export interface HeldWrite {
 
 /**
  * Returns a workload as a member of the batches of one change, with its stage. `config` is the key of the object. Undefined if
- * the change does not concern the workload, or if it takes no part in batches. The controller and the CLI both call this
- * function, so they derive the same stage from the same facts.
+ * the change does not concern the workload, or if it takes no part in batches.
  */
 export function batchMember(
   facts: MemberFacts,
+  position: MemberPosition,
   config: string,
-  times: ChangeTimes,
-  lookup: Lookup,
-  flags: PacingFlags,
-  now: number,
+  change: Pick<ObjectChange, "changedAt" | "seenAt">,
+  context: StageContext,
 ): BatchMember | undefined {
   const { workload, policy } = facts;
   if (workload.deleting || workload.optIn.state !== "in" || !policy.batches.value) return undefined;
-  const stage = stageAt(facts, config, times, lookup, flags, now);
+  const stage = stageAt(facts, position, config, change, context);
   return stage && { key: facts.key, priority: policy.priority.value, weight: weightOf(workload), stage };
 }
 
@@ -86,28 +94,15 @@ function weightOf({ row, replicas = manyReplicas }: Workload): number {
 }
 
 function stageAt(
-  {
-    workload,
-    policy,
-    position,
-    held,
-    isCurrent,
-    lastWrite,
-    completeSince,
-    advancedAt,
-    completeMs,
-    restarts,
-  }: MemberFacts,
+  { workload, policy, held, isCurrent, lastWrite, completeSince, advancedAt, completeMs, restarts }: MemberFacts,
+  position: MemberPosition,
   config: string,
-  { changedAt, seenAt }: ChangeTimes,
-  lookup: Lookup,
-  flags: PacingFlags,
-  now: number,
+  { changedAt, seenAt }: Pick<ObjectChange, "changedAt" | "seenAt">,
+  { lookup, flags, now }: StageContext,
 ): Stage | undefined {
   // Its status is that of the previous rollout, or already of the new one if the write is not answered yet.
-  if (position === "admitted" || position === "admittedIncomplete")
-    return { state: "progressing", until: now + flags.rolloutTimeoutMs, wasComplete: position === "admitted" };
-  if (position === "heldElsewhere") return { state: "heldElsewhere" };
+  if (typeof position === "object")
+    return { state: "progressing", until: now + flags.rolloutTimeoutMs, wasComplete: position.wasComplete };
   // Times of the API are in seconds. A current workload that rolled in the second of the change rolled after it.
   const rolledInItsSecond = isCurrent === true && workload.rolledAt * 1000 === changedAt;
   // Without a write of this process, the write may be held because the hash was removed.

@@ -143,7 +143,7 @@ function keysOf(members: readonly BatchMember[]): ReadonlySet<string> {
 }
 
 /** Returns the hold of waiting workloads. Its message has no numbers, so that hundreds of Events stay the same as batches proceed. */
-function batchHold(object: ConfigName, namespace: string, until: number | undefined): Hold {
+export function batchHold(object: ConfigName, namespace: string, until: number | undefined): Hold {
   return { reason: "batch", message: holdTexts.batch(object, namespace), until, object, warning: false };
 }
 

@@ -1,12 +1,10 @@
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import { type Workload, workloadKey } from "../model/workload.ts";
-import { batchMember } from "../pacing/batch-member.ts";
-import { admitBatch, type BatchMember } from "../pacing/batches.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../references/references.ts";
-import { plannedFacts } from "./batch-facts.ts";
 import { decide } from "./decide.ts";
+import { type PlannedWorkload, storedBatches } from "./stored-batches.ts";
 
 /** What is known about a change of an object and about the workloads of a namespace that read the object. */
 export interface ChangeFacts {
@@ -33,27 +31,24 @@ export function isHaltedFor(workload: Workload, { object, readers, lookup, polic
   if (!rolloutPolicyOf(workload, policy).batches.value) return false;
   const config = configKey(object);
   const changedAt = (findConfig(lookup, object)?.changedAt ?? 0) * 1000;
-  const memberOf = (reader: Workload): BatchMember | undefined => {
+  const planned = (reader: Workload): readonly [string, PlannedWorkload] => {
     const rules = policyOf(reader);
-    // The status does not show when a rollout last made progress, or when it completed.
-    const since = reader.rolledAt * 1000;
-    const moment = { now, changes: undefined, lastWrite: undefined, progressSince: since };
-    const facts = {
-      key: workloadKey(reader),
-      workload: reader,
-      policy: rolloutPolicyOf(reader, rules),
-      ...plannedFacts(decide({ workload: reader, lookup, policy: rules, moment }), config),
-      lastWrite: undefined,
-      completeSince: since,
-      advancedAt: undefined,
-      completeMs: 0,
-    };
-    return batchMember(facts, config, { changedAt, seenAt: undefined }, lookup, flags, now);
+    // The status does not show when a rollout last made progress.
+    const moment = { now, changes: undefined, lastWrite: undefined, progressSince: reader.rolledAt * 1000 };
+    const plan = decide({ workload: reader, lookup, policy: rules, moment });
+    return [workloadKey(reader), { workload: reader, policy: rolloutPolicyOf(reader, rules), plan }];
   };
-  if (!readers.some((reader) => mayHaveFailed(reader) && memberOf(reader)?.stage.state === "failed")) return false;
-  const members = readers.flatMap((reader) => memberOf(reader) ?? []);
-  const { halted, admitted } = admitBatch({ object, namespace: workload.namespace, members }, flags);
-  return halted && !admitted.has(workloadKey(workload));
+  const admission = (of: readonly Workload[]) => {
+    const workloads = new Map(of.map(planned));
+    const { namespace } = workload;
+    const readersOf = () => workloads.keys();
+    const changeOf = () => ({ object, changedAt, seenAt: undefined });
+    const facts = { namespace, workloads, only: config, readersOf, changeOf, lookup, flags, now };
+    return storedBatches(facts).changes.get(config)?.admission;
+  };
+  if (!admission(readers.filter(mayHaveFailed))?.failed.size) return false;
+  const batch = admission(readers);
+  return batch?.halted === true && !batch.admitted.has(workloadKey(workload));
 }
 
 function mayHaveFailed({ progress, rejected }: Workload): boolean {

@@ -1,34 +1,37 @@
-import type { Caches } from "../../../cache/caches.ts";
 import type { StoreChange } from "../../../cache/store/store.ts";
-import { type Config, hasSameContent } from "../../../domain/config/digest.ts";
-import { storedTimeOf } from "../../../domain/config/stored-time.ts";
+import type { Config } from "../../../domain/config/digest.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import { namespaceOf } from "../../../domain/model/workload.ts";
 import type { Hold } from "../../../domain/outcomes/hold.ts";
-import type { ChangeTimes } from "../../../domain/pacing/batch-member.ts";
+import { type BatchAdmission, batchHold } from "../../../domain/pacing/batches.ts";
+import {
+  type AdmittedWorkload,
+  type DerivedChange,
+  deriveBatches,
+  holdingChange,
+} from "../../../domain/pacing/derive-batches.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
-import type { ClusterPolicy } from "../../../domain/policy/cluster-policy.ts";
-import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
-import { type ConfigName, configKey } from "../../../domain/references/references.ts";
-import { isDnsSubdomain } from "../../../domain/syntax/dns-name.ts";
-import type { Clock } from "../../../lib/clock.ts";
+import { type ConfigName, configKey, parseConfigKey } from "../../../domain/references/references.ts";
+import { longestTimerMs } from "../../../lib/clock.ts";
+import type { Priority } from "../../../runtime/fair-queue.ts";
 import type { ReconcileOutcome } from "../record/outcome.ts";
-import { BatchReaders } from "./batch-readers.ts";
-import { NamespaceBatches, type NamespaceBatchesOptions } from "./namespace-batches.ts";
+import { type HaltedChange, type HaltReports, haltNews, newHaltReports } from "../report/report-halt.ts";
+import { BatchFacts, type BatchFactsOptions } from "./batch-facts.ts";
 
 /** What a {@link BatchQueue} needs. */
-export interface BatchQueueOptions
-  extends Pick<NamespaceBatchesOptions, "record" | "restarts" | "onChange" | "onCanary" | "onHalted"> {
-  readonly clock: Clock;
-  readonly caches: Pick<Caches, "lookup" | "workload" | "workloadsReading">;
-  readonly policy: ClusterPolicy;
-  readonly flags: PacingFlags;
+export interface BatchQueueOptions extends BatchFactsOptions {
+  /** Enqueues a due workload: it is admitted now ("high"), or a halt begins or ends ("low"). */
+  readonly onChange: (key: string, urgency: Priority) => void;
+  /** Receives the key of each workload of a canary that rolls now, or soaks. */
+  readonly onCanary: (key: string) => void;
+  /** Reports the beginning or the end of a halt on its object. */
+  readonly onHalted: (change: HaltedChange) => void;
 }
 
 /** Returns the queue of batches; undefined if batches are off. */
 export function createBatchQueue(
   { clock, caches, policy }: Pick<BatchQueueOptions, "clock" | "caches" | "policy">,
-  rest: Pick<BatchQueueOptions, "record" | "restarts" | "onChange" | "onCanary" | "onHalted">,
+  rest: Omit<BatchQueueOptions, "clock" | "caches" | "policy" | "flags">,
 ): BatchQueue | undefined {
   const flags = policy.pacing;
   if (flags === undefined || flags.maxConcurrent === 0) return undefined;
@@ -45,144 +48,214 @@ export interface BatchRun {
   readonly ended: (outcome: ReconcileOutcome | "bug") => void;
 }
 
-/** Up to this many readers of an object are walked through to find those of one namespace. */
-const fewReaders = 64;
+/** Events of a short time cause one sweep, and sweeps may take only a small part of the time. */
+const minDelayMs = 20;
+const readersPerMs = 20;
 
-/** The number of objects whose last change is remembered, the latest ones. */
-const maxSeen = 10_000;
+/** How long readers that must be planned first may delay a change, in milliseconds. */
+const maxDelayMs = 10_000;
 
-/** When an object was seen to change. */
-interface SeenChange {
-  readonly at: number;
-  /** Whether the API has the time, too: an edit that only removes something leaves the times in managedFields unchanged. */
-  readonly isDated: boolean;
+/** What is kept about the batches of one namespace while a workload is due or admitted. */
+interface NamespaceBatches {
+  /** The workloads that are due and held only by batches, with the objects whose changes made them due. */
+  readonly due: Map<string, readonly string[]>;
+  /** The workloads that were admitted, until they are written or have nothing to write. */
+  readonly admitted: Map<string, AdmittedWorkload>;
+  /** The changes, by their objects. */
+  readonly changes: Map<string, ChangeRecord>;
+  /** The next sweep, in monotonic milliseconds. */
+  next: { readonly at: number; readonly cancel: () => void } | undefined;
+  /** The cost of the last sweep, in readers. */
+  cost: number;
+}
+
+/** What is kept about one change. */
+interface ChangeRecord {
+  /** The result of the last sweep; undefined before the first one. */
+  admission: BatchAdmission | undefined;
+  /** Since when it waits for a reader that must be planned first, in monotonic milliseconds; undefined if it does not wait. */
+  waitingSince: number | undefined;
+  readonly halt: HaltReports;
 }
 
 /**
- * The queue of workloads that are held only by batches. No worker waits, and nothing is polled: a due workload is added
- * when it is planned, computed again when an event may admit it, and then enqueued. Each namespace has its own batches.
+ * The queue of workloads that are held only by batches. No worker waits, and nothing is polled: a due workload is added when it is planned. A
+ * sweep of its namespace derives the batches again when an event may admit the workload, and enqueues the admitted ones. It remembers nothing that could
+ * be lost: after a restart, due workloads are planned again, and the stage of the others follows from their state.
  */
 export class BatchQueue {
   readonly #options: BatchQueueOptions;
+  readonly #facts: BatchFacts;
   readonly #namespaces = new Map<string, NamespaceBatches>();
-  readonly #readers: BatchReaders;
-  /** When this queue started: earlier changes were not rolled by it. In monotonic milliseconds, as all times here. */
-  readonly #startedAt: number;
-  /** When changes and deletions of objects were seen, the latest last. The API has these times only to the second, or not at all. */
-  readonly #seen = new Map<string, SeenChange>();
-  /** Whether some of these times were dropped. */
-  #forgot = false;
 
   constructor(options: BatchQueueOptions) {
     this.#options = options;
-    this.#startedAt = options.clock.monotonic();
-    this.#readers = new BatchReaders(options.clock, options.caches.workloadsReading);
+    this.#facts = new BatchFacts(options);
   }
 
   /** The number of halted changes, each one per namespace. */
   get halted(): number {
-    return this.#namespaces.values().reduce((sum, { halted }) => sum + halted, 0);
+    const changes = this.#namespaces.values().flatMap((batches) => batches.changes.values());
+    return changes.reduce((sum, { admission }) => sum + (admission?.halted ? 1 : 0), 0);
   }
 
   /** Starts a run of a workload. */
   startRun(key: string): BatchRun {
     const namespace = namespaceOf(key);
-    let changedKeys: readonly string[] = [];
+    let changes: readonly string[] = [];
     let isBehind = false;
     return {
       holdOf: (changed, lookup) => {
-        // A text that no object can have as its name has not changed, and must not become part of a path.
-        const objects = changed.filter(
-          (object) => isDnsSubdomain(object.name) && this.#hasFollowers(namespace, configKey(object)),
-        );
-        changedKeys = objects.map(configKey);
-        isBehind = objects.some((object) => this.#isBehind(object, lookup));
-        return changedKeys.length === 0 ? undefined : this.#in(namespace).holdOf(key, changedKeys);
+        const objects = changed.filter((object) => this.#facts.hasFollowers(namespace, configKey(object)));
+        changes = objects.map(configKey);
+        isBehind = objects.some((object) => this.#facts.isBehind(object, lookup));
+        return this.#holdOf(key, changes);
       },
       isBehind: () => isBehind,
-      ended: (outcome) => this.#ended(key, changedKeys, outcome),
+      ended: (outcome) => this.#ended(key, changes, outcome),
     };
   }
 
   /** Records the change of an object. */
   configChanged(change: StoreChange<Config>): void {
-    const { key } = change;
-    this.#seen.delete(key);
-    this.#seen.set(key, { at: this.#options.clock.monotonic(), isDated: storedTimeOf(change) !== undefined });
-    const oldest = this.#seen.size > maxSeen ? this.#seen.keys().next().value : undefined;
-    if (oldest === undefined) return;
-    this.#seen.delete(oldest);
-    this.#forgot = true;
+    this.#facts.configChanged(change);
   }
 
   /** Stops: no workload is admitted any more. */
   close(): void {
-    for (const batches of this.#namespaces.values()) batches.close();
+    for (const { next } of this.#namespaces.values()) next?.cancel();
     this.#namespaces.clear();
   }
 
-  #ended(key: string, changedKeys: readonly string[], outcome: ReconcileOutcome | "bug"): void {
+  #holdOf(key: string, changes: readonly string[]): Hold | undefined {
+    const namespace = namespaceOf(key);
+    const batches = this.#namespaces.get(namespace);
+    const admitted = batches?.admitted.get(key);
+    if (changes.every((config) => admitted?.changes.includes(config))) return undefined;
+    const config = holdingChange(key, changes, (each) => batches?.changes.get(each)?.admission) ?? changes[0] ?? "";
+    const { admission, halt } = batches?.changes.get(config) ?? {};
+    const hold = admission?.hold ?? batchHold(parseConfigKey(config), namespace, undefined);
+    if (admission?.halted && halt !== undefined) return { ...hold, haltReportedAt: halt.reportedAt };
+    // If that time is past, the next sweep decides.
+    return hold.until !== undefined && hold.until <= this.#options.clock.wall() ? { ...hold, until: undefined } : hold;
+  }
+
+  #ended(key: string, changes: readonly string[], outcome: ReconcileOutcome | "bug"): void {
     const namespace = namespaceOf(key);
     const isDue = outcome !== "bug" && outcome.type === "done" && isHeldByBatch(outcome.plan);
-    if (isDue) this.#in(namespace).due(key, changedKeys);
-    const batches = this.#namespaces.get(namespace);
+    const batches = isDue ? this.#in(namespace) : this.#namespaces.get(namespace);
     const isRolled = outcome !== "bug" && outcome.type === "written" && outcome.plan.outcome === "roll";
+    const passed = changes.filter((config) => batches?.changes.get(config)?.admission?.canaryPassed);
     // If no other workload waits for the change, this one is its canary.
-    if (isRolled && (changedKeys.length === 0 || batches?.rollsCanary(changedKeys))) this.#options.onCanary(key);
+    if (isRolled && (changes.length === 0 || passed.length < changes.length)) this.#options.onCanary(key);
     if (batches === undefined) return;
-    if (!isDue && !isRetriedSoon(outcome)) batches.leave(key);
-    const workload = this.#options.caches.workload(key);
-    // The objects that match its regular expressions are not known here.
-    if (workload === undefined || workload.peer?.patterns.length) batches.touchAll();
-    else batches.touch([...workload.references.map(configKey), ...batches.haltedBy(key)]);
-    if (batches.isIdle) this.#remove(namespace, batches);
+    const wasIn = batches.due.has(key) || batches.admitted.has(key);
+    const leaves = isDue || !isRetriedSoon(outcome);
+    if (leaves) {
+      batches.due.delete(key);
+      batches.admitted.delete(key);
+    }
+    if (isDue) {
+      batches.due.set(key, changes);
+      for (const config of changes) {
+        if (!batches.changes.has(config)) batches.changes.set(config, newChange());
+      }
+    }
+    if (isDue || (wasIn && leaves) || this.#mayAffect(batches, key)) this.#sweepIn(minDelayMs, namespace, batches);
   }
 
   #in(namespace: string): NamespaceBatches {
     const known = this.#namespaces.get(namespace);
     if (known !== undefined) return known;
-    const readers = (inNamespace: string, config: string) => this.#readers.in(inNamespace, config);
-    const changeOf = (object: ConfigName) => this.#changeOf(object);
-    const made = new NamespaceBatches(namespace, { ...this.#options, readers, changeOf });
+    const made = { due: new Map(), admitted: new Map(), changes: new Map(), next: undefined, cost: 0 };
     this.#namespaces.set(namespace, made);
     return made;
   }
 
-  #remove(namespace: string, batches: NamespaceBatches): void {
-    batches.close();
-    this.#namespaces.delete(namespace);
+  /** Reports whether the state of a workload may affect the batches: it reads a changed object, may match its name, or has halted a change. */
+  #mayAffect({ changes }: NamespaceBatches, key: string): boolean {
+    const workload = this.#options.caches.workload(key);
+    if (workload === undefined || workload.peer?.patterns.length) return true;
+    if (workload.references.some((reference) => changes.has(configKey(reference)))) return true;
+    return changes.values().some(({ admission }) => admission?.halted && admission.failed.has(key));
   }
 
-  #changeOf(object: ConfigName): ChangeTimes {
-    const config = this.#options.caches.lookup(object.kind, object.namespace, object.name);
+  /** Sweeps after this time or earlier. After a sweep of many readers, the next one comes later. */
+  #sweepIn(ms: number, namespace: string, batches: NamespaceBatches): void {
     const { clock } = this.#options;
-    // Not stored as wall-clock time: a clock that is set back would make later writes older than the change.
-    const onWall = (at: number) => clock.wall() - (clock.monotonic() - at);
-    const seen = this.#seen.get(configKey(object));
-    const known = seen?.at ?? (this.#forgot ? undefined : this.#startedAt);
-    const isDated = config?.changedAt !== undefined && seen?.isDated !== false;
-    const changedAt = isDated ? config.changedAt * 1000 : onWall(seen?.at ?? this.#startedAt);
-    return { changedAt, seenAt: known === undefined ? undefined : onWall(known) };
+    const waitMs = Math.min(longestTimerMs, Math.ceil(Math.max(ms, minDelayMs, batches.cost / readersPerMs)));
+    const at = clock.monotonic() + waitMs;
+    if (batches.next !== undefined && batches.next.at <= at) return;
+    batches.next?.cancel();
+    const cancel = clock.timer(waitMs, () => {
+      batches.next = undefined;
+      this.#sweep(namespace, batches);
+    });
+    batches.next = { at, cancel };
   }
 
-  /** Reports whether the cache of an object has other content than `lookup`. An object that is not cached, or without its keys, stays so. */
-  #isBehind({ kind, namespace, name }: ConfigName, lookup: Lookup): boolean {
-    const cached = this.#options.caches.lookup(kind, namespace, name);
-    if (cached === undefined || cached.limitExceeded !== undefined || kind === "SecretProviderClass") return false;
-    const planned = lookup(kind, namespace, name);
-    return planned !== cached && (planned === undefined || !hasSameContent(cached, planned));
-  }
-
-  /** Reports whether more workloads of a namespace read an object than the canary has. */
-  #hasFollowers(namespace: string, config: string): boolean {
-    const { caches, flags } = this.#options;
-    let [here, everywhere] = [0, 0];
-    for (const key of caches.workloadsReading(config)) {
-      if (namespaceOf(key) === namespace && ++here > flags.canarySize) return true;
-      if (++everywhere > fewReaders) return this.#readers.in(namespace, config).length > flags.canarySize;
+  /** Derives the batches of a namespace, and enqueues the workloads whose hold changes. Costs the readers of all its changes. */
+  #sweep(namespace: string, batches: NamespaceBatches): void {
+    const { clock, caches, flags, onChange } = this.#options;
+    const now = clock.monotonic();
+    const { due, admitted, changes } = batches;
+    const halted = [...changes].filter(([, { admission }]) => admission?.halted);
+    const derived = deriveBatches({
+      ...{ namespace, due, admitted, lookup: caches.lookup, flags, now: clock.wall() },
+      // The end of a halt is reported also if no workload waits any more: because of another edit, or because another hold applies now.
+      also: halted.map(([config]) => config),
+      readersOf: (config) => this.#facts.readersIn(namespace, config),
+      factsOf: this.#facts.membersIn(namespace),
+      changeOf: (config) => {
+        const waitsForPlans = now < (changes.get(config)?.waitingSince ?? now) + maxDelayMs;
+        return { ...this.#facts.changeOf(config), waitsForPlans };
+      },
+    });
+    batches.cost = derived.cost;
+    for (const config of derived.waiting) {
+      const change = changes.get(config);
+      if (change !== undefined) change.waitingSince ??= now;
     }
-    return false;
+    for (const [config, change] of derived.changes) this.#update(batches, config, change);
+    // All of one moment: no workload is admitted to a place that was taken since.
+    for (const [key, workload] of derived.admitted) {
+      due.delete(key);
+      admitted.set(key, workload);
+      onChange(key, "high");
+    }
+    const used = new Set(derived.waiting);
+    for (const configs of due.values()) for (const config of configs) used.add(config);
+    for (const workload of admitted.values()) for (const config of workload.changes) used.add(config);
+    for (const config of changes.keys()) if (!used.has(config)) changes.delete(config);
+    if (changes.size === 0) {
+      this.#namespaces.delete(namespace);
+      return;
+    }
+    if (derived.admitted.size > 0) this.#sweepIn(minDelayMs, namespace, batches);
+    // A reader that must be planned first causes a sweep then.
+    if (derived.waiting.length > 0) this.#sweepIn(maxDelayMs, namespace, batches);
+    if (Number.isFinite(derived.nextCheckAt)) this.#sweepIn(derived.nextCheckAt - clock.wall(), namespace, batches);
   }
+
+  /** Stores the result of a sweep for one change, and reports what changed. */
+  #update({ due, changes }: NamespaceBatches, config: string, { change, admission }: DerivedChange): void {
+    const { clock, onChange, onCanary, onHalted } = this.#options;
+    const record = changes.get(config);
+    if (record === undefined) return;
+    const wasHalted = record.admission?.halted ?? false;
+    record.admission = admission;
+    record.waitingSince = undefined;
+    for (const key of admission.canary) onCanary(key);
+    if (admission.halted !== wasHalted) {
+      for (const [key, of] of due) if (of.includes(config) && !admission.admitted.has(key)) onChange(key, "low");
+    }
+    const news = haltNews(record.halt, admission, clock.monotonic());
+    if (news !== undefined) onHalted({ object: change.object, namespace: change.namespace, ...news });
+  }
+}
+
+function newChange(): ChangeRecord {
+  return { admission: undefined, waitingSince: undefined, halt: newHaltReports() };
 }
 
 function isHeldByBatch(plan: RolloutPlan): boolean {

@@ -1,11 +1,12 @@
 import { parseWorkloadKey } from "../../../domain/model/workload.ts";
+import type { BatchAdmission } from "../../../domain/pacing/batches.ts";
 import type { ConfigName } from "../../../domain/references/references.ts";
 import { formatCount, formatList, quoted } from "../../../domain/syntax/wording.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
 import { logMessages } from "../../../telemetry/logging/log-messages.ts";
-import { haltEndedEvent, haltedChangeEvent, type WorkloadEvent } from "../report/event-texts.ts";
-import { type ConfigEventOptions, postConfigEvent } from "../report/post-config-event.ts";
+import { haltEndedEvent, haltedChangeEvent, type WorkloadEvent } from "./event-texts.ts";
+import { type ConfigEventOptions, postConfigEvent } from "./post-config-event.ts";
 
 /** The halted change of an object in one namespace. */
 export interface HaltedChange {
@@ -17,7 +18,48 @@ export interface HaltedChange {
   readonly repeats?: ObjectEvent["repeats"];
 }
 
+/** What was reported about the halt of a change. */
+export interface HaltReports {
+  /** When the halt was last reported on the object, in monotonic milliseconds. */
+  reportedAt: number;
+  /** Whether the current halt was reported. */
+  isReported: boolean;
+  /** Whether the change was seen when it was not halted. Otherwise an earlier leader may have reported its halt. */
+  wasOpen: boolean;
+}
+
+/** Returns the reports of a new change: none. */
+export function newHaltReports(): HaltReports {
+  return { reportedAt: Number.NEGATIVE_INFINITY, isReported: false, wasOpen: false };
+}
+
 const shownWorkloads = 5;
+
+/** As for the Events of workloads. */
+const repeatAfterMs = 45 * 60_000;
+/** A tenant whose rollouts fail and recover must not flood the other readers of the object with Events. */
+const minReportIntervalMs = 60_000;
+
+/**
+ * Returns what to report now, and stores it in `reports`: a halt when it begins, again before its Event expires, and when it ends. Undefined if
+ * there is nothing to report. `now` is in monotonic milliseconds.
+ */
+export function haltNews(
+  reports: HaltReports,
+  { halted, failed }: Pick<BatchAdmission, "halted" | "failed">,
+  now: number,
+): Pick<HaltedChange, "failed" | "repeats"> | undefined {
+  const { isReported } = reports;
+  if (!halted) {
+    reports.wasOpen = true;
+    reports.isReported = false;
+    return isReported ? { failed: undefined } : undefined;
+  }
+  if (now < reports.reportedAt + (isReported ? repeatAfterMs : minReportIntervalMs)) return undefined;
+  reports.isReported = true;
+  reports.reportedAt = now;
+  return { failed: [...failed], repeats: isReported ? "reported" : reports.wasOpen ? undefined : "perhaps" };
+}
 
 /** What {@link reportHalt} needs. */
 export interface HaltReportOptions extends ConfigEventOptions {

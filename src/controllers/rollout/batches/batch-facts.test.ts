@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import { configMap, defaultPolicy, workload } from "../../../../test/support/domain/objects.ts";
+import { FakeClock } from "../../../../test/support/fake-clock.ts";
+import { type Workload, workloadKey } from "../../../domain/model/workload.ts";
+import { batchMember } from "../../../domain/pacing/batch-member.ts";
+import { unpaced } from "../../../domain/policy/pacing-flags.ts";
+import { newRecord, type WorkloadRecord } from "../record/workload-record.ts";
+import { BatchFacts, type BatchFactsOptions } from "./batch-facts.ts";
+
+const flags = { ...unpaced, maxConcurrent: 5, soakMs: 1_000 };
+const nothing: BatchFactsOptions["caches"] = {
+  workload: () => undefined,
+  lookup: () => undefined,
+  workloadsReading: () => [],
+};
+
+function facts(clock: FakeClock, caches: Partial<typeof nothing>, record?: Partial<WorkloadRecord>): BatchFacts {
+  return new BatchFacts({
+    ...{ clock, flags, policy: { ...defaultPolicy, pacing: flags }, restarts: () => false },
+    caches: { ...nothing, ...caches },
+    record: () => record && { ...newRecord(), ...record },
+  });
+}
+
+const hold = (reason: "hold" | "settling", until?: number) => ({
+  ...{ reason, until, since: 0, changed: undefined, closesAt: undefined, reportAt: 0 },
+});
+
+it("a thousand namespaces that share an object visit all its readers once a second, not once each", async () => {
+  const clock = new FakeClock();
+  const names = Array.from({ length: 1_000 }, (_, index) => `tenant-${index}`);
+  let gone = 0;
+  const readers = facts(clock, {
+    *workloadsReading() {
+      for (const namespace of names) {
+        for (const name of ["a", "b"]) {
+          gone++;
+          yield `Deployment/${namespace}/${name}`;
+        }
+      }
+    },
+  });
+  const askAll = () => {
+    for (const name of names) {
+      expect(readers.readersIn(name, "ConfigMap/shared/web")).toEqual([`Deployment/${name}/a`, `Deployment/${name}/b`]);
+    }
+  };
+  askAll();
+  await clock.advance(999);
+  askAll();
+  expect(gone).toBe(2_000);
+  await clock.advance(1);
+  askAll();
+  expect(gone).toBe(4_000);
+  expect(readers.readersIn("stranger", "ConfigMap/shared/web")).toEqual([]);
+});
+
+describe("a reader must be planned before others may start", () => {
+  const of = workload();
+  const key = workloadKey(of);
+
+  it.each<[string, Partial<WorkloadRecord> | undefined, boolean]>([
+    ["if it was never planned", undefined, true],
+    ["if a run was requested since the last one", { requestedRuns: 2, finishedRuns: 1 }, true],
+    ["not if the last requested run has ended", { requestedRuns: 2, finishedRuns: 2 }, false],
+  ])("%s", (_when, record, expected) => {
+    const known = facts(new FakeClock(), { workload: () => of }, record);
+    expect(known.membersIn("default")(key)?.mustBePlanned).toBe(expected);
+  });
+
+  it("if its configuration has just settled", async () => {
+    const clock = new FakeClock();
+    const known = facts(clock, { workload: () => of }, { hold: hold("settling", 1_000) });
+    expect(known.membersIn("default")(key)?.mustBePlanned).toBe(false);
+    await clock.advance(1_000);
+    expect(known.membersIn("default")(key)?.mustBePlanned).toBe(true);
+  });
+});
+
+describe("after a restart, a workload that is held for another reason than its batch", () => {
+  /** How far it is with a change a minute ago, having been rolled and complete 30 s after it; its other object changed then. */
+  function stage(recordedHash: string | undefined, otherChanged: number) {
+    const clock = new FakeClock();
+    const at = (ms: number) => Math.floor((clock.wall() + ms) / 1000);
+    const reads = { envFrom: [{ configMapRef: { name: "page" } }, { configMapRef: { name: "other" } }] };
+    const held: Workload = {
+      ...workload({ pod: { containers: [{ name: "web", ...reads }] } }),
+      recordedHash,
+      rolledAt: at(-30_000),
+      hashWrittenAt: at(-30_000),
+      progress: { state: "complete", since: at(-29_000) },
+    };
+    const changed = { page: at(-60_000), other: at(otherChanged) } as Record<string, number>;
+    const lookup: BatchFactsOptions["caches"]["lookup"] = (_, __, name) => ({
+      ...configMap(name, { a: "1" }),
+      changedAt: changed[name],
+    });
+    const record = { requestedRuns: 1, finishedRuns: 1, hold: hold("hold") };
+    const known = facts(clock, { workload: () => held, lookup }, record).membersIn("default")(workloadKey(held));
+    const change = { changedAt: at(-60_000) * 1000, seenAt: undefined };
+    const context = { lookup, flags, now: clock.wall() };
+    return known && batchMember(known, "none", "ConfigMap/default/page", change, context)?.stage.state;
+  }
+
+  it("has passed a change if another change explains why it is due", () => {
+    expect(stage("v2:old", -10_000)).toBe("passed");
+  });
+
+  it("has not passed a change if its hash was removed or replaced, because its Pods may be old", () => {
+    expect(stage("v2:old", -90_000)).toBeUndefined();
+    expect(stage(undefined, -10_000)).toBeUndefined();
+  });
+});

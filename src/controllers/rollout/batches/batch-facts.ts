@@ -1,0 +1,186 @@
+import type { Caches } from "../../../cache/caches.ts";
+import type { StoreChange } from "../../../cache/store/store.ts";
+import { type Config, hasSameContent } from "../../../domain/config/digest.ts";
+import { storedTimeOf } from "../../../domain/config/stored-time.ts";
+import type { Lookup } from "../../../domain/config/view-of-references.ts";
+import { namespaceOf, type Workload } from "../../../domain/model/workload.ts";
+import type { MemberFacts, ObjectChange } from "../../../domain/pacing/batch-member.ts";
+import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
+import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
+import { noPolicy } from "../../../domain/policy/policy-annotations.ts";
+import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
+import { type ConfigName, parseConfigKey } from "../../../domain/references/references.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { hasCaughtUp } from "../freshness/caught-up.ts";
+import { newestOf } from "../record/newest-workload.ts";
+import { progressOf } from "../record/pacing-record.ts";
+import type { WorkloadRecord } from "../record/workload-record.ts";
+
+/** What {@link BatchFacts} need. */
+export interface BatchFactsOptions {
+  readonly clock: Clock;
+  readonly caches: Pick<Caches, "lookup" | "workload" | "workloadsReading">;
+  readonly policy: ClusterPolicy;
+  readonly flags: PacingFlags;
+  readonly record: (key: string) => WorkloadRecord | undefined;
+  /** Reports whether a container of the new Pods of a workload restarts again and again. */
+  readonly restarts: (workload: Workload) => boolean;
+}
+
+/** Up to this many readers of an object are walked through to find those of one namespace. */
+const fewReaders = 64;
+
+/** How long found readers are kept: a workload that is created meanwhile has the hash, or is enqueued by itself. */
+const keptMs = 1_000;
+
+/** The number of objects whose last change is remembered, the latest ones. */
+const maxSeen = 10_000;
+
+/** When an object was seen to change. */
+interface SeenChange {
+  readonly at: number;
+  /** Whether the API has the time, too: an edit that only removes something leaves the times in managedFields unchanged. */
+  readonly isDated: boolean;
+}
+
+/** The readers of an object, by namespace. */
+interface FoundReaders {
+  readonly at: number;
+  readonly in: ReadonlyMap<string, readonly string[]>;
+}
+
+/** What the leader knows for batches: who reads an object, when the object changed, and what the records show about workloads. */
+export class BatchFacts {
+  readonly #options: BatchFactsOptions;
+  /** When this process began to lead: earlier changes were not rolled by it. In monotonic milliseconds, as all times here. */
+  readonly #startedAt: number;
+  /** When changes and deletions of objects were seen, the latest last. The API has these times only to the second, or not at all. */
+  readonly #seen = new Map<string, SeenChange>();
+  /** Whether some of these times were dropped. */
+  #forgot = false;
+  /** The readers of objects, the oldest first. */
+  readonly #readers = new Map<string, FoundReaders>();
+
+  constructor(options: BatchFactsOptions) {
+    this.#options = options;
+    this.#startedAt = options.clock.monotonic();
+  }
+
+  /** Records the change of an object. */
+  configChanged(change: StoreChange<Config>): void {
+    const { key } = change;
+    this.#seen.delete(key);
+    this.#seen.set(key, { at: this.#options.clock.monotonic(), isDated: storedTimeOf(change) !== undefined });
+    const oldest = this.#seen.size > maxSeen ? this.#seen.keys().next().value : undefined;
+    if (oldest === undefined) return;
+    this.#seen.delete(oldest);
+    this.#forgot = true;
+  }
+
+  /** Returns the last change of an object. */
+  changeOf(config: string): ObjectChange {
+    const object = parseConfigKey(config);
+    const stored = this.#options.caches.lookup(object.kind, object.namespace, object.name);
+    const seen = this.#seen.get(config);
+    const known = seen?.at ?? (this.#forgot ? undefined : this.#startedAt);
+    const isDated = stored?.changedAt !== undefined && seen?.isDated !== false;
+    const changedAt = isDated ? stored.changedAt * 1000 : this.#onWall(seen?.at ?? this.#startedAt);
+    return { object, changedAt, seenAt: known === undefined ? undefined : this.#onWall(known) };
+  }
+
+  /**
+   * Returns the keys of the workloads of a namespace that read an object. A thousand namespaces may share one object with ten readers each: all
+   * ten thousand are walked through at most once a second.
+   */
+  readersIn(namespace: string, config: string): readonly string[] {
+    const { clock, caches } = this.#options;
+    const now = clock.monotonic();
+    const known = this.#readers.get(config);
+    if (known !== undefined && now < known.at + keptMs) return known.in.get(namespace) ?? [];
+    // The oldest come first: an object is removed before it is added again.
+    this.#readers.delete(config);
+    for (const [key, { at }] of this.#readers) {
+      if (now < at + keptMs) break;
+      this.#readers.delete(key);
+    }
+    const found = { at: now, in: Map.groupBy(caches.workloadsReading(config), namespaceOf) };
+    this.#readers.set(config, found);
+    return found.in.get(namespace) ?? [];
+  }
+
+  /** Reports whether more workloads of a namespace read an object than the canary has. */
+  hasFollowers(namespace: string, config: string): boolean {
+    const { caches, flags } = this.#options;
+    let [here, everywhere] = [0, 0];
+    for (const key of caches.workloadsReading(config)) {
+      if (namespaceOf(key) === namespace && ++here > flags.canarySize) return true;
+      if (++everywhere > fewReaders) return this.readersIn(namespace, config).length > flags.canarySize;
+    }
+    return false;
+  }
+
+  /** Reports whether the cache of an object has other content than `lookup`. An object that is not cached, or without its keys, stays so. */
+  isBehind(object: ConfigName, lookup: Lookup): boolean {
+    const { kind, namespace, name } = object;
+    const cached = this.#options.caches.lookup(kind, namespace, name);
+    if (cached === undefined || cached.limitExceeded !== undefined || kind === "SecretProviderClass") return false;
+    const planned = lookup(kind, namespace, name);
+    return planned !== cached && (planned === undefined || !hasSameContent(cached, planned));
+  }
+
+  /** Returns the lookup of what is known about the workloads of a namespace at this moment. */
+  membersIn(namespace: string): (key: string) => MemberFacts | undefined {
+    const { caches, clock, policy: clusterPolicy, record: recordOf, restarts } = this.#options;
+    const policy = policyFor({ namespace }, clusterPolicy);
+    const ofNamespace = rolloutPolicyOf({ policy: noPolicy }, policy);
+    const now = clock.monotonic();
+    return (key) => {
+      const cached = caches.workload(key);
+      if (cached === undefined || cached.deleting || cached.optIn.state !== "in") return undefined;
+      const own = cached.policy === noPolicy ? ofNamespace : rolloutPolicyOf(cached, policy);
+      if (!own.batches.value) return undefined;
+      const record = recordOf(key);
+      const workload = record === undefined ? cached : newestOf(record, cached, now);
+      const mustBePlanned = hasRequestedRun(record, now);
+      return {
+        key,
+        workload,
+        policy: own,
+        mustBePlanned,
+        ...this.#known(record, workload),
+        restarts: restarts(workload),
+      };
+    };
+  }
+
+  /** Returns what the record of a workload shows. A new process has no record of earlier writes. */
+  #known(
+    record: WorkloadRecord | undefined,
+    workload: Workload,
+  ): Pick<MemberFacts, "held" | "lastWrite" | "completeSince" | "advancedAt" | "completeMs"> {
+    const { progress, hold, lastRollout } = record ?? {};
+    const current = record && progressOf(record, workload);
+    const isNewer = record !== undefined && hold?.changed !== undefined && hasCaughtUp(record, workload);
+    return {
+      held: hold && { changed: hold.changed && (isNewer ? hold.changed : noObjects) },
+      lastWrite: lastRollout?.uid === workload.uid ? { ...lastRollout, at: this.#onWall(lastRollout.at) } : undefined,
+      completeSince: progress?.step === "complete" ? this.#onWall(progress.since) : undefined,
+      advancedAt: current && this.#onWall(current.advancedAt),
+      completeMs: current?.completeMs ?? 0,
+    };
+  }
+
+  /** Not stored as wall-clock time: a clock that is set back would make later writes older than the change. */
+  #onWall(at: number): number {
+    const { clock } = this.#options;
+    return clock.wall() - (clock.monotonic() - at);
+  }
+}
+
+const noObjects: ReadonlySet<string> = new Set();
+
+/** Reports whether a run was requested since the last one, or the configuration of the workload has just settled. */
+function hasRequestedRun(record: WorkloadRecord | undefined, now: number): boolean {
+  if (record === undefined || record.requestedRuns > record.finishedRuns) return true;
+  return record.hold?.reason === "settling" && record.hold.until !== undefined && record.hold.until <= now;
+}

@@ -1,0 +1,103 @@
+import { expect, it } from "vitest";
+import { configMap, defaultPolicy, readsAll, workload } from "../../../../test/support/domain/objects.ts";
+import { FakeClock } from "../../../../test/support/fake-clock.ts";
+import { type Workload, workloadKey } from "../../../domain/model/workload.ts";
+import type { Hold } from "../../../domain/outcomes/hold.ts";
+import { unpaced } from "../../../domain/policy/pacing-flags.ts";
+import { newRecord, type WorkloadRecord } from "../record/workload-record.ts";
+import type { HaltedChange } from "../report/report-halt.ts";
+import { BatchQueue } from "./batch-queue.ts";
+
+const page = { kind: "ConfigMap", namespace: "default", name: "page" } as const;
+const flags = { ...unpaced, maxConcurrent: 5, canarySize: 1, haltAfterFailures: 3 };
+const planned = { ...newRecord(), requestedRuns: 1, finishedRuns: 1 };
+const unplanned = { ...planned, requestedRuns: 2 };
+
+/** Complete readers of one object that just changed, and a queue that knows them. */
+function readers(...names: readonly string[]) {
+  const clock = new FakeClock();
+  const changedAt = Math.floor(clock.wall() / 1_000);
+  const workloads = new Map<string, Workload>();
+  const records = new Map<string, WorkloadRecord>();
+  const keyOf = (name: string) => workloadKey({ ...workload(), name });
+  for (const name of names) {
+    const progress = { state: "complete", since: changedAt - 60 } as const;
+    const reader = workload({ pod: readsAll("ConfigMap", "page"), metadata: { name } });
+    workloads.set(keyOf(name), { ...reader, progress, rolledAt: changedAt - 60 });
+    records.set(keyOf(name), planned);
+  }
+  const lookup = () => ({ ...configMap("page", { a: "1" }), changedAt });
+  const enqueued: string[] = [];
+  const halts: HaltedChange[] = [];
+  const queue = new BatchQueue({
+    ...{ clock, flags, policy: { ...defaultPolicy, pacing: flags }, restarts: () => false, onCanary: () => undefined },
+    caches: { lookup, workload: (key) => workloads.get(key), workloadsReading: () => workloads.keys() },
+    record: (key) => records.get(key),
+    onChange: (key) => enqueued.push(key.split("/").at(-1) ?? ""),
+    onHalted: (change) => halts.push(change),
+  });
+  /** Plays a run that finds a workload due for the change, or held by a person. Returns the hold. */
+  const run = (name: string, other?: Hold) => {
+    const of = workloads.get(keyOf(name)) ?? workload();
+    const batch = queue.startRun(keyOf(name));
+    const hold = other ?? batch.holdOf([page], lookup);
+    if (hold === undefined) return undefined;
+    const due = { outcome: "roll", hash: "v2:new", view: new Map(), changed: [page] } as never;
+    batch.ended({ type: "done", workload: of, plan: { outcome: "held", due, hold, reason: "", warnings: [] } });
+    return hold.reason;
+  };
+  const set = (name: string, change: Partial<Workload>) =>
+    workloads.set(keyOf(name), { ...(workloads.get(keyOf(name)) ?? workload()), ...change });
+  const plan = (name: string, record: WorkloadRecord) => records.set(keyOf(name), record);
+  return { clock, changedAt, enqueued, halts, queue, run, set, plan };
+}
+
+it("a change admits a workload when every reader was planned, or 10 s later", async () => {
+  const { clock, enqueued, run, plan } = readers("a", "b");
+  plan("b", unplanned);
+  expect(run("a")).toBe("batch");
+  await clock.advance(5_000);
+  expect(enqueued).toEqual([]);
+  plan("b", planned);
+  run("a");
+  await clock.advance(100);
+  expect([enqueued, run("a")]).toEqual([["a"], undefined]);
+
+  const late = readers("a", "b");
+  late.plan("b", unplanned);
+  late.run("a");
+  await late.clock.advance(10_000);
+  expect(late.enqueued).toEqual([]);
+  await late.clock.advance(100);
+  expect(late.enqueued).toEqual(["a"]);
+});
+
+it("the end of a halt is reported if no workload waits any more, when every reader was planned", async () => {
+  const { clock, changedAt, halts, queue, run, set, plan } = readers("a", "b", "c");
+  set("c", { progress: { state: "failed" }, rolledAt: changedAt + 1 });
+  run("a");
+  run("b");
+  await clock.advance(1_000);
+  expect([run("a"), run("b"), queue.halted, halts.map(({ failed }) => failed?.length)]).toEqual([
+    ...["halted", "halted"],
+    ...[1, [1]],
+  ]);
+  set("c", { progress: { state: "complete", since: changedAt + 1 } });
+  plan("c", unplanned);
+  const byPerson = { reason: "hold", message: "", until: undefined, warning: false } as const;
+  for (const name of ["a", "b"]) run(name, byPerson);
+  await clock.advance(1_000);
+  expect(halts).toHaveLength(1);
+  plan("c", planned);
+  await clock.advance(20_000);
+  expect([halts.map(({ failed }) => failed?.length), queue.halted]).toEqual([[1, undefined], 0]);
+});
+
+it("a namespace in which no workload waits costs nothing", async () => {
+  const { clock, run } = readers("a", "b");
+  run("a");
+  await clock.advance(1_000);
+  run("a", { reason: "hold", message: "", until: undefined, warning: false });
+  await clock.advance(1_000);
+  expect(clock.pending).toBe(0);
+});
