@@ -21,6 +21,8 @@ export async function bundleCli({ version, license, out }: Project): Promise<str
   for (const shell of shells) await writeFile(join(folder, "completions", completionFiles[shell]), scripts[shell]);
   await mkdir(join(folder, "licenses"));
   await cp(join(root, "LICENSE"), join(folder, "LICENSE"));
-  await cp(join(root, "node_modules/yaml/LICENSE"), join(folder, "licenses", "yaml"));
+  for (const name of ["re2js", "yaml"]) {
+    await cp(join(root, "node_modules", name, "LICENSE"), join(folder, "licenses", name));
+  }
   return folder;
 }

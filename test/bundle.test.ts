@@ -56,6 +56,7 @@ const mayContain: Readonly<Record<string, readonly string[]>> = {
     "src/runtime",
     "src/telemetry",
   ],
+  build: ["node_modules/re2js"],
   dist: ["node_modules/yaml"],
   help: ["src/cli/command", "src/cli/output"],
   manager: [

@@ -35,8 +35,8 @@ const mayImport: Record<string, readonly string[]> = {
   lib: [],
 };
 
-/** The only packages and Node modules that the pure part may import: types, and SHA-256. */
-const domainPackages = ["#kubernetes", "node:crypto"];
+/** The only packages and Node modules that the pure part may import: types, SHA-256, and regular expressions. */
+const domainPackages = ["#kubernetes", "node:crypto", "re2js"];
 
 interface Import {
   readonly file: string;

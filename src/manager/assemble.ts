@@ -1,6 +1,7 @@
 import { type Caches, createCaches } from "../cache/caches.ts";
 import { ownerCheck } from "../cache/workloads/owner-check.ts";
 import { type Controller, type ControllerOptions, createController } from "../controllers/rollout/controller.ts";
+import { loadNamePatterns } from "../domain/compatibility/name-pattern.ts";
 import type { ClusterPolicy } from "../domain/policy/cluster-policy.ts";
 import type { ClusterConfig } from "../kube/config/cluster-access.ts";
 import { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "../kube/events/event-recorder.ts";
@@ -88,6 +89,7 @@ export async function assemble(
     pinConfig,
     ownership,
   } = settings;
+  await loadNamePatterns(compatibility);
   const hashKeys = assembleHashKeys(settings, connected, () => controlled.controller.onPolicyChange());
   // Every plan uses the current keys. No plan may run before they are known: see runAssembly.
   const policy: ClusterPolicy = {

@@ -38,6 +38,7 @@ it("names the packages of the image so that scanners find the advisories of Debi
       "pkg:deb/debian/tzdata@2025b-4?arch=all&distro=debian-13",
       `cpe:2.3:a:nodejs:node.js:${process.versions.node}:*:*:*:*:*:*:*`,
       `pkg:generic/openssl@${process.versions.openssl}`,
+      expect.stringMatching(/^pkg:npm\/re2js@/),
       expect.stringMatching(/^pkg:npm\/yaml@/),
     ]),
   );

@@ -1,4 +1,5 @@
 import { onTestFinished } from "vitest";
+import { loadNamePatterns } from "../../src/domain/compatibility/name-pattern.ts";
 import type { ClusterPolicy } from "../../src/domain/policy/cluster-policy.ts";
 import { unpaced } from "../../src/domain/policy/pacing-flags.ts";
 import { soleLeadership } from "../../src/runtime/leadership.ts";
@@ -25,6 +26,7 @@ export async function leadingCluster(
   policy: ClusterPolicy,
   create: (cluster: TestCluster) => Promise<void>,
 ): Promise<TestCluster> {
+  await loadNamePatterns(policy.compatibility);
   const clock = new FakeClock();
   const server = await startApiServer({ controllers: false, clock });
   const cluster = new TestCluster(server.url, { policy }, clock);

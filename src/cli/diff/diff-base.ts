@@ -31,7 +31,8 @@ export async function diffBase(
   { manifests, base, namespace, ...request }: BaseRequest,
 ): Promise<number> {
   const kinds = [...builtInKinds, ...kindsIn([...manifests, ...base], values)];
-  const policy: KnownPolicy = { ...policyOfFlags(values), keys: { state: "not requested", why: "no cluster" }, kinds };
+  const flags = await policyOfFlags(values);
+  const policy: KnownPolicy = { ...flags, keys: { state: "not requested", why: "no cluster" }, kinds };
   const place = { namespace: namespace ?? "default", given: namespace !== undefined };
   const wanted = desiredObjects(manifests, kinds, place);
   const { kept, removed } = splitBase(desiredObjects(base, kinds, place), wanted);

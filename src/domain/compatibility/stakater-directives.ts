@@ -164,11 +164,10 @@ export function stakaterSourceOf(
   return "--auto-reload-all";
 }
 
-/** Returns why an expression matches no name; undefined if it can match one. */
+/** Returns why an expression is not supported or matches no name; undefined if it can match one. */
 function unusableReason(entry: string): string | undefined {
   const pattern = readNamePattern(entry);
-  if (pattern.state === "invalid") return pattern.reason;
-  return pattern.canMatch ? undefined : "no object can have such a name";
+  return pattern.state === "invalid" ? pattern.reason : undefined;
 }
 
 /** Returns a warning with the first few invalid expressions, each with the reason. */

@@ -215,7 +215,7 @@ describe("Stakater annotations", () => {
     const { mistakes, peer } = peerWorkload(on({ "secret.reloader.stakater.com/reload": "a.*,b(" }));
     expect(peer?.patterns.map(({ source }) => source)).toEqual(["a.*"]);
     expect(mistakes.map(({ message }) => message)).toEqual([
-      'Annotation secret.reloader.stakater.com/reload has invalid entries: "b(" (missing ) after (). Write names or regular expressions of objects in the namespace of the workload, separated by commas.',
+      'Annotation secret.reloader.stakater.com/reload has invalid entries: "b(" (missing closing )). Write names or regular expressions of objects in the namespace of the workload, separated by commas.',
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { loadNamePatterns } from "../../../src/domain/compatibility/name-pattern.ts";
 import {
   type Compatibility,
   type CompatibilitySettings,
@@ -8,6 +9,8 @@ import { toWorkload, type Workload, type WorkloadObject } from "../../../src/dom
 import type { Policy } from "../../../src/domain/policy/policy.ts";
 import { updateOnConfigChange } from "../../../src/domain/references/annotations.ts";
 import { defaultPolicy, type WorkloadFixture, workloadObject } from "./objects.ts";
+
+await loadNamePatterns({ understood: compatibilities });
 
 /** Returns settings with every compatibility and no flags of other controllers, except the given ones. For tests. */
 export function settingsWith(more: Partial<CompatibilitySettings> = {}): CompatibilitySettings {

@@ -1,3 +1,4 @@
+import { loadNamePatterns } from "../../../domain/compatibility/name-pattern.ts";
 import type { WorkloadRow } from "../../../domain/model/workload.ts";
 import { type ClusterPolicy, policyFor, type WorkloadInNamespace } from "../../../domain/policy/cluster-policy.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
@@ -28,20 +29,24 @@ export async function readPolicy(
   values: FlagValues<typeof inheritedFlags>,
 ): Promise<KnownPolicy> {
   return {
-    ...policyOfFlags(values),
+    ...(await policyOfFlags(values)),
     keys: await readHashKeys(client, values["hash-key-secret"]),
     kinds: await availableKinds(client, wantedKinds(values) ?? []),
   };
 }
 
 /** Returns the part of the policy that does not depend on the cluster. */
-export function policyOfFlags(values: FlagValues<typeof inheritedFlags>): Omit<KnownPolicy, "keys" | "kinds"> {
+export async function policyOfFlags(
+  values: FlagValues<typeof inheritedFlags>,
+): Promise<Omit<KnownPolicy, "keys" | "kinds">> {
+  const compatibility = compatibilitySettings(values);
+  await loadNamePatterns(compatibility);
   return {
     crossNamespace: values["cross-namespace"],
     firstSight: values["first-sight"],
     namespaces: values.namespaces,
     schedulingHold: values["scheduling-hold"],
-    compatibility: compatibilitySettings(values),
+    compatibility,
     providerClasses: values["enable-csi-integration"],
     pinConfig: values["pin-config"],
     ownership: ownershipOf(values),
