@@ -1,5 +1,6 @@
 import type { Flag } from "../../src/cli/flags/flag-types.ts";
 import { type FlagTable, variableOf } from "../../src/cli/flags/parse-flags.ts";
+import { formatList } from "../../src/domain/syntax/wording.ts";
 import type { FlagValue } from "./flag-values.ts";
 
 /** Returns docs/flags.md: the flags of `wave run` by group, with the value of the chart if it has another name than the flag. */
@@ -8,10 +9,14 @@ export function flagsPage(flags: FlagTable, values: readonly FlagValue[], introd
   const tables = groups.map(([group, rows]) =>
     [
       `## ${group}`,
-      ...(group === "Compatibility" ? ["All flags after the first one are flags of Reloader.\n"] : []),
+      ...(group === "Compatibility"
+        ? [`All flags after the first one are flags of Reloader. ${ignoredFlags(rows)}\n`]
+        : []),
       "| flag | default | description | chart value |",
       "|---|---|---|---|",
-      ...rows.map(([name, flag]) => row(name, flag, values.find((value) => value.flag === name)?.path)),
+      ...rows
+        .filter(([, { hasNoEffect }]) => !hasNoEffect)
+        .map(([name, flag]) => row(name, flag, values.find((value) => value.flag === name)?.path)),
     ].join("\n"),
   );
   return `${introduction.trim()}\n\n${tables.join("\n\n")}\n`;
@@ -23,12 +28,16 @@ function row(name: string, flag: Flag<unknown>, path: string | undefined): strin
     `\`--${name}${placeholder}\``,
     flag.shownDefault ?? (flag.placeholder === undefined ? "off" : ""),
     // The group says it for all of its flags, except those with another help.
-    flag.help.replace(/^Reloader flag(?: without effect)?[.:] /, (start) =>
-      start.includes("without") ? "Without effect: " : "",
-    ),
+    flag.help.replace(/^Reloader flag\. /, ""),
     path === undefined ? "none" : path === camelCase(name) ? "" : `\`${path}\``,
   ];
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+/** Returns the sentence that names the flags without effect. */
+function ignoredFlags(rows: readonly (readonly [string, Flag<unknown>])[]): string {
+  const names = rows.filter(([, { hasNoEffect }]) => hasNoEffect).map(([name]) => `\`--${name}\``);
+  return `Wave also accepts ${formatList(names, names.length, String)}, which have no effect.`;
 }
 
 /** Returns the usual name of the chart value of a flag: `updateRate` for `update-rate`. */

@@ -55,7 +55,7 @@ export const glossary: readonly GlossaryTerm[] = [
     term: "canary",
     definition:
       "The first batch of a change. The other workloads follow when its rollout is complete and stays complete for the soak time.",
-    appears: { flags: ["canary-size", "soak"] },
+    appears: { flags: ["soak"] },
   },
   {
     term: "clean up",
@@ -349,7 +349,7 @@ export const glossary: readonly GlossaryTerm[] = [
   {
     term: "settle",
     definition: "Wait for a short time after the last change, so that several edits become one rollout.",
-    appears: { flags: ["settle", "settle-max"], annotations: ["settle"], holds: ["settling"] },
+    appears: { flags: ["settle"], annotations: ["settle"], holds: ["settling"] },
   },
   {
     term: "soak",

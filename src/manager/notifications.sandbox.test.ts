@@ -105,7 +105,7 @@ it("does not delay rollouts when an endpoint never answers", async () => {
 it("sends notifications from the leader only, and a new leader does not repeat existing problems", async () => {
   const { run, create, edit, deploy, eventCounts, texts } = await start([], ["waiting", "roll"]);
   await deploy("waits", "missing");
-  const timings = ["lease-duration=6s", "renew-deadline=4s", "retry-period=500ms", "namespace=default"];
+  const timings = ["lease-duration=6s", "namespace=default"];
   const replica = () => run("--leader-election", ...timings.map((timing) => `--leader-election-${timing}`));
   const stopLeader = replica();
   await eventually(() => expect(texts()).toEqual(["waiting waits"]));

@@ -26,7 +26,7 @@ describe("the chart's values", () => {
     resourceLabelSelector: ["a b", "a=b=c", "a in b", "a in (b", "!", "-a", "a=-b"],
     "webhooks.bindAddress": ["9443", ":99999", ":65536", "0", "a:b:1"],
     syncPeriod: ["5", "5 m", "m"],
-    "leaderElection.retryPeriod": ["0", "2"],
+    "leaderElection.leaseDuration": ["0", "2"],
   };
   const valid: Readonly<Record<string, readonly string[]>> = {
     window: [
@@ -37,7 +37,7 @@ describe("the chart's values", () => {
     resourceLabelSelector: ["a", "!a", "a=b,c!=d", "a in (b, c),example.com/d notin (e)", "a:b", "a:*", "a="],
     "webhooks.bindAddress": [":9443", "127.0.0.1:1", "[::1]:65535", "localhost:8080"],
     syncPeriod: ["0", "5m", "1h30m", "1.5s"],
-    "leaderElection.retryPeriod": ["2s"],
+    "leaderElection.leaseDuration": ["20s"],
   };
   it.for(flagValues.filter(({ path }) => path in texts))("accept the same texts as the flag: $path", (value) => {
     const flag: Flag<unknown> = runFlags[value.flag as keyof typeof runFlags];
@@ -73,7 +73,10 @@ describeOnControlPlane("the chart", (cluster) => {
     metricsBindAddress: [0, "--metrics-bind-address=0"],
     logFormat: ["text", "--log-format=text"],
     webhooks: [{ enabled: true, serviceName: "hook", clientCaFile: "/ca" }, "--webhook-service-name=hook"],
-    leaderElection: [{ id: "one", namespace: "elsewhere", retryPeriod: "1s" }, "--leader-election-namespace=elsewhere"],
+    leaderElection: [
+      { id: "one", namespace: "elsewhere", leaseDuration: "20s" },
+      "--leader-election-namespace=elsewhere",
+    ],
   };
   it.for(Object.entries(set))("turns %s into an argument that Wave accepts", async ([path, [value, argument]]) => {
     const given = await args({ [path]: value });
@@ -87,7 +90,7 @@ describeOnControlPlane("the chart", (cluster) => {
 
   it("omits the flags of webhooks and leader election if these are off, because Wave rejects them", async () => {
     const given = await args(
-      "webhooks.clientCaFile=/ca,leaderElection.retryPeriod=1s,leaderElection.enabled=false,replicas=1",
+      "webhooks.clientCaFile=/ca,leaderElection.leaseDuration=20s,leaderElection.enabled=false,replicas=1",
     );
     expect(given).toEqual([]);
   });

@@ -23,9 +23,7 @@ interface WebhookState extends AnyObject {
 const key = "wave-hash-key";
 
 /** Short durations, so that the first replica soon leads with the Lease that it creates. */
-const shortTerms = ["leaseDuration=8s", "renewDeadline=6s", "retryPeriod=500ms"]
-  .map((term) => `leaderElection.${term}`)
-  .join();
+const shortTerms = "leaderElection.leaseDuration=8s";
 
 // A separate API server: a Wave in all namespaces would roll the workloads of other suites.
 describeOnControlPlane("Wave installed by its chart", () => {

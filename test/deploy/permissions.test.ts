@@ -27,7 +27,7 @@ interface ReadyPod extends AnyObject {
 }
 
 /** Short durations, so that the first replica soon leads with the Lease that it creates, and leads again after it lost it. */
-const shortTerms = { leaseDuration: "6s", renewDeadline: "4s", retryPeriod: "500ms" };
+const shortTerms = { leaseDuration: "6s" };
 const envFrom = [{ configMapRef: { name: "app" } }, { secretRef: { name: "app" } }];
 const widgets = playedKinds.find(({ plural }) => plural === "widgets") as (typeof playedKinds)[number];
 const reads = { containers: [{ ...container, envFrom }] };

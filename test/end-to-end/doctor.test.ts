@@ -17,9 +17,7 @@ import { container, makeNamespace, type Namespace, workload } from "./objects.ts
 
 const ns = "shop";
 const system = "wave-system";
-const shortTerms = ["leaseDuration=8s", "renewDeadline=6s", "retryPeriod=500ms"]
-  .map((term) => `leaderElection.${term}`)
-  .join();
+const shortTerms = "leaderElection.leaseDuration=8s";
 const values = ["--set", `webhooks.enabled=true,${shortTerms}`];
 const release: Release = { name: "wave", namespace: system, values };
 const configuration = `${configurations}/wave-webhook`;

@@ -46,8 +46,6 @@ describeOnControlPlane("the hash key", (cluster) => {
       `--leader-election-namespace=${ns}`,
       `--leader-election-id=${ns}`,
       "--leader-election-lease-duration=8s",
-      "--leader-election-renew-deadline=6s",
-      "--leader-election-retry-period=500ms",
       ...more,
     ];
     replicas = await Promise.all([startWave(flags), startWave(flags)]);

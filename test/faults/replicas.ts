@@ -59,9 +59,7 @@ function flagsOf({ namespaces, crossNamespace, schedulingHold, updateRate, updat
     "--leader-election",
     // A leader survives most faults, because the next leader plans everything again. Its Lease ends well before 10 s.
     "--leader-election-namespace=default",
-    "--leader-election-lease-duration=6s",
-    "--leader-election-renew-deadline=5s",
-    "--leader-election-retry-period=1s",
+    "--leader-election-lease-duration=7500ms",
     "--log-format=json",
   ];
 }

@@ -39,7 +39,7 @@ export async function wreakHavoc(o: {
     const fault = order.pop();
     if (fault === undefined) break;
     const leader = await fleet.nextLeader([], takeOverMs);
-    await pause(random() * 3_000 * timings.retry);
+    await pause(random() * 400 * timings.lease);
     say(`${fault}: ${leader.name}`);
     await strike(fault, leader, o, takeOverMs);
     done.push(fault);

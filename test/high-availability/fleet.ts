@@ -5,11 +5,9 @@ import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
 import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 
-/** Durations of leader election in seconds. */
+/** The lease duration of leader election in seconds, from which the other durations follow. */
 export interface Timings {
   readonly lease: number;
-  readonly renew: number;
-  readonly retry: number;
 }
 
 /** One of the replicas, kept as by a Deployment: a process that ends is started again. Each replica has a separate connection. */
@@ -50,8 +48,6 @@ export async function startFleet(o: {
     "--leader-election",
     `--leader-election-namespace=${namespace}`,
     `--leader-election-lease-duration=${timings.lease}s`,
-    `--leader-election-renew-deadline=${timings.renew}s`,
-    `--leader-election-retry-period=${timings.retry}s`,
     "--update-rate=unlimited",
     "--log-format=json",
     ...(o.flags ?? []),

@@ -73,7 +73,7 @@ export const mutants: readonly Mutant[] = [
   ),
   ...of(
     "domain/pacing/settling.ts",
-    ["changes.first + Math.max(settleMs, policy.settleMaxMs)", "changes.last + Math.max(settleMs, policy.settleMaxMs)"],
+    ["changes.first + maxMs", "changes.last + maxMs"],
     ["if (now >= until) return undefined;", "if (now > until) return undefined;"],
   ),
   ...of(
@@ -87,7 +87,7 @@ export const mutants: readonly Mutant[] = [
     "domain/pacing/batches.ts",
     ['stage.state === "failed" && stage.wasComplete);', 'stage.state === "failed");'],
     ["keysOf((canaryPassed ? due : canary).slice(0, free))", "keysOf(canaryPassed ? due : canary)"],
-    ["haltAfterFailures === 0 || members <= canarySize", "haltAfterFailures === 0"],
+    ["haltAfterFailures === 0 || members <= 1", "haltAfterFailures === 0"],
     ["stage.resumedAt >= failure", "stage.resumedAt < failure"],
     ["b.priority - a.priority ||", "a.priority - b.priority ||"],
   ),

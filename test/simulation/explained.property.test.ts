@@ -29,7 +29,6 @@ const merge = "application/merge-patch+json";
 const pacing = {
   ...unpaced,
   settleMs: 1_000,
-  settleMaxMs: 10_000,
   maxConcurrent: 2,
   soakMs: 10_000,
   haltAfterFailures: 1,

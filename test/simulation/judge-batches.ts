@@ -127,10 +127,10 @@ class BatchJudge {
     { key, since, shownSince }: Change,
     earlier: readonly Begun[],
   ): readonly string[] {
-    const { maxConcurrent, canarySize, soakMs, rolloutTimeoutMs, haltAfterFailures } = this.#pacing;
+    const { maxConcurrent, soakMs, rolloutTimeoutMs, haltAfterFailures } = this.#pacing;
     const slack = slackMs + 2 * wallOffMs;
     const timedOut = ({ at }: Begun) => sentAt - at > drift * rolloutTimeoutMs - slack;
-    if (this.#readersOf(key, before.metadata.namespace) <= canarySize) return [];
+    if (this.#readersOf(key, before.metadata.namespace) <= 1) return [];
     // A new leader also cannot order rollouts in the second of the change.
     const second = (at: number) => Math.floor((this.#run.epoch + at) / 1_000);
     const leadershipFrom = this.#leadershipFrom(sentAt, replica);
@@ -145,7 +145,7 @@ class BatchJudge {
     if (underWay >= maxConcurrent) wrong.push(`it is rollout ${underWay + 1} at once for a change`);
     // A workload that was edited or deleted since shows no result of this change: other workloads then replace it as the canary.
     const showing = own.filter(({ excused, incomplete }) => !excused && !incomplete);
-    if (showing.length < canarySize) return wrong;
+    if (showing.length === 0) return wrong;
     // A workload that was not complete comes with the rest. It is the canary if there is no other.
     if (isMarked(after) && !showing.some(isUnderWay)) return wrong;
     if (this.#wasResumed(before)) return wrong;
@@ -157,7 +157,7 @@ class BatchJudge {
       return haltAfterFailures === 0 && !one.idle && timedOut(one);
     };
     const passed = earlier.filter(hasPassed).length;
-    if (passed < canarySize) wrong.push("it follows a canary that has not passed, for a change");
+    if (passed === 0) wrong.push("it follows a canary that has not passed, for a change");
     return wrong;
   }
 

@@ -4,9 +4,7 @@ import type { BatchSettings, HistoryEntry, Pacing, StoredObject } from "./record
 
 const pacing: Pacing = {
   settleMs: 0,
-  settleMaxMs: 0,
   maxConcurrent: 1,
-  canarySize: 1,
   soakMs: 3_000,
   haltAfterFailures: 1,
   rolloutTimeoutMs: 60_000,
@@ -115,7 +113,6 @@ const cases: readonly [string, readonly Step[], Partial<Pacing>, string | undefi
     { haltAfterFailures: 0 },
     undefined,
   ],
-  ["a canary that has room for all", [...begin, edit, rolled(520_000, false)], { canarySize: 2 }, undefined],
   ["nine removals of this hash", [...begin, edit, ...strips(9, "v2:new")], {}, undefined],
   ["ten removals of this hash", [...begin, edit, ...strips(10, "v2:new")], {}, "reverted"],
   [

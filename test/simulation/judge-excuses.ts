@@ -79,7 +79,6 @@ export function excuseIn(
     });
     return [...changesOf()].some(([key, changedAt]) => {
       const readers = fellows.filter((other) => namedBy(other, settings).some((one) => one.key === key));
-      if (readers.length + 1 <= (pacing?.canarySize ?? 0)) return false;
       return readers.some(
         (other) => (!isComplete(other) || restarts(other, changedAt, run)) && delays(other, changedAt),
       );

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { judgeKeptPins } from "./judge-kept-pins.ts";
 import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 
-const pacing = { observe: false, window: undefined, settleMs: 0, settleMaxMs: 0 };
+const pacing = { observe: false, window: undefined, settleMs: 0 };
 const optIn = { "wave.pusher.com/update-on-config-change": "true", "wave.pusher.com/pin-config": "true" };
 
 function stored(kind: string, name: string, fields: object, metadata: object = {}): StoredObject {

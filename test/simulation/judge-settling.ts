@@ -41,8 +41,8 @@ export function judgeSettling(run: Recording): readonly string[] {
     if (first === undefined || last === undefined) return [];
     const states = namespaces.between(before.metadata.namespace, sentAt - 15_000, sentAt);
     const waits = states.map((namespace) => {
-      const { settleMs, settleMaxMs } = saidOf(before, namespace, pacing);
-      return Math.min(last + drift * settleMs, first + drift * settleMaxMs);
+      const { settleMs } = saidOf(before, namespace, pacing);
+      return Math.min(last + drift * settleMs, first + drift * 10 * settleMs);
     });
     if (sentAt >= Math.min(...waits) - 5) return [];
     return [`settling: ${what}: it rolled ${sentAt - last} ms after what it reads had changed`];

@@ -14,7 +14,6 @@ export interface SaidOf {
   /** Undefined: at any time. */
   readonly window: string | undefined;
   readonly settleMs: number;
-  readonly settleMaxMs: number;
   readonly minIntervalMs: number;
   /** Whether it is outside of batches: it waits for no other workload, and no other waits for it. */
   readonly alone: boolean;
@@ -39,7 +38,6 @@ export function saidOf(workload: StoredObject, namespace: StoredObject | undefin
   const mode = say("mode", "roll", (said) => ["roll", "observe", "approve"].find((one) => one === said));
   const window = say("window", pacing.window, (said) => (isWindowOpen(said, 0) === undefined ? undefined : said));
   const settleMs = say("settle", pacing.settleMs, durationOf);
-  const ownSettle = text("settle") !== undefined;
   const approved = workload.metadata.annotations?.[`${prefix}approved`];
   return {
     minIntervalMs: say("min-interval", 0, durationOf),
@@ -50,7 +48,6 @@ export function saidOf(workload: StoredObject, namespace: StoredObject | undefin
     approved: approved !== undefined && /^[0-9a-f]{8,64}$/.test(approved) ? approved : undefined,
     window,
     settleMs,
-    settleMaxMs: ownSettle ? Math.max(pacing.settleMaxMs, 10 * settleMs) : pacing.settleMaxMs,
     holds: hold || unread,
   };
 }

@@ -80,9 +80,7 @@ export interface Life {
 /** The flags that delay due rollouts. */
 export interface Pacing {
   readonly settleMs: number;
-  readonly settleMaxMs: number;
   readonly maxConcurrent: number;
-  readonly canarySize: number;
   readonly soakMs: number;
   readonly haltAfterFailures: number;
   readonly rolloutTimeoutMs: number;

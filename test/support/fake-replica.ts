@@ -1,7 +1,11 @@
 import type { EventRecorder } from "../../src/kube/events/event-recorder.ts";
 import { type Clock, sleep } from "../../src/lib/clock.ts";
 import { createLeaderElector, type LeaderElector } from "../../src/manager/leader-election/leader-election.ts";
-import { defaultElectionTimings, type ElectionTimings } from "../../src/manager/leader-election/lease.ts";
+import {
+  defaultLeaseDurationMs,
+  type ElectionTimings,
+  electionTimings,
+} from "../../src/manager/leader-election/lease.ts";
 import type { Leadership } from "../../src/runtime/leadership.ts";
 import type { LogFields, Logger } from "../../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
@@ -85,7 +89,7 @@ export class FakeReplica {
     this.clock = new ProcessClock(o.base, o.rate);
     this.network = { delayMs: () => 2, cut: false, delivers: () => random() < 0.5 };
     this.elector = createLeaderElector({
-      ...(o.timings ?? defaultElectionTimings),
+      ...(o.timings ?? electionTimings(defaultLeaseDurationMs)),
       client: fakeClient(o.server, this.clock, this.network),
       clock: this.clock,
       log: this.#logger(),

@@ -19,9 +19,7 @@
   (list "owner-references" "false" (.Values.ownerReferences))
   (list "migrate-legacy" "false" (.Values.migrateLegacy))
   (list "settle" "1s" (.Values.settle))
-  (list "settle-max" "10s" (.Values.settleMax))
   (list "max-concurrent-rollouts" "50" (.Values.maxConcurrentRollouts))
-  (list "canary-size" "1" (.Values.canarySize))
   (list "soak" "10s" (.Values.soak))
   (list "halt-after-failures" "3" (.Values.haltAfterFailures))
   (list "rollout-timeout" "10m" (.Values.rolloutTimeout))
@@ -51,8 +49,6 @@
   (list "leader-election-id" "wave" (include "wave.lease" .))
   (list "leader-election-namespace" "" (.Values.leaderElection.namespace))
   (list "leader-election-lease-duration" "15s" (.Values.leaderElection.leaseDuration))
-  (list "leader-election-renew-deadline" "10s" (.Values.leaderElection.renewDeadline))
-  (list "leader-election-retry-period" "2s" (.Values.leaderElection.retryPeriod))
 }}
 {{- $flag := index . 0 }}
 {{- $text := include "wave.text" (index . 2) }}

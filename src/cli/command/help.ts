@@ -63,7 +63,7 @@ function renderUsual(help: CommandHelp, table: FlagTable): string {
 function renderAll(help: CommandHelp, table: FlagTable): string {
   const lines = [...beginning(help, help.examples)];
   for (const paragraph of help.details ?? []) lines.push("", ...paragraphLines(paragraph));
-  const all = Object.entries(table);
+  const all = Object.entries(table).filter(([, { hasNoEffect }]) => !hasNoEffect);
   for (const group of new Set(all.map(([, flag]) => flag.group))) {
     const members = all.filter(([, flag]) => flag.group === group);
     const heads = members.map(([name, flag]) => flagHead(name, flag));

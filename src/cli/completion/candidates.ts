@@ -84,7 +84,9 @@ function flagOf(flags: FlagTable, word: string): Flag<unknown> | undefined {
 async function flagsFor(flags: FlagTable, current: string, line: CommandLine, wave: Completable): Promise<Candidates> {
   const [, name, value] = /^(--?[^=]+)=(.*)$/s.exec(current) ?? [];
   if (name === undefined) {
-    const all = Object.entries(flags).map(([flag, { help }]) => ({ word: `--${flag}`, means: help }));
+    const all = Object.entries(flags).flatMap(([flag, { help, hasNoEffect }]) =>
+      hasNoEffect ? [] : [{ word: `--${flag}`, means: help }],
+    );
     return {
       offered: [...all, { word: "--help", means: "Show the help of this command." }].filter(startsWith(current)),
     };

@@ -52,7 +52,7 @@ describe("wave explain of a held workload", () => {
 
   it("shows the end of a hold that ends without a person", async () => {
     const { text, explained } = await scene();
-    const settling = ["--settle=1h", "--settle-max=1h"];
+    const settling = ["--settle=1h"];
     expect((await explained("deployments/web", ...settling)).hold).toMatchObject({
       reason: "settling",
       until: expect.any(String),

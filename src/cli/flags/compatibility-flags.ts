@@ -8,13 +8,13 @@ import { pflagList } from "./pflag-list.ts";
 
 const group = "Compatibility";
 
-/** Flags of Reloader without effect in Wave, with the reason. Wave accepts them, so that existing arguments keep working. */
+/** Flags of Reloader without effect in Wave. Wave accepts them, so that existing arguments keep working. */
 export const flagsWithoutEffect = {
-  "reload-strategy": { placeholder: "WORD", why: "Wave has one strategy, the hash annotation on the pod template" },
-  "sync-after-restart": { placeholder: undefined, why: "Wave always finds changes that happened while it was down" },
-  "enable-pprof": { placeholder: undefined, why: "Wave is not a Go program" },
-  "pprof-addr": { placeholder: "ADDRESS", why: "Wave is not a Go program" },
-} as const;
+  "reload-strategy": ignored("WORD"),
+  "sync-after-restart": ignored(undefined),
+  "enable-pprof": ignored(undefined),
+  "pprof-addr": ignored("ADDRESS"),
+};
 
 /** The log levels of Reloader that Wave does not have, and the level of Wave that writes as much. */
 const reloaderLevels: ReadonlyMap<string, string> = new Map([
@@ -28,8 +28,6 @@ const reloaderLevels: ReadonlyMap<string, string> = new Map([
 export function withReloaderLevels<V>(flag: Flag<V>): Flag<V> {
   return { ...flag, parse: (text) => flag.parse(reloaderLevels.get(text) ?? text) };
 }
-
-type IgnoredFlag = keyof typeof flagsWithoutEffect;
 
 /** The flags for annotations of other controllers, and the flags of Stakater Reloader, one row a flag. */
 export const compatibilityFlags = {
@@ -83,7 +81,7 @@ export const compatibilityFlags = {
     help: "Reloader flag, for every compatibility mode. Track what SecretProviderClasses fetch, as the Secrets Store CSI driver reports it.",
   }),
   "enable-ha": bool({ group, default: false, help: "Reloader flag. Same as --leader-election." }),
-  ...ignoredFlags(),
+  ...flagsWithoutEffect,
 };
 
 /** Returns the settings that these flags give; undefined for Wave's own annotations without filters. */
@@ -154,28 +152,22 @@ function ignoredKind(row: Pick<Flag<unknown>, "group" | "help">): Flag<readonly 
   };
 }
 
-/** Returns one line for each given flag without effect, with the reason. */
+/** Returns one line for each given flag without effect. */
 export function withoutEffectLines(given: ReadonlyMap<string, unknown>): readonly string[] {
-  return Object.entries(flagsWithoutEffect)
-    .filter(([name]) => given.has(name))
-    .map(([name, { why }]) => logMessages.flagIdle(name, why));
+  return Object.keys(flagsWithoutEffect)
+    .filter((name) => given.has(name))
+    .map(logMessages.flagIdle);
 }
 
-function ignoredFlags(): Readonly<Record<IgnoredFlag, Flag<unknown>>>;
-function ignoredFlags(): Readonly<Record<string, Flag<unknown>>> {
-  return Object.fromEntries(
-    Object.entries(flagsWithoutEffect).map(([name, { placeholder, why }]) => {
-      const help = `Reloader flag without effect: ${why}.`;
-      const flag: Flag<unknown> = {
-        group,
-        help,
-        placeholder,
-        default: undefined,
-        shownDefault: undefined,
-        allowed: "any text",
-        parse: (value) => value,
-      };
-      return [name, flag];
-    }),
-  );
+function ignored(placeholder: string | undefined): Flag<unknown> {
+  return {
+    group,
+    help: "Reloader flag without effect.",
+    hasNoEffect: true,
+    placeholder,
+    default: undefined,
+    shownDefault: undefined,
+    allowed: "any text",
+    parse: (value) => value,
+  };
 }

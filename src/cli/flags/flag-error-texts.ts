@@ -8,6 +8,4 @@ export const flagErrorTexts = {
   noValue: (source: string, allowed: string) => `${source} has no value; use ${allowed}`,
   invalidValue: (source: string, value: string, allowed: string) =>
     `invalid ${source}: ${quoted(value)}; use ${allowed}`,
-  settleTooLong: (settle: string, settleMax: string) =>
-    `--settle (${settle}) must not be longer than --settle-max (${settleMax})`,
 } as const;

@@ -17,6 +17,8 @@ export interface Flag<V> {
   readonly mayTakeWord?: boolean;
   /** Whether an empty value is the default, as in Reloader. */
   readonly emptyIsDefault?: boolean;
+  /** Whether Wave only accepts the flag: help, completion and docs/flags.md have no row for it. */
+  readonly hasNoEffect?: true;
   /** The separator with which several values add up; undefined: the last value wins. */
   readonly repeats?: "," | "\n";
   /** The value in `--help`: `NAME`, `{json|yaml}`, `NAME,...`; undefined for a boolean flag. */

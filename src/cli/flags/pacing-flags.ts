@@ -1,11 +1,8 @@
 import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
 import { policyRows } from "../../domain/policy/policy-rows.ts";
-import { formatDuration } from "../../domain/syntax/duration.ts";
 import { parseWindow } from "../../domain/syntax/window.ts";
-import { flagErrorTexts } from "./flag-error-texts.ts";
 import { bool, duration, text, wholeNumber } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";
-import { UsageError } from "./usage-error.ts";
 
 const group = "Pacing";
 
@@ -16,25 +13,13 @@ export const pacingFlags = {
     default: 1_000,
     minMs: 1,
     zero: "no delay",
-    help: "Delay between the last change of the configuration of a workload and its rollout, so that several edits become one rollout. 0: roll at once, for each change.",
-  }),
-  "settle-max": duration({
-    group,
-    default: 10_000,
-    minMs: 1,
-    zero: "no delay",
-    help: "Maximum delay after the first change, if more changes follow.",
+    help: "Delay between the last change of the configuration of a workload and its rollout, so that several edits become one rollout. While more changes arrive, at most ten times this delay after the first change. 0: roll at once, for each change.",
   }),
   "max-concurrent-rollouts": wholeNumber({
     group,
     default: 50,
     zero: "no batches, all at once",
     help: "Maximum number of workloads in one namespace that roll at once for one changed object. Other workloads wait until these workloads are complete. 0: no batches, all at once.",
-  }),
-  "canary-size": wholeNumber({
-    group,
-    default: 1,
-    help: "Size of the canary: the number of workloads of a namespace that roll first after a change.",
   }),
   soak: duration({
     group,
@@ -66,19 +51,11 @@ export const pacingFlags = {
   observe: bool({ group, default: false, help: "Dry run: write nothing, and only report which workloads would roll." }),
 };
 
-/**
- * Returns the settings that these flags give.
- * @throws UsageError if two flags contradict each other.
- */
+/** Returns the settings that these flags give. */
 export function pacingSettings(values: FlagValues<typeof pacingFlags>): PacingFlags {
-  const { settle, "settle-max": settleMax } = values;
-  if (settle > settleMax)
-    throw new UsageError(flagErrorTexts.settleTooLong(formatDuration(settle), formatDuration(settleMax)));
   return {
-    settleMs: settle,
-    settleMaxMs: settleMax,
+    settleMs: values.settle,
     maxConcurrent: values["max-concurrent-rollouts"],
-    canarySize: values["canary-size"],
     soakMs: values.soak,
     haltAfterFailures: values["halt-after-failures"],
     rolloutTimeoutMs: values["rollout-timeout"],

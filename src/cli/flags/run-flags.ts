@@ -1,5 +1,5 @@
 import { isDnsLabel, isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
-import { defaultElectionTimings } from "../../manager/leader-election/lease.ts";
+import { defaultLeaseDurationMs } from "../../manager/leader-election/lease.ts";
 import { logFormats, logLevels } from "../../telemetry/logging/log.ts";
 import { compatibilityFlags, withReloaderLevels } from "./compatibility-flags.ts";
 import {
@@ -203,21 +203,9 @@ export const runFlags = {
   }),
   "leader-election-lease-duration": duration({
     group: election,
-    default: defaultElectionTimings.leaseDurationMs,
+    default: defaultLeaseDurationMs,
     minMs: 1000,
-    help: "Time after the last renewal until another replica takes over.",
-  }),
-  "leader-election-renew-deadline": duration({
-    group: election,
-    default: defaultElectionTimings.renewDeadlineMs,
-    minMs: 100,
-    help: "Time that a leader tries to renew the Lease before it gives up leadership.",
-  }),
-  "leader-election-retry-period": duration({
-    group: election,
-    default: defaultElectionTimings.retryPeriodMs,
-    minMs: 10,
-    help: "Time between attempts to acquire or renew the Lease.",
+    help: "Time after the last renewal until another replica takes over. Raise it if the API server is slow.",
   }),
 };
 

@@ -104,7 +104,7 @@ describe("wave list", () => {
     const { run, listed, createConfigMap, createWorkload } = await scene();
     await createConfigMap("page", "1");
     await createWorkload("deployments/web");
-    const settling = ["--settle=11h", "--settle-max=11h"];
+    const settling = ["--settle=11h"];
     expect(await listed(...settling)).toMatchObject([{ because: "settling", until: expect.stringMatching(/Z$/) }]);
     expect((await run("list", "-o", "wide", ...settling)).out).toMatch(/ in 1[01]h {3}/);
   });
@@ -149,7 +149,6 @@ describe("wave list", () => {
       ]),
     );
     expect(states(await listed("-l", "app=a"))).toEqual(["a held batch"]);
-    expect(states(await listed("--canary-size=2"))).toContain("a due firstHash");
     expect(states(await listed("--max-concurrent-rollouts=0"))).not.toContain("a held batch");
   });
 

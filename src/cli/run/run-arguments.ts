@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { timingsProblem } from "../../manager/leader-election/lease.ts";
+import { electionTimings } from "../../manager/leader-election/lease.ts";
 import type { LeaderElectionSettings, Settings, WebhookSettings } from "../../manager/settings.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { compatibilitySettings, withoutEffectLines } from "../flags/compatibility-flags.ts";
@@ -139,16 +139,11 @@ function leaderElectionSettings(values: Values, podNamespace: string | undefined
   if (!values["leader-election"] && !values["enable-ha"]) return undefined;
   const namespace = values["leader-election-namespace"] ?? podNamespace;
   if (namespace === undefined) throw new UsageError(runErrorTexts.noLeaseNamespace);
-  const settings = {
+  return {
     id: values["leader-election-id"],
     namespace,
-    leaseDurationMs: values["leader-election-lease-duration"],
-    renewDeadlineMs: values["leader-election-renew-deadline"],
-    retryPeriodMs: values["leader-election-retry-period"],
+    ...electionTimings(values["leader-election-lease-duration"]),
   };
-  const mistake = timingsProblem(settings);
-  if (mistake !== undefined) throw new UsageError(mistake);
-  return settings;
 }
 
 /** Returns one line if other flags leave an ownership flag without effect. */

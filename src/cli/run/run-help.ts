@@ -1,5 +1,6 @@
 import { exitCodes } from "../command/exit-codes.ts";
 import { renderHelp } from "../command/help.ts";
+import { flagsWithoutEffect } from "../flags/compatibility-flags.ts";
 import type { HelpScope } from "../flags/parse-flags.ts";
 import { runFlags } from "../flags/run-flags.ts";
 
@@ -28,6 +29,9 @@ export function runHelp(scope: HelpScope): string {
       details: [
         'To opt in a workload, set its annotation wave.pusher.com/update-on-config-change to "true".',
         "Durations have the form of Go: 300ms, 1.5s, 5m, 1h30m. A boolean flag takes its value after an equals sign: --scheduling-hold=false.",
+        `Accepted flags of Reloader without effect: ${Object.keys(flagsWithoutEffect)
+          .map((name) => `--${name}`)
+          .join(", ")}.`,
       ],
       exits: {
         [exitCodes.done]: "Stopped by SIGTERM or SIGINT. A second signal ends the process at once.",

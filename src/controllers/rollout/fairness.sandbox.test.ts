@@ -11,7 +11,7 @@ const settlesForASecond: ClusterPolicy = {
   crossNamespace: "granted",
   namespaces: undefined,
   schedulingHold: true,
-  pacing: { ...unpaced, settleMs: 1_000, settleMaxMs: 10_000 },
+  pacing: { ...unpaced, settleMs: 1_000 },
 };
 
 /** A loud tenant with many workloads on one ConfigMap, a quiet one with one, all hashed, under a controller that leads. */

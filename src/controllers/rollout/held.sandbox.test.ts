@@ -7,7 +7,7 @@ import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { type PacingFlags, unpaced } from "../../domain/policy/pacing-flags.ts";
 import { noPolicy, type PolicyAnnotations } from "../../domain/policy/policy-annotations.ts";
 
-const flags: PacingFlags = { ...unpaced, settleMs: 1_000, settleMaxMs: 10_000 };
+const flags: PacingFlags = { ...unpaced, settleMs: 1_000 };
 const template = "/apis/apps/v1/namespaces/default/deployments/web";
 const hashPath = "wave.pusher.com/config-hash";
 

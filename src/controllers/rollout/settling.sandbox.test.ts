@@ -6,7 +6,7 @@ import { leadingCluster, plainPolicy } from "../../../test/support/leading-clust
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { type PacingFlags, unpaced } from "../../domain/policy/pacing-flags.ts";
 
-const settles: PacingFlags = { ...unpaced, settleMs: 1_000, settleMaxMs: 10_000 };
+const settles: PacingFlags = { ...unpaced, settleMs: 1_000 };
 /** Long enough that no rollout is consecutive or still in progress. */
 const quietMs = 700_000;
 

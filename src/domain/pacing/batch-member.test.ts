@@ -11,7 +11,7 @@ const changedAt = 1_000_000;
 const now = changedAt + 60_000;
 const page = "ConfigMap/default/page";
 const times = { changedAt, seenAt: undefined };
-const flags = { ...unpaced, canarySize: 1, maxConcurrent: 5, soakMs: 10_000, rolloutTimeoutMs: 600_000 };
+const flags = { ...unpaced, maxConcurrent: 5, soakMs: 10_000, rolloutTimeoutMs: 600_000 };
 /** A workload whose rollout completed 30 seconds after the change. */
 const rolled = {
   ...workload({ pod: readsAll("ConfigMap", "page") }),
@@ -104,9 +104,10 @@ it("orders the members of a change by kind and size, whatever their names and st
     member("Deployment", "also-small", 2),
   ].filter((each) => each !== undefined);
   const object = { kind: "ConfigMap", namespace: "default", name: "page" } as const;
-  const all = { ...flags, canarySize: 99, maxConcurrent: 99 };
+  const all = { ...flags, maxConcurrent: 99 };
+  const canary = { key: "canary", priority: 0, weight: 0, stage: { state: "passed" } } as const;
   const inOrder = (given: typeof members) => [
-    ...admitBatch({ object, namespace: "default", members: given }, all).admitted,
+    ...admitBatch({ object, namespace: "default", members: [canary, ...given] }, all).admitted,
   ];
   const names = ["also-small", "small", "big", "a", "b", "agent"];
   expect(inOrder(members).map((key) => key.split("/").at(-1))).toEqual(names);

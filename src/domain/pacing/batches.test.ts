@@ -51,7 +51,6 @@ describe("a workload whose containers restart again and again", () => {
 describe("a change that concerns many workloads", () => {
   it("starts with the canary", () => {
     expect(admitted(members([200, due]))).toEqual(["a000"]);
-    expect(admitted(members([200, due]), { canarySize: 3 })).toEqual(["a000", "a001", "a002"]);
     expect(batch(members([200, due])).hold).toMatchObject({
       reason: "batch",
       object,
@@ -64,7 +63,6 @@ describe("a change that concerns many workloads", () => {
     expect(admitted(members([1, underWay], [199, due]))).toEqual([]);
     expect(admitted(members([1, soaking], [199, due]))).toEqual([]);
     expect(batch(members([1, soaking], [199, due]))).toMatchObject({ nextCheckAt: 10_000, hold: { until: 10_000 } });
-    expect(admitted(members([1, passed], [1, underWay], [199, due]), { canarySize: 2 })).toEqual([]);
   });
 
   it("continues with at most --max-concurrent-rollouts at once", () => {
@@ -72,18 +70,18 @@ describe("a change that concerns many workloads", () => {
     expect(admitted(members([1, passed], [30, underWay], [169, due])).length).toBe(20);
     expect(admitted(members([1, passed], [50, underWay], [149, due]))).toEqual([]);
     expect(admitted(members([1, passed], [20, soaking], [30, underWay], [149, due])).length).toBe(20);
-    expect(admitted(members([200, due]), { canarySize: 10, maxConcurrent: 4 }).length).toBe(4);
+    expect(admitted(members([1, passed], [199, due]), { maxConcurrent: 4 }).length).toBe(4);
   });
 
-  it("waits for nothing if it concerns at most the canary", () => {
+  it("waits for nothing if it concerns only the canary", () => {
     expect(admitted(members([1, due]))).toEqual(["a000"]);
-    expect(admitted(members([1, failed], [1, due]), { canarySize: 2 })).toEqual(["a001"]);
   });
 
   it("orders workloads by priority, higher first, then by name", () => {
     const group = members([4, due]).map((member, index) => ({ ...member, priority: [0, -1, 5, 0][index] ?? 0 }));
-    expect(admitted(group, { canarySize: 3 })).toEqual(["a002", "a000", "a003"]);
-    expect(admitted(group.toReversed(), { canarySize: 3 })).toEqual(["a002", "a000", "a003"]);
+    const rest = [{ ...members([1, passed])[0], key: "canary" } as BatchMember, ...group];
+    expect(admitted(rest, { maxConcurrent: 3 })).toEqual(["a002", "a000", "a003"]);
+    expect(admitted(rest.toReversed(), { maxConcurrent: 3 })).toEqual(["a002", "a000", "a003"]);
   });
 
   it("does not wait for a workload that another change halts", () => {
@@ -104,7 +102,7 @@ describe("a change is halted", () => {
   it("by one failure in the canary", () => {
     expect(batch(members([1, failed], [199, due]))).toMatchObject({ halted: true, hold: { reason: "halted" } });
     expect(admitted(members([1, failed], [199, due]))).toEqual([]);
-    expect(batch(members([1, passed], [1, failed], [198, due]), { canarySize: 2 }).halted).toBe(true);
+    expect(batch(members([1, failed])).halted).toBe(false);
   });
 
   it("by three later failures, and continues until then", () => {
@@ -164,11 +162,6 @@ describe("a workload that is not complete before its rollout", () => {
     expect(halted).toMatchObject({ halted: true, failed: new Set(["a001"]) });
   });
 
-  it("does not have to be as many as the canary if all complete workloads have passed", () => {
-    expect(admitted(members([2, passed], [4, dueIncomplete]), { canarySize: 3 }).length).toBe(4);
-    expect(admitted(members([1, passed], [1, underWay], [4, dueIncomplete]), { canarySize: 3 })).toEqual([]);
-  });
-
   it("goes alone if there is no other, and one after the other as long as each fails", () => {
     expect(admitted(members([4, dueIncomplete]))).toEqual(["a000"]);
     expect(admitted(members([1, underWayIncomplete], [3, dueIncomplete]))).toEqual([]);
@@ -190,7 +183,6 @@ describe("any batches", () => {
       all.map(([each, priority], index): BatchMember => ({ key: `w${index}`, priority, weight: 0, stage: each })),
     );
   const flags = fc.record({
-    canarySize: fc.integer({ min: 1, max: 5 }),
     maxConcurrent: fc.integer({ min: 1, max: 6 }),
     haltAfterFailures: fc.nat(4),
   });

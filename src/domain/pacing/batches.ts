@@ -49,9 +49,9 @@ export interface BatchAdmission {
 }
 
 /**
- * Returns which workloads may start. First `canarySize` workloads start alone (the canary). When they have passed, the rest
+ * Returns which workloads may start. First one workload starts alone (the canary). When it has passed, the rest
  * starts, at most `maxConcurrent` at once. One failure in the canary, or `haltAfterFailures` failures later, halts all others
- * except workloads that a person resumed. A workload whose containers restart again and again is a failure of the canary, also later. If the change concerns at most `canarySize` workloads, none waits.
+ * except workloads that a person resumed. A workload whose containers restart again and again is a failure of the canary, also later. If the change concerns only one workload, that workload does not wait.
  *
  * A workload that is not complete before its rollout shows nothing if it fails. So it comes with the rest, and its failure
  * halts nothing. If no workload is complete, such workloads are the canary: one of them may become complete by the change.
@@ -60,7 +60,7 @@ export interface BatchAdmission {
  * later another workload may have to start first.
  */
 export function admitBatch({ object, namespace, members }: BatchedChange, flags: PacingFlags): BatchAdmission {
-  const { canarySize, maxConcurrent } = flags;
+  const { maxConcurrent } = flags;
   const count = countStages(members.filter(showsResult));
   const nextCheckAt = earliestEnd(members);
   const failed = members.filter(({ stage }) => stage.state === "failed" && stage.wasComplete);
@@ -78,11 +78,11 @@ export function admitBatch({ object, namespace, members }: BatchedChange, flags:
   const ended = count.passed + count.failed;
   const started = count.progressing + count.soaking + ended;
   const isNoneLeft = count.due + count.progressing + count.soaking === 0;
-  const canaryPassed = members.length <= canarySize || ended >= canarySize || (isNoneLeft && ended > 0);
+  const canaryPassed = members.length <= 1 || ended > 0;
   const canary = isNoneLeft
-    ? due.slice(0, Math.max(0, canarySize - progressing))
-    : due.filter(showsResult).slice(0, Math.max(0, canarySize - started));
-  const soaksUntil = !canaryPassed && started >= canarySize && count.progressing === 0 ? nextCheckAt : undefined;
+    ? due.slice(0, Math.max(0, 1 - progressing))
+    : due.filter(showsResult).slice(0, Math.max(0, 1 - started));
+  const soaksUntil = !canaryPassed && started > 0 && count.progressing === 0 ? nextCheckAt : undefined;
   const admitted = keysOf((canaryPassed ? due : canary).slice(0, free));
   const rolling = canaryPassed
     ? []
@@ -99,9 +99,9 @@ function showsResult({ stage }: BatchMember): boolean {
 
 /** Reports whether too many members failed, whatever else is due. */
 function isHalted(count: Counts, members: number, restarts: boolean, flags: PacingFlags): boolean {
-  const { canarySize, haltAfterFailures } = flags;
-  if (haltAfterFailures === 0 || members <= canarySize) return false;
-  return restarts || count.failed >= (count.passed < canarySize ? 1 : haltAfterFailures);
+  const { haltAfterFailures } = flags;
+  if (haltAfterFailures === 0 || members <= 1) return false;
+  return restarts || count.failed >= (count.passed === 0 ? 1 : haltAfterFailures);
 }
 
 type Counts = Readonly<Record<Stage["state"], number>>;

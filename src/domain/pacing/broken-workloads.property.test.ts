@@ -16,7 +16,6 @@ const shape = fc.record({
 }) satisfies fc.Arbitrary<Shape>;
 
 const flags = fc.record({
-  canarySize: fc.integer({ min: 1, max: 3 }),
   maxConcurrent: fc.integer({ min: 1, max: 4 }),
   haltAfterFailures: fc.integer({ min: 1, max: 3 }),
 });

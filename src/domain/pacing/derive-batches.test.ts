@@ -8,7 +8,7 @@ import type { MemberFacts } from "./batch-member.ts";
 import { type BatchesFacts, deriveBatches, holdingChange } from "./derive-batches.ts";
 
 const now = Date.parse("2026-01-31T12:00:00Z");
-const flags = { ...unpaced, canarySize: 1, maxConcurrent: 5, haltAfterFailures: 3, rolloutTimeoutMs: 600_000 };
+const flags = { ...unpaced, maxConcurrent: 5, haltAfterFailures: 3, rolloutTimeoutMs: 600_000 };
 const [page, other] = ["ConfigMap/default/page", "ConfigMap/default/other"];
 const complete = { progress: { state: "complete", since: undefined } } as const;
 

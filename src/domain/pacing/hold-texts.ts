@@ -39,9 +39,9 @@ export const holdTexts = {
   window: (by: DecidedBy, text: string, opensAt: string) =>
     `Rollout held until ${opensAt}: outside window ${quoted(text)}, set by ${by === "flag" ? "--window" : describeAnnotation("window", by)}.`,
 
-  settling: (settleMs: number, settleMaxMs: number) =>
+  settling: (settleMs: number, maxMs: number) =>
     "Rollout held: the configuration has just changed. " +
-    `Starts ${formatDuration(settleMs)} after the last change, at most ${formatDuration(settleMaxMs)} after the first change.`,
+    `Starts ${formatDuration(settleMs)} after the last change, at most ${formatDuration(maxMs)} after the first change.`,
 
   reverted: (editedBy: string | undefined, waitMs: number) =>
     `Hash removed${by(editedBy)}. Next write ${formatDuration(waitMs)} after the last one, then less often. ${keepFrom(editedBy)}`,

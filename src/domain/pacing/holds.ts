@@ -92,7 +92,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     check: settling,
     holds: "rollouts",
     when: "the configuration has just changed",
-    ends: "no change for `settle`. The maximum after the first change is `--settle-max`, or ten times the `settle` annotation if that is longer. Or `wave roll`",
+    ends: "no change for `settle`. At most ten times that long after the first change. Or `wave roll`",
   },
   reverted: {
     ...forPerson,

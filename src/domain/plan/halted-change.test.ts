@@ -8,7 +8,7 @@ import { planRollout } from "./plan.ts";
 
 const changedAt = 1_000;
 const now = (changedAt + 3_600) * 1_000;
-const policy = { ...defaultPolicy, pacing: { ...unpaced, canarySize: 1, maxConcurrent: 5, haltAfterFailures: 3 } };
+const policy = { ...defaultPolicy, pacing: { ...unpaced, maxConcurrent: 5, haltAfterFailures: 3 } };
 const pageOf = (a: string) => lookupOf({ ...configMap("page", { a }), changedAt });
 const live = pageOf("2");
 const hashOf = (a: string) => (planRollout(reader("web"), pageOf(a), policy) as { readonly hash: string }).hash;

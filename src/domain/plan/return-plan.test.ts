@@ -85,7 +85,7 @@ describe("a rollout that failed", () => {
 
   it("returns at once if the batches halt a newer edit, and not while other workloads roll first", () => {
     const live = lookupOf(configMap("page", { a: "3" }), copyOf("1"), copyOf("2"));
-    const batched = { ...policy, pacing: { ...unpaced, maxConcurrent: 1, canarySize: 1, haltAfterFailures: 1 } };
+    const batched = { ...policy, pacing: { ...unpaced, maxConcurrent: 1, haltAfterFailures: 1 } };
     const world = { workload: failed(), lookup: live, policy: batched, moment: moment() };
     const heldBy = (reason: "batch" | "halted") =>
       decide({ ...world, batchHold: () => ({ reason, message: "", until: undefined, warning: false }) });
@@ -234,7 +234,7 @@ describe("previousPinsAfter", () => {
 });
 
 describe("a workload that rejects a change", () => {
-  const flags = { ...unpaced, canarySize: 1, maxConcurrent: 5 };
+  const flags = { ...unpaced, maxConcurrent: 5 };
   const stage = (of: Workload, live = lookup, resumedAt?: number) =>
     batchMember(
       {

@@ -5,12 +5,8 @@ export interface PacingFlags {
    * hold "interval" nor the hold "progressing" applies.
    */
   readonly settleMs: number;
-  /** Maximum time between the first change and the rollout, in milliseconds. */
-  readonly settleMaxMs: number;
   /** Limit of concurrent rollouts for one change. 0: batches are off. */
   readonly maxConcurrent: number;
-  /** Number of workloads in the canary of one change. */
-  readonly canarySize: number;
   /** How long the canary must be complete before the next batch starts, in milliseconds. */
   readonly soakMs: number;
   /** Number of failures in later batches that halts the rest. In the canary, one failure is enough. 0: never halt. */
@@ -26,9 +22,7 @@ export interface PacingFlags {
 /** Pacing flags without any delay or batch. */
 export const unpaced: PacingFlags = {
   settleMs: 0,
-  settleMaxMs: 0,
   maxConcurrent: 0,
-  canarySize: 1,
   soakMs: 0,
   haltAfterFailures: 0,
   rolloutTimeoutMs: 600_000,

@@ -93,7 +93,7 @@ export const policyRows = {
     places: onAll,
     allowed: 'a duration up to 24h, such as "30s"',
     means:
-      "Time between the last change of configuration and the rollout. If changes continue, the maximum delay after the first change is ten times this value, or `--settle-max` if that is longer.",
+      "Time between the last change of configuration and the rollout. If changes continue, the maximum delay after the first change is ten times this value.",
     maxLength: 40,
     holdsIfInvalid: true,
     parse: durationUpTo(maxDurations.settle),

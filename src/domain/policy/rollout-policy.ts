@@ -34,8 +34,6 @@ export interface RolloutPolicy {
   /** Undefined: at any time. */
   readonly window: Decided<Window> | undefined;
   readonly settleMs: Decided<number>;
-  /** Maximum time between first change and rollout, in milliseconds: the flag, or ten times a `settle` annotation if that is longer. */
-  readonly settleMaxMs: number;
   /** Minimum time between rollouts, in milliseconds: the longer one if another compatibility also sets one. */
   readonly minIntervalMs: Decided<number>;
   /** Whether the workload and the other workloads of the same change wait for each other. */
@@ -95,7 +93,6 @@ export function rolloutPolicyOf(workload: PacedWorkload, policy: Policy): Rollou
     approved,
     window: window.value === undefined ? undefined : { value: window.value, by: window.by },
     settleMs: settle,
-    settleMaxMs: settle.by === "flag" ? flags.settleMaxMs : Math.max(flags.settleMaxMs, 10 * settle.value),
     minIntervalMs: minInterval.value < peerMs ? { value: peerMs, by: "workload" } : minInterval,
     batches: decide("batches", true),
     priority: decide("priority", 0),

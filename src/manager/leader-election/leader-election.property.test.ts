@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { FakeLeaseServer } from "../../../test/support/fake-lease-server.ts";
 import { FakeReplica } from "../../../test/support/fake-replica.ts";
-import { defaultElectionTimings } from "./lease.ts";
+import { defaultLeaseDurationMs, electionTimings } from "./lease.ts";
 
-const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = defaultElectionTimings;
+const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = electionTimings(defaultLeaseDurationMs);
 
 type Fault =
   | { readonly do: "stop" | "resume" | "cut" | "mend" | "slow" | "kill" | "restart"; readonly replica: number }

@@ -117,14 +117,6 @@ describe("a replica in the election", () => {
     expect(electionIdentity("host-1")).toMatch(/^host-1_[0-9a-f-]{36}$/);
     expect(electionIdentity("host-1")).not.toBe(electionIdentity("host-1"));
   });
-
-  it("rejects timings with which two replicas could lead", () => {
-    const { clock, server } = freeLease();
-    const timings = { leaseDurationMs: 10_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
-    expect(() => new FakeReplica({ server, base: clock, identity: "a", timings })).toThrow(
-      "--leader-election-lease-duration (10s) must be longer than --leader-election-renew-deadline (10s)",
-    );
-  });
 });
 
 describe("a leader that is stopped", () => {

@@ -11,7 +11,7 @@ import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { type HeldLeadership, holdLeadership } from "./held-leadership.ts";
-import { type ElectionTimings, holderOf, standbyPollMs, timingsProblem } from "./lease.ts";
+import { type ElectionTimings, holderOf, standbyPollMs } from "./lease.ts";
 import { createLeaseLock, type LeaseLock, type LeaseMoment } from "./lease-lock.ts";
 
 /** Options of {@link createLeaderElector}. The client may be shared; each request of the elector has its own timeout. */
@@ -58,12 +58,10 @@ export function electionIdentity(hostname: string): string {
   return `${hostname}_${randomUUID()}`;
 }
 
-/** Creates a leader elector; contributing/adr/0006-leader-election.md has the rules and reasons. Throws an Error if the timings are invalid. */
+/** Creates a leader elector; contributing/adr/0006-leader-election.md has the rules and reasons. */
 export function createLeaderElector(options: LeaderElectorOptions): LeaderElector {
   const { clock, log, identity, recorder, random = Math.random } = options;
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = options;
-  const problem = timingsProblem(options);
-  if (problem !== undefined) throw new Error(problem);
   const lock = createLeaseLock({ ...options, timings: options });
   const lease = lock.description;
   const holder = () => holderOf(lock.observation()?.lease);

@@ -3,9 +3,10 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { FakeLeaseServer } from "../../../test/support/fake-lease-server.ts";
 import { ApiError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
-import { defaultElectionTimings as timings } from "./lease.ts";
+import { defaultLeaseDurationMs, electionTimings } from "./lease.ts";
 import { createLeaseLock } from "./lease-lock.ts";
 
+const timings = electionTimings(defaultLeaseDurationMs);
 const patience = { timeoutMs: 5_000 };
 const take = () => "acquire" as const;
 const renew = () => "renew" as const;

@@ -1,6 +1,6 @@
 import type { Lease, LeaseSpec } from "#kubernetes";
 
-/** The durations of leader election, in milliseconds, with the names and defaults of client-go. */
+/** The durations of leader election, in milliseconds, with the names of client-go. */
 export interface ElectionTimings {
   /** How long other replicas wait after they last saw the record of the leader change. */
   readonly leaseDurationMs: number;
@@ -10,27 +10,15 @@ export interface ElectionTimings {
   readonly retryPeriodMs: number;
 }
 
-/** The defaults of client-go: 15 s, 10 s and 2 s. */
-export const defaultElectionTimings: ElectionTimings = {
-  leaseDurationMs: 15_000,
-  renewDeadlineMs: 10_000,
-  retryPeriodMs: 2_000,
-};
+/** The lease duration of client-go, in milliseconds. */
+export const defaultLeaseDurationMs = 15_000;
 
 /**
- * Returns undefined if a leader with these timings stops before another may start, and has time for more than one renewal (the
- * conditions of client-go). Otherwise returns one line that names the flags to change.
+ * Returns timings in the proportion of client-go's defaults, 15 s, 10 s and 2 s: a leader stops before another may start, and has
+ * time for several renewals.
  */
-export function timingsProblem(timings: ElectionTimings): string | undefined {
-  const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = timings;
-  if (!(retryPeriodMs > 0)) return "--leader-election-retry-period must be longer than 0";
-  if (!(renewDeadlineMs > 1.2 * retryPeriodMs)) {
-    return `--leader-election-renew-deadline (${seconds(renewDeadlineMs)}) must be longer than 1.2 times --leader-election-retry-period (${seconds(retryPeriodMs)})`;
-  }
-  if (!(leaseDurationMs > renewDeadlineMs)) {
-    return `--leader-election-lease-duration (${seconds(leaseDurationMs)}) must be longer than --leader-election-renew-deadline (${seconds(renewDeadlineMs)})`;
-  }
-  return undefined;
+export function electionTimings(leaseDurationMs: number): ElectionTimings {
+  return { leaseDurationMs, renewDeadlineMs: (leaseDurationMs * 2) / 3, retryPeriodMs: (leaseDurationMs * 2) / 15 };
 }
 
 /**
@@ -147,8 +135,4 @@ export function holderOf(lease: Lease | undefined): string {
 function microTime(wall: number, previous: string | undefined): string {
   const time = new Date(wall).toISOString().replace("Z", "000Z");
   return time === previous ? time.replace("000Z", "001Z") : time;
-}
-
-function seconds(ms: number): string {
-  return `${ms / 1_000}s`;
 }

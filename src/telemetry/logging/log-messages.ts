@@ -66,7 +66,7 @@ export const logMessages = {
   ownershipNotWritten: "owner references and finalizers are not changed: --observe writes nothing",
   migrateLegacyIdle:
     "--migrate-legacy has no effect: --owner-references maintains the same owner references and finalizers",
-  flagIdle: (flag: string, reason: string) => `--${flag} has no effect: ${reason}`,
+  flagIdle: (flag: string) => `--${flag} has no effect: only Reloader uses this flag`,
   variableIdle: (name: string) => `${name} has no effect: Wave sends notifications with --notify`,
   secondSignal: "exiting now after a second signal",
   bug: (error: string) => `bug: ${error}`,

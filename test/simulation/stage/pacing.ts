@@ -24,9 +24,7 @@ const beforeTurns = [
 /** The defaults of `wave run`. */
 const defaults: Pacing = {
   settleMs: 1_000,
-  settleMaxMs: 10_000,
   maxConcurrent: 50,
-  canarySize: 1,
   soakMs: 10_000,
   haltAfterFailures: 3,
   rolloutTimeoutMs: 600_000,
@@ -42,9 +40,7 @@ export function choosePacing(random: Random): PacedTime {
   const settleMs = random.pick([0, 200, 1_000, 3_000]);
   const pacing: Pacing = {
     settleMs,
-    settleMaxMs: settleMs * random.pick([1, 3, 10]),
     maxConcurrent: random.pick([0, 1, 2, 50]),
-    canarySize: random.pick([1, 1, 1, 2]),
     soakMs: random.pick([0, 1_000, 10_000]),
     haltAfterFailures: random.pick([0, 1, 2, 3]),
     rolloutTimeoutMs: random.pick([5_000, 20_000, 60_000]),

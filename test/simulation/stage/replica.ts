@@ -2,6 +2,7 @@ import { unpaced } from "../../../src/domain/policy/pacing-flags.ts";
 import type { ClusterConfig } from "../../../src/kube/config/cluster-access.ts";
 import { fixedCredentials, unchanging } from "../../../src/kube/config/credentials.ts";
 import { assemble } from "../../../src/manager/assemble.ts";
+import { electionTimings } from "../../../src/manager/leader-election/lease.ts";
 import { runAssembly } from "../../../src/manager/run-assembly.ts";
 import type { Settings } from "../../../src/manager/settings.ts";
 import type { LogFields, Logger } from "../../../src/telemetry/logging/log.ts";
@@ -200,9 +201,7 @@ function settingsOf({ webhooks, pacing = unpaced, ...rest }: BatchSettings): Set
     leaderElection: {
       id: "wave",
       namespace: waveNamespace,
-      leaseDurationMs: 15_000,
-      renewDeadlineMs: 10_000,
-      retryPeriodMs: 2_000,
+      ...electionTimings(15_000),
     },
     podNamespace: waveNamespace,
     pacing,

@@ -11,7 +11,6 @@ import { configMap, defaultPolicy, lookupOf, readsAll, type WorkloadFixture, wor
 export const defaultFlags: PacingFlags = {
   ...unpaced,
   settleMs: 1_000,
-  settleMaxMs: 10_000,
   maxConcurrent: 50,
   soakMs: 10_000,
   haltAfterFailures: 3,

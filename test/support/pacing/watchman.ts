@@ -73,7 +73,7 @@ export class Watchman {
 
   /** Checks that the other rollouts of the same change in the namespace allow this one. */
   #judgeBatch(actor: Actor, object: ConfigName): void {
-    const { maxConcurrent, canarySize, soakMs, haltAfterFailures, rolloutTimeoutMs } = this.#flags;
+    const { maxConcurrent, soakMs, haltAfterFailures, rolloutTimeoutMs } = this.#flags;
     const { now } = this.#world;
     const editedAt = this.#editedAt.get(configKey(object)) ?? 0;
     const known = this.#world.actors.filter((other) => other !== actor).map((other) => this.#asKnown(other, object));
@@ -100,8 +100,8 @@ export class Watchman {
     const shown = failed.filter(({ wasComplete }) => wasComplete);
     demand(unfinished.length - failed.length < maxConcurrent, "rolls within the limit of concurrent rollouts", actor);
     const shows = rolled.filter((rollout) => rollout.wasComplete && !excused.includes(rollout));
-    const isFirst = shows.length < canarySize;
-    demand(isFirst || passed.length >= canarySize, "is of the canary, or the canary has passed", actor);
+    const isFirst = shows.length === 0;
+    demand(isFirst || passed.length > 0, "is of the canary, or the canary has passed", actor);
     demand(shown.length < haltAfterFailures, "is not halted", actor);
   }
 

@@ -17,7 +17,7 @@ import { batchesNow } from "./batches-now.ts";
 const now = Date.parse("2026-01-31T12:00:00Z");
 const policy: KnownPolicy = {
   ...defaultPolicy,
-  pacing: { ...unpaced, maxConcurrent: 50, canarySize: 1 },
+  pacing: { ...unpaced, maxConcurrent: 50 },
   keys: { state: "not requested", why: "" },
   kinds: builtInKinds,
 };

@@ -1,7 +1,7 @@
 import type { Lease } from "#kubernetes";
 import { resources } from "../../../kube/api/resources.ts";
 import { sleep, systemClock } from "../../../lib/clock.ts";
-import { defaultElectionTimings, holderOf } from "../../../manager/leader-election/lease.ts";
+import { defaultLeaseDurationMs, electionTimings, holderOf } from "../../../manager/leader-election/lease.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
 import {
   type DoctorContext,
@@ -58,7 +58,7 @@ async function missingLeader(
   const fix = `kubectl logs ${kubectlArguments(deploymentRef(wave))}`;
   if (lease === undefined) return problem(where, "There is no leader. The Lease does not exist.", fix);
   if (holderOf(lease) === "") return problem(where, "There is no leader. The Lease has no holder.", fix);
-  const { leaseDurationSeconds = defaultElectionTimings.leaseDurationMs / 1_000, renewTime = "" } = lease.spec ?? {};
+  const { leaseDurationSeconds = defaultLeaseDurationMs / 1_000, renewTime = "" } = lease.spec ?? {};
   const since = doctorContext.now - Date.parse(renewTime);
   if (Math.abs(since) < leaseDurationSeconds * 1_000) return undefined;
   // The local clock may differ, so it proves nothing alone: a leader renews the Lease every few seconds.
@@ -70,7 +70,7 @@ async function missingLeader(
 
 /** Returns a time within which a leader renews its Lease, at most 10 s. */
 function renewalWaitMs(wave: RunningWave): number {
-  return Math.min(10_000, 1.5 * wave.values["leader-election-retry-period"]);
+  return Math.min(10_000, 1.5 * electionTimings(wave.values["leader-election-lease-duration"]).retryPeriodMs);
 }
 
 function standbys(wave: RunningWave): readonly Finding[] {

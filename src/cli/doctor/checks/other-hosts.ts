@@ -2,7 +2,7 @@ import type { Event, Lease } from "#kubernetes";
 import { quoted } from "../../../domain/syntax/wording.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
-import { defaultElectionTimings, holderOf } from "../../../manager/leader-election/lease.ts";
+import { defaultLeaseDurationMs, holderOf } from "../../../manager/leader-election/lease.ts";
 import { listAll } from "../../cluster/requests/list-all.ts";
 import { inScope, tryRead } from "../../cluster/requests/read-result.ts";
 import { describeWave } from "../../cluster/running-wave/effective-flags.ts";
@@ -65,7 +65,7 @@ export async function otherHosts(doctorContext: DoctorContext): Promise<readonly
 function holderIn(lease: KubeObject & Lease, { watching, now }: DoctorContext): Trace | undefined {
   const { namespace = "", name } = lease.metadata;
   if (!watching.some(({ values }) => values["leader-election-id"] === name) || holderOf(lease) === "") return undefined;
-  const { leaseDurationSeconds = defaultElectionTimings.leaseDurationMs / 1_000, renewTime = "" } = lease.spec ?? {};
+  const { leaseDurationSeconds = defaultLeaseDurationMs / 1_000, renewTime = "" } = lease.spec ?? {};
   if (!(Math.abs(now - Date.parse(renewTime)) < 2_000 * leaseDurationSeconds)) return undefined;
   return { identity: holderOf(lease), did: `holds Lease ${name} in ${namespace}` };
 }

@@ -113,8 +113,8 @@ export class BatchFacts {
     const { caches, flags } = this.#options;
     let [here, everywhere] = [0, 0];
     for (const key of caches.workloadsReading(config)) {
-      if (namespaceOf(key) === namespace && ++here > flags.canarySize) return true;
-      if (++everywhere > fewReaders) return this.readersIn(namespace, config).length > flags.canarySize;
+      if (namespaceOf(key) === namespace && ++here > 1) return true;
+      if (++everywhere > fewReaders) return this.readersIn(namespace, config).length > 1;
     }
     return false;
   }

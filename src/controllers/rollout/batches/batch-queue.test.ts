@@ -9,7 +9,7 @@ import type { HaltedChange } from "../report/report-halt.ts";
 import { BatchQueue } from "./batch-queue.ts";
 
 const page = { kind: "ConfigMap", namespace: "default", name: "page" } as const;
-const flags = { ...unpaced, maxConcurrent: 5, canarySize: 1, haltAfterFailures: 3 };
+const flags = { ...unpaced, maxConcurrent: 5, haltAfterFailures: 3 };
 const planned = { ...newRecord(), requestedRuns: 1, finishedRuns: 1 };
 const unplanned = { ...planned, requestedRuns: 2 };
 

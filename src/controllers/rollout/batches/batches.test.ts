@@ -14,9 +14,7 @@ const { configMaps, deployments, namespaces } = resources;
 const others = 199;
 const flags: PacingFlags = {
   settleMs: 1_000,
-  settleMaxMs: 10_000,
   maxConcurrent: 5,
-  canarySize: 1,
   soakMs: 10_000,
   haltAfterFailures: 3,
   rolloutTimeoutMs: 600_000,
@@ -215,11 +213,7 @@ describe("a change of an object that many workloads read", () => {
     expect(rolled).toEqual(["web-5", "web-3", "web-1", "web-2", "web-4", "web-6", "web-7", "web-0"]);
   });
 
-  it("waits for nothing if the canary contains all workloads, or if batches are off", async () => {
-    const few = await steady(3, { canarySize: 3 });
-    await few.editConfig("1");
-    await few.pass(2_000);
-    expect(few.rolled).toHaveLength(3);
+  it("waits for nothing if batches are off", async () => {
     const off = await steady(20, { maxConcurrent: 0 });
     await off.editConfig("1");
     await off.pass(2_000);
@@ -264,17 +258,17 @@ describe("a change of an object that many workloads read", () => {
   });
 
   it("settles even if an earlier change has waited long, and the waiting workloads roll for the latest change", async () => {
-    const { editConfig, pass, rolled } = await steady(10, { settleMs: 2_000, canarySize: 3, soakMs: 60_000 });
+    const { editConfig, pass, rolled } = await steady(10, { settleMs: 2_000, soakMs: 60_000 });
     await editConfig("1");
     await pass(20_000);
-    expect(rolled).toHaveLength(3);
+    expect(rolled).toHaveLength(1);
     await editConfig("2");
     await pass(1_000);
     await editConfig("3");
     await pass(1_500);
-    expect(rolled).toHaveLength(3);
+    expect(rolled).toHaveLength(1);
     await pass(2_000);
-    expect(rolled).toHaveLength(6);
+    expect(rolled).toHaveLength(2);
   });
 
   it("continues if a workload loses its Pod after the soak time", async () => {
