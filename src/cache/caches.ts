@@ -16,13 +16,12 @@ export type { CachesOptions } from "./caches-options.ts";
 export type { Caches } from "./cluster-cache.ts";
 export type { StoreChange } from "./store/store.ts";
 
-/** Options of {@link createCaches}. */
-export interface ClusterCachesOptions extends Omit<CachesOptions, "late"> {
-  readonly client: ApiClient;
-}
-
 /** Creates {@link Caches} of an API server, with a list-watch for each kind and namespace. */
-export function createCaches({ client, random = Math.random, ...options }: ClusterCachesOptions): Caches {
+export function createCaches({
+  client,
+  random = Math.random,
+  ...options
+}: CachesOptions & { readonly client: ApiClient }): Caches {
   const { clock, log, metrics } = options;
   const lastHeard = createWatchActivity(clock, metrics);
   const watch: Watch = <O extends KubeObject>(what: WatchTarget, signal: AbortSignal) => {

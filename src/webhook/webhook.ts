@@ -94,9 +94,9 @@ export function createWebhook(options: WebhookOptions): Webhook {
   let problem: string | undefined = "no certificate yet";
   /** Wall-clock time until which reviews can be answered whatever the problem is. */
   let servesUntil = Number.NEGATIVE_INFINITY;
-  // Declared now, so that the series exist before the first certificate.
   let isStopping = false;
   const review = createReviewer({ ...options, isStopping: () => isStopping });
+  // Declared now, so that the series exist before the first certificate.
   options.metrics.counter(webhookMetrics.requests);
   const expiration = options.metrics.gauge(webhookMetrics.certificateExpiry);
 

@@ -90,9 +90,9 @@ export interface Workload extends WorkloadName {
   readonly hashWrittenAt: number;
   /** When another field manager last changed its pod template, in seconds since the epoch; 0 if none did, or if that is not recorded. */
   readonly templateEditedAt: number;
-  /** The raw annotation with the number of rollouts without a quiet time between them; undefined if absent. */
+  /** The raw annotation with the number of its last rollout in a series without a quiet time; undefined if absent. */
   readonly consecutiveRollouts: string | undefined;
-  /** The raw annotation with digits of the hash to which it was rolled while it was not complete; undefined if absent. */
+  /** The raw mark of a last rollout that began while it was not complete: when it was rolled while complete, or "never"; undefined if absent. */
   readonly rolledIncomplete: string | undefined;
   /** The raw annotation with the time and the reason of its last rollout; undefined if absent. No plan reads it. */
   readonly rolledFor: string | undefined;

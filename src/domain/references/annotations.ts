@@ -77,10 +77,10 @@ export const schedulingDisabled = "wave.pusher.com/scheduling-disabled";
 /** Annotation of a workload, written by Wave: the configuration that the recorded hash represents, if the hash alone does not show that. */
 export const recordedConfigAnnotation = "wave.pusher.com/recorded-config";
 
-/** Annotation of a workload, written by Wave: the number of rollouts without a quiet time between them, if more than one. */
+/** Annotation of a workload, written by Wave: the number of the last rollout in a series without a quiet time, also of the first one. */
 export const consecutiveRollouts = "wave.pusher.com/consecutive-rollouts";
 
-/** Annotation of a workload, written by Wave: digits of the hash to which it was rolled while it was not complete. */
+/** Annotation of a workload, written by Wave: if it was not complete before its last rollout, the time of the last rollout before which it was, or "never". */
 export const rolledIncomplete = "wave.pusher.com/rolled-incomplete";
 
 /** Annotation of a workload, written by Wave: digits of the hash of the last rollout, when Wave started it, and why. */

@@ -9,7 +9,7 @@ import {
   updateOnConfigChange,
 } from "../../domain/references/annotations.ts";
 
-/** The requests for which the API server calls a webhook. The type in kubernetes-types lacks half of the fields. */
+/** The requests for which the API server calls a webhook. Unlike in the published type, no field is optional. */
 export interface WebhookRule {
   readonly apiGroups: readonly string[];
   readonly apiVersions: readonly string[];
