@@ -1,6 +1,5 @@
 import { formatDuration } from "../../domain/syntax/duration.ts";
 import { sentences } from "../output/sentences.ts";
-import type { WaitCheck } from "./wait-check.ts";
 
 /** The time for which a workload must stay complete. Begins again if the workload is not complete, or if a container restarts. */
 export class Soak {
@@ -22,4 +21,19 @@ export class Soak {
     const message = sentences(check.message, `Waiting until this is so for ${formatDuration(this.#ms)}`);
     return { ...check, progress: "open", message };
   }
+}
+
+/** The result of one check of a workload. */
+export interface WaitCheck {
+  /** "open": waiting longer may help. "over": only a person can continue. */
+  readonly progress: "done" | "open" | "over";
+  /** Whether everything that the result depends on could be read. */
+  readonly complete: boolean;
+  /** The state with its cause: `held (window)`. */
+  readonly state: string;
+  readonly message: string;
+  /** The next step for a person; "" if there is none. */
+  readonly next: string;
+  /** How often containers restarted. */
+  readonly restarts: number;
 }

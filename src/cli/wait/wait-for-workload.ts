@@ -16,8 +16,8 @@ import type { Cluster } from "../command/cluster-command.ts";
 import type { NamedObject } from "../command/named-object.ts";
 import type { WorkloadArgument } from "../command/workload-argument.ts";
 import { sentences } from "../output/sentences.ts";
+import type { WaitCheck } from "./soak.ts";
 import { Soak } from "./soak.ts";
-import type { WaitCheck } from "./wait-check.ts";
 
 /** Minimum time between two checks of a workload, in milliseconds. */
 const minCheckMs = 250;

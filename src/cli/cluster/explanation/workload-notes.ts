@@ -1,8 +1,8 @@
+import type { PodSpec, VolumeProjection } from "#kubernetes";
 import { describeKeptPods } from "../../../domain/model/kept-pods.ts";
 import { hasSchedulingHold, isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload, WorkloadObject } from "../../../domain/model/workload.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
-import { untrackedProjectionNotes } from "./untracked-projections.ts";
 
 /**
  * Returns other settings of the workload that decide when its Pods are replaced, one line each. They explain why Kubernetes replaced
@@ -28,4 +28,22 @@ function schedulingHoldNotes(workload: Workload): readonly string[] {
   return hasSchedulingHold(workload)
     ? ["Another client ended the scheduling hold, but did not remove its annotation."]
     : [];
+}
+
+/** Returns one line for each volume with certificates that Pods read and Wave does not track. The kubelet updates their files. */
+function untrackedProjectionNotes({ spec }: WorkloadObject): readonly string[] {
+  const { volumes = [] }: Pick<PodSpec, "volumes"> = spec?.template?.spec ?? {};
+  return volumes.flatMap(({ name, projected }) => {
+    const kinds = new Set((projected?.sources ?? []).flatMap((source) => kindOf(source) ?? []));
+    return [...kinds].map(
+      (kind) =>
+        `Wave does not track the ${kind} projections of volume ${quoted(name)}. Their changes start no rollout.`,
+    );
+  });
+}
+
+/** https://kubernetes.io/docs/concepts/storage/projected-volumes/ */
+function kindOf(source: VolumeProjection): string | undefined {
+  if (source.clusterTrustBundle) return "ClusterTrustBundle";
+  return source.podCertificate ? "PodCertificate" : undefined;
 }

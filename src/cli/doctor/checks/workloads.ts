@@ -1,3 +1,6 @@
+import type { Missing } from "../../../domain/plan/plan.ts";
+import { annotationPrefix } from "../../../domain/references/annotations.ts";
+import { isDnsSubdomain } from "../../../domain/syntax/dns-name.ts";
 import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
 import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
 import { type Explanation, explainWorkload } from "../../cluster/explanation/explanation.ts";
@@ -18,7 +21,6 @@ import {
   warning,
 } from "../context/finding.ts";
 import { haltFindings, heldFindings } from "./held-workloads.ts";
-import { missingObjectFix } from "./missing-object-fix.ts";
 import { recreatedObjectFindings } from "./recreated-objects.ts";
 
 const minute = 60_000;
@@ -113,4 +115,26 @@ function findingsOn(explanation: Explanation, { now, policy }: DoctorContext): r
 
 function events({ kind, namespace, name }: ObjectRef): string {
   return `kubectl events -n ${namespace} --for ${kind.toLowerCase()}/${name}`;
+}
+
+/** Returns the command that creates or shares the first missing object of a workload; null if nothing is missing. */
+function missingObjectFix({ missing, references, workload }: Explanation): string | null {
+  const [first] = missing;
+  if (first === undefined) return null;
+  const { kind, namespace, name } = first;
+  // A pod spec may contain any characters as a name, and the command is copied into a shell.
+  if (!isDnsSubdomain(name) || !isDnsSubdomain(namespace))
+    return `kubectl edit ${kubectlArguments(workload)}  # no ${kind} can have this name`;
+  const elsewhere = namespace !== workload.namespace;
+  const refused = references.some(
+    (each) => each.state === "refused" && each.kind === kind && each.namespace === namespace && each.name === name,
+  );
+  if (elsewhere && refused)
+    return `kubectl annotate ${kubectlArguments(first)} ${annotationPrefix}shared-with=${workload.namespace}  # once it exists`;
+  return first.key === undefined ? create(first) : `kubectl edit ${kubectlArguments(first)}  # add the key`;
+}
+
+function create({ kind, namespace, name }: Missing): string {
+  const what = kind === "Secret" ? "secret generic" : "configmap";
+  return `kubectl create ${what} ${name} -n ${namespace} --from-file=KEY=FILE`;
 }

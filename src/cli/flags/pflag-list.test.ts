@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { csvFields } from "./csv-fields.ts";
+import { csvFields } from "./pflag-list.ts";
 
 describe("a list of pflag", () => {
   it.each([
