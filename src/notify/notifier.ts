@@ -7,7 +7,6 @@ import type { Logger } from "../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import type { ReceiverSettings } from "./file/receiver-settings.ts";
 import { notificationOf } from "./notification/notification.ts";
-import { onePerGroup } from "./notification/one-per-group.ts";
 import { NotificationReceiver, type ReceiverOptions } from "./receiver.ts";
 
 /** Sends notifications of Events. */
@@ -69,4 +68,20 @@ export function createNotifier({ receivers, metrics, clock, version, ...options 
 function isNew({ repeats }: ObjectEvent, recorded: EventResult): boolean {
   if (repeats === "reported") return false;
   return repeats === undefined || recorded !== "again";
+}
+
+/** The remembered groups: tenants decide how many there are. */
+const mostRemembered = 1_000;
+
+/** Returns a function that reports whether an Event is the first one of its group: all workloads that one change halts are one message. */
+function onePerGroup(): (event: ObjectEvent) => boolean {
+  const sent = new Set<string>();
+  return ({ group }) => {
+    if (group === undefined) return true;
+    if (sent.has(group)) return false;
+    const [oldest] = sent;
+    if (sent.size >= mostRemembered && oldest !== undefined) sent.delete(oldest);
+    sent.add(group);
+    return true;
+  };
 }

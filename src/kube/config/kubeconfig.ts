@@ -1,10 +1,11 @@
-import { Section } from "../../lib/yaml-mapping.ts";
+import { readFile } from "node:fs/promises";
+import { parseYaml, Section } from "../../lib/yaml-mapping.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
 import { ClusterConfigError } from "../api/errors.ts";
 import type { ClusterConfig } from "./cluster-access.ts";
 import { configErrorTexts } from "./config-error-texts.ts";
 import { readAgain } from "./credentials.ts";
 import type { ExecContext } from "./exec-plugin.ts";
-import { readKubeconfigFile } from "./kubeconfig-file.ts";
 import { userCredentials } from "./kubeconfig-user.ts";
 import { type ConfigOverrides, overrideCluster, overrideUser } from "./overrides.ts";
 import { parseProxyUrl, proxyFromEnvironment } from "./proxy.ts";
@@ -150,4 +151,18 @@ function serverOf(cluster: Section): URL {
     throw cluster.wrong("server", `is ${server}; use a URL such as https://10.0.0.1:6443`);
   }
   return url;
+}
+
+/** Reads a kubeconfig file; undefined if it does not exist. @throws ClusterConfigError if it is unreadable or not YAML. */
+async function readKubeconfigFile(file: string): Promise<Section | undefined> {
+  const mistake = (message: string) => new ClusterConfigError(message);
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw new ClusterConfigError(configErrorTexts.kubeconfigUnreadable(file, errorText(error)));
+  }
+  const parsed = await parseYaml(text, (what) => mistake(`kubeconfig ${file} ${what}`));
+  return new Section(parsed, { file, mistake }, "");
 }
