@@ -38,9 +38,13 @@ export function choosePacing(random: Random): PacedTime {
   const epoch = random.pick(beforeTurns);
   if (random.chance(0.2)) return { pacing: defaults, epoch };
   const settleMs = random.pick([0, 200, 1_000, 3_000]);
+  // Two settings are gone. Kept seeds still draw them, so that their other choices stay.
+  random.pick([1, 3, 10]);
+  const maxConcurrent = random.pick([0, 1, 2, 50]);
+  random.pick([1, 1, 1, 2]);
   const pacing: Pacing = {
     settleMs,
-    maxConcurrent: random.pick([0, 1, 2, 50]),
+    maxConcurrent,
     soakMs: random.pick([0, 1_000, 10_000]),
     haltAfterFailures: random.pick([0, 1, 2, 3]),
     rolloutTimeoutMs: random.pick([5_000, 20_000, 60_000]),
