@@ -108,9 +108,9 @@ export class BatchFacts {
     return found.in.get(namespace) ?? [];
   }
 
-  /** Reports whether more workloads of a namespace read an object than the canary has. */
+  /** Reports whether other workloads of a namespace than the canary read an object. */
   hasFollowers(namespace: string, config: string): boolean {
-    const { caches, flags } = this.#options;
+    const { caches } = this.#options;
     let [here, everywhere] = [0, 0];
     for (const key of caches.workloadsReading(config)) {
       if (namespaceOf(key) === namespace && ++here > 1) return true;
