@@ -83,18 +83,20 @@ function varying(text: string): string {
   );
 }
 
+/** Returns the text of a hold that does not end soon by itself. */
+function due(hold: string): string {
+  return eventTexts.due("…", hold);
+}
+
 const holds: Readonly<Record<keyof typeof holdTexts, readonly string[]>> = {
-  observed: [
-    eventTexts.observed("…", holdTexts.observed("flag")),
-    eventTexts.observed("…", holdTexts.observed("workload")),
-  ],
-  clusterHold: [holdTexts.clusterHold({ namespace: "…", reason: "…" })],
-  invalid: [shownText(holdTexts.invalid)],
-  holdOnWorkload: [holdTexts.holdOnWorkload(workload)],
-  holdOnNamespace: [holdTexts.holdOnNamespace(workload)],
-  holdOnObjects: [holdTexts.holdOnObjects("…", [object])],
-  approval: [holdTexts.approval(workload, "…", undefined)],
-  window: [holdTexts.window("flag", "…", "…")],
+  observed: [due(holdTexts.observed("flag")), due(holdTexts.observed("workload"))],
+  clusterHold: [due(holdTexts.clusterHold({ namespace: "…", reason: "…" }))],
+  invalid: [due(shownText(holdTexts.invalid))],
+  holdOnWorkload: [due(holdTexts.holdOnWorkload(workload))],
+  holdOnNamespace: [due(holdTexts.holdOnNamespace(workload))],
+  holdOnObjects: [due(holdTexts.holdOnObjects("…", [object]))],
+  approval: [due(holdTexts.approval(workload, "…", undefined))],
+  window: [due(holdTexts.window("flag", "…", "…"))],
   settling: [varying(holdTexts.settling(shortMs, longMs))],
   reverted: [varying(holdTexts.reverted("…", shortMs))],
   revertedTooOften: [varying(holdTexts.revertedTooOften("…", times))],
@@ -104,12 +106,15 @@ const holds: Readonly<Record<keyof typeof holdTexts, readonly string[]>> = {
   ],
   progressing: [varying(holdTexts.progressing(shortMs))],
   batch: [holdTexts.batch(object, "…")],
-  halted: [holdTexts.halted(object, "…")],
+  halted: [due(holdTexts.halted(object, "…"))],
 };
 
 /** Returns the beginning of the text of a hold, which names the hold and its end. docs/pacing.md describes all holds. */
 function beginningOf(text: string): string {
-  return text.replace(/^(\w+ (?:held|halted|removed|rollout is held|due: …\. Rollout held)|Waiting for)\b.*$/s, "$1 …");
+  return text.replace(
+    /^((?:Rollout due: …\. )?(?:\w+ (?:held|halted|removed|rollout is held)|Waiting for))\b.*$/s,
+    "$1 …",
+  );
 }
 
 /** What a workload waits for. */

@@ -50,6 +50,13 @@ describe("wave explain of a held workload", () => {
     expect(lines).not.toMatch(/^If it stays /m);
   });
 
+  it("shows what changed and who edited it last", async () => {
+    const { text, roll, merge } = await scene({ annotations: { "wave.pusher.com/mode": "approve" } });
+    await roll("deployments/web");
+    await merge("configmaps/page", { data: { page: "2" } }, "kubectl-edit");
+    expect(await text()).toMatch(/^Due +ConfigMap "page" changed\b.*, last edited by "kubectl-edit"\.$/m);
+  });
+
   it("shows the end of a hold that ends without a person", async () => {
     const { text, explained } = await scene();
     const settling = ["--settle=1h"];

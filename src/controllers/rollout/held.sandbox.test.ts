@@ -63,7 +63,9 @@ it("a hold by a person is reported once immediately, counted, and followed by on
     await pass(60_000);
   }
   expect(reasons()).toEqual(["RolloutHeld"]);
-  expect(reported()[0]?.message).toMatch(/^Rollout held by annotation /);
+  expect(reported()[0]?.message).toMatch(
+    /^Rollout due: ConfigMap "web" changed \(key "a"\), last edited by "[^"]+"\. Rollout held by annotation /,
+  );
   expect(held("hold")).toBe(true);
   await annotate({ hold: null });
   await eventually(() => expect(rolls()).toBe(1));

@@ -7,7 +7,7 @@ import { type ConfigDirective, readConfigDirective, readHoldReason } from "../po
 import { selectsConfig } from "../policy/filters.ts";
 import { misusesOf } from "../policy/misused-annotations.ts";
 import { pinnedCopyLabel, sharedWith } from "../references/annotations.ts";
-import { contentEditedAt, lastWrittenAt } from "../references/field-managers.ts";
+import { contentEditedAt, contentEditedBy, lastWrittenAt } from "../references/field-managers.ts";
 import { type LimitExceeded, limits, maxSharedWithBytes, parsedKeys } from "../references/limits.ts";
 import type { ConfigName, StoredKind } from "../references/references.ts";
 import { equalJson } from "../syntax/equal-json.ts";
@@ -54,6 +54,8 @@ export interface Config extends ConfigName {
    * {@link sameConfig} does not compare it.
    */
   readonly editedAt?: number | undefined;
+  /** The field manager that edited its content last; undefined if that is not known. {@link sameConfig} does not compare it. */
+  readonly editedBy?: string | undefined;
   /** What the annotations of the object say about rollouts for it; undefined: nothing. */
   readonly directive?: ConfigDirective | undefined;
   /** Who holds changes of the object, and why; absent if no person holds them, or without a reason. */
@@ -154,6 +156,7 @@ function slim(kind: StoredKind, object: ConfigObject, compatibility: Compatibili
     digests: digests + binaryDigests,
     changedAt: about.changedAt,
     editedAt: contentEditedAt(metadata),
+    editedBy: contentEditedBy(metadata),
     directive: about.directive,
   };
 }
@@ -242,9 +245,11 @@ export function keysOf(config: Config, parts: Parts = "data and binaryData"): re
   return parts === "data" ? config.keys.slice(0, config.binaryFrom) : config.keys;
 }
 
+const notCompared = { changedAt: 0, editedAt: 0, editedBy: "" };
+
 /** Reports whether two states of one object are equal in everything that Wave reads. */
 export function sameConfig(a: Config, b: Config): boolean {
-  return equalJson({ ...a, changedAt: 0, editedAt: 0 }, { ...b, changedAt: 0, editedAt: 0 });
+  return equalJson({ ...a, ...notCompared }, { ...b, ...notCompared });
 }
 
 /** Reports whether two states of an object have the same keys and values. */

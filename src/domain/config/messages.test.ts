@@ -33,6 +33,15 @@ describe("messages", () => {
     expect(message).toContain("and 15 more");
   });
 
+  it("name at most ten objects and keys", () => {
+    const keys = ["a", "b", "c", "d", "e", "f"];
+    const namesWith = (count: number) => {
+      const changed = Array.from({ length: count }, (_, i): Change => ({ ...db, name: `${i}`, how: "changed", keys }));
+      return describeChanges(changed, "shop").match(/"/g)?.length;
+    };
+    expect([1, 2, 3, 5, 9].map((count) => (namesWith(count) ?? 0) / 2)).toEqual([6, 10, 9, 10, 10]);
+  });
+
   it.each<[Partial<Change>, string]>([
     [{ how: "changed", keys: ["a"] }, 'Secret "db" changed (key "a")'],
     [{ how: "changed", keys: ["a", "b", "c"] }, 'Secret "db" changed (keys "a", "b" and "c")'],

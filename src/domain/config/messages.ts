@@ -3,9 +3,10 @@ import { formatList, quoted } from "../syntax/wording.ts";
 import type { Change } from "./changes.ts";
 import type { Missing } from "./view-of-references.ts";
 
-/** How many objects, and how many keys of each object, a message names. The API server limits the message of an Event to 1 KiB. */
+/** How many objects a message names, how many keys of each object, and how many of both. The API server limits the message of an Event to 1 KiB. */
 const shownObjects = 5;
 const shownKeys = 5;
+const shownNames = 10;
 
 /** Returns `Secret "db"`, or `Secret "other/db"` if the object is not in the namespace of the workload. */
 export function describeObject({ kind, namespace, name }: ConfigName, workloadNamespace: string): string {
@@ -26,14 +27,20 @@ export function describeWaiting(missing: readonly Missing[], workloadNamespace: 
   return `waiting for ${describeMissing(missing, workloadNamespace)}`;
 }
 
-/** Returns the changes: `ConfigMap "web" changed (key "index.html") and Secret "db" was added`. */
-export function describeChanges(changed: readonly Change[], workloadNamespace: string): string {
+/** Returns the changes, each with a suffix: `ConfigMap "web" changed (key "index.html") and Secret "db" was added`. Undefined or none: unknown changes. */
+export function describeChanges(
+  changed: readonly Change[] | undefined,
+  workloadNamespace: string,
+  suffix: (change: Change) => string = () => "",
+): string {
+  if (changed === undefined || changed.length === 0) return "the configuration changed after its hash was recorded";
+  const keys = Math.floor(shownNames / Math.min(changed.length, shownObjects)) - 1;
   return formatList(changed, shownObjects, (change) => {
+    const object = describeObject(change, workloadNamespace);
     // Its only key is internal to Wave.
-    if (change.kind === "SecretProviderClass" && change.how === "changed") {
-      return `${describeObject(change, workloadNamespace)} was rotated`;
-    }
-    return `${describeObject(change, workloadNamespace)} ${verbs[change.how]}${parenthesized(change.keys)}`;
+    if (change.kind === "SecretProviderClass" && change.how === "changed")
+      return `${object} was rotated${suffix(change)}`;
+    return `${object} ${verbs[change.how]}${parenthesized(change.keys, Math.min(keys, shownKeys))}${suffix(change)}`;
   });
 }
 
@@ -43,7 +50,7 @@ const verbs: Record<Change["how"], string> = {
   removed: "was removed",
 };
 
-function parenthesized(keys: readonly string[]): string {
+function parenthesized(keys: readonly string[], shown = shownKeys): string {
   if (keys.length === 0) return "";
-  return ` (${keys.length === 1 ? "key" : "keys"} ${formatList(keys, shownKeys, quoted)})`;
+  return ` (${keys.length === 1 ? "key" : "keys"} ${formatList(keys, shown, quoted)})`;
 }

@@ -118,8 +118,5 @@ function planOutdated(
     return record("tracking", kept, kept, `${described}, which alone does not replace Pods`);
   }
   const changed = changes?.length ? withReturned(changes, view.removed) : undefined;
-  const reason = changed
-    ? describeChanges(changed, workload.namespace)
-    : "the configuration changed after its hash was recorded";
-  return { outcome: "roll", hash, view, changed, reason };
+  return { outcome: "roll", hash, view, changed, reason: describeChanges(changed, workload.namespace) };
 }

@@ -8,6 +8,7 @@ import { type DueDecision, isDue, type PlanTexts, type RolloutPlan } from "../ou
 import { batchedChanges, rolledIncompleteBy } from "../pacing/batch-hold.ts";
 import type { BatchHoldLookup } from "../pacing/batches.ts";
 import { replacesPods } from "../pacing/due.ts";
+import { dueReason, heldReason } from "../pacing/due-reason.ts";
 import { dueWrite, holdOf, holdOfReturn, holdRows } from "../pacing/holds.ts";
 import { nextConsecutiveRollouts } from "../pacing/interval.ts";
 import type { Moment } from "../pacing/moment.ts";
@@ -67,6 +68,8 @@ interface Candidate extends PlanTexts {
   readonly batched: readonly ConfigName[];
   /** Whether the rollout does not wait for other workloads, for example because a person requested it. */
   readonly isRequested: boolean;
+  /** The reason if it is held. */
+  readonly heldReason: string;
   /** When the window closes, milliseconds since the epoch; absent without a window. */
   readonly closesAt?: number;
   /** The return to earlier pins that happens if the batches halt the change; absent: none. */
@@ -82,7 +85,8 @@ function applyHolds(
   const { reason, warnings, ...due } = plan;
   const write = dueWrite(workload, due, lookup, policy, moment);
   const hold = holdOf(write);
-  if (hold !== undefined) return { outcome: "held", due, hold, reason, warnings };
+  const whyHeld = heldReason(write, reason);
+  if (hold !== undefined) return { outcome: "held", due, hold, reason: whyHeld, warnings };
   const incomplete = rolledIncompleteBy(write);
   if ((due.outcome !== "roll" && due.outcome !== "firstHash") || !replacesPods(workload, due)) {
     // The API does not tell this write from a rollout.
@@ -93,9 +97,9 @@ function applyHolds(
   const rollout = { ...due, consecutiveRollouts: nextConsecutiveRollouts(workload, moment), incomplete };
   const isRequested = skipsWaits(write);
   const blocked = due.outcome === "roll" ? blockedWarnings(workload) : [];
-  const texts = { reason: requestedReason(reason, write), warnings: [...warnings, ...blocked] };
+  const texts = { reason: requestedReason(dueReason(write, reason), write), warnings: [...warnings, ...blocked] };
   if (batched === undefined) return { ...rollout, ...texts };
-  return { outcome: "candidate", due: rollout, batched, isRequested, ...closing(write), ...texts };
+  return { outcome: "candidate", due: rollout, batched, isRequested, ...closing(write), ...texts, heldReason: whyHeld };
 }
 
 /** Adds whether the workload returns to the pins before its last rollout, because that rollout failed. */
@@ -135,7 +139,7 @@ function precedesReturn(plan: RolloutPlan | Candidate): boolean {
 
 /** Applies the batches to a rollout that nothing else holds. */
 function applyBatches(
-  { due, isRequested, closesAt, ifHalted, ...texts }: Candidate,
+  { due, isRequested, closesAt, ifHalted, heldReason: whyHeld, ...texts }: Candidate,
   { workload, batchHold }: World,
 ): RolloutPlan {
   const { reason, warnings, batched } = texts;
@@ -144,7 +148,8 @@ function applyBatches(
   if (hold === undefined || (isRequested && holdRows[hold.reason].isSkipped))
     return { ...due, reason, warnings, batched };
   if (hold.reason === "halted" && ifHalted !== undefined) return { ...ifHalted, batched };
-  return { ...texts, outcome: "held", due, hold: closesAt === undefined ? hold : { ...hold, closesAt } };
+  const held = closesAt === undefined ? hold : { ...hold, closesAt };
+  return { ...texts, outcome: "held", due, hold: held, reason: whyHeld };
 }
 
 /** Returns the warning about restored pins that the rollout of a plan replaces by live configuration. */

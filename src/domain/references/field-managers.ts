@@ -107,8 +107,12 @@ export function contentEditedAt(metadata: WriteMetadata): number | undefined {
 
 /** Returns the field manager that changed the content of an object last, by the same entries; undefined if the object does not record it. */
 export function contentEditedBy(metadata: WriteMetadata): string | undefined {
-  const inOrder = contentEntries(metadata).toSorted((a, b) => epochSeconds(a.time) - epochSeconds(b.time));
-  return inOrder.at(-1)?.manager;
+  let last: { readonly at: number; readonly manager: string | undefined } | undefined;
+  for (const { manager, time } of contentEntries(metadata)) {
+    const at = epochSeconds(time);
+    if (last === undefined || at >= last.at) last = { at, manager };
+  }
+  return last?.manager && sharedString(last.manager);
 }
 
 function contentEntries({ managedFields }: WriteMetadata): NonNullable<WriteMetadata["managedFields"]> {

@@ -60,7 +60,7 @@ export function explainedOutcome(
   const explained = {
     ...nothing,
     outcome,
-    reason: reasonFor(decided, reason, workload),
+    reason: outcome === "held" && decided.outcome === "roll" ? reason : reasonFor(decided, reason, workload),
     currentHash,
   };
   if (outcome !== "held") return explained;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type WorkloadFixture, workload } from "../../../../test/support/domain/objects.ts";
 import { type RolloutStrategyName, rolloutStrategies } from "../../../domain/model/rollout-strategy.ts";
-import { writtenEvent } from "./event-texts.ts";
+import { maxMessageBytes } from "../../../kube/events/event-object.ts";
+import { heldEvent, writtenEvent } from "./event-texts.ts";
 
 describe("the Event of a first hash", () => {
   const plan = { outcome: "firstHash", reason: "no hash is recorded yet", warnings: [] } as const;
@@ -60,4 +61,13 @@ describe("the Events of a workload whose Pods Kubernetes keeps", () => {
     expect(messageOf("roll", fixture)).toBe(`Rollout started: ${why}. ${kept}`);
     expect(messageOf("roll", {})).toBe(`Rollout started: ${why}.`);
   });
+});
+
+it("the Event of a hold has room for the next step, however long the names of what changed are", () => {
+  const held = { outcome: "held", due: { outcome: "cleanUp" }, reason: `${"ü".repeat(2_000)}` } as const;
+  const message = `Rollout held by annotation wave.pusher.com/hold: "${"r".repeat(80)}". Run: wave release deployment/${"n".repeat(253)} -n shop.`;
+  const event = heldEvent(workload(), { ...held, hold: { reason: "hold", message, until: undefined, warning: false } });
+  expect(Buffer.byteLength(event.message)).toBeLessThanOrEqual(maxMessageBytes);
+  expect(event.message).toMatch(/^Rollout due: ü+…\. /);
+  expect(event.message.endsWith(message)).toBe(true);
 });

@@ -3,6 +3,7 @@ import { describeMissing } from "../../../domain/config/messages.ts";
 import { describeKeptPods, keepsAllPods } from "../../../domain/model/kept-pods.ts";
 import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload, WorkloadName } from "../../../domain/model/workload.ts";
+import { holdRows } from "../../../domain/pacing/holds.ts";
 import { formatConfigMaps } from "../../../domain/pinning/pin-texts.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
 import { allowWorkloadRef } from "../../../domain/references/annotations.ts";
@@ -10,9 +11,12 @@ import { type ConfigName, configKey, isStored } from "../../../domain/references
 import { formatDuration } from "../../../domain/syntax/duration.ts";
 import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
-import type { ObjectEvent } from "../../../kube/events/event-object.ts";
+import { type ObjectEvent, truncateUtf8 } from "../../../kube/events/event-object.ts";
 import type { PlanSummary } from "../record/outcome.ts";
 import type { RolloutEnd } from "../record/rollout-end.ts";
+
+/** The most bytes of what changed in the Event of a hold: its next step must fit. */
+const maxDueBytes = 500;
 
 /** An Event without its object. */
 export type WorkloadEvent = Omit<ObjectEvent, "regarding">;
@@ -41,19 +45,19 @@ function configMissing(missing: string): WorkloadEvent {
   };
 }
 
-/** Returns the Event about a due write that is held. Its text does not change as long as the hold is the same. */
+/** Returns the Event about a due write that is held. If the hold does not end soon by itself, the text names what changed and who changed it. */
 export function heldEvent(
   { namespace }: Workload,
   { hold, reason }: Held & Pick<RolloutPlan, "reason">,
 ): WorkloadEvent {
   const type = hold.warning ? "Warning" : "Normal";
-  if (hold.reason === "halted") {
-    const { object, haltReportedAt, message } = hold;
-    const group = `${namespace} ${object && configKey(object)} ${haltReportedAt}`;
-    return { type, reason: "RolloutHalted", message, group };
-  }
-  const message = hold.reason === "observed" ? eventTexts.observed(reason, hold.message) : hold.message;
-  return { type, reason: "RolloutHeld", message };
+  const message =
+    holdRows[hold.reason].isShort || hold.reason === "reverted"
+      ? hold.message
+      : eventTexts.due(truncateUtf8(reason, maxDueBytes), hold.message);
+  if (hold.reason !== "halted") return { type, reason: "RolloutHeld", message };
+  const group = `${namespace} ${hold.object && configKey(hold.object)} ${hold.haltReportedAt}`;
+  return { type, reason: "RolloutHalted", message, group };
 }
 
 /** Returns the Events about annotations and references that Wave ignores. */
@@ -175,8 +179,8 @@ export const eventTexts = {
   unpaused: (why: string) => `Deployment unpaused: ${why}.`,
   configMissing: (missing: string) => `Waiting for ${missing}. Running Pods are not changed.`,
   podsPending: (missing: string) => `New Pods are pending. Waiting for ${missing}. Create what is missing.`,
-  /** With the text of the hold, because in observe mode people want to know what Wave would do. */
-  observed: (why: string, hold: string) => `Rollout due: ${why}. ${hold}`,
+  /** Followed by the text of the hold. */
+  due: (why: string, hold: string) => `Rollout due: ${why}. ${hold}`,
   rolloutReturned: (configMaps: string, toResume: string) =>
     `Rollout failed. New Pods read the earlier content of ${configMaps} again. Fix the ConfigMap, or run: wave resume ${toResume}`,
   changeReturned: (workload: string, toResume: string) =>
