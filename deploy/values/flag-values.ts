@@ -78,10 +78,17 @@ const placements: Readonly<Record<string, Placement>> = {
   "leader-election-namespace": { schema: optionalLabel, help: `Namespace of the Lease. ${inReleaseNamespace}` },
 };
 
+const outside = "only for a Wave outside the cluster";
+
 /** Flags without a value in the chart, and why. */
 export const noValues: Readonly<Record<string, string>> = {
-  "beside-installed": "only for a Wave outside the cluster",
-  "webhook-url": "only for a Wave outside the cluster",
+  server: outside,
+  token: outside,
+  as: outside,
+  "as-group": outside,
+  "insecure-skip-tls-verify": outside,
+  "beside-installed": outside,
+  "webhook-url": outside,
   "enable-ha": "the value leaderElection.enabled has the same effect",
   "is-Argo-Rollouts": "the value workloadKinds has the same effect",
   "ignored-workload-types": "workloadKinds already names only the wanted kinds",

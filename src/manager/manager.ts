@@ -51,13 +51,7 @@ async function assembleAndRun(
   onFailure: (error: unknown) => void,
 ): Promise<void> {
   const { clock, log, version, env, homeDir } = deps;
-  const { kubeconfig, context } = settings;
-  const config = await loadClusterConfig({
-    ...(kubeconfig === undefined ? {} : { kubeconfigFlag: kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-    env,
-    homeDir,
-  });
+  const config = await loadClusterConfig({ ...settings.cluster, env, homeDir });
   const metrics = new MetricsRegistry();
   addProcessMetrics(metrics, version);
   const identity = electionIdentity(hostname());

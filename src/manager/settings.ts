@@ -2,6 +2,7 @@ import type { CompatibilitySettings } from "../domain/compatibility/settings.ts"
 import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
 import type { PacingFlags } from "../domain/policy/pacing-flags.ts";
 import type { Policy } from "../domain/policy/policy.ts";
+import type { ChosenCluster } from "../kube/config/cluster-config.ts";
 import type { SecretName } from "../kube/secrets/own-secret.ts";
 import type { LogFormat, LogLevel } from "../telemetry/logging/log.ts";
 import type { ElectionTimings } from "./leader-election/lease.ts";
@@ -27,8 +28,8 @@ export interface LeaderElectionSettings extends ElectionTimings {
 
 /** The checked flags of `wave run`. */
 export interface Settings {
-  readonly kubeconfig: string | undefined;
-  readonly context: string | undefined;
+  /** The cluster that the flags choose. */
+  readonly cluster: ChosenCluster;
   /** Whether Wave starts outside the cluster although an installed Wave rolls the same namespaces. Default: no. */
   readonly besideInstalled?: boolean;
   /** Undefined: all. */

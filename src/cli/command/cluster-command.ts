@@ -1,8 +1,9 @@
 import type { ClusterConfig } from "../../kube/config/cluster-access.ts";
+import type { ChosenCluster } from "../../kube/config/cluster-config.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import type { connectionFlags } from "../flags/connection-flags.ts";
+import { chosenCluster, type clusterFlags, type connectionFlags } from "../flags/connection-flags.ts";
 import type { FlagTable, FlagValues } from "../flags/parse-flags.ts";
 import type { Command, Terminal } from "./command.ts";
 import { type ClusterSource, reportFailure } from "./command-failure.ts";
@@ -63,24 +64,16 @@ export function clusterCommand<T extends FlagTable>({ name, help, read, ...row }
 
 /** Loads the configuration of the cluster that the flags select. Throws a ClusterConfigError if there is no such cluster. */
 export async function clusterConfigOf(
-  values: Partial<FlagValues<typeof connectionFlags>>,
-  { env, homeDir }: Terminal,
+  values: Partial<FlagValues<typeof clusterFlags>>,
+  terminal: Terminal,
 ): Promise<ClusterConfig> {
-  const { kubeconfig, context, server, token, as } = values;
+  return loadCluster(chosenCluster(values), terminal);
+}
+
+/** Loads the configuration of a cluster. Throws a ClusterConfigError if there is no such cluster. */
+export async function loadCluster(cluster: ChosenCluster, { env, homeDir }: Terminal): Promise<ClusterConfig> {
   const { loadClusterConfig } = await import("../../kube/config/cluster-config.ts");
-  return loadClusterConfig({
-    ...(kubeconfig === undefined ? {} : { kubeconfigFlag: kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-    overrides: {
-      server,
-      token,
-      as,
-      asGroups: values["as-group"],
-      insecureSkipTlsVerify: values["insecure-skip-tls-verify"],
-    },
-    env,
-    homeDir,
-  });
+  return loadClusterConfig({ ...cluster, env, homeDir });
 }
 
 /** The flags that limit the requests of a connection. */

@@ -85,7 +85,7 @@ describe("wave run --help-all", () => {
     expect(lines.filter((line) => line.length > 80)).toEqual([
       "  wave run --enable-webhooks --webhook-bind-address=127.0.0.1:9443 --webhook-url=https://127.0.0.1:9443",
     ]);
-    const listed = lines.flatMap((line) => /^ {6}--([A-Za-z-]+)/.exec(line)?.[1] ?? []);
+    const listed = lines.flatMap((line) => /^ {2}(?: {4}|-[a-z], )--([A-Za-z-]+)/.exec(line)?.[1] ?? []);
     const withEffect = Object.keys(runFlags).filter((name) => !Object.hasOwn(flagsWithoutEffect, name));
     expect(listed.sort()).toEqual(withEffect.sort());
     for (const name of Object.keys(flagsWithoutEffect)) expect(lines.join(" ")).toContain(`--${name}`);

@@ -54,7 +54,7 @@ export const demo = flagCommand({
     ],
     details: [
       "By default, the demo runs Wave on a small Kubernetes API server inside this process. It deploys nginx with a ConfigMap, edits the ConfigMap, and shows which Pods are replaced and why.",
-      "Only --kubeconfig and --context select a real cluster. The variable KUBECONFIG does not.",
+      "Only --kubeconfig and --context select a real cluster. The variable KUBECONFIG does not. The demo has no --server, --token or --as: its own API server needs none, and the demo prints kubectl commands for your cluster.",
     ],
     exits: {
       [exitCodes.done]: "Every step had the expected result.",

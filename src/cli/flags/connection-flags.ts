@@ -1,7 +1,8 @@
+import type { ChosenCluster } from "../../kube/config/cluster-config.ts";
 import { bool, duration, type Flag, text } from "./flag-types.ts";
-import { runFlags } from "./run-flags.ts";
+import type { FlagValues } from "./parse-flags.ts";
 
-const { group } = runFlags.kubeconfig;
+const group = "Cluster";
 
 const timeout = duration({
   group,
@@ -26,10 +27,19 @@ const groups: Flag<readonly string[] | undefined> = {
   },
 };
 
-/** The flags that choose the cluster of a command and the connection to it, with the names that they have in kubectl. */
-export const connectionFlags = {
-  kubeconfig: runFlags.kubeconfig,
-  context: runFlags.context,
+/** The flags that choose a cluster and the credentials there, with the names that they have in kubectl. */
+export const clusterFlags = {
+  kubeconfig: text({
+    group,
+    placeholder: "FILE",
+    help: "Kubeconfig file. Default: $KUBECONFIG, then the service account of the Pod, then ~/.kube/config.",
+  }),
+  context: text({
+    group,
+    placeholder: "NAME",
+    completes: "contexts",
+    help: "Context in the kubeconfig. Default: the current context.",
+  }),
   server: text({
     group,
     short: "s",
@@ -38,7 +48,10 @@ export const connectionFlags = {
     allowed: "a URL such as https://10.0.0.1:6443",
     help: "Address of the API server. Default: from the kubeconfig.",
   }),
-  token: text({ group, placeholder: "TOKEN", help: "Bearer token for the API server. Default: from the kubeconfig." }),
+  token: {
+    ...text({ group, placeholder: "TOKEN", help: "Bearer token for the API server. Default: from the kubeconfig." }),
+    isSecret: true,
+  },
   as: text({ group, placeholder: "NAME", help: "User to impersonate." }),
   "as-group": groups,
   "insecure-skip-tls-verify": bool({
@@ -46,9 +59,30 @@ export const connectionFlags = {
     default: false,
     help: "Accept any certificate of the API server. Anyone between you and the server can then read and change everything.",
   }),
+};
+
+/** The flags of a command that choose the cluster and the connection to it. The controller has its own time limits. */
+export const connectionFlags = {
+  ...clusterFlags,
   "request-timeout": {
     ...timeout,
     // In kubectl, a number without a unit is a number of seconds.
     parse: (value: string) => timeout.parse(/^0*[1-9]\d*$/.test(value) ? `${value}s` : value),
   },
 };
+
+/** Returns the cluster that flags choose. */
+export function chosenCluster(values: Partial<FlagValues<typeof clusterFlags>>): ChosenCluster {
+  const { kubeconfig, context, server, token, as } = values;
+  return {
+    ...(kubeconfig === undefined ? {} : { kubeconfigFlag: kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+    overrides: {
+      server,
+      token,
+      as,
+      asGroups: values["as-group"],
+      insecureSkipTlsVerify: values["insecure-skip-tls-verify"],
+    },
+  };
+}

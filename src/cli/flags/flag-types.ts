@@ -24,6 +24,8 @@ export interface Flag<V> {
   /** The value in `--help`: `NAME`, `{json|yaml}`, `NAME,...`; undefined for a boolean flag. */
   readonly placeholder: string | undefined;
   readonly default: V;
+  /** Whether the value must not be printed. */
+  readonly isSecret?: boolean;
   /** Whether the value is a comma-separated list. */
   readonly isList?: true;
   /** The default in words; undefined: `--help` shows none. */

@@ -2,6 +2,7 @@ import { isDnsLabel, isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
 import { defaultLeaseDurationMs } from "../../manager/leader-election/lease.ts";
 import { logFormats, logLevels } from "../../telemetry/logging/log.ts";
 import { compatibilityFlags, withReloaderLevels } from "./compatibility-flags.ts";
+import { clusterFlags } from "./connection-flags.ts";
 import {
   bindAddress,
   bool,
@@ -35,17 +36,7 @@ const logLevel = choice({
 
 /** The flags of `wave run`, one row a flag, in the order of `--help-all`. */
 export const runFlags = {
-  kubeconfig: text({
-    group: cluster,
-    placeholder: "FILE",
-    help: "Kubeconfig file. Default: $KUBECONFIG, then the service account of the Pod, then ~/.kube/config.",
-  }),
-  context: text({
-    group: cluster,
-    placeholder: "NAME",
-    completes: "contexts",
-    help: "Context in the kubeconfig. Default: the current context.",
-  }),
+  ...clusterFlags,
   "beside-installed": bool({
     group: cluster,
     default: false,

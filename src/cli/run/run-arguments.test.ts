@@ -20,9 +20,8 @@ function settingsOf(args: readonly string[], env: Environment = {}): Settings {
 describe("the settings of wave run", () => {
   it("have a default for every flag", () => {
     expect(settingsOf([])).toEqual({
-      kubeconfig: undefined,
+      cluster: { overrides: { insecureSkipTlsVerify: false } },
       besideInstalled: false,
-      context: undefined,
       namespaces: undefined,
       crossNamespace: "granted",
       updateRate: 10,
@@ -50,6 +49,23 @@ describe("the settings of wave run", () => {
       changed: [],
       withoutEffect: [],
     });
+  });
+
+  it("choose the cluster and its credentials as kubectl, and never print the token", () => {
+    const args = ["-s", "https://10.0.0.1", "--token=t0ken", "--as=jane", "--as-group=a,b", "--as-group=c"];
+    const { cluster, changed } = settingsOf([...args, "--insecure-skip-tls-verify", "--context=prod"]);
+    expect(cluster).toEqual({
+      context: "prod",
+      overrides: {
+        server: "https://10.0.0.1",
+        token: "t0ken",
+        as: "jane",
+        asGroups: ["a,b", "c"],
+        insecureSkipTlsVerify: true,
+      },
+    });
+    expect(changed).toContain("token=…");
+    expect(changed.join()).not.toContain("t0ken");
   });
 
   it("accept the flags of Reloader, and report those without effect", () => {
@@ -145,10 +161,11 @@ describe("the settings of wave run", () => {
     "--resources-to-ignore=secrets,configmaps",
   ])("reject %s", (flag) => expect(() => settingsOf([flag])).toThrow(UsageError));
 
+  const overrides = { insecureSkipTlsVerify: false };
   it.each<{ args: string[]; part: Partial<Settings> }>([
-    { args: ["--kubeconfig", "/a b"], part: { kubeconfig: "/a b" } },
-    { args: ["--kubeconfig=/a=b"], part: { kubeconfig: "/a=b" } },
-    { args: ["-context", "prod"], part: { context: "prod" } },
+    { args: ["--kubeconfig", "/a b"], part: { cluster: { kubeconfigFlag: "/a b", overrides } } },
+    { args: ["--kubeconfig=/a=b"], part: { cluster: { kubeconfigFlag: "/a=b", overrides } } },
+    { args: ["-context", "prod"], part: { cluster: { context: "prod", overrides } } },
     { args: ["--namespaces=web,shop, web"], part: { namespaces: ["shop", "web"] } },
     { args: ["--cross-namespace", "none"], part: { crossNamespace: "none" } },
     { args: ["--update-rate=0.5", "--update-burst=1"], part: { updateRate: 0.5, updateBurst: 1 } },

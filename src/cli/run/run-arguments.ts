@@ -3,6 +3,7 @@ import { electionTimings } from "../../manager/leader-election/lease.ts";
 import type { LeaderElectionSettings, Settings, WebhookSettings } from "../../manager/settings.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { compatibilitySettings, withoutEffectLines } from "../flags/compatibility-flags.ts";
+import { chosenCluster } from "../flags/connection-flags.ts";
 import { flagErrorTexts } from "../flags/flag-error-texts.ts";
 import { wantedKinds } from "../flags/kind-flags.ts";
 import { pacingSettings } from "../flags/pacing-flags.ts";
@@ -47,8 +48,7 @@ export function parseRunArguments(
   return {
     action: "run",
     settings: {
-      kubeconfig: values.kubeconfig,
-      context: values.context,
+      cluster: chosenCluster(values),
       besideInstalled: values["beside-installed"],
       namespaces: values.namespaces ?? namespacesFromReloader(compatibility, env),
       compatibility,
@@ -198,6 +198,6 @@ function changedFlags(values: Values, given: ReadonlyMap<string, GivenFlag>): re
   return [...given].flatMap(([name, { text }]) => {
     const row = Object.entries(runFlags).find(([each]) => each === name)?.[1];
     const value = Object.entries(values).find(([each]) => each === name)?.[1];
-    return value === row?.default ? [] : [`${name}=${text}`];
+    return value === row?.default ? [] : [`${name}=${row !== undefined && "isSecret" in row ? "…" : text}`];
   });
 }

@@ -27,6 +27,7 @@ export function runHelp(scope: HelpScope): string {
         "leader-election": "Elect one of several replicas as leader.",
       },
       details: [
+        "The flags for the cluster are those of kubectl, except --request-timeout: Wave limits and repeats each request itself.",
         'To opt in a workload, set its annotation wave.pusher.com/update-on-config-change to "true".',
         "Durations have the form of Go: 300ms, 1.5s, 5m, 1h30m. A boolean flag takes its value after an equals sign: --scheduling-hold=false.",
         `Accepted flags of Reloader without effect: ${Object.keys(flagsWithoutEffect)

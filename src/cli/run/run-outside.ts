@@ -2,7 +2,7 @@ import { isApiFailure } from "../../kube/api/api-failure.ts";
 import type { Settings } from "../../manager/settings.ts";
 import { describeWave } from "../cluster/running-wave/effective-flags.ts";
 import { type RunningWave, readRunningWaves } from "../cluster/running-wave/running-wave.ts";
-import { clusterConfigOf, withCluster } from "../command/cluster-command.ts";
+import { loadCluster, withCluster } from "../command/cluster-command.ts";
 import type { Terminal } from "../command/command.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import { UsageError } from "../flags/usage-error.ts";
@@ -19,8 +19,8 @@ export const runOutside = runIf(refuseSecondWave);
  */
 async function refuseSecondWave(settings: Settings, terminal: Terminal): Promise<void> {
   if (settings.podNamespace !== undefined || settings.besideInstalled || settings.pacing.observe) return;
-  const { kubeconfig, context, namespaces } = settings;
-  const config = await clusterConfigOf({ kubeconfig, context }, terminal);
+  const { cluster, namespaces } = settings;
+  const config = await loadCluster(cluster, terminal);
   let installed: RunningWave | undefined;
   try {
     await withCluster("run", config, async ({ client }) => {

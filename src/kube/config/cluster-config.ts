@@ -14,14 +14,18 @@ import { type ConfigOverrides, overridePod } from "./overrides.ts";
 import { proxyFromEnvironment } from "./proxy.ts";
 import { isCertificate, noCertificate } from "./tls-files.ts";
 
-/** Sources of the cluster configuration. */
-export interface ClusterConfigOptions {
+/** The cluster that a person chooses, by flags. */
+export interface ChosenCluster {
   /** Value of `--kubeconfig`; empty if not set. */
   readonly kubeconfigFlag?: string;
   /** Value of `--context`; empty if not set. If set, the ServiceAccount of the Pod is skipped, because it has no contexts. */
   readonly context?: string;
   /** Values of flags that replace what is configured. With a server, the ServiceAccount of the Pod is skipped, as in kubectl. */
   readonly overrides?: ConfigOverrides;
+}
+
+/** Sources of the cluster configuration. */
+export interface ClusterConfigOptions extends ChosenCluster {
   /** Environment variables, also for credential plugins. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Undefined: the user has no home directory. */

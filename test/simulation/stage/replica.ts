@@ -188,8 +188,7 @@ const config: ClusterConfig = {
 
 function settingsOf({ webhooks, pacing = unpaced, ...rest }: BatchSettings): Settings {
   return {
-    kubeconfig: undefined,
-    context: undefined,
+    cluster: {},
     ...rest,
     metricsBindAddress: undefined,
     healthProbeBindAddress: undefined,
