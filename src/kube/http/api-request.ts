@@ -8,7 +8,7 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Requested media type of the response. Default "application/json". */
+  /** Requested media type of the response. Default "application/json". A response of another type is an error, unless it is JSON. */
   readonly accept?: string;
   /** Default "application/json"; for PATCH "application/json-patch+json" if the body is an array, otherwise merge-patch. */
   readonly contentType?: string;

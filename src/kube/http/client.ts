@@ -18,7 +18,7 @@ import type { Reachability } from "./reachability.ts";
 import { requestLabels, statusLabel, toRequestError } from "./request-error.ts";
 import { createRequestGuard, type RequestGuard } from "./request-guard.ts";
 import { type RequestInfo, requestInfo } from "./request-info.ts";
-import { readBody, toApiError } from "./response-body.ts";
+import { mediaTypeOf, readBody, toApiError } from "./response-body.ts";
 import { UnprocessedError } from "./transport.ts";
 
 /** A client of one API server. The client connects with its first request. */
@@ -147,7 +147,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     const opened = await authenticated(request, longLived, guard);
     const { response } = opened;
     if (response.status >= 200 && response.status < 300) {
-      if (isJson(response)) return opened;
+      if (isJson(response) || mediaTypeOf(response) === request.accept) return opened;
       discard(opened);
       throw foreignResponse(info.text, response);
     }

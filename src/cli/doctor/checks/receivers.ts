@@ -66,10 +66,12 @@ async function receiversOf({ cluster: { client } }: DoctorContext, wave: Running
 }
 
 async function readText(client: ApiClient, path: string): Promise<string> {
-  await using stream = await client.stream({ method: "GET", path });
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
+  await using stream = await client.stream({ method: "GET", path, accept: "text/plain" });
+  const decoder = new TextDecoder();
+  let text = "";
+  // The stream overwrites each chunk when it reads the next.
+  for await (const chunk of stream) text += decoder.decode(chunk, { stream: true });
+  return text;
 }
 
 const sample = new RegExp(`^${notificationMetrics.notifications.name}\\{([^}]*)\\} (\\d+)$`, "gm");
