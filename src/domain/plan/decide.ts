@@ -85,8 +85,7 @@ function applyHolds(
   const { reason, warnings, ...due } = plan;
   const write = dueWrite(workload, due, lookup, policy, moment);
   const hold = holdOf(write);
-  const whyHeld = heldReason(write, reason);
-  if (hold !== undefined) return { outcome: "held", due, hold, reason: whyHeld, warnings };
+  if (hold !== undefined) return { outcome: "held", due, hold, reason: heldReason(write, reason), warnings };
   const incomplete = rolledIncompleteBy(write);
   if ((due.outcome !== "roll" && due.outcome !== "firstHash") || !replacesPods(workload, due)) {
     // The API does not tell this write from a rollout.
@@ -99,7 +98,7 @@ function applyHolds(
   const blocked = due.outcome === "roll" ? blockedWarnings(workload) : [];
   const texts = { reason: requestedReason(dueReason(write, reason), write), warnings: [...warnings, ...blocked] };
   if (batched === undefined) return { ...rollout, ...texts };
-  return { outcome: "candidate", due: rollout, batched, isRequested, ...closing(write), ...texts, heldReason: whyHeld };
+  return { outcome: "candidate", due: rollout, batched, isRequested, ...closing(write), ...texts, heldReason: heldReason(write, reason) };
 }
 
 /** Adds whether the workload returns to the pins before its last rollout, because that rollout failed. */
