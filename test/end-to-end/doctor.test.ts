@@ -255,6 +255,22 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await healthy();
   });
 
+  it("finds a replica without standby, replicas without election, and a hold of every rollout", async () => {
+    await cluster.kubectl(["-n", system, "scale", "deployment/wave", "--replicas=1"]);
+    await follow(await found("leader", /^No replica is on standby/));
+    await healthy();
+    const args = await argsOf();
+    await setArgs([...args.filter((arg) => !arg.startsWith("--leader-election")), "--leader-election=false"]);
+    await follow(await found("leader", /^All 2 replicas write/));
+    expect((await diagnose()).findings.filter(({ what }) => /replicas write/.test(what))).toEqual([]);
+    await setArgs(args);
+    await follow(await found("leader", /^No replica is on standby/));
+    await healthy();
+    expect(await shell("wave hold --cluster")).toMatchObject({ code: 0 });
+    await follow(await found("wave", /^Every rollout is held/));
+    await healthy();
+  });
+
   it("finds an upgrade whose new Pods crash while the old Pods are ready", async () => {
     // Without a node, so that the tests decide about the status of the new Pod.
     await merge(deployment, { spec: { template: { spec: { nodeSelector: { none: "such" } } } } });

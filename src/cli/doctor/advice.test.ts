@@ -9,6 +9,7 @@ const reads: Proof = { why: "It changes nothing." };
 const edits: Proof = { why: "It opens an editor, in which a person decides." };
 const placeholder: Proof = { why: "A person chooses the image first." };
 const annotations = follows("finds waiting workloads, and annotations without effect");
+const alone = follows("finds a replica without standby, replicas without election, and a hold of every rollout");
 const removed = follows("finds what kubectl delete namespace leaves, and prints commands that remove it");
 
 /** Every command that `wave doctor` advises, with … for names. */
@@ -45,12 +46,12 @@ const advice: Readonly<Record<string, Proof>> = {
   "kubectl rollout status …": reads,
   "kubectl scale … --replicas=…": follows("finds missing replicas, with the cause"),
   "kubectl scale … --replicas=0": follows("does not advise to delete the webhook of another Wave"),
-  "kubectl scale … --replicas=1": { why: "One replica without leader election keeps writing, and the others end." },
-  "kubectl scale … --replicas=2": { why: "With leader election, the second replica is on standby." },
+  "kubectl scale … --replicas=1": alone,
+  "kubectl scale … --replicas=2": alone,
   "kubectl set image -n … deployment/… …=IMAGE:TAG": placeholder,
   "wave explain …": reads,
   "wave history …": reads,
-  "wave release --cluster": { why: "It removes one annotation, and each workload keeps its own holds." },
+  "wave release --cluster": alone,
   "wave release --scheduling-holds -n …": follows("finds missing replicas, with the cause"),
 };
 
