@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf } from "../../../test/support/domain/objects.ts";
 import { defaultFlags, momentAt, noon, outdated } from "../../../test/support/pacing/due.ts";
-import { planRollout, withBatchHold } from "../plan/plan.ts";
+import { decide } from "../plan/decide.ts";
+import { planRollout } from "../plan/plan.ts";
 
 const edit = (manager: string, seconds: number) => ({
   manager,
@@ -24,21 +25,20 @@ describe("the reason of a held rollout", () => {
     (own) => {
       const before = planRollout(outdated(), lookupOf(configMap("web", { a: "old" })), policy);
       const view = "view" in before ? before.view : undefined;
-      const plan = planRollout(outdated({ policy: own }), lookup, policy, view, moment);
+      const plan = decide({ workload: outdated({ policy: own }), lookup, policy, previous: view, moment });
       expect(plan).toMatchObject({ outcome: "held", reason: `ConfigMap "web" changed (key "a")${edited}` });
     },
   );
 
   it("names object and editor also in a process that did not see the change", () => {
-    const plan = planRollout(outdated({ policy: { hold: "true" } }), lookup, policy, undefined, moment);
+    const plan = decide({ workload: outdated({ policy: { hold: "true" } }), lookup, policy, moment });
     expect(plan).toMatchObject({ outcome: "held", reason: `ConfigMap "web" changed${edited}` });
   });
 
   it("names the editor if the change is halted, and not if it is rolled", () => {
-    const candidate = planRollout(outdated(), lookup, policy, undefined, moment);
-    if (candidate.outcome !== "candidate") throw new Error(candidate.outcome);
     const halted = { reason: "halted", message: "", until: undefined, warning: true } as const;
-    expect(withBatchHold(candidate, halted).reason).toBe(`ConfigMap "web" changed${edited}`);
-    expect(withBatchHold(candidate, undefined).reason).toBe('ConfigMap "web" changed');
+    const world = { workload: outdated(), lookup, policy, moment };
+    expect(decide({ ...world, batchHold: () => halted }).reason).toBe(`ConfigMap "web" changed${edited}`);
+    expect(decide(world).reason).toBe('ConfigMap "web" changed');
   });
 });

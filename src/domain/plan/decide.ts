@@ -98,7 +98,15 @@ function applyHolds(
   const blocked = due.outcome === "roll" ? blockedWarnings(workload) : [];
   const texts = { reason: requestedReason(dueReason(write, reason), write), warnings: [...warnings, ...blocked] };
   if (batched === undefined) return { ...rollout, ...texts };
-  return { outcome: "candidate", due: rollout, batched, isRequested, ...closing(write), ...texts, heldReason: heldReason(write, reason) };
+  return {
+    outcome: "candidate",
+    due: rollout,
+    batched,
+    isRequested,
+    ...closing(write),
+    ...texts,
+    heldReason: heldReason(write, reason),
+  };
 }
 
 /** Adds whether the workload returns to the pins before its last rollout, because that rollout failed. */
