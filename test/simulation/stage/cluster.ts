@@ -28,6 +28,8 @@ export interface Cluster {
   /** The true wall-clock time at the start, milliseconds since the epoch. */
   readonly epoch: number;
   readonly history: readonly HistoryEntry[];
+  /** By replica, the `leaseTransitions` of its last stored write of the Lease. */
+  readonly terms: ReadonlyMap<string, number | undefined>;
   /** Answers one request; its writes are recorded for `writer`. */
   readonly answer: (request: ArrivingRequest, writer: Writer) => Promise<ApiReply>;
   readonly api: Api;
@@ -56,6 +58,7 @@ export function startCluster(options: {
   const random = options.random.stream("cluster");
   const writers = new AsyncLocalStorage<Writer>();
   const history: HistoryEntry[] = [];
+  const terms = new Map<string, number | undefined>();
   let ids = 0;
   const server = startApiServer({
     clock: {
@@ -87,6 +90,10 @@ export function startCluster(options: {
       ...(before && { before: before as StoredObject }),
       ...(after && { after: after as StoredObject }),
     };
+    if (resource === resources.leases && by.replica !== undefined) {
+      const { leaseTransitions } = (after?.spec ?? {}) as { readonly leaseTransitions?: number };
+      terms.set(by.replica, leaseTransitions);
+    }
     history.push({ at: scheduler.now, rv: revision, type, resource: resource.plural, ...objects, by });
     trace.line(by.replica ?? by.actor, () => {
       const { namespace = "", name } = (after ?? before)?.metadata ?? {};
@@ -109,7 +116,7 @@ export function startCluster(options: {
       return { status: reply.status, body: reply.body };
     },
   };
-  return { server, epoch, history, answer, api, crashes, sent: [], down: false, unlisted: undefined };
+  return { server, epoch, history, terms, answer, api, crashes, sent: [], down: false, unlisted: undefined };
 }
 
 function callOf({ method, path, headers, body }: ArrivingRequest): ApiCall {

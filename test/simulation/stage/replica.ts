@@ -66,7 +66,7 @@ export class Replica {
     const wallMs = own.chance(0.5) ? 0 : own.between(-600_000, 600_000);
     const clock = options.hasRightClocks ? { rate: 1, wallMs: 0 } : { rate, wallMs };
     this.process = new SimulatedProcess(scheduler, { name, ...clock, epoch: cluster.epoch });
-    const term = () => termOf(cluster, name);
+    const term = () => cluster.terms.get(name);
     this.network = new Network({
       ...options,
       process: this.process,
@@ -206,15 +206,4 @@ function settingsOf({ webhooks, pacing = unpaced, ...rest }: BatchSettings): Set
     pacing,
     changed: [],
   };
-}
-
-/** Returns the `leaseTransitions` of the last stored write of the Lease by this process. */
-function termOf({ history }: Cluster, replica: string): number | undefined {
-  for (let index = history.length - 1; index >= 0; index--) {
-    const { resource, by, after } = history[index] ?? {};
-    if (resource !== "leases" || by?.replica !== replica) continue;
-    const { leaseTransitions } = (after?.spec ?? {}) as { readonly leaseTransitions?: number };
-    return leaseTransitions;
-  }
-  return undefined;
 }
