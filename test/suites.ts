@@ -92,6 +92,7 @@ export const suites: readonly Suite[] = [
   all("test/kinds/{batches,borrowed-template,pinned-rollouts}.test.ts", [...kinds, ...pacing]),
   all("test/end-to-end/{diff,doctor}.test.ts", ["src/cli/**"]),
   all("test/on-call/**", ["docs/on-call.md", "src/cli/**", ...pacing]),
+  all("test/gitops/pinned-drift.test.ts", [...pinning, "src/domain/patch/**"], ["control plane", "GitOps libraries"]),
   all("test/migration/reloader-charts.test.ts", ["src/cli/migrate/**", "src/domain/compatibility/**"]),
   test("test/simulation/{fixed,new}-seeds.test.ts"),
   test("test/monitoring/prometheus.test.ts", plane, ["Prometheus"]),

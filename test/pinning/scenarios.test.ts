@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { rolledOut, type Scene, startScene } from "../admission/admitted.ts";
 import type { Cluster } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
@@ -25,7 +25,8 @@ describeOnControlPlane("pinned configuration", (cluster) => {
   // On Kubernetes 1.36 the policy points Pods. On older versions only the webhook does.
   describeScenarios(cluster, "pinned", kindNames, { policy: true, webhooks: true });
   describeScenarios(cluster, "pinned-by-webhook", ["Deployment"], { policy: false, webhooks: true });
-  describeScenarios(cluster, "pinned-by-controller", kindNames, { policy: true, webhooks: false });
+  const others = inject("everything") ? kindNames : (["Deployment"] as const);
+  describeScenarios(cluster, "pinned-by-controller", others, { policy: true, webhooks: false });
 
   it("stays while Wave does not run", async () => {
     const [ns, name] = ["pinned-stopped", "web"];
