@@ -145,7 +145,7 @@ it("an untracked object causes no rollout; when it is tracked again, Pods that r
         }
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: 400 },
   );
 });
 

@@ -211,7 +211,7 @@ it.each(["Deployment", "StatefulSet"] as const)(
         }
         settled();
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   },
 );
