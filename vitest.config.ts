@@ -51,8 +51,8 @@ class InOrder extends BaseSequencer {
 }
 
 /** The files of one project. Vitest runs its own default files if a project has none. */
-const include = (isIncluded: (needs: readonly string[], uses: readonly string[]) => boolean) => {
-  const included = [...run].filter((file) => isIncluded(suiteOf(file).needs, suiteOf(file).uses));
+const include = (isIncluded: (needs: readonly string[], uses: readonly string[], file: string) => boolean) => {
+  const included = [...run].filter((file) => isIncluded(suiteOf(file).needs, suiteOf(file).uses, file));
   return included.length > 0 ? included : ["no files"];
 };
 
@@ -67,6 +67,15 @@ const shared = {
   // A suite on a control plane waits for about half of its time. More workers than this make tests fail that wait for a clock.
   maxWorkers: availableParallelism() + 1,
 };
+
+const unit = {
+  ...shared,
+  globalSetup: "test/support/unit-folder.ts",
+  env: { TMPDIR: unitFolder },
+  setupFiles: setup,
+};
+
+const isUnit = (needs: readonly string[], uses: readonly string[]) => ![...needs, ...uses].includes("control plane");
 
 /** Prints the log of Wave when a test fails. */
 const onPlane = { ...shared, setupFiles: [...setup, "test/control-plane/failure-setup.ts"] };
@@ -84,11 +93,17 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: include((needs, uses) => ![...needs, ...uses].includes("control plane")),
-          globalSetup: "test/support/unit-folder.ts",
-          env: { TMPDIR: unitFolder },
-          setupFiles: setup,
-          ...shared,
+          ...unit,
+          include: include((needs, uses, file) => isUnit(needs, uses) && !file.startsWith("test/")),
+          // One process runs many files, so that it imports and compiles what they share once.
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          name: "unit-isolated",
+          ...unit,
+          include: include((needs, uses, file) => isUnit(needs, uses) && file.startsWith("test/")),
         },
       },
       {

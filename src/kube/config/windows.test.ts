@@ -1,13 +1,17 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { expect, it, vi } from "vitest";
-import { Section } from "../../lib/yaml-mapping.ts";
-import { loadClusterConfig } from "./cluster-config.ts";
+import { afterAll, expect, it, vi } from "vitest";
 
 vi.mock("node:path", async (original) => {
   const { win32 } = await original<typeof import("node:path")>();
   return { ...win32, default: win32 };
 });
+
+// Other files of this process have imported these modules, and later files import them again, with the paths of this machine.
+vi.resetModules();
+const { Section } = await import("../../lib/yaml-mapping.ts");
+const { loadClusterConfig } = await import("./cluster-config.ts");
+afterAll(() => void vi.resetModules());
 
 const folder = mkdtempSync(`${tmpdir()}/wave-windows-`);
 
