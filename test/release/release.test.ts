@@ -94,7 +94,7 @@ describe.skipIf(missing !== undefined)("a release in a registry on this machine"
     const packed = join(files(), `wave-${newer}.tgz`);
     const repository = "https://github.com/acme/wave";
     expect(await command("helm", "show", "chart", packed)).toContain(`home: ${repository}\n`);
-    const values = ["--set", "metrics.prometheusRule.enabled=true"];
+    const values = ["--set", "metrics.prometheusRule.enabled=true", "--kube-version", "1.36.0"];
     const link = `runbook_url: ${repository}/blob/v${newer}/docs/alerts.md#wavehasnoleader\n`;
     expect(await command("helm", "template", "wave", packed, ...values)).toContain(link);
   });
