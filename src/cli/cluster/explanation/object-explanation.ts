@@ -62,16 +62,19 @@ export function explainObject({ object, found, snapshots, others, policy, unread
 
 function readerOf(snapshot: WorkloadSnapshot, references: readonly Reference[], key: string): ObjectReader {
   const { state } = explainWorkload(snapshot);
-  const { outcome, hold } = explainDecision({ ...snapshot, read: withEdit(snapshot.read, key) }).explained;
+  // An edit is another change, for which no workload has rolled. Its batches only decide the order.
+  const edited = { ...snapshot, read: withEdit(snapshot.read, key, snapshot.now), batch: undefined };
+  const { outcome, hold } = explainDecision(edited).explained;
   const readsAll = references.some(({ keys }) => keys === "all");
   const keys = readsAll ? "all" : [...new Set(references.flatMap((each) => (each.keys === "all" ? [] : each.keys)))];
   return { ...nameOf(snapshot.found.workload), state, keys, edit: outcome, hold };
 }
 
-function withEdit(read: ReadConfigs, key: string): ReadConfigs {
+function withEdit(read: ReadConfigs, key: string, now: number): ReadConfigs {
   const found = read.get(key);
   if (found?.state !== "present") return read;
-  return new Map([...read, [key, { ...found, config: withOtherContent(found.config) }]]);
+  const config = { ...withOtherContent(found.config), changedAt: Math.floor(now / 1000) };
+  return new Map([...read, [key, { ...found, config }]]);
 }
 
 function nameOf({ kind, namespace, name }: WorkloadName): WorkloadName {
