@@ -45,6 +45,9 @@ export function explainObject({ object, found, snapshots, others, policy, unread
   const referencesOf = (each: FoundWorkload) =>
     withAllReferences(each, policy).references.filter((reference) => configKey(reference) === key);
   const config = found?.state === "present" ? found.config : undefined;
+  // All snapshots share what was read.
+  const [first] = snapshots;
+  const edited: ReadConfigs = first === undefined ? new Map() : withEdit(first.read, key, first.now);
   return {
     version: 1,
     object: { kind, namespace, name },
@@ -52,7 +55,7 @@ export function explainObject({ object, found, snapshots, others, policy, unread
     holdReason: config?.holdReason ?? null,
     readers: snapshots.flatMap((snapshot) => {
       const references = referencesOf(snapshot.found);
-      return references.length === 0 ? [] : [readerOf(snapshot, references, key)];
+      return references.length === 0 ? [] : [readerOf(snapshot, references, edited)];
     }),
     notOptedIn: others.filter((each) => referencesOf(each).length > 0).map(({ workload }) => nameOf(workload)),
     misused: config?.misused ?? null,
@@ -60,11 +63,10 @@ export function explainObject({ object, found, snapshots, others, policy, unread
   };
 }
 
-function readerOf(snapshot: WorkloadSnapshot, references: readonly Reference[], key: string): ObjectReader {
+function readerOf(snapshot: WorkloadSnapshot, references: readonly Reference[], read: ReadConfigs): ObjectReader {
   const { state } = explainWorkload(snapshot);
   // An edit is another change, for which no workload has rolled. Its batches only decide the order.
-  const edited = { ...snapshot, read: withEdit(snapshot.read, key, snapshot.now), batch: undefined };
-  const { outcome, hold } = explainDecision(edited).explained;
+  const { outcome, hold } = explainDecision({ ...snapshot, read, batch: undefined }).explained;
   const readsAll = references.some(({ keys }) => keys === "all");
   const keys = readsAll ? "all" : [...new Set(references.flatMap((each) => (each.keys === "all" ? [] : each.keys)))];
   return { ...nameOf(snapshot.found.workload), state, keys, edit: outcome, hold };
