@@ -99,7 +99,7 @@ export const suites: readonly Suite[] = [
   test("test/gitops/health.test.ts", ["GitOps libraries"]),
   test("test/gitops/**", ["control plane", "GitOps libraries"]),
   test(
-    "test/{admission,credentials,csi,end-to-end,hostile,kinds,migration,owner-references,pacing,pinning,recipes}/**",
+    "test/{admission,credentials,csi,end-to-end,evidence,hostile,kinds,migration,owner-references,pacing,pinning,recipes}/**",
     plane,
   ),
   test("test/deploy/image.test.ts"),

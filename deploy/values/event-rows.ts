@@ -15,6 +15,7 @@ import {
   undoWithoutPins,
   unusableCopies,
 } from "../../src/domain/pinning/pin-texts.ts";
+import { unprovenText } from "../../src/domain/plan/evidence.ts";
 import type { ConfigName } from "../../src/domain/references/references.ts";
 import { crossNamespaceTexts, overLimitText, wholeObjectText } from "../../src/domain/references/warning-texts.ts";
 import { formatDuration } from "../../src/domain/syntax/duration.ts";
@@ -60,6 +61,11 @@ export const actionRows: Rows = [
     "running Pods are replaced, unless the pod template stays unchanged or belongs to another object",
   ),
   event("ConfigRecorded", eventTexts.recorded, ""),
+  event(
+    "ConfigUnproven",
+    (toRoll) => unprovenText({ changedAt: 1, podsAt: 1 }, toRoll),
+    "[evidence](concepts.md#what-pods-read)",
+  ),
   event(
     "SchedulingEnabled",
     eventTexts.schedulingEnabled,

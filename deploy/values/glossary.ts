@@ -125,7 +125,8 @@ export const glossary: readonly GlossaryTerm[] = [
   },
   {
     term: "first hash",
-    definition: "The hash that Wave adds to a workload without a hash. It restarts running Pods once.",
+    definition:
+      "The hash that Wave adds to a workload without a hash. It restarts the Pods that may read an earlier configuration.",
     appears: { outcomes: ["firstHash"], events: ["ConfigHashAdded"] },
   },
   {
@@ -375,6 +376,17 @@ export const glossary: readonly GlossaryTerm[] = [
     term: "unpinned",
     definition: "A Pod that reads live configuration, although the pod template of its workload names pinned copies.",
     appears: { events: ["Unpinned"] },
+  },
+  {
+    term: "unproven",
+    definition:
+      "Wave recorded the current configuration, but the Pods may read an earlier one: they were not created after its last change.",
+    appears: {
+      states: ["unproven"],
+      listed: ["unproven"],
+      events: ["ConfigUnproven"],
+      annotations: ["recorded-config"],
+    },
   },
   {
     term: "waiting",

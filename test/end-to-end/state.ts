@@ -28,10 +28,15 @@ export function getWorkload(cluster: Cluster, namespace: string, kind: WorkloadK
   return cluster.api<WorkloadState>("GET", workloadPath(namespace, kind, name));
 }
 
-/** Returns the hash in the pod template of a workload; undefined if there is no hash yet. */
+/**
+ * Returns the hash of what the Pods of a workload read: the hash in the pod template, or the one that Wave recorded beside it. Undefined if
+ * there is no hash yet.
+ */
 export async function recordedHash(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string) {
-  const { spec } = await getWorkload(cluster, namespace, kind, name);
-  return spec.template.metadata.annotations?.["wave.pusher.com/config-hash"];
+  const { metadata, spec } = await getWorkload(cluster, namespace, kind, name);
+  const hash = spec.template.metadata.annotations?.["wave.pusher.com/config-hash"];
+  const [of, recorded] = metadata.annotations?.["wave.pusher.com/recorded-config"]?.split(" ") ?? [];
+  return recorded !== undefined && of === (hash ?? "") ? recorded : hash;
 }
 
 /** Waits until a workload has a hash other than `before`, and returns the new hash. */

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { startApiServer } from "../../sandbox/requests/api-server.ts";
 import { cachesOver } from "../../src/cache/cluster-cache.ts";
 import { createListedConfigs } from "../../src/cache/live/listed-configs.ts";
+import { createPodLists } from "../../src/cache/live/listed-pods.ts";
 import { explainWorkload } from "../../src/cli/cluster/explanation/explanation.ts";
 import type { KnownPolicy } from "../../src/cli/cluster/running-wave/known-policy.ts";
 import { readWorkloadSnapshots } from "../../src/cli/cluster/snapshot/read-many.ts";
@@ -118,6 +119,7 @@ class Stage {
       log,
       leadership: soleLeadership(signal),
       live: createLiveReads({ client, policy, cached: caches.lookup, listed, signal }),
+      pods: createPodLists({ client, caches, clock, log, signal }),
       tokens: new TokenBucket({ clock, perSecond: Number.POSITIVE_INFINITY, burst: 1 }),
       recorder: { record: async () => {} },
       metrics: rolloutMetrics(

@@ -6,7 +6,7 @@ import { partOf } from "./model-hash.ts";
 import type { Place } from "./model-reading.ts";
 import { standsFor } from "./model-search.ts";
 import { namespaceOf, type Stored, storedWhenRight } from "./model-stored.ts";
-import { isOutOfSight, namedBy, optedIn, recordedHash } from "./model-workload.ts";
+import { isOutOfSight, namedBy, optedIn, readHash, recordedBeside, recordedHash } from "./model-workload.ts";
 import type { ContainerStart, Recording, StoredObject } from "./record.ts";
 import { crashesWith } from "./stage/crashing-pods.ts";
 
@@ -53,8 +53,9 @@ class ContainersJudge {
     const violations: string[] = [];
     for (const [key, pod] of stored.objects) {
       if (!key.startsWith("pods/") || !this.#mustBeRight(pod, stored)) continue;
+      const recordedAt = this.#recordedAt(pod, stored);
       for (const read of this.#lastReads(pod, stored.at)) {
-        const wrong = this.#wrongIn(read, stored);
+        const wrong = this.#wrongIn(read, stored, recordedAt);
         if (wrong !== undefined) violations.push(`containers: ${key}: ${wrong} (at ${stored.at} ms)`);
       }
     }
@@ -75,8 +76,23 @@ class ContainersJudge {
     // New Pods would crash, and the rollout that replaces mixed Pods would not go on.
     if (crashesWith(pod, (kind, namespace, name) => stored.find(`${kind}/${namespace}/${name}`))) return false;
     const { hash, missing } = standsFor(namedBy(workload, settings), stored.find);
-    if (missing || hash === undefined || hash !== recordedHash(workload) || hash !== hashOfPod(pod)) return false;
+    if (missing || hash === undefined || hash !== readHash(workload)) return false;
+    if (recordedHash(workload) !== hashOfPod(pod) || recordedBeside(workload)?.unproven) return false;
     return excuseIn(stored, this.#run, workload, hash) === undefined;
+  }
+
+  /** Returns when Wave recorded beside the hash what the Pods of the workload read; 0 if it did not. */
+  #recordedAt(pod: StoredObject, stored: Stored): number {
+    const workload = ownerOf(pod, stored);
+    const beside = recordedBeside(workload);
+    if (beside === undefined) return 0;
+    const write = this.#run.history.findLast(
+      ({ at, after, before }) =>
+        at <= stored.at &&
+        after?.metadata.uid === workload?.metadata.uid &&
+        recordedBeside(before)?.hash !== recordedBeside(after)?.hash,
+    );
+    return write?.at ?? 0;
   }
 
   /** Returns what the containers of a Pod have read at their last start, by container and object. */
@@ -92,8 +108,8 @@ class ContainersJudge {
     });
   }
 
-  /** Returns what is wrong with a read; undefined if nothing is, or Wave could not know it. */
-  #wrongIn({ start, object, places }: Read, stored: Stored): string | undefined {
+  /** Returns what is wrong with a read; undefined if nothing is, or Wave could not know it. What Wave recorded as read, it must know. */
+  #wrongIn({ start, object, places }: Read, stored: Stored, recordedAt: number): string | undefined {
     for (const through of ["variables", "files"] as const) {
       const own = places.filter((place) => place.through === through);
       if (own.length === 0) continue;
@@ -107,7 +123,7 @@ class ContainersJudge {
       while (first > 0 && differs(first - 1)) first--;
       while (next < versions.length && differs(next)) next++;
       const [from, to] = [first, next].map((index) => this.#times.get(versions[index]?.rv ?? -1) ?? 0);
-      if (!this.#isKnown(from ?? 0, to ?? 0)) continue;
+      if (start.at > recordedAt && !this.#isKnown(from ?? 0, to ?? 0)) continue;
       return `container ${start.container} started at ${start.at} ms and read ${object} of ${from} to ${to} ms as ${through}`;
     }
     return undefined;

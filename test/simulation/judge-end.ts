@@ -6,7 +6,7 @@ import {
   isOutOfSight,
   namedBy,
   optedIn,
-  recordedHash,
+  readHash,
   schedulerOf,
   schedulerOnHold,
   workloadResources,
@@ -67,8 +67,8 @@ function wrongIn(stored: Stored, run: Judged): readonly string[] {
         ? undefined
         : "nothing is missing, and something of the scheduling hold is left";
     }
-    if (hash === undefined || hash === recordedHash(workload) || excuse(hash) !== undefined) return undefined;
-    return `it carries ${recordedHash(workload) ?? "no hash"} and not that of what is stored, ${hash}`;
+    if (hash === undefined || hash === readHash(workload) || excuse(hash) !== undefined) return undefined;
+    return `it carries ${readHash(workload) ?? "no hash"} and not that of what is stored, ${hash}`;
   }
 
   function isHeldWrongly(pod: StoredObject): boolean {

@@ -1,14 +1,7 @@
 import { excuseIn } from "./judge-excuses.ts";
 import { standsFor } from "./model-search.ts";
 import { namespaceOf, storedWhenRight } from "./model-stored.ts";
-import {
-  hasSchedulingHold,
-  isOutOfSight,
-  namedBy,
-  optedIn,
-  recordedHash,
-  workloadResources,
-} from "./model-workload.ts";
+import { hasSchedulingHold, isOutOfSight, namedBy, optedIn, readHash, workloadResources } from "./model-workload.ts";
 import type { Recording } from "./record.ts";
 
 /** The holds that people must know, because they do not end soon by themselves. */
@@ -30,7 +23,7 @@ export function judgeHeld(run: Recording): readonly string[] {
       if (!optedIn(workload, settings, namespaceOf(workload, stored.objects))) continue;
       if (isOutOfSight(workload, settings, unlisted)) continue;
       const { hash, missing } = standsFor(namedBy(workload, settings), stored.find);
-      if (missing || hash === undefined || hash === recordedHash(workload)) continue;
+      if (missing || hash === undefined || hash === readHash(workload)) continue;
       const excuse = excuseIn(stored, run, workload, hash);
       const { uid } = workload.metadata;
       if (excuse === undefined || !toBeTold.includes(excuse)) continue;

@@ -38,7 +38,9 @@ export function judgeReplacements(run: Recording): readonly string[] {
       const pods = [...objects].filter(
         ([each, pod]) => each.startsWith("pods/") && ownerOf(pod, { objects })?.metadata.uid === before.metadata.uid,
       );
-      if (!pods.some(([, pod]) => judge.mayBeMixed(pod, before, entry)))
+      // Without running Pods, the write replaces none.
+      const isRunning = pods.some(([, pod]) => pod.metadata.deletionTimestamp === undefined);
+      if (isRunning && !pods.some(([, pod]) => judge.mayBeMixed(pod, before, entry)))
         violations.push(
           `containers: ${by.replica} rolled ${key} at ${at} ms, whose Pods all read the right configuration`,
         );

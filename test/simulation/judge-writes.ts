@@ -8,6 +8,7 @@ import {
   hasSchedulingHold,
   namedBy,
   optedIn,
+  readHash,
   recordedHash,
   schedulerOf,
   schedulerOnHold,
@@ -101,7 +102,7 @@ class WriteJudge {
     const states = this.#namespaces.between(before.metadata.namespace, at - namespaceLateMs, at);
     const elsewhere = differsElsewhere(before, after);
     const violations = elsewhere === undefined ? [] : [`it changed ${elsewhere}, which is not Wave's`];
-    const hashChanged = recordedHash(before) !== recordedHash(after);
+    const hashChanged = readHash(before) !== readHash(after);
     const opened = hasSchedulingHold(before) && !hasSchedulingHold(after);
     if (schedulerOf(before) !== schedulerOf(after) && schedulerOf(before) !== schedulerOnHold) {
       violations.push("it changed a scheduler that is not the scheduling hold's");
@@ -121,8 +122,8 @@ class WriteJudge {
   }
 
   #judgeHash(before: StoredObject, after: StoredObject, rv: number): readonly string[] {
-    const hash = recordedHash(after);
-    if (hash === undefined) return recordedHash(before) === undefined ? [] : ["it removed the hash"];
+    const hash = readHash(after);
+    if (hash === undefined) return readHash(before) === undefined ? [] : ["it removed the hash"];
     const named = namedBy(before, this.#run.settings);
     const known = this.#knownOf(before);
     const timeline = this.#timeline;

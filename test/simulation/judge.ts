@@ -10,6 +10,7 @@ import { judgeMixed } from "./judge-mixed.ts";
 import { judgePace } from "./judge-pace.ts";
 import { judgePins } from "./judge-pins.ts";
 import { judgePlaces } from "./judge-places.ts";
+import { judgeRecorded } from "./judge-recorded.ts";
 import { judgeReplacements } from "./judge-replacements.ts";
 import { judgeReviews } from "./judge-reviews.ts";
 import { judgeSettling } from "./judge-settling.ts";
@@ -30,6 +31,7 @@ const parts = [
   judgePlaces,
   judgeWrites,
   judgeReviews,
+  judgeRecorded,
   judgeEvents,
   judgeWaiting,
   judgeHolds,

@@ -23,6 +23,25 @@ export function recordedHash(workload: StoredObject | undefined): string | undef
   return template(workload)?.metadata?.annotations?.[annotations.hash];
 }
 
+/** What Wave recorded beside the hash in the pod template as what the Pods read. */
+interface RecordedBeside {
+  readonly hash: string;
+  /** Whether nothing has shown that the Pods read it. */
+  readonly unproven: boolean;
+}
+
+/** Returns what is recorded beside the hash in the pod template; undefined if nothing is, or if it belongs to another hash. */
+export function recordedBeside(workload: StoredObject | undefined): RecordedBeside | undefined {
+  const [of, hash, ...rest] = workload?.metadata.annotations?.["wave.pusher.com/recorded-config"]?.split(" ") ?? [];
+  if (hash === undefined || of !== (recordedHash(workload) ?? "")) return undefined;
+  return { hash, unproven: rest.some((each) => each.startsWith("unproven=")) };
+}
+
+/** Returns the hash of what the Pods read, as Wave recorded it: beside the hash in the pod template, or that hash itself. */
+export function readHash(workload: StoredObject | undefined): string | undefined {
+  return recordedBeside(workload)?.hash ?? recordedHash(workload);
+}
+
 /** Returns the scheduler of the pod template. */
 export function schedulerOf(workload: StoredObject | undefined): string | undefined {
   return template(workload)?.spec?.schedulerName;

@@ -1,6 +1,14 @@
 // The caches of ConfigMaps, Secrets and SecretProviderClasses. Keeps digests, never values.
 import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
-import { type Config, type ConfigObject, sameConfig, toConfig, withoutKeys } from "../../domain/config/digest.ts";
+import {
+  type Config,
+  type ConfigObject,
+  hasSameContent,
+  sameConfig,
+  toConfig,
+  withChangeTime,
+  withoutKeys,
+} from "../../domain/config/digest.ts";
 import type { StoredKind } from "../../domain/references/references.ts";
 import { sharedString } from "../../domain/syntax/shared-string.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
@@ -51,12 +59,17 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
       digestsOf: kind,
       ...selector,
       namespaces,
-      transform: (object, held) => {
-        const config = toConfig(kind, object, compatibility);
+      transform: (object, held, source) => {
+        const read = toConfig(kind, object, compatibility);
         owners?.update(kind, object);
-        if (held !== undefined && sameConfig(held, config)) return held;
-        const { name } = held ?? config; // The store keeps the name of the first object.
-        const slim = { ...config, namespace: sharedString(config.namespace), name, keys: shared.list(config.keys) };
+        if (held !== undefined && sameConfig(held, read)) return held;
+        const { name } = held ?? read; // The store keeps the name of the first object.
+        const config = withChangeTime(read, held);
+        const hasContent = held !== undefined && hasSameContent(held, read);
+        // Tens of thousands of objects never change.
+        const revision = hasContent ? held.revision : source === "first list" ? undefined : config.revision;
+        const [namespace, keys] = [sharedString(config.namespace), shared.list(config.keys)];
+        const slim = { ...config, namespace, name, keys, revision };
         return namespaceLimits.fit(held, slim, (exceeded) => withoutKeys(slim, exceeded));
       },
       same: sameConfig,

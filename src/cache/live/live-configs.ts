@@ -1,5 +1,5 @@
 import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
-import { type Config, type ConfigObject, toConfig } from "../../domain/config/digest.ts";
+import { type Config, type ConfigObject, toConfig, withChangeTime } from "../../domain/config/digest.ts";
 import type { Lookup } from "../../domain/config/view-of-references.ts";
 import { configKey, type StoredKind, type StoredName } from "../../domain/references/references.ts";
 import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
@@ -58,9 +58,10 @@ export function liveLookup(found: ReadonlyMap<string, Config | undefined>, cache
   return (kind, namespace, name) => {
     if (kind === "SecretProviderClass") return cached(kind, namespace, name);
     const key = configKey({ kind, namespace, name });
-    if (found.has(key)) return found.get(key);
+    const held = cached(kind, namespace, name);
+    const read = found.get(key);
+    if (found.has(key)) return read && withChangeTime(read, held);
     // A pinned copy cannot change.
-    const copy = cached(kind, namespace, name);
-    return copy?.isCopy ? copy : undefined;
+    return held?.isCopy ? held : undefined;
   };
 }

@@ -2,13 +2,13 @@ import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { ReflectorEvent } from "../../kube/list-watch/watch-context.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { Store } from "./store.ts";
+import type { Source, Store } from "./store.ts";
 
 /**
  * Returns what to hold for an object; undefined for nothing. `held` is the newest value for it. Return `held` itself if
  * nothing relevant has changed: that needs no more memory.
  */
-export type Transform<O extends KubeObject, T> = (object: O, held: T | undefined) => T | undefined;
+export type Transform<O extends KubeObject, T> = (object: O, held: T | undefined, source: Source) => T | undefined;
 
 /** Reads, while the watch continues, a part of an object that is stored elsewhere. The cache then holds the complete object. */
 export interface Completer<O extends KubeObject, T> {
@@ -72,7 +72,7 @@ export async function runReflector<O extends KubeObject, T>(options: ReflectorOp
         const name = nameOf(object);
         if (name === undefined) log.warn(logMessages.objectWithoutName, { kind });
         else if (event.type === "delete") remove(name, options);
-        else applyOrComplete(object, name, options);
+        else applyOrComplete(object, name, options, store.source);
       }
     }
   }
@@ -93,7 +93,7 @@ export async function applyConcurrentList<O extends KubeObject, T>(
     for await (const event of list()) {
       const name = event.type === "initApply" ? nameOf(event.object) : undefined;
       if (event.type !== "initApply" || name?.namespace !== namespace) continue;
-      if (concurrent.isNewerThanWatch(name.name)) applyOrComplete(event.object, name, target);
+      if (concurrent.isNewerThanWatch(name.name)) applyOrComplete(event.object, name, target, "later list");
     }
   } finally {
     concurrent.end();
@@ -114,26 +114,32 @@ function remove<O extends KubeObject, T>(
   store.delete(namespace, name);
 }
 
-function applyOrComplete<O extends KubeObject, T>(object: O, name: ObjectName, target: Target<O, T>): void {
+function applyOrComplete<O extends KubeObject, T>(
+  object: O,
+  name: ObjectName,
+  target: Target<O, T>,
+  source: Source,
+): void {
   const { store, completer } = target;
   if (completer?.enqueue(object, store.get(name.namespace, name.name))) store.keep(name.namespace, name.name);
-  else apply(object, name, target);
+  else apply(object, name, target, source);
 }
 
 /** Applies an object that a {@link Completer} has completed. */
 export function applyCompleted<O extends KubeObject, T>(object: O, target: Target<O, T>): void {
   const name = nameOf(object);
-  if (name !== undefined) apply(object, name, target);
+  if (name !== undefined) apply(object, name, target, "later list");
 }
 
 function apply<O extends KubeObject, T>(
   object: O,
   { namespace, name }: ObjectName,
   { kind, store, transform, log }: Target<O, T>,
+  source: Source,
 ): void {
   let value: T | undefined;
   try {
-    value = transform(object, store.newest(namespace, name));
+    value = transform(object, store.newest(namespace, name), source);
   } catch (error) {
     store.keep(namespace, name);
     log.warn(logMessages.malformedObject, { kind, namespace, name, error: safeErrorText(error) });

@@ -1,6 +1,9 @@
 // Stores of one kind of object, and the reflectors that fill them. Knows no particular kind.
 import { type ConcurrentList, ConcurrentLists } from "./concurrent-lists.ts";
 
+/** Where an object comes from. Only a watch shows each change, with the resourceVersion of that change. */
+export type Source = "first list" | "later list" | "watch";
+
 /** A difference between what a store held and what it holds now. At least one of `before` and `after` is present. */
 export interface StoreChange<T> {
   /** `Kind/namespace/name`. */
@@ -72,6 +75,12 @@ export class Store<T> {
     const version = Number(resourceVersion);
     if (this.#list !== undefined) this.#listedUpTo = Math.max(this.#listedUpTo, version || 0);
     else if (version > 0) this.#syncedUpTo = version;
+  }
+
+  /** Returns where the objects that it receives now come from. */
+  get source(): Source {
+    if (this.#list === undefined) return "watch";
+    return this.#synced ? "later list" : "first list";
   }
 
   /** Number of objects held. */

@@ -27,6 +27,7 @@ import { isLeftOut, type NamespaceLimits } from "../store/namespace-limits.ts";
 import type { ReadTemplate } from "../store/read-template.ts";
 import type { StoreChange } from "../store/store.ts";
 import { BorrowedTemplates } from "./borrowed-templates.ts";
+import { templateWriteAfter } from "./template-write.ts";
 
 interface Options {
   /** Undefined: all. */
@@ -69,12 +70,19 @@ export function workloadCaches(
       kind: row.id,
       resource: row,
       namespaces,
-      transform: (object, held) => {
+      transform: (object, held, source) => {
         const mayFitNow = isLeftOut(held) && namespaceLimits.hasRoom(held?.namespace ?? "");
         if (held !== undefined && !mayFitNow && matchesObject(held, object, directiveContext))
           return withProgressOf(held, object);
-        const workload = workloadFrom(row, object, directiveContext, held, log);
-        if (workload === undefined || !isRelevant(workload)) return undefined;
+        const read = workloadFrom(row, object, directiveContext, held, log);
+        if (read === undefined || !isRelevant(read)) return undefined;
+        const templateWrite =
+          source === "watch"
+            ? templateWriteAfter(read, object, held)
+            : held?.uid === read.uid && held.template === read.template
+              ? held.templateWrite
+              : undefined;
+        const workload = { ...read, templateWrite };
         return namespaceLimits.fit(held, workload, (exceeded) => withoutReferences(workload, exceeded));
       },
       completer:

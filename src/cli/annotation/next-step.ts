@@ -38,6 +38,7 @@ function effectOf(
     case "failed":
     case "rolledBack":
     case "mixed":
+    case "unproven":
     case "behind":
     case "waiting":
     case "overLimit":

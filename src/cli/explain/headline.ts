@@ -48,6 +48,8 @@ function currentHeadline({ state, message }: Explanation): string {
   switch (state) {
     case "current":
       return "Nothing to do. The workload is up to date.";
+    case "unproven":
+      return message ?? "";
     case "rolledBack":
       return "Nothing to do. A change was rolled back, and new Pods read the earlier content.";
     case "rolling":

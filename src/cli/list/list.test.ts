@@ -36,13 +36,15 @@ describe("wave list", () => {
     const { run, namespace, createConfigMap, editConfigMap, createWorkload, merge, roll, toBe } = await scene();
     await createConfigMap("page", "1");
     await createConfigMap("other", "1");
+    await createConfigMap("late", "1");
+    const envFrom = [{ configMapRef: { name: "late" } }];
     await createWorkload("deployments/current");
     await createWorkload("statefulsets/behind", {
       spec: { updateStrategy: { type: "OnDelete" } },
       envFrom: [{ configMapRef: { name: "other" } }],
     });
-    await createWorkload("daemonsets/due");
-    await createWorkload("deployments/held", { annotations: { "wave.pusher.com/hold": "true" } });
+    await createWorkload("daemonsets/due", { envFrom });
+    await createWorkload("deployments/held", { annotations: { "wave.pusher.com/hold": "true" }, envFrom });
     await createWorkload("deployments/waiting", { envFrom: [{ secretRef: { name: "db" } }] });
     await createWorkload("deployments/out", { annotations: { "wave.pusher.com/update-on-config-change": "false" } });
     await createWorkload("deployments/deleted");
@@ -55,6 +57,8 @@ describe("wave list", () => {
     await editConfigMap("other", "2");
     await roll("statefulsets/behind");
     await toBe("statefulsets/behind", "behind");
+    // Their Pods are older.
+    await editConfigMap("late", "2");
     const { code, out, err } = await run("list", "--max-concurrent-rollouts=0");
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(cells(out)).toEqual([
@@ -131,7 +135,7 @@ describe("wave list", () => {
   });
 
   it("shows which workloads wait for the canary of the same change", async () => {
-    const { listed, createConfigMap, createWorkload } = await scene();
+    const { listed, createConfigMap, editConfigMap, createWorkload } = await scene();
     await createConfigMap("page", "1");
     for (const name of ["c", "a", "b"]) await createWorkload(`deployments/${name}`, { labels: { app: name } });
     await createWorkload("deployments/canary", { annotations: { "wave.pusher.com/priority": "1" } });
@@ -139,15 +143,18 @@ describe("wave list", () => {
     const states = (each: readonly ListedWorkload[]) =>
       each.map(({ name, state, because }) => `${name} ${state} ${because}`);
     // No workload waits while the first Pods are being created.
-    await eventually(async () =>
+    let edits = 1;
+    await eventually(async () => {
+      // The Pods are older.
+      await editConfigMap("page", String(++edits));
       expect(states(await listed())).toEqual([
         "a held batch",
         "alone due firstHash",
         "b held batch",
         "c held batch",
         "canary due firstHash",
-      ]),
-    );
+      ]);
+    });
     expect(states(await listed("-l", "app=a"))).toEqual(["a held batch"]);
     expect(states(await listed("--max-concurrent-rollouts=0"))).not.toContain("a held batch");
   });

@@ -19,7 +19,7 @@ export const rollCommand = annotationCommand({
   kinds: workloadArgumentKinds,
   help: {
     description:
-      "Roll a workload now if a rollout is due: outside its window, soon after earlier rollouts, and before other workloads.",
+      "Roll a workload now if a rollout is due: outside its window, soon after earlier rollouts, and before other workloads. Restart a workload whose state is unproven.",
     examples: [
       ["wave explain deployment/web -n shop", "first look at what would roll, and what holds it"],
       ["wave roll deployment/web -n shop", "then roll it"],
@@ -36,7 +36,7 @@ async function rollOne(context: AnnotationContext, target: NamedObject, snapshot
   const { state, hold, message } = explainWorkload(snapshot);
   if (state === "held" && hold !== null && !canBePassed(hold))
     throw new CommandFailure(commandErrorTexts.notPassed(objectName(target), hold.reason, sentences(message ?? "")));
-  if (state === "held" || state === "unknown") {
+  if (state === "held" || state === "unknown" || state === "unproven") {
     const user = await readUserName(context);
     const time = await serverTime(context, target);
     await annotate(context, target, { "roll-requested": user === undefined ? time : `${time} ${user}` });

@@ -123,8 +123,8 @@ function checkOf(
     restarts: pods?.restarts ?? 0,
     state: hold === null ? state : `${state} (${hold.reason})`,
     message: withKubernetesReason(message ?? reason, kubernetes),
-    // The message of a hold, and of a rollback, already gives the next step.
-    next: state === "held" || state === "rolledBack" ? "" : nextOfState(state, optIn),
+    // These messages already give the next step.
+    next: ["held", "rolledBack", "unproven"].includes(state) ? "" : nextOfState(state, optIn),
   };
   switch (state) {
     case "current":
@@ -140,6 +140,7 @@ function checkOf(
       };
     case "failed":
     case "rolledBack":
+    case "unproven":
     case "ignored":
     case "overLimit":
       return { ...shared, progress: "over", complete: true };

@@ -63,7 +63,9 @@ describe("wave wait", () => {
   });
 
   it("shows the hold after the timeout, and ends with 1", async () => {
-    const { wait, namespace } = await scene({}, { "wave.pusher.com/hold": "true" });
+    const { wait, namespace, editConfigMap } = await scene({}, { "wave.pusher.com/hold": "true" });
+    // The Pods are older.
+    await editConfigMap("page", "2");
     const { code, err } = await wait("--timeout=300ms");
     expect(code).toBe(1);
     expect(err).toEqual(

@@ -1,5 +1,6 @@
 import type { Caches } from "../../cache/caches.ts";
 import { createListedConfigs } from "../../cache/live/listed-configs.ts";
+import { createPodLists } from "../../cache/live/listed-pods.ts";
 import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import type { Workload } from "../../domain/model/workload.ts";
@@ -124,6 +125,7 @@ export function createController(options: ControllerOptions): Controller {
     const signal = leadership.abort;
     const listed = createListedConfigs({ client, caches, compatibility: policy.compatibility, clock, log, signal });
     const live = createLiveReads({ client, policy, cached: caches.lookup, listed, signal });
+    const pods = createPodLists({ client, caches, clock, log, signal });
     try {
       await runAll(stop, (signal) => {
         // If one controller fails, the others stop in good order.
@@ -132,6 +134,7 @@ export function createController(options: ControllerOptions): Controller {
           ...options,
           leadership: inOrder,
           live,
+          pods,
           tokens,
           metrics,
           workers,

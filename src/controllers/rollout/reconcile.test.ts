@@ -37,6 +37,7 @@ function options(request: ApiClient["request"], lookup: Lookup): ReconcileOption
       workload: async () => workload,
       legacy: async () => undefined,
     },
+    pods: { of: async () => ({ oldestAt: 0, listedUpTo: 0 }) },
     policy: defaultPolicy,
     leadership: soleLeadership(new AbortController().signal),
     webhooks: true,

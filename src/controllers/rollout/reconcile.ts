@@ -1,6 +1,7 @@
 // The rollout controller: rolls workloads whose configuration changed. This file brings one workload to its plan.
 
 import type { Caches } from "../../cache/caches.ts";
+import type { PodLists } from "../../cache/live/listed-pods.ts";
 import { isVerified, needsLegacyVerification } from "../../domain/config/legacy/legacy-verification.ts";
 import { changesTemplate, fieldOfKind, resourceName } from "../../domain/model/kind-row.ts";
 import { MalformedWorkload, type Workload } from "../../domain/model/workload.ts";
@@ -18,6 +19,7 @@ import { mayHaveStuckPods, replaceStuckPods } from "./apply/replace-stuck-pods.t
 import { storePins } from "./apply/store-pins.ts";
 import { areCachesFresh, recordCaughtUp, recordOwnWrite } from "./freshness/caught-up.ts";
 import { type LivePlanOptions, planLive } from "./freshness/live-plan.ts";
+import { readFailure } from "./freshness/live-reads.ts";
 import { doneOutcome, outcomeWithoutCache, recordUncertainWrite, writtenOutcome } from "./freshness/uncertain-write.ts";
 import { readUnlisted } from "./freshness/unlisted-secrets.ts";
 import { recordNewest, takeNewest } from "./record/newest-workload.ts";
@@ -38,6 +40,7 @@ export interface ReconcileOptions extends LivePlanOptions {
   /** Whether webhooks are on. They reject in the request, if the API server asks them in time. */
   readonly webhooks: boolean;
   readonly views: Pick<RememberedViews, "of" | "remember">;
+  readonly pods: PodLists;
   /** Reports whether a container of the Pods of the last rollout restarts again and again. */
   readonly restarts: (workload: Workload) => boolean;
 }
@@ -126,6 +129,11 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
   };
   for (let attempt = 0; attempt < triesAtOnce; attempt++) {
     let plan = planCached(workload);
+    if (mayBeProven(plan)) {
+      const failure = await listPods(findings, workload, options);
+      if (failure !== undefined) return failure;
+      plan = planCached(workload);
+    }
     let lookup = caches.lookup;
     const isFresh = areCachesFresh(findings, workload, plan, caches.syncedUpTo);
     let cachesNeedWrite = isDue(plan);
@@ -195,6 +203,28 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
     }
   }
   return { type: "conflict", workload };
+}
+
+/** Reports whether a list of the Pods may show that they read what is live. */
+function mayBeProven(plan: RolloutPlan): boolean {
+  return "unlisted" in plan && plan.unlisted === true;
+}
+
+/** Lists the Pods of a workload. Returns how the run ends if that is not possible now. */
+async function listPods(
+  findings: Writable<Findings>,
+  workload: Workload,
+  { pods, clock, leadership }: ReconcileOptions,
+): Promise<ReconcileOutcome | undefined> {
+  try {
+    const listed = await pods.of(workload);
+    const { uid, resourceVersion } = workload;
+    findings.pods = { uid, resourceVersion, at: clock.monotonic(), listed };
+    return undefined;
+  } catch (error) {
+    if (leadership.abort.aborted) return { type: "stopped" };
+    return { ...readFailure(error, workload), workload };
+  }
 }
 
 /** Returns the decision at this moment. */

@@ -1,4 +1,5 @@
 import type { Caches, StoreChange } from "../../cache/caches.ts";
+import type { PodLists } from "../../cache/live/listed-pods.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload.ts";
 import { rolloutResult } from "../../domain/pacing/rollout-result.ts";
@@ -58,6 +59,7 @@ export interface RolloutWorkersOptions {
     "copiesIn" | "kinds" | "lookup" | "syncedUpTo" | "workload" | "workloads" | "workloadsIn" | "workloadsReading"
   >;
   readonly live: LiveReads;
+  readonly pods: PodLists;
   readonly policy: ClusterPolicy;
   readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly tokens: TokenBucket;

@@ -56,6 +56,13 @@ export interface Config extends ConfigName {
   readonly editedAt?: number | undefined;
   /** The field manager that edited its content last; undefined if that is not known. {@link sameConfig} does not compare it. */
   readonly editedBy?: string | undefined;
+  /**
+   * The resourceVersion of the object when it had this content: its last change is not later. Undefined if the cache had it from its first
+   * list. {@link sameConfig} does not compare it.
+   */
+  readonly revision?: number | undefined;
+  /** True if the API has no time of its last change, because its field manager was forgotten; otherwise absent. */
+  readonly isUntimed?: true;
   /** What the annotations of the object say about rollouts for it; undefined: nothing. */
   readonly directive?: ConfigDirective | undefined;
   /** Who holds changes of the object, and why; absent if no person holds them, or without a reason. */
@@ -157,6 +164,7 @@ function slim(kind: StoredKind, object: ConfigObject, compatibility: Compatibili
     changedAt: about.changedAt,
     editedAt: contentEditedAt(metadata),
     editedBy: contentEditedBy(metadata),
+    revision: Number(metadata.resourceVersion) || undefined,
     directive: about.directive,
   };
 }
@@ -245,11 +253,25 @@ export function keysOf(config: Config, parts: Parts = "data and binaryData"): re
   return parts === "data" ? config.keys.slice(0, config.binaryFrom) : config.keys;
 }
 
-const notCompared = { changedAt: 0, editedAt: 0, editedBy: "" };
+const notCompared = { changedAt: 0, editedAt: 0, editedBy: "", revision: 0, isUntimed: true } as const;
 
 /** Reports whether two states of one object are equal in everything that Wave reads. */
 export function sameConfig(a: Config, b: Config): boolean {
   return equalJson({ ...a, ...notCompared }, { ...b, ...notCompared });
+}
+
+/** Returns when the content of an object changed last, in seconds since the epoch; undefined if the API does not show it. */
+export function contentChangedAt({ editedAt, changedAt }: Config): number | undefined {
+  return editedAt ?? changedAt;
+}
+
+/** Returns an object after a change, marked if the API has no time of it. `before` is the object before; undefined: it did not exist. */
+export function withChangeTime(config: Config, before: Config | undefined): Config {
+  if (before === undefined) return config;
+  const isUntimed = hasSameContent(before, config)
+    ? before.isUntimed === true
+    : (contentChangedAt(config) ?? 0) <= (contentChangedAt(before) ?? 0);
+  return isUntimed ? { ...config, isUntimed } : config;
 }
 
 /** Reports whether two states of an object have the same keys and values. */

@@ -1,7 +1,7 @@
 import type { Workload } from "../model/workload.ts";
 import type { HashKey, HashKeys } from "../policy/hash-key.ts";
 import { type ConfigView, hashFormat, isHashOf } from "./hash.ts";
-import { recordedConfigFor } from "./recorded-config.ts";
+import { recordedConfigFor, type UnprovenTimes } from "./recorded-config.ts";
 
 /** How the recorded hash of a workload relates to a view. */
 export type RecordedHash =
@@ -12,7 +12,13 @@ export type RecordedHash =
   /** The hash was made with a key that Wave does not have. */
   | { readonly state: "unknownKey"; readonly keyId: string }
   /** The Pods read the view. If `keyExpires`, only this process still has the key of the hash. */
-  | { readonly state: "current"; readonly hash: string; readonly keyExpires: boolean }
+  | {
+      readonly state: "current";
+      readonly hash: string;
+      readonly keyExpires: boolean;
+      /** Set if nothing has shown that the Pods read it. */
+      readonly unproven?: UnprovenTimes | undefined;
+    }
   /** The Pods read another configuration. */
   | { readonly state: "outdated"; readonly hash: string };
 
@@ -29,9 +35,20 @@ export function readRecordedHash(
 ): RecordedHash {
   const config = recordedConfigFor(recordedHash ?? "", recordedConfig);
   const compared = config === undefined ? undefined : compare(config.hash, view, keys);
-  if (compared?.state === "current" || compared?.state === "outdated") return compared;
+  if (compared?.state === "current") return { ...compared, unproven: config?.unproven };
+  if (compared?.state === "outdated") return compared;
   if (recordedHash !== undefined) return compare(recordedHash, view, keys);
   return compared?.state === "unknownKey" ? compared : { state: "none" };
+}
+
+/** Reports whether the Pods read other content than a hash that is in their pod template: it was recorded later, beside the hash. */
+export function readsOtherContent(
+  { recordedHash, recordedConfig }: Pick<Workload, "recordedHash" | "recordedConfig">,
+  hash: string,
+): boolean {
+  if (recordedHash !== hash) return false;
+  const read = recordedConfigFor(recordedHash, recordedConfig);
+  return read !== undefined && read.hash !== hash;
 }
 
 /** Reports whether a recorded hash is the hash of `view`; false if its key or algorithm is unknown. */

@@ -76,7 +76,7 @@ export function membershipChange(
   const unchanged = untracked.size > 0 ? { ...tracked, fullHash: recorded.hash } : tracked;
   // The hash was written for this same configuration before the annotation, and could not be written again.
   const { recordedHash = "" } = workload;
-  if (recorded.source !== "template" && recordedHash === tracked.hash) return unchanged;
+  if (recorded.source === "fullHash" && recordedHash === tracked.hash) return unchanged;
   if (recorded.source === "fullHash" && matchesView(recordedHash, tracked, keys)) return unchanged;
   const isUntracked = (change: Change) => untracked.has(configKey(change));
   if (recordedView === undefined || !changesBetween(recordedView, tracked).every(isUntracked)) return undefined;

@@ -11,6 +11,16 @@ import type { Progress } from "./progress.ts";
 import type { RolloutStrategy } from "./rollout-strategy.ts";
 import type { WorkloadName } from "./workload-key.ts";
 
+/** A write of a pod template that a watch has shown. All Pods of the template are created after it. */
+export interface TemplateWrite {
+  /** The resourceVersion of the workload after the write. */
+  readonly revision: number;
+  /** In seconds since the epoch. */
+  readonly at: number;
+  /** Whether it created the workload, so that there are no earlier Pods. */
+  readonly isFirst: boolean;
+}
+
 /** The slim form of a workload: everything that Wave needs, and what caches keep. */
 export interface Workload extends WorkloadName {
   /** The row of its kind. */
@@ -90,6 +100,10 @@ export interface Workload extends WorkloadName {
   readonly hashWrittenAt: number;
   /** When another field manager last changed its pod template, in seconds since the epoch; 0 if none did, or if that is not recorded. */
   readonly templateEditedAt: number;
+  /** A digest of its pod template, to find out whether that has changed; 0 if the workload has not opted in. */
+  readonly template: number;
+  /** When its pod template was written; undefined if the cache has not seen the write. */
+  readonly templateWrite: TemplateWrite | undefined;
   /** The raw annotation with the number of its last rollout in a series without a quiet time; undefined if absent. */
   readonly consecutiveRollouts: string | undefined;
   /** The raw mark of a last rollout that began while it was not complete: when it was rolled while complete, or "never"; undefined if absent. */

@@ -1,5 +1,6 @@
 // domain/model: workloads in the slim form that Wave keeps, and the rules of their kinds. Knows references, compatibility and policy, no plan.
 
+import { hash } from "node:crypto";
 import type { ObjectMeta } from "#kubernetes";
 import type { CompatibilitySource, WorkloadDirective } from "../compatibility/directive.ts";
 import { contradictionWarnings, type DirectiveContext, optInOf, readDirectives } from "../compatibility/directives.ts";
@@ -197,12 +198,19 @@ function slimForm(
     rolledAt: byWaveAt,
     hashWrittenAt,
     templateEditedAt,
+    template: optIn.state === "in" && templateSource === undefined ? digestOfTemplate(spec.template) : 0,
+    templateWrite: undefined,
     consecutiveRollouts: kept(annotations[consecutiveRollouts]),
     rolledIncomplete: kept(annotations[rolledIncomplete]),
     editedBy,
     // The last field: all annotations have been read.
     annotationReads: reads(isTooLong ? maxKeptLength : undefined),
   };
+}
+
+/** Returns 48 bits of a hash of a pod template. */
+function digestOfTemplate(template: object): number {
+  return Number.parseInt(hash("sha256", JSON.stringify(template)).slice(0, 12), 16);
 }
 
 /** Returns the fingerprint of the annotations that Wave reads, and of labels that have their names. */

@@ -1,6 +1,7 @@
 // The outcomes of a plan, and what may hold a due write.
 import type { Change } from "../config/changes.ts";
 import type { ConfigView } from "../config/hash.ts";
+import type { UnprovenTimes } from "../config/recorded-config.ts";
 import type { Missing } from "../config/view-of-references.ts";
 import type { LimitExceeded } from "../references/limits.ts";
 import type { ConfigName } from "../references/references.ts";
@@ -12,7 +13,12 @@ export type Decision =
   /** Wave does not roll the workload: it has not opted in, or it is being deleted. */
   | { readonly outcome: "ignore" }
   /** The Pods read what new Pods would read. */
-  | { readonly outcome: "current"; readonly view: ConfigView }
+  | ({
+      readonly outcome: "current";
+      readonly view: ConfigView;
+      /** Set if nothing shows that the Pods read it: when the configuration was recorded, its last change was not older than the Pods. */
+      readonly unproven?: UnprovenTimes | undefined;
+    } & MayBeProven)
   /** No hash of this algorithm is recorded, or only a scheduling hold must be removed: write the hash. */
   | ({ readonly outcome: "firstHash"; readonly hash: string; readonly view: ConfigView } & RolloutRecord)
   /** Record `hash` beside the recorded hash as what the Pods run, without new Pods. */
@@ -23,7 +29,10 @@ export type Decision =
       readonly view: ConfigView;
       /** What new Pods would read. For untracked objects, `view` has what the existing Pods read. */
       readonly newPods: ConfigView;
-    } & IncompleteRecord)
+      /** Set if the configuration is recorded although nothing shows that the Pods read it. */
+      readonly unproven?: UnprovenTimes | undefined;
+    } & IncompleteRecord &
+      MayBeProven)
   /** The Pods read another configuration than new Pods would. `changed` is undefined if Wave did not see the change. */
   | ({
       readonly outcome: "roll";
@@ -52,11 +61,12 @@ export interface PinsReturn {
 
 /**
  * Why a configuration is recorded without a rollout.
+ * "proven": the Pods were created after the last change of what they read.
  * "firstSight": the workload has no usable hash yet, and the current configuration is taken as what its Pods read.
  * "key": the key of the recorded hash is unknown, or expires with this process.
  * "tracking": the set of tracked objects changed, but not the configuration that the Pods read.
  */
-export type RecordedCause = "firstSight" | "key" | "tracking";
+export type RecordedCause = "proven" | "firstSight" | "key" | "tracking";
 
 /** How a workload is rolled while it is not complete. */
 export interface IncompleteRollout {
@@ -67,8 +77,15 @@ export interface IncompleteRollout {
   readonly completeBefore: number | undefined;
 }
 
+/** Present if a list of the Pods may show that they read the configuration, so that the decision is another one. */
+interface MayBeProven {
+  readonly unlisted?: true;
+  /** Present if Kubernetes is replacing the Pods, and the new ones may be such Pods. */
+  readonly underWay?: true;
+}
+
 /** What is recorded with a rollout; undefined if planned without a moment. */
-interface RolloutRecord extends IncompleteRecord {
+interface RolloutRecord extends IncompleteRecord, MayBeProven {
   /** The number of this rollout in a series without a quiet period. */
   readonly consecutiveRollouts?: number;
 }

@@ -1,3 +1,4 @@
+import { readsOtherContent } from "../config/recorded-hash.ts";
 import { isExcluded } from "../config/tracked-references.ts";
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import { isSchedulingHeld } from "../model/scheduling-hold.ts";
@@ -28,7 +29,8 @@ export interface DueWrite {
  */
 export function replacesPods(workload: Workload, decision: DueDecision): boolean {
   if (decision.outcome !== "roll" && decision.outcome !== "firstHash") return false;
-  return decision.hash !== workload.recordedHash && !isSchedulingHeld(workload);
+  const isNew = decision.hash !== workload.recordedHash || readsOtherContent(workload, decision.hash);
+  return isNew && !isSchedulingHeld(workload);
 }
 
 /**

@@ -1,5 +1,13 @@
 import type { LegacyVerification } from "../config/legacy/legacy-verification.ts";
 
+/** What a list of its Pods shows about a workload. */
+export interface ListedPods {
+  /** When its oldest Pod was created, in seconds since the epoch; undefined: it has no Pods. */
+  readonly oldestAt: number | undefined;
+  /** The resourceVersion of the list: the list shows all Pods that were created before, and no other. */
+  readonly listedUpTo: number;
+}
+
 /** What the caller knows about one workload at the time of a plan. Times are milliseconds since the epoch. */
 export interface Moment {
   readonly now: number;
@@ -15,6 +23,8 @@ export interface Moment {
   readonly completeMs?: number;
   /** Whether a container of the Pods of the last rollout restarts again and again. Default: not known. */
   readonly restarts?: boolean;
+  /** What a list of its Pods has shown; absent if they were not listed. */
+  readonly pods?: ListedPods | undefined;
   /** The verification of a hash of another controller; undefined if there is none. */
   readonly legacy?: LegacyVerification | undefined;
   /** The names of the annotations that `kubectl rollout undo` changed. Default: not known. */

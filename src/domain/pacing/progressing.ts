@@ -13,10 +13,11 @@ import { lastRolloutAt } from "./rollout-time.ts";
  */
 const stalledMs = 30_000;
 
-/** Holds a rollout while the previous rollout is in progress. */
+/** Holds a rollout while the previous rollout is in progress, also one of another client whose Pods may read what is live. */
 export function progressing({ workload, decision, flags, moment }: DueWrite): Hold | undefined {
-  const last = lastRolloutAt(workload, moment);
-  if (decision.outcome !== "roll" || last === undefined || flags.settleMs === 0) return undefined;
+  const isUnderWay = (decision.outcome === "roll" || decision.outcome === "firstHash") && decision.underWay === true;
+  const last = isUnderWay ? moment.progressSince : lastRolloutAt(workload, moment);
+  if ((decision.outcome !== "roll" && !isUnderWay) || last === undefined || flags.settleMs === 0) return undefined;
   if (workload.progress.state !== "progressing") return undefined;
   const until = Math.min(moment.progressSince + stalledMs, last + flags.rolloutTimeoutMs);
   if (moment.now >= until) return undefined;

@@ -13,7 +13,11 @@ const clocksDifferMs = 60_000;
  * Reports whether a person requested this rollout, so that it does not wait. The next rollout uses the request up. Times of
  * the API are whole seconds: a rollout in the second of the request may be its result.
  */
-export function isRollRequested({ workload, policy: { rollRequest }, moment }: DueWrite): boolean {
+export function isRollRequested({
+  workload,
+  policy: { rollRequest },
+  moment,
+}: Pick<DueWrite, "workload" | "policy" | "moment">): boolean {
   if (rollRequest === undefined) return false;
   const { at } = rollRequest;
   if (at > moment.now + clocksDifferMs || moment.now >= at + validMs) return false;

@@ -1,6 +1,7 @@
 // The JSON Patch that applies a plan. Pure.
 import type { ConfigView } from "../config/hash.ts";
-import { type RecordedConfig, writeRecordedConfig } from "../config/recorded-config.ts";
+import { type RecordedConfig, recordedConfigFor, writeRecordedConfig } from "../config/recorded-config.ts";
+import { readsOtherContent } from "../config/recorded-hash.ts";
 import { patchOfKind } from "../model/kind-row.ts";
 import { unpausePatch } from "../model/paused-by-reloader.ts";
 import { liftSchedulingHold, testSchedulingHold } from "../model/scheduling-hold.ts";
@@ -73,7 +74,11 @@ function operationsFor(
       return [
         ...testIdentity(workload),
         ...testAnnotations(workload),
-        ...recordConfig(workload, { recorded: workload.recordedHash ?? "", ...plan.view }),
+        ...recordConfig(workload, {
+          ...plan.view,
+          ...unprovenAfter(workload, plan),
+          recorded: workload.recordedHash ?? "",
+        }),
         ...recordClasses(workload, plan.view),
         ...recordIncomplete(workload, plan),
         ...liftSchedulingHold(workload),
@@ -86,7 +91,8 @@ function operationsFor(
         ...recordConsecutiveRollouts(workload, plan.consecutiveRollouts),
         ...recordReason(plan, now),
         ...recordIncomplete(workload, plan),
-        ...writeHash(workload, { ...plan.view, hash: plan.hash }),
+        ...writeHash(workload, { ...plan.view, hash: plan.hash }, "keep"),
+        ...rollWithSameHash(workload, plan.hash, now),
         ...setPinned(workload, pinned),
         ...setRejected(workload, rejected),
         ...setPrevious(workload, previous),
@@ -94,6 +100,15 @@ function operationsFor(
         ...liftSchedulingHold(workload),
       ];
   }
+}
+
+/** Returns what the recorded configuration says of its evidence: only evidence ends the doubt of the last one. */
+function unprovenAfter(
+  { recordedHash = "", recordedConfig }: Workload,
+  { cause, unproven }: Extract<DueDecision, { outcome: "recorded" }>,
+): Pick<RecordedConfig, "unproven"> {
+  if (cause === "proven" || unproven !== undefined) return { unproven };
+  return { unproven: recordedConfigFor(recordedHash, recordedConfig)?.unproven };
 }
 
 /**
@@ -144,13 +159,26 @@ function recordIncomplete(
 }
 
 /**
- * Returns the write of the hash of a view into the pod template, if it is not there already. It removes the recorded configuration
- * of the previous hash. If some objects are untracked, a new recorded configuration has the full hash, for the time when they
+ * Returns the write that replaces the Pods although the hash in the pod template stays: they read the recorded configuration, and the next
+ * ones read again what the hash is of.
+ */
+function rollWithSameHash(workload: Workload, hash: string, now: number): readonly JsonPatchOperation[] {
+  if (!workload.strategy.podsCarryHash || !readsOtherContent(workload, hash)) return [];
+  return [
+    { op: "remove", path: recordedConfigPath },
+    setRolledAt(workload, new Date(now).toISOString().replace(/\.\d+Z$/, "Z")),
+  ];
+}
+
+/**
+ * Returns the write of the hash of a view into the pod template, if it is not there already. The recorded configuration
+ * of the previous hash is removed, or kept: if another client takes the new hash back, it shows what the Pods read. If some objects are untracked, a new recorded configuration has the full hash, for the time when they
  * are tracked again.
  */
 export function writeHash(
   workload: Workload,
   { hash, fullHash, recordedClasses }: Pick<ConfigView, "hash" | "fullHash" | "recordedClasses">,
+  previous: "keep" | "remove" = "remove",
 ): readonly JsonPatchOperation[] {
   const classes = recordClasses(workload, { recordedClasses });
   if (fullHash !== undefined) {
@@ -158,8 +186,10 @@ export function writeHash(
     return [...setHash(workload, hash), ...recordedConfig, ...classes];
   }
   if (workload.recordedHash === hash) return classes;
+  const isKept =
+    previous === "keep" && recordedConfigFor(workload.recordedHash ?? "", workload.recordedConfig) !== undefined;
   const recordedConfig: readonly JsonPatchOperation[] =
-    workload.recordedConfig === undefined ? [] : [{ op: "remove", path: recordedConfigPath }];
+    workload.recordedConfig === undefined || isKept ? [] : [{ op: "remove", path: recordedConfigPath }];
   return [...setHash(workload, hash), ...recordedConfig, ...classes];
 }
 
@@ -230,21 +260,22 @@ function liftOperations(workload: Workload): readonly JsonPatchOperation[] {
  * rollout in RFC 3339.
  */
 export function rollAgainPatch(workload: Workload, time: string): JsonPatch {
-  const { hasTemplateMetadata, hasTemplateAnnotations } = workload;
-  const [path, value] = !hasTemplateMetadata
-    ? [templateMetadata, { annotations: { [rolledAtAnnotation]: time } }]
-    : !hasTemplateAnnotations
-      ? [templateAnnotations, { [rolledAtAnnotation]: time }]
-      : [annotationPointer(rolledAtAnnotation, templateMetadata), time];
-  return patchOfKind(workload.row, [...testIdentity(workload), { op: "add", path, value }]);
+  return patchOfKind(workload.row, [...testIdentity(workload), setRolledAt(workload, time)]);
+}
+
+function setRolledAt({ hasTemplateMetadata, hasTemplateAnnotations }: Workload, time: string): JsonPatchOperation {
+  if (!hasTemplateMetadata)
+    return { op: "add", path: templateMetadata, value: { annotations: { [rolledAtAnnotation]: time } } };
+  if (!hasTemplateAnnotations) return { op: "add", path: templateAnnotations, value: { [rolledAtAnnotation]: time } };
+  return { op: "add", path: annotationPointer(rolledAtAnnotation, templateMetadata), value: time };
 }
 
 /** Records the configuration of a recorded hash, if it is not recorded already. "add" also replaces. */
 function recordConfig(
   { recordedConfig }: Workload,
-  { recorded, hash, fullHash, removed }: RecordedConfig,
+  { recorded, hash, fullHash, removed, unproven }: RecordedConfig,
 ): readonly JsonPatchOperation[] {
-  const value = writeRecordedConfig({ recorded, hash, fullHash, removed });
+  const value = writeRecordedConfig({ recorded, hash, fullHash, removed, unproven });
   return value === recordedConfig ? [] : [{ op: "add", path: recordedConfigPath, value }];
 }
 

@@ -1,25 +1,29 @@
 import { type Change, changesBetween } from "../config/changes.ts";
 import type { ConfigView } from "../config/hash.ts";
 import { describeChanges } from "../config/messages.ts";
+import type { UnprovenTimes } from "../config/recorded-config.ts";
 import { matchesView, readRecordedHash } from "../config/recorded-hash.ts";
 import { membershipChange, type TrackedViews, underCurrentKey } from "../config/tracked-view.ts";
 import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { ExplainedDecision, RecordedCause } from "../outcomes/outcomes.ts";
+import { isPinned } from "../pinning/pin-request.ts";
 import type { Policy } from "../policy/policy.ts";
 import { configKey } from "../references/references.ts";
+import type { Evidence } from "./evidence.ts";
 import { afterExistenceChanges, beforeReturn, withoutReturned, withReturned } from "./existence-changes.ts";
 import { firstSightOf } from "./first-sight.ts";
 
 /**
  * Decides what to do with a workload whose configuration is complete, by comparing its recorded hash with the views.
- * `previous` is as in `planRollout`.
+ * `previous` is as in `planRollout`. `evidence` returns undefined if nothing is known about the Pods.
  */
 export function planComplete(
   workload: Workload,
   views: TrackedViews,
   policy: Policy,
   previous: ConfigView | undefined,
+  evidence: () => Evidence | undefined = () => undefined,
 ): ExplainedDecision {
   const { tracked: view } = views;
   const { hash } = view;
@@ -28,11 +32,16 @@ export function planComplete(
   const { hashKeys: keys } = policy;
   const recorded = readRecordedHash(workload, view, keys);
   switch (recorded.state) {
-    case "none":
+    case "none": {
       if (needsCleanUp) return { outcome: "firstHash", hash, view, reason: schedulingHoldRemoved };
-      if (firstSightOf(workload, policy) === "record")
-        return record("firstSight", view, view, "Wave sees the workload for the first time");
-      return { outcome: "firstHash", hash, view, reason: "no hash is recorded yet" };
+      const isRecorded = firstSightOf(workload, policy) === "record";
+      // Only a hash in the pod template comes with pins.
+      const shown = !isRecorded && isPinned(workload, policy) ? undefined : evidence();
+      if (shown?.state === "proven") return record("proven", view, view, podsAreNewer);
+      if (!isRecorded) return { outcome: "firstHash", hash, view, reason: "no hash is recorded yet", ...open(shown) };
+      const recordedNow = record("firstSight", view, view, "Wave sees the workload for the first time");
+      return { ...recordedNow, ...open(shown), ...(shown?.state === "unproven" && { unproven: timesOf(shown) }) };
+    }
     case "foreign": {
       const reason = "the recorded hash is of another algorithm";
       if (workload.strategy.hasImmutableTemplate && !needsCleanUp) return record("firstSight", view, view, reason);
@@ -52,6 +61,7 @@ export function planComplete(
         return record("key", kept, view, `${reason}, and the key of the recorded hash expires`);
       }
       if (views.asRecorded !== undefined) return recordClasses(view, reason);
+      if (!needsCleanUp && recorded.unproven !== undefined) return planUnproven(view, recorded.unproven, evidence());
       if (!needsCleanUp) return { outcome: "current", view, reason };
       // A first hash would replace Pods.
       if (workload.recordedHash === undefined) return { outcome: "cleanUp", reason };
@@ -65,7 +75,7 @@ export function planComplete(
         previous !== undefined && matchesView(recorded.hash, previous, keys)
           ? previous
           : beforeReturn(recorded.hash, view, policy);
-      const decided = planOutdated(workload, views, policy, recordedView);
+      const decided = planOutdated(workload, views, policy, recordedView, evidence);
       return { ...decided, reason: lifted + decided.reason };
     }
   }
@@ -73,6 +83,23 @@ export function planComplete(
 
 const schedulingHoldRemoved = "the configuration is complete and the scheduling hold is removed";
 const podsAreCurrent = "the Pods read the current configuration";
+const podsAreNewer = "the Pods were created after the last change of what they read";
+
+/** Plans a workload whose recorded configuration is the current one, although nothing has shown that its Pods read it. */
+function planUnproven(view: ConfigView, unproven: UnprovenTimes, evidence: Evidence | undefined): ExplainedDecision {
+  if (evidence?.state === "proven") return record("proven", view, view, podsAreNewer);
+  return { outcome: "current", view, unproven, ...open(evidence), reason: "nothing shows what its Pods read" };
+}
+
+/** Returns what may still show that the Pods read what is live. */
+function open(evidence: Evidence | undefined): { readonly unlisted?: true; readonly underWay?: true } {
+  if (evidence?.state === "unlisted") return { unlisted: true };
+  return evidence?.state === "underWay" ? { underWay: true } : {};
+}
+
+function timesOf({ changedAt, podsAt }: UnprovenTimes): UnprovenTimes {
+  return { changedAt, podsAt };
+}
 
 /**
  * Records other versions of SecretProviderClasses without a rollout. Versions are known only after Pods have mounted them, so
@@ -95,6 +122,7 @@ function planOutdated(
   views: TrackedViews,
   policy: Policy,
   recordedView: ConfigView | undefined,
+  evidence: () => Evidence | undefined,
 ): ExplainedDecision {
   const { tracked: view, untracked } = views;
   const { hash } = view;
@@ -117,6 +145,9 @@ function planOutdated(
     const described = describeChanges(changes, workload.namespace);
     return record("tracking", kept, kept, `${described}, which alone does not replace Pods`);
   }
+  // Pods of a pinned workload read copies.
+  const shown = isPending || isPinned(workload, policy) ? undefined : evidence();
+  if (shown?.state === "proven") return record("proven", view, view, podsAreNewer);
   const changed = changes?.length ? withReturned(changes, view.removed) : undefined;
-  return { outcome: "roll", hash, view, changed, reason: describeChanges(changed, workload.namespace) };
+  return { outcome: "roll", hash, view, changed, reason: describeChanges(changed, workload.namespace), ...open(shown) };
 }

@@ -10,27 +10,28 @@ import { withWholeObjects } from "../config/whole-objects.ts";
 import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Decision, DuePlan, ExplainedDecision } from "../outcomes/outcomes.ts";
+import type { Moment } from "../pacing/moment.ts";
+import { isRollRequested } from "../pacing/roll-request.ts";
 import { ignoredReason } from "../policy/filters.ts";
 import { isOptedIn } from "../policy/opted-in.ts";
 import type { Policy } from "../policy/policy.ts";
+import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { updateOnConfigChange } from "../references/annotations.ts";
 import { describeLimitExceeded, type LimitExceeded } from "../references/limits.ts";
 import { mergeWarnings, type Warning } from "../references/warning.ts";
 import { invalidAnnotationTexts, overLimitText } from "../references/warning-texts.ts";
 import { quoted } from "../syntax/wording.ts";
 import { planComplete } from "./compare-hash.ts";
-import { withEarlyEdits } from "./early-edits.ts";
+import { evidenceOf } from "./evidence.ts";
 import { withRemoved } from "./existence-changes.ts";
 
-/**
- * Decides what is due, without regard to holds. `now` is in milliseconds since the epoch. Without it, a workload is not new.
- */
+/** Decides what is due, without regard to holds. Without a `moment`, nothing is known about the Pods. */
 export function planDue(
   workload: Workload,
   lookup: Lookup,
   policy: Policy,
   previous: ConfigView | undefined,
-  now?: number,
+  moment?: Moment,
 ): DuePlan {
   const { mistakes, namespace } = workload;
   if (workload.deleting) return ignored("the workload is being deleted", []);
@@ -56,9 +57,22 @@ export function planDue(
     const what = tracked.untracked.size > 0 ? "no tracked configuration" : "no configuration";
     return { outcome: "current", view: views.tracked, reason: `the workload reads ${what}`, warnings };
   }
-  const decision = planComplete(workload, views, policy, previous);
-  if (now === undefined) return { ...decision, warnings };
-  return { ...withEarlyEdits(decision, workload, tracked.references, tracked.lookup, now), warnings };
+  const evidence = () => moment && evidenceOf(workload, tracked.references, tracked.lookup, moment.pods, moment.now);
+  const decision = planComplete(workload, views, policy, previous, evidence);
+  return { ...(moment ? withRequestedRestart(decision, workload, policy, moment) : decision), warnings };
+}
+
+/** Returns the restart of Pods that may read an earlier configuration, if a person requested it. */
+function withRequestedRestart(
+  decision: ExplainedDecision,
+  workload: Workload,
+  policy: Policy,
+  moment: Moment,
+): ExplainedDecision {
+  if (decision.outcome !== "current" || decision.unproven === undefined) return decision;
+  if (!isRollRequested({ workload, policy: rolloutPolicyOf(workload, policy), moment })) return decision;
+  const { view, reason } = decision;
+  return { outcome: "firstHash", hash: view.hash, view, reason };
 }
 
 function ignored(reason: string, warnings: readonly Warning[]): DuePlan {

@@ -55,7 +55,7 @@ export function planWanted(
     moment !== undefined && workload.pausedByReloader && isOptedIn(workload, policy) && !hasSchedulingHold(workload);
   const decided = unpauses
     ? planUnpause(workload)
-    : withUnrestored(planDue(workload, lookup, policy, previous, moment?.now), workload, kept);
+    : withUnrestored(planDue(workload, lookup, policy, previous, moment), workload, kept);
   const checked = policy.ownership === undefined ? withOldFinalizerWarning(workload, decided) : decided;
   const pinWarnings = [
     ...(decided.outcome === "ignore" ? [] : returnMistakes(workload, policy)),

@@ -18,6 +18,10 @@ export const outcomes = {
     means: "Pods are scheduled again, or Wave resumed a Deployment that Reloader left paused",
     reasons: ["SchedulingEnabled", "Unpaused"],
   },
+  unproven: {
+    means: "the recorded configuration is current, but the Pods may run an earlier one",
+    reasons: ["ConfigUnproven"],
+  },
   waiting: { means: "a required object or key is missing", reasons: ["ConfigMissing", "SchedulingDisabled"] },
   held: { means: "a rollout is due, but a hold delays it", reasons: ["RolloutHeld"] },
   halted: { means: "the rollouts of a change are halted because workloads failed with it", reasons: ["RolloutHalted"] },

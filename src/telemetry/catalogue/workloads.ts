@@ -28,6 +28,7 @@ const states = {
   due: "A write is due, and waits for a write permit or for the API server",
   waiting: "A required object or key is missing",
   overLimit: "The workload exceeds a limit",
+  unproven: "The recorded configuration is current, but the Pods may run an earlier one (`ConfigUnproven`)",
   held: "A rollout is due and held",
   refused: "The last write was rejected",
   bug: "Wave failed to plan the workload",

@@ -2,7 +2,7 @@ import { saidOf } from "../model-policy.ts";
 import { isComplete } from "../model-progress.ts";
 import { standsFor } from "../model-search.ts";
 import { namespaceOf, type Stored, storedWhenRight } from "../model-stored.ts";
-import { isOutOfSight, namedBy, optedIn, recordedHash, workloadResources } from "../model-workload.ts";
+import { isOutOfSight, namedBy, optedIn, readHash, workloadResources } from "../model-workload.ts";
 import type { BatchSettings, StoredObject } from "../record.ts";
 import type { Nodes, NodesOptions } from "./nodes.ts";
 import type { Random } from "./random.ts";
@@ -160,5 +160,5 @@ function isRight(workload: StoredObject, stored: Stored, settings: BatchSettings
     if (said.observes || said.holds || said.approves || said.window !== undefined) return false;
   }
   const { hash, missing } = standsFor(namedBy(workload, settings), stored.find);
-  return !missing && hash !== undefined && hash === recordedHash(workload) && isComplete(workload);
+  return !missing && hash !== undefined && hash === readHash(workload) && isComplete(workload);
 }

@@ -169,6 +169,7 @@ export function explainWorkload(snapshot: WorkloadSnapshot): Explanation {
     podCount,
     pinning,
     rolledBack: [...back].sort(),
+    unproven: plan.outcome === "current" ? plan.unproven : undefined,
     lastChange: describeLastChange(workload, read),
     kubernetes,
     dueSince: changedAt,
@@ -240,6 +241,7 @@ function currentPods(
   const decided = plan.outcome === "held" ? plan.due : plan;
   if (outcome === "unknown" || !("view" in decided) || !workload.strategy.podsCarryHash) return undefined;
   const { view } = decided;
+  if (decided.outcome === "current" && decided.unproven !== undefined) return () => false;
   const readsNothing = references.every(({ reads }) => reads === "existence");
   const { recordedHash, recordedConfig } = workload;
   const keepsPods = plan.outcome === "current" || plan.outcome === "recorded";

@@ -72,10 +72,11 @@ function readerOf(snapshot: WorkloadSnapshot, references: readonly Reference[], 
   return { ...nameOf(snapshot.found.workload), state, keys, edit: outcome, hold };
 }
 
+/** Returns the objects with other content in one of them. No Pod has read it. */
 function withEdit(read: ReadConfigs, key: string, now: number): ReadConfigs {
   const found = read.get(key);
   if (found?.state !== "present") return read;
-  const config = { ...withOtherContent(found.config), changedAt: Math.floor(now / 1000) };
+  const config = { ...withOtherContent(found.config), changedAt: Math.floor(now / 1000), isUntimed: true } as const;
   return new Map([...read, [key, { ...found, config }]]);
 }
 

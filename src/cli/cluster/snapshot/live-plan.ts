@@ -2,13 +2,13 @@ import type { ConfigView } from "../../../domain/config/hash.ts";
 import { describeObject } from "../../../domain/config/messages.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
-import type { Moment } from "../../../domain/pacing/moment.ts";
+import type { ListedPods, Moment } from "../../../domain/pacing/moment.ts";
 import type { World } from "../../../domain/plan/decide.ts";
 import { epochSeconds } from "../../../domain/references/field-managers.ts";
 import { configKey, type Reference } from "../../../domain/references/references.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
 import type { ReadConfig, ReadConfigs } from "../read/configs.ts";
-import type { ReadPods } from "../read/pods.ts";
+import type { ReadPods, RunningPod } from "../read/pods.ts";
 import type { FoundWorkload } from "../read/workloads.ts";
 import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
 import { restartingContainer, rolloutProgressSince, statusProgressSince } from "../states/assess-state.ts";
@@ -52,10 +52,17 @@ export function worldOf(
     ...(pods && {
       advancedAt: rolloutProgressSince(object, workload, pods),
       restarts: restartingContainer(workload, pods, now) !== undefined,
+      ...(pods.state === "read" && { pods: listedPods(pods.of(workload)) }),
     }),
   };
   const readable = { ...workload, references: readableReferences(workload.references, read) };
   return { workload: readable, lookup: lookupIn(read), policy: policyOf(workload, policy), previous, moment };
+}
+
+/** Returns what the Pods of a workload show to {@link decide}. They were read with the objects, so none is missing that matters. */
+function listedPods(pods: readonly RunningPod[]): ListedPods {
+  const oldestAt = Math.min(...pods.map(({ observed }) => observed.createdAt / 1000));
+  return { oldestAt: pods.length === 0 ? undefined : oldestAt, listedUpTo: Number.POSITIVE_INFINITY };
 }
 
 /** How far the clock of the API server may be ahead of the local clock. */

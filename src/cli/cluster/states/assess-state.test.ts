@@ -30,6 +30,7 @@ function standing(
     pods: { state: "read", of: () => running, terminating: () => [] },
     pinning: null,
     rolledBack: [],
+    unproven: undefined,
     lastChange: "",
     ...facts,
   });

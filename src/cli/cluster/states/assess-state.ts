@@ -1,10 +1,13 @@
 // This folder names the state of a workload from what was read. It makes no request.
+import type { UnprovenTimes } from "../../../domain/config/recorded-config.ts";
 import type { Workload, WorkloadObject } from "../../../domain/model/workload.ts";
 import type { Hold } from "../../../domain/outcomes/hold.ts";
 import { pinTexts } from "../../../domain/pinning/pin-texts.ts";
+import { unprovenText } from "../../../domain/plan/evidence.ts";
 import { desiredPods } from "../../../domain/pods/desired-pods.ts";
 import { type FailingContainer, failingContainer } from "../../../domain/pods/failing-container.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
+import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
 import { formatList, quoted } from "../../../domain/syntax/wording.ts";
 import { sentences } from "../../output/sentences.ts";
 import type { PodCount, ReadPods, RunningPod } from "../read/pods.ts";
@@ -38,6 +41,8 @@ export interface StateFacts {
   readonly pinning: PodPinning | null;
   /** The ConfigMaps whose content was rolled back. */
   readonly rolledBack: readonly string[];
+  /** Set if nothing shows that the Pods read the recorded configuration. */
+  readonly unproven: UnprovenTimes | undefined;
   /** The last change before the last rollout, as a sentence; "" if it is unknown. */
   readonly lastChange: string;
   /** Why Kubernetes cannot create its Pods; null if it reports no failure. */
@@ -127,6 +132,10 @@ function assessRollout(facts: StateFacts): AssessedState {
       message: sentences("Pods are being replaced", count),
       since,
     };
+  }
+  if (facts.unproven !== undefined) {
+    const message = unprovenText(facts.unproven, waveArguments(workload));
+    return { state: "unproven", because: "", message, since };
   }
   if (!workload.strategy.podsCarryHash) return currentState(facts, since);
   if (podCount === undefined) {

@@ -43,6 +43,12 @@ export const workloadStates = {
     means: "Pods may run configuration that was reverted. Wave replaces them one at a time, or with a rollout.",
     next: "Run wave explain to see what holds the replacement.",
   },
+  unproven: {
+    style: "yellow",
+    means:
+      "The recorded configuration is current, but the Pods may run an earlier one: they are not newer than its last change.",
+    next: "Run wave roll to restart the Pods.",
+  },
   behind: {
     style: "yellow",
     means: "The hash is current, but Kubernetes keeps old Pods: paused, OnDelete or a partition.",

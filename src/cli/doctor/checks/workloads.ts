@@ -94,6 +94,7 @@ function findingsOn(explanation: Explanation, { now, policy }: DoctorContext): r
     case "overLimit":
       return [problem(ref, what, `Reference fewer objects or keys: ${docsAddress("kinds", "limits")}`)];
     case "mixed":
+    case "unproven":
     case "behind":
       return [warning(ref, what, `wave explain ${waveArguments(ref)}`)];
     case "held":

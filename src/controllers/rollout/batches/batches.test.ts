@@ -540,7 +540,7 @@ describe("a canary whose hash another client takes by a forced server-side apply
     const names = ["a", "b", "c"];
     for (const name of names) await cluster.create(deployments, deployment(name, { team: "shop" }));
     await pass(800_000, 20_000);
-    expect(rolled.splice(0).toSorted()).toEqual(names);
+    expect(rolled).toEqual([]);
     await editConfig("1");
     await pass(3_000);
     expect(rolled.splice(0)).toEqual(["a"]);

@@ -6,6 +6,7 @@ import {
 } from "../../../domain/config/legacy/legacy-verification.ts";
 import { withoutReferences } from "../../../domain/model/cached-workload.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
+import type { RecordedCause } from "../../../domain/outcomes/outcomes.ts";
 import { type Lookup, planRollout, type RolloutPlan } from "../../../domain/plan/plan.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";
@@ -56,9 +57,9 @@ export async function planLive(
     const newest =
       read && workload.limitExceeded?.limit === "namespace" ? withoutReferences(read, workload.limitExceeded) : read;
     if (newest === undefined) return { type: "gone" };
-    const lookup = legacy?.lookup ?? (await (isFirst(cached) ? live.firstLookup(newest) : live.lookup(newest)));
+    const lookup = legacy?.lookup ?? (await (isFirst(newest, cached) ? live.firstLookup(newest) : live.lookup(newest)));
     const plan = planWith(newest, lookup);
-    if (plan.outcome !== "recorded" || plan.cause === "firstSight" || readHashKeys === undefined) {
+    if (plan.outcome !== "recorded" || isWithoutKeys(plan.cause) || readHashKeys === undefined) {
       return { type: "planned", workload: newest, plan, lookup };
     }
     // The hash may have a key that another replica has just made.
@@ -71,9 +72,16 @@ export async function planLive(
   }
 }
 
+/** Reports whether a configuration is recorded for a reason that no hash key changes. */
+function isWithoutKeys(cause: RecordedCause): boolean {
+  return cause === "firstSight" || cause === "proven";
+}
+
 /** Reports whether a plan records the first hash of a workload, so that there is no newer hash that a write could revert. */
-function isFirst(plan: RolloutPlan): boolean {
-  return plan.outcome === "firstHash" || (plan.outcome === "recorded" && plan.cause === "firstSight");
+function isFirst({ recordedHash, recordedConfig }: Workload, plan: RolloutPlan): boolean {
+  if (plan.outcome === "firstHash") return true;
+  if (plan.outcome !== "recorded") return false;
+  return plan.cause === "firstSight" || (recordedHash === undefined && recordedConfig === undefined);
 }
 
 /** Verifies whether the hash that another controller recorded matches the current configuration, and stores the result. */

@@ -5,7 +5,7 @@ import type { HoldReason } from "../../../domain/outcomes/hold.ts";
 import type { WriteForChanges } from "../../../domain/pacing/batch-member.ts";
 import { hasSoaked } from "../../../domain/pacing/has-soaked.ts";
 import { hasSettled, holdRows } from "../../../domain/pacing/holds.ts";
-import type { Moment, UnrestoredPins } from "../../../domain/pacing/moment.ts";
+import type { ListedPods, Moment, UnrestoredPins } from "../../../domain/pacing/moment.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
 import { configKey } from "../../../domain/references/references.ts";
 import { sharedString } from "../../../domain/syntax/shared-string.ts";
@@ -193,8 +193,21 @@ function holdRecord(
   return { reason, since, changed, until: onClock(until), closesAt: onClock(closesAt), reportAt };
 }
 
+/** A list of the Pods of a workload, when it was in this version. */
+export interface PodsRead {
+  readonly uid: string;
+  readonly resourceVersion: number;
+  /** In monotonic milliseconds. */
+  readonly at: number;
+  readonly listed: ListedPods;
+}
+
+/** How long a list of Pods is used, in milliseconds: other Pods may have replaced them since. */
+const podsValidMs = 15_000;
+
 /** What a run knows for the moment of its plan. */
 interface MomentFindings {
+  readonly pods: PodsRead | undefined;
   readonly lastRollout: LastRollout | undefined;
   readonly progress: ProgressRecord | undefined;
   readonly legacy: LegacyVerification | undefined;
@@ -205,8 +218,8 @@ interface MomentFindings {
 /** Returns the moment of a plan, with all times in milliseconds since the epoch. */
 export function momentOf(
   { changes }: Pick<PacingRecord, "changes">,
-  { lastRollout, progress, legacy, annotations, unrestored }: MomentFindings,
-  { uid }: Workload,
+  { lastRollout, progress, legacy, annotations, unrestored, pods }: MomentFindings,
+  { uid, resourceVersion }: Workload,
   clock: Clock,
 ): Moment {
   const now = clock.wall();
@@ -220,6 +233,10 @@ export function momentOf(
     progressSince: onWall(progress?.since ?? monotonic),
     advancedAt: progress && onWall(progress.advancedAt),
     completeMs: progress?.completeMs ?? 0,
+    pods:
+      pods?.uid === uid && pods.resourceVersion === resourceVersion && monotonic - pods.at < podsValidMs
+        ? pods.listed
+        : undefined,
     legacy,
     changedByUndo: annotations?.changedByUndo,
     unrestored,

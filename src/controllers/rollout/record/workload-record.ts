@@ -3,7 +3,7 @@ import type { LegacyVerification } from "../../../domain/config/legacy/legacy-ve
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { UnrestoredPins } from "../../../domain/pacing/moment.ts";
 import type { PlanSummary } from "./outcome.ts";
-import type { LastRollout, PacingRecord, ProgressRecord } from "./pacing-record.ts";
+import type { LastRollout, PacingRecord, PodsRead, ProgressRecord } from "./pacing-record.ts";
 import type { TrackedRollout } from "./rollout-end.ts";
 import type { SeenAnnotations } from "./seen-annotations.ts";
 import type { SeenPins } from "./seen-pins.ts";
@@ -35,6 +35,8 @@ export interface Findings {
   readonly caughtUpWith: RecordedConfiguration | undefined;
   /** Secrets that lists may omit and that did not exist when they were read. They are not read again before `until`. */
   readonly confirmedMissing: { readonly names: string; readonly until: number } | undefined;
+  /** What the last list of its Pods has shown; undefined if they were not listed. */
+  readonly pods: PodsRead | undefined;
   /** The verification of the hash that another controller recorded. */
   readonly legacy: LegacyVerification | undefined;
   /** Its pins when it was last seen. */
@@ -124,6 +126,7 @@ export function newRecord(): WorkloadRecord {
     uncertainWrite: undefined,
     caughtUpWith: undefined,
     confirmedMissing: undefined,
+    pods: undefined,
     legacy: undefined,
     pins: undefined,
     unrestored: undefined,
@@ -143,6 +146,7 @@ export function findingsOf(record: Findings | undefined): Writable<Findings> {
     uncertainWrite: record?.uncertainWrite,
     caughtUpWith: record?.caughtUpWith,
     confirmedMissing: record?.confirmedMissing,
+    pods: record?.pods,
     legacy: record?.legacy,
     pins: record?.pins,
     unrestored: record?.unrestored,

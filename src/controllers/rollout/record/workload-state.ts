@@ -14,7 +14,7 @@ export function stateAfter(
   if (outcome === "bug") return "bug";
   switch (outcome.type) {
     case "done":
-      return stateOfPlan(outcome.plan.outcome);
+      return stateOfPlan(outcome.plan);
     case "written":
       return "current";
     case "permitPending":
@@ -30,13 +30,15 @@ export function stateAfter(
 }
 
 /** Returns the state of a workload whose plan needs no write. */
-export function stateOfPlan(outcome: RolloutPlan["outcome"]): WorkloadState {
-  switch (outcome) {
+export function stateOfPlan(plan: RolloutPlan): WorkloadState {
+  switch (plan.outcome) {
     case "ignore":
     case "waiting":
     case "overLimit":
     case "held":
-      return outcome;
+      return plan.outcome;
+    case "current":
+      return plan.unproven === undefined ? "current" : "unproven";
     default:
       return "current";
   }

@@ -5,6 +5,7 @@ import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload, WorkloadName } from "../../../domain/model/workload.ts";
 import { holdRows } from "../../../domain/pacing/holds.ts";
 import { formatConfigMaps } from "../../../domain/pinning/pin-texts.ts";
+import { unprovenText } from "../../../domain/plan/evidence.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
 import { allowWorkloadRef } from "../../../domain/references/annotations.ts";
 import { type ConfigName, configKey, isStored } from "../../../domain/references/references.ts";
@@ -21,11 +22,15 @@ const maxDueBytes = 500;
 /** An Event without its object. */
 export type WorkloadEvent = Omit<ObjectEvent, "regarding">;
 
-/** Returns the Events about what blocks a workload as long as it has this plan: missing objects, and invalid annotations. */
-export function blockerEvents({ namespace }: Workload, plan: RolloutPlan): readonly WorkloadEvent[] {
+/** Returns the Events about what needs a person as long as a workload has this plan: missing objects, Pods that may run an earlier configuration, and invalid annotations. */
+export function blockerEvents(workload: Workload, plan: RolloutPlan): readonly WorkloadEvent[] {
   const warnings = warningEvents(plan);
+  if (plan.outcome === "current" && plan.unproven !== undefined) {
+    const message = unprovenText(plan.unproven, waveArguments(workload));
+    return [{ type: "Warning", reason: "ConfigUnproven", message }, ...warnings];
+  }
   if (plan.outcome !== "waiting") return warnings;
-  const missing = describeMissing(plan.missing, namespace);
+  const missing = describeMissing(plan.missing, workload.namespace);
   return [plan.schedulingHold === "closed" ? podsPending(missing) : configMissing(missing), ...warnings];
 }
 

@@ -46,7 +46,7 @@ export class OutcomeReport {
         const blockers = eventReporter.done(record, workload, plan, hold, ends);
         if (ends.end !== undefined) this.#ended(workload, ends.end);
         // A lasting state is counted when it begins.
-        if (record.state !== stateOfPlan(plan.outcome)) metrics.count(workload, plan.outcome);
+        if (record.state !== stateOfPlan(plan)) metrics.count(workload, plan.outcome);
         this.#log("debug", "nothing to write", workload, {
           outcome: plan.outcome,
           ...(plan.outcome === "held" && { hold: plan.hold.reason }),

@@ -1,0 +1,121 @@
+import { type Workload, workloadKey } from "../../domain/model/workload.ts";
+import type { ListedPods } from "../../domain/pacing/moment.ts";
+import { podOwner } from "../../domain/pods/pod-owner.ts";
+import { epochSeconds } from "../../domain/references/field-managers.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { isForbidden } from "../../kube/api/errors.ts";
+import { metadataOnlyList } from "../../kube/api/media-types.ts";
+import { resourcePath, resources } from "../../kube/api/resources.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { pagedList } from "../../kube/list-watch/paged-list.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Logger } from "../../telemetry/logging/log.ts";
+import type { Caches } from "../cluster-cache.ts";
+
+/** Finds out how old the Pods of workloads are, by one list of the Pods of a namespace for all of its workloads. */
+export interface PodLists {
+  /**
+   * Returns what a list shows that began after the last write of the workload. If Wave may not list Pods, or there are too many, the Pods
+   * count as older than everything. Rejects with the errors of requests.
+   */
+  readonly of: (workload: Workload) => Promise<ListedPods>;
+}
+
+/** What {@link createPodLists} needs. */
+export interface PodListsOptions {
+  readonly client: Pick<ApiClient, "request" | "stream">;
+  readonly caches: Pick<Caches, "kinds">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Ends all lists. */
+  readonly signal: AbortSignal;
+}
+
+/** How long a list is used, in milliseconds. Its Pods are not younger later, so an old list proves less. */
+const validMs = 15_000;
+/** A namespace with more Pods is not read to the end. */
+const maxPods = 20_000;
+const older: ListedPods = { oldestAt: 0, listedUpTo: 0 };
+
+interface List {
+  readonly begunAt: number;
+  readonly done: Promise<ReadonlyMap<string, number> | "unread">;
+  /** The resourceVersion of the list; undefined until it is complete. */
+  upTo?: number;
+}
+
+/** Creates it. */
+export function createPodLists(options: PodListsOptions): PodLists {
+  const { clock } = options;
+  const lists = new Map<string, List>();
+  const isValid = ({ begunAt }: List) => clock.monotonic() - begunAt < validMs;
+
+  const begin = (namespace: string): List => {
+    for (const [each, list] of lists) if (!isValid(list)) lists.delete(each);
+    const list: List = {
+      begunAt: clock.monotonic(),
+      done: oldestPods(namespace, options).then(
+        ({ oldest, upTo }) => {
+          list.upTo = upTo;
+          return oldest;
+        },
+        (error) => {
+          if (lists.get(namespace) === list && !isForbidden(error)) lists.delete(namespace);
+          if (!isForbidden(error)) throw error;
+          list.upTo = Number.POSITIVE_INFINITY;
+          return "unread" as const;
+        },
+      ),
+    };
+    lists.set(namespace, list);
+    return list;
+  };
+
+  return {
+    of: async (workload) => {
+      const { namespace, resourceVersion } = workload;
+      const last = lists.get(namespace);
+      let list = last !== undefined && isValid(last) ? last : begin(namespace);
+      let oldest = await list.done;
+      if (list === last && (list.upTo ?? 0) < resourceVersion) {
+        const next = lists.get(namespace);
+        list = next === undefined || next === last ? begin(namespace) : next;
+        oldest = await list.done;
+      }
+      if (oldest === "unread") return older;
+      return { oldestAt: oldest.get(workloadKey(workload)), listedUpTo: list.upTo ?? 0 };
+    },
+  };
+}
+
+/** Returns the creation of the oldest Pod of each workload, in seconds since the epoch, and the resourceVersion of the list. */
+async function oldestPods(
+  namespace: string,
+  { client, caches, clock, log, signal }: PodListsOptions,
+): Promise<{ readonly oldest: ReadonlyMap<string, number> | "unread"; readonly upTo: number }> {
+  const kinds = caches.kinds();
+  const oldest = new Map<string, number>();
+  const events = pagedList<KubeObject>({
+    client: client as ApiClient,
+    path: resourcePath(resources.pods, { namespace }),
+    what: `pods in ${namespace}`,
+    // Pods that have ended, for example evicted ones, stay stored for a long time.
+    fieldSelector: "status.phase!=Succeeded,status.phase!=Failed",
+    accept: metadataOnlyList,
+    clock,
+    log,
+    signal,
+  });
+  for (let read = 0; ; ) {
+    const { done, value } = await events.next();
+    if (done) return { oldest, upTo: Number(value) || 0 };
+    if (value.type !== "initApply") continue;
+    if (++read > maxPods) return { oldest: "unread", upTo: Number.POSITIVE_INFINITY };
+    const { metadata } = value.object;
+    const owner = podOwner(metadata, kinds);
+    if (owner === undefined || metadata.deletionTimestamp !== undefined) continue;
+    const key = workloadKey(owner);
+    const createdAt = epochSeconds(metadata.creationTimestamp);
+    oldest.set(key, Math.min(createdAt, oldest.get(key) ?? createdAt));
+  }
+}

@@ -1,0 +1,160 @@
+import { describe, expect, it } from "vitest";
+import { defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
+import { defaultFlags, momentAt } from "../../../test/support/pacing/due.ts";
+import { type Config, toConfig } from "../config/digest.ts";
+import { kinds } from "../model/kinds/apps-kinds.ts";
+import { toWorkload, type Workload } from "../model/workload.ts";
+import type { ListedPods } from "../pacing/moment.ts";
+import { patchFor } from "../patch/workload-patch.ts";
+import type { Policy } from "../policy/policy.ts";
+import { decide } from "./decide.ts";
+import { planRollout } from "./plan.ts";
+
+const second = 1_800_000_000;
+const recording: Policy = { ...defaultPolicy, firstSight: "record" };
+const pod = readsAll("ConfigMap", "web");
+
+/** Returns a ConfigMap that was edited last at a second, in a watch event. */
+function web(value: string, editedAt: number, known: Partial<Config> = {}): Config {
+  const time = new Date(editedAt * 1000).toISOString();
+  const metadata = { namespace: "default", name: "web", resourceVersion: "500", creationTimestamp: time };
+  return { ...toConfig("ConfigMap", { metadata, data: { a: value } }), ...known };
+}
+
+function seen(wanted: Parameters<typeof workloadObject>[0] = {}, known: Partial<Workload> = {}): Workload {
+  const metadata = { resourceVersion: "900", ...wanted?.metadata };
+  return { ...toWorkload(kinds.Deployment, workloadObject({ pod, ...wanted, metadata })), ...known };
+}
+
+function planned(workload: Workload, config: Config, pods: ListedPods | undefined, policy = defaultPolicy) {
+  const moment = momentAt(second * 1000 + 600_000, { pods });
+  const plan = decide({ workload, lookup: lookupOf(config), policy, moment });
+  return plan.outcome === "held" ? plan.due : plan;
+}
+
+const listed = (oldestAt: number | undefined, listedUpTo = 1_000) => ({ oldestAt, listedUpTo });
+const hashOf = (config: Config) => {
+  const plan = planRollout(seen(), lookupOf(config), defaultPolicy);
+  return "hash" in plan ? plan.hash : "";
+};
+const hashed = (value: string) => ({ "wave.pusher.com/config-hash": hashOf(web(value, second)) });
+
+describe.each([
+  ["a workload at first sight", seen(), "firstHash"],
+  ["a workload whose hash is of other content", seen({ templateAnnotations: hashed("old") }), "roll"],
+] as const)("%s", (_, workload, rolls) => {
+  it.each<readonly [string, ListedPods | undefined, Partial<Config>, Partial<Workload>, string]>([
+    ["is recorded if all Pods are newer than the last change", listed(second + 1), {}, {}, "recorded"],
+    ["gets the hash if it has no Pods, because that replaces nothing", listed(undefined), {}, {}, rolls],
+    ["rolls if a Pod is as old as the change", listed(second), {}, {}, rolls],
+    ["rolls if the list is older than the change", listed(second + 1, 499), {}, {}, rolls],
+    ["rolls if the API has no time of the change", listed(second + 1), { isUntimed: true }, {}, rolls],
+    ["rolls if its Pods were not listed", undefined, {}, {}, rolls],
+    ["is recorded if it was created after the change, in one second", undefined, {}, first(501), "recorded"],
+    ["rolls if it was created before the change, in one second", listed(second), {}, first(499), rolls],
+    [
+      "is recorded if it was created in a later second than a change before the watch",
+      undefined,
+      { revision: undefined },
+      first(501, second + 1),
+      "recorded",
+    ],
+    [
+      "rolls if it was created in the second of a change before the watch",
+      listed(second),
+      { revision: undefined },
+      first(501, second),
+      rolls,
+    ],
+    [
+      "is recorded if its pod template was written after the change, and all Pods are as new",
+      listed(second),
+      {},
+      later(501, second),
+      "recorded",
+    ],
+    ["rolls if a later pod template has earlier Pods", listed(second - 1), {}, later(501, second), rolls],
+  ])("%s", (_case, pods, config, known, outcome) => {
+    expect(planned({ ...workload, ...known }, web("1", second, config), pods).outcome).toBe(outcome);
+  });
+
+  it("asks for a list of its Pods, unless the change is newer than everything that the workload shows", () => {
+    expect(planned(workload, web("1", second), undefined)).toMatchObject({ unlisted: true });
+    const now = second + 590;
+    expect(planned(workload, web("1", now, { revision: 901 }), undefined)).not.toHaveProperty("unlisted");
+    expect(planned(workload, web("1", now, { revision: 899 }), undefined)).toMatchObject({ unlisted: true });
+  });
+});
+
+function first(revision: number, at = second): Pick<Workload, "templateWrite"> {
+  return { templateWrite: { revision, at, isFirst: true } };
+}
+
+function later(revision: number, at: number): Pick<Workload, "templateWrite" | "progress"> {
+  return { templateWrite: { revision, at, isFirst: false }, progress: { state: "complete", since: undefined } };
+}
+
+it("waits for Pods of a pod template that was written after the change, for 30 s without progress", () => {
+  const progress = { state: "progressing", step: 0, available: 0 } as const;
+  const workload = { ...seen(), ...later(501, second), progress };
+  const heldAt = (ms: number) => {
+    const moment = momentAt(second * 1000 + ms, { pods: listed(second - 60), progressSince: second * 1000 });
+    const policy = { ...defaultPolicy, pacing: defaultFlags };
+    return decide({ workload, lookup: lookupOf(web("1", second)), policy, moment });
+  };
+  expect(heldAt(29_999)).toMatchObject({ outcome: "held", hold: { reason: "progressing" } });
+  expect(heldAt(30_000).outcome).toBe("firstHash");
+});
+
+describe("a workload that is recorded although nothing shows what its Pods read", () => {
+  const config = web("1", second);
+  const first = planned(seen(), config, listed(second - 70), recording);
+  const patch = patchFor(seen(), { ...first, reason: "", warnings: [] } as never) ?? [];
+  const value = patch.find(({ path }) => path.endsWith("recorded-config"));
+  const recordedConfig = value !== undefined && "value" in value ? String(value.value) : "";
+  const recorded = seen({ annotations: { "wave.pusher.com/recorded-config": recordedConfig } });
+
+  it("says so, with both times", () => {
+    expect(first).toMatchObject({ outcome: "recorded", unproven: { changedAt: second, podsAt: second - 70 } });
+    expect(recordedConfig).toBe(` ${hashOf(config)} unproven=${second},${second - 70}`);
+    expect(planned(recorded, config, listed(second - 70))).toMatchObject({
+      outcome: "current",
+      unproven: { changedAt: second, podsAt: second - 70 },
+    });
+  });
+
+  it("is recorded again as soon as all of its Pods are newer", () => {
+    const again = planned(recorded, config, listed(second + 5));
+    expect(again).toMatchObject({ outcome: "recorded", cause: "proven" });
+    expect(again).not.toHaveProperty("unproven");
+  });
+
+  it("gets the hash if a person has just requested a restart", () => {
+    const at = (ms: number) => new Date((second + 600) * 1000 - ms).toISOString();
+    const requested = (time: string) => {
+      const annotations = { "wave.pusher.com/recorded-config": recordedConfig, "wave.pusher.com/roll-requested": time };
+      return planned(seen({ annotations }), config, listed(second - 70)).outcome;
+    };
+    expect(requested(at(5_000))).toBe("firstHash");
+    expect(requested(at(605_000))).toBe("current");
+  });
+
+  it("rolls with the next change", () => {
+    expect(planned(recorded, web("2", second + 9), listed(second - 70)).outcome).toBe("roll");
+  });
+});
+
+it("replaces the Pods if the content of the hash returns after other content was recorded", () => {
+  const [before, other] = [web("1", second), web("2", second)];
+  const annotations = { "wave.pusher.com/recorded-config": `${hashOf(before)} ${hashOf(other)}` };
+  const workload = seen({ templateAnnotations: hashed("1"), annotations });
+  const plan = planned(workload, { ...before, changedAt: second + 60 }, listed(second + 30));
+  expect(plan).toMatchObject({ outcome: "roll", hash: hashOf(before) });
+  const patch = patchFor(workload, { ...plan, reason: "", warnings: [] } as never, 0) ?? [];
+  expect(patch.map(({ path }) => path)).toEqual(
+    expect.arrayContaining([
+      "/spec/template/metadata/annotations/wave.pusher.com~1rolled-at",
+      "/metadata/annotations/wave.pusher.com~1recorded-config",
+    ]),
+  );
+});

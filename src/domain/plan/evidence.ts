@@ -1,0 +1,88 @@
+import { type Config, contentChangedAt } from "../config/digest.ts";
+import type { UnprovenTimes } from "../config/recorded-config.ts";
+import { findConfig, type Lookup } from "../config/view-of-references.ts";
+import type { Workload } from "../model/workload.ts";
+import type { ListedPods } from "../pacing/moment.ts";
+import type { Reference } from "../references/references.ts";
+
+/**
+ * Whether the Pods of a workload read what is live. "unlisted": a list of its Pods may prove it. "underWay": Kubernetes is replacing them after
+ * a later write of the pod template. `changedAt` is the last change of what they
+ * read, and `podsAt` the creation of the oldest Pod, in seconds since the epoch; 0 if unknown.
+ */
+export type Evidence =
+  | { readonly state: "proven" | "unlisted" | "underWay" }
+  | { readonly state: "unproven"; readonly changedAt: number; readonly podsAt: number };
+
+/** Changes that the watch has shown are so recent, in seconds: a workload that has not changed since has older Pods. */
+const recentS = 60;
+
+/**
+ * Returns whether the Pods of a workload read what is live: a Pod does if it was created after the last change of everything that it reads.
+ * Times of the API are whole seconds, so in one second only resourceVersions, which a watch has shown, order two changes. The creation of the
+ * workload after that change is enough: all of its Pods are created later. A later write of the pod template is not: it may restore an
+ * earlier one, whose Pods are still there. `pods` is
+ * undefined if they were not listed. `now` is in milliseconds since the epoch. Returns undefined if a hash replaces no Pods.
+ */
+export function evidenceOf(
+  workload: Workload,
+  references: readonly Reference[],
+  lookup: Lookup,
+  pods: ListedPods | undefined,
+  now: number,
+): Evidence | undefined {
+  const { strategy, row, templateWrite, progress, peer } = workload;
+  // A hash on the workload replaces no Pods.
+  if (!strategy.podsCarryHash) return undefined;
+  const nothing = { state: "unproven", changedAt: 0, podsAt: pods?.oldestAt ?? 0 } as const;
+  if (row.replicaSetLabel === undefined) return nothing;
+  // An object that a regular expression matched, and that was deleted, is unknown.
+  if (peer !== undefined && peer.patterns.length > 0) return nothing;
+  const configs: Config[] = [];
+  for (const reference of references) {
+    if (reference.reads === "existence") continue;
+    const config = findConfig(lookup, reference);
+    // It has no time: Pods may have read an object that was deleted, and a class is read whenever a Pod mounts it.
+    if (config === undefined || config.kind === "SecretProviderClass") return nothing;
+    configs.push(config);
+  }
+  const isLaterWrite =
+    templateWrite !== undefined &&
+    configs.every((config) => isBefore(config, templateWrite.revision, templateWrite.at));
+  if (isLaterWrite && templateWrite.isFirst) return { state: "proven" };
+  if (isLaterWrite && progress.state === "progressing") return { state: "underWay" };
+  if (pods === undefined) {
+    const isLater = configs.some((config) => {
+      const changedAt = contentChangedAt(config) ?? 0;
+      return (config.revision ?? 0) > workload.resourceVersion && now / 1000 - changedAt < recentS;
+    });
+    if (!isLater) return { state: "unlisted" };
+    return nothing;
+  }
+  // A hash in the pod template of a workload without Pods replaces nothing.
+  const { oldestAt = 0, listedUpTo } = pods;
+  const isOlder = (config: Config) => changedBefore(config, oldestAt) && (config.revision ?? 0) <= listedUpTo;
+  if (configs.every(isOlder) || (isLaterWrite && templateWrite.at <= oldestAt)) return { state: "proven" };
+  const changedAt = configs.reduce((last, config) => Math.max(last, contentChangedAt(config) ?? 0), 0);
+  return { state: "unproven", changedAt, podsAt: pods.oldestAt ?? 0 };
+}
+
+/** Returns that Pods may run an earlier configuration, why, and the next step. `toRoll`: the arguments of `wave roll`. */
+export function unprovenText({ changedAt, podsAt }: UnprovenTimes, toRoll: string): string {
+  const time = (seconds: number) => new Date(seconds * 1000).toISOString().replace(".000Z", "Z");
+  const why =
+    changedAt === 0 || podsAt === 0
+      ? "The API does not show what they read"
+      : `The configuration changed at ${time(changedAt)}, and the oldest Pod was created at ${time(podsAt)}`;
+  return `The Pods may run an earlier configuration. ${why}. To restart the Pods, run: wave roll ${toRoll}`;
+}
+
+/** Reports whether an object had its content before a write. `at` is in seconds since the epoch. */
+function isBefore(config: Config, write: number, at: number): boolean {
+  return config.revision === undefined ? changedBefore(config, at) : config.revision < write;
+}
+
+function changedBefore(config: Config, at: number): boolean {
+  const changedAt = contentChangedAt(config);
+  return changedAt !== undefined && !config.isUntimed && changedAt < at;
+}
