@@ -112,7 +112,7 @@ it("sends notifications from the leader only, and a new leader does not repeat e
   replica();
   await create("page", "1");
   await deploy("web", "page");
-  await eventually(async () => expect(await eventCounts("ConfigHashAdded")).toEqual([1]));
+  await eventually(async () => expect(await eventCounts("ConfigRecorded")).toEqual([1]));
   await stopLeader();
   await eventually(async () => expect(await eventCounts("ConfigMissing")).toEqual([2]));
   await edit("page", "2");

@@ -4,7 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess, wave as waveCommand } from "../control-plane/wave-process.ts";
 import { container, makeNamespace, type Namespace, workload } from "../end-to-end/objects.ts";
-import { getWorkload, newHash, recordedHash, settledRevisions, waveEvents } from "../end-to-end/state.ts";
+import {
+  firstTemplateHash,
+  getWorkload,
+  newHash,
+  recordedHash,
+  settledRevisions,
+  templateHash,
+  waveEvents,
+} from "../end-to-end/state.ts";
 import { Driver, installDriver, removeDriver, volumeOf } from "./driver.ts";
 
 const ns = "csi";
@@ -28,12 +36,13 @@ describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster)
   const notedOn = async (name: string) =>
     (await getWorkload(cluster, ns, "Deployment", name)).metadata.annotations?.[noted];
   const hashOf = (name: string) => recordedHash(cluster, ns, "Deployment", name);
+  const writtenOn = (name: string) => templateHash(cluster, ns, "Deployment", name);
   const scale = (name: string, count: number) =>
     namespace.merge(`/apis/apps/v1/namespaces/${ns}/deployments/${name}`, { spec: { replicas: count } });
 
   /** Waits for all Pods of the newest template, and lets each mount the version that `versionOf` returns. */
   const mounted = async (versionOf: (index: number) => string) => {
-    const hash = await hashOf("web");
+    const hash = await writtenOn("web");
     const pods = await until("Pods with the newest hash", async () => {
       const all = await driver.pods("web", replicas);
       return all.every(({ metadata }) => metadata.annotations?.["wave.pusher.com/config-hash"] === hash)
@@ -77,13 +86,13 @@ describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster)
 
   it("is not rolled when the driver is installed later and reports what the Pods mounted", async () => {
     await installDriver(cluster);
-    const before = [await hashOf("web"), await settledRevisions(cluster, ns, "Deployment", "web")];
+    const before = [await writtenOn("web"), await settledRevisions(cluster, ns, "Deployment", "web")];
     await mounted(() => "1");
     await until("the note", () => notedOn("web"), 150_000);
     expect(await notedOn("web")).toMatch(/^vault \d+ [0-9a-f]{64}$/);
-    expect([await hashOf("web"), await settledRevisions(cluster, ns, "Deployment", "web")]).toEqual(before);
+    expect([await writtenOn("web"), await settledRevisions(cluster, ns, "Deployment", "web")]).toEqual(before);
     await until("the note of Stakater's", () => notedOn("theirs"));
-    expect(await hashOf("theirs")).toBeUndefined();
+    expect(await writtenOn("theirs")).toBeUndefined();
   });
 
   describe("after a rotation", () => {
@@ -97,7 +106,7 @@ describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster)
         await driver.publish(pod, "vault", { password: "2" }).catch(() => {}); // The Pod may have been deleted.
       }
       rolled = await newHash(cluster, ns, "Deployment", "web", before);
-      await newHash(cluster, ns, "Deployment", "theirs");
+      await firstTemplateHash(cluster, ns, "Deployment", "theirs");
       await mounted(() => "2");
       expect(await settledRevisions(cluster, ns, "Deployment", "web")).toBe(count + 1);
       const told = (await waveEvents(cluster, ns, "web")).filter(({ reason }) => reason === "ConfigChanged");

@@ -124,16 +124,15 @@ describeOnControlPlane("a user of the commands", (cluster) => {
     await namespace.create(
       workload("ondelete", reads("slow"), { kind: "DaemonSet", spec: { updateStrategy: { type: "OnDelete" } } }),
     );
-    expect((await run("wait", "deploy/paused")).code).toBe(0);
-    // The first Pod has no hash, and Kubernetes does not replace it.
-    await until("the hash to be recorded", async () =>
-      (await list())["daemonset/ondelete"] === "behind 0/1 OnDelete" ? true : undefined,
-    );
+    expect((await run("wait", "deploy/paused", "ds/ondelete")).code).toBe(0);
     await namespace.merge(path("paused"), { spec: { paused: true } });
     await namespace.edit("ConfigMap", "slow", { a: "2" });
-    await until("the Deployment to be behind", async () =>
-      (await list())["deployment/paused"] === "behind 0/2 paused" ? true : undefined,
-    );
+    await until("both to be behind", async () => {
+      const rows = await list();
+      return rows["deployment/paused"] === "behind 0/2 paused" && rows["daemonset/ondelete"] === "behind 0/1 OnDelete"
+        ? true
+        : undefined;
+    });
     expect((await run("explain", "deploy/paused")).out).toMatch(
       /^Now +The hash is current, but Kubernetes keeps old Pods\. 0 of 2 Pods run .* The workload is paused\.$/m,
     );

@@ -250,14 +250,18 @@ describeOnControlPlane("Wave", (cluster) => {
     });
     await namespace.configMap("rejected", { a: "1" });
     await namespace.create(workload("rejected", reads("rejected")));
+    const first = await newHash(cluster, ns, "Deployment", "rejected");
+    let edits = 1;
+    await namespace.edit("ConfigMap", "rejected", { a: `${++edits}` });
     const outcome = await until("the write to be rejected", async () => {
       const [failed] = await eventsOf("rejected", "RolloutRefused");
       if (failed !== undefined) return failed;
       // The policy had no effect yet, so the test triggers another attempt.
-      if ((await recordedHash(cluster, ns, "Deployment", "rejected")) !== undefined) {
+      if ((await recordedHash(cluster, ns, "Deployment", "rejected")) !== first) {
         await namespace.merge(workloadPath(ns, "Deployment", "rejected"), {
           spec: { template: { metadata: { annotations: null } } },
         });
+        await namespace.edit("ConfigMap", "rejected", { a: `${++edits}` });
       }
       return undefined;
     });
@@ -267,6 +271,6 @@ describeOnControlPlane("Wave", (cluster) => {
 
     await cluster.api("DELETE", `${policies.replace("policies", "policybindings")}/no-hash`);
     await cluster.api("DELETE", `${policies}/no-hash`);
-    await newHash(cluster, ns, "Deployment", "rejected");
+    await newHash(cluster, ns, "Deployment", "rejected", first);
   });
 });

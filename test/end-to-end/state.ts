@@ -39,6 +39,17 @@ export async function recordedHash(cluster: Cluster, namespace: string, kind: Wo
   return recorded !== undefined && of === (hash ?? "") ? recorded : hash;
 }
 
+/** Returns the hash in the pod template of a workload; undefined if Wave has not written one there. */
+export async function templateHash(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string) {
+  const { spec } = await getWorkload(cluster, namespace, kind, name);
+  return spec.template.metadata.annotations?.["wave.pusher.com/config-hash"];
+}
+
+/** Waits until a workload has its first hash in the pod template, and returns the hash. */
+export function firstTemplateHash(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string) {
+  return until(`a hash in the pod template of ${kind} ${name}`, () => templateHash(cluster, namespace, kind, name));
+}
+
 /** Waits until a workload has a hash other than `before`, and returns the new hash. */
 export function newHash(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string, before?: string) {
   return until(`a new hash on ${kind} ${name}`, async () => {

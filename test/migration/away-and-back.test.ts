@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { container, makeNamespace, workloadPath } from "../end-to-end/objects.ts";
-import { getWorkload, newHash, recordedHash, revisionsToBe, settledRevisions } from "../end-to-end/state.ts";
+import { firstTemplateHash, getWorkload, revisionsToBe, settledRevisions, templateHash } from "../end-to-end/state.ts";
 import { auditWritten, leftBehind, startFor, untilUnchanged, writesIn } from "./migrated.ts";
 
 const sap = "pod-reloader.cs.sap.com";
@@ -77,7 +77,7 @@ describeOnControlPlane("away from Wave and back", (cluster) => {
     const first = await start(ns, "stakater");
     await untilUnchanged(first, "Deployment", "web");
     await namespace.edit("ConfigMap", "settings", { colour: "blue" });
-    const hash = await newHash(cluster, ns, "Deployment", "web");
+    const hash = await firstTemplateHash(cluster, ns, "Deployment", "web");
     expect(await first.stop()).toBe(0);
 
     const reloaded = (at: string) => ({
@@ -94,7 +94,7 @@ describeOnControlPlane("away from Wave and back", (cluster) => {
     await revisionsToBe(cluster, ns, "Deployment", "web", before + 1);
     expect(await written(ns, "stakater")).toEqual(["patch deployments web"]);
     expect(await annotationsOf(ns)).toMatchObject(reloaded("2"));
-    expect(await recordedHash(cluster, ns, "Deployment", "web")).not.toBe(hash);
+    expect(await templateHash(cluster, ns, "Deployment", "web")).not.toBe(hash);
     await revisionsToBe(cluster, ns, "Deployment", "web", before + 2);
   });
 });

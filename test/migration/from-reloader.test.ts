@@ -3,7 +3,7 @@ import type { AnyObject } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { container, makeNamespace, optIn, workloadKinds } from "../end-to-end/objects.ts";
-import { getWorkload, newHash, recordedHash, revisionsToBe, settledRevisions } from "../end-to-end/state.ts";
+import { firstTemplateHash, getWorkload, revisionsToBe, settledRevisions, templateHash } from "../end-to-end/state.ts";
 import { auditWritten, leftBehind, startFor, untilUnchanged, writesIn } from "./migrated.ts";
 
 const ns = "from-reloader";
@@ -42,7 +42,7 @@ describeOnControlPlane("Wave after Stakater's Reloader", (cluster) => {
     const every = [...those, { kind: "Deployment", name: "other" } as const];
     for (const { kind, name } of every) await untilUnchanged(first, kind, name);
     expect(await first.stop()).toBe(0);
-    for (const { kind, name } of every) expect(await recordedHash(cluster, ns, kind, name)).toBeUndefined();
+    for (const { kind, name } of every) expect(await templateHash(cluster, ns, kind, name)).toBeUndefined();
     for (const [index, { kind, name }] of those.entries()) {
       expect(await settledRevisions(cluster, ns, kind, name)).toBe(starts[index]);
     }
@@ -54,14 +54,14 @@ describeOnControlPlane("Wave after Stakater's Reloader", (cluster) => {
     onTestFinished(async () => void (await second.stop("SIGKILL")));
     for (const { kind, name } of every) await untilUnchanged(second, kind, name);
     await namespace.edit("ConfigMap", "settings", { colour: "blue" });
-    for (const { kind, name } of those) expect(await newHash(cluster, ns, kind, name)).toMatch(/^v2:/);
+    for (const { kind, name } of those) expect(await firstTemplateHash(cluster, ns, kind, name)).toMatch(/^v2:/);
     expect(await second.stop()).toBe(0);
     for (const [index, { kind, name }] of those.entries()) {
       await revisionsToBe(cluster, ns, kind, name, (starts[index] ?? 0) + 1);
     }
     await auditWritten(cluster);
     expect(writesIn(cluster, ns)).toHaveLength(noted.length + those.length);
-    expect(await recordedHash(cluster, ns, "Deployment", "other")).toBeUndefined();
+    expect(await templateHash(cluster, ns, "Deployment", "other")).toBeUndefined();
   });
 
   it("rolls for an object that was deleted and returns with another value, also if Wave was killed meanwhile", async () => {
@@ -100,11 +100,11 @@ describeOnControlPlane("Wave after Stakater's Reloader", (cluster) => {
     await recordToBe(false);
     await namespace.remove("Secret", "db");
     await recordToBe(true);
-    for (const name of names) expect(await recordedHash(cluster, shop, "Deployment", name)).toBeUndefined();
+    for (const name of names) expect(await templateHash(cluster, shop, "Deployment", name)).toBeUndefined();
     await first.stop("SIGKILL");
     await start();
     await namespace.secret("db", { password: "2" });
-    for (const name of names) expect(await newHash(cluster, shop, "Deployment", name)).toMatch(/^v2:/);
+    for (const name of names) expect(await firstTemplateHash(cluster, shop, "Deployment", name)).toMatch(/^v2:/);
   });
 
   it("resumes a Deployment that Reloader left paused, and keeps a Deployment paused that a person paused", async () => {

@@ -1,4 +1,5 @@
-import { configHash } from "../../domain/references/annotations.ts";
+import { recordedConfigFor } from "../../domain/config/recorded-config.ts";
+import { configHash, recordedConfigAnnotation } from "../../domain/references/annotations.ts";
 import type { Observer } from "./observer.ts";
 
 /** A Deployment whose Pods all have the same hash. */
@@ -10,9 +11,15 @@ export interface RolledOutDeployment {
   readonly pods: readonly string[];
 }
 
-/** Returns the hash on the pod template of a Deployment; undefined if there is none. */
-export function hashOf(observer: Observer, deployment: string): string | undefined {
-  return observer.deployment(deployment)?.spec?.template.metadata?.annotations?.[configHash];
+/** Returns the hash of what the Pods of a Deployment read, in the pod template or recorded beside it; undefined if there is none. */
+export function hashOf(observer: Observer, name: string): string | undefined {
+  const hash = templateHash(observer, name);
+  const recorded = observer.deployment(name)?.metadata.annotations?.[recordedConfigAnnotation];
+  return recordedConfigFor(hash ?? "", recorded)?.hash ?? hash;
+}
+
+function templateHash(observer: Observer, name: string): string | undefined {
+  return observer.deployment(name)?.spec?.template.metadata?.annotations?.[configHash];
 }
 
 /** Returns the Deployment when all its Pods have this hash and are available, as `kubectl rollout status` decides; undefined until then. */
@@ -23,12 +30,14 @@ export function rolledOut(observer: Observer, name: string, hash: string): Rolle
   const wanted = deployment?.spec?.replicas;
   if (wanted === undefined || hashOf(observer, name) !== hash || observedGeneration !== generation) return undefined;
   if (replicas !== wanted || updatedReplicas !== wanted || availableReplicas !== wanted) return undefined;
+  const written = templateHash(observer, name);
   const replicaSet = replicaSetsOf(observer, name).find(
-    ({ spec }) => spec?.template?.metadata?.annotations?.[configHash] === hash,
+    ({ spec }) => spec?.template?.metadata?.annotations?.[configHash] === written,
   );
   const pods = observer
     .pods()
-    .filter(({ metadata }) => metadata.annotations?.[configHash] === hash && metadata.deletionTimestamp === undefined)
+    .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.name === replicaSet?.metadata.name))
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .map(({ metadata }) => metadata.name)
     .sort();
   if (replicaSet === undefined || pods.length !== wanted) return undefined;

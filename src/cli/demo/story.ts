@@ -67,9 +67,9 @@ async function optIn(cast: StoryContext): Promise<RolledOutDeployment> {
   );
   await create(cast, resources.configMaps, page);
   await create(cast, resources.deployments, web);
-  const hash = await observer.until("a hash on Deployment web", () => hashOf(observer, "web"));
+  const hash = await observer.until("the hash of Deployment web", () => hashOf(observer, "web"));
   const now = await observer.until("Pods with this hash", () => rolledOut(observer, "web", hash));
-  narrator.seen("hash", shortHash(hash), "Wave adds this digest to the pod template");
+  narrator.seen("hash", shortHash(hash), "the digest of what its Pods read");
   narrator.seen("ReplicaSet", now.replicaSet);
   narrator.seen("Pod", now.pods.join(", "));
   return now;
@@ -95,7 +95,7 @@ async function roll(
   const seen = new Set(observer.events().map(({ metadata }) => metadata.resourceVersion));
   const from = clock.monotonic();
   await act();
-  const hash = await observer.until("another hash on Deployment web", () => {
+  const hash = await observer.until("another hash of Deployment web", () => {
     const current = hashOf(observer, "web");
     return current === before.hash ? undefined : current;
   });
@@ -127,7 +127,7 @@ async function editNotes(cast: StoryContext, before: RolledOutDeployment): Promi
   await editConfigMap(cast, { "notes.txt": "No Pod reads this key.\nA second line.\n" });
   await create(cast, resources.configMaps, witnessPage);
   await create(cast, resources.deployments, witness);
-  await observer.until("a hash on Deployment witness", () => hashOf(observer, "witness"));
+  await observer.until("the hash of Deployment witness", () => hashOf(observer, "witness"));
   const { generation } = (await read(cast, resources.deployments, "web")).metadata;
   const current = hashOf(observer, "web");
   const after = rolledOut(observer, "web", before.hash);

@@ -35,7 +35,8 @@ async function scene({ ownership = "keep", fail, before, ...options }: Wanted = 
       const isOwnership = request.accept?.includes("PartialObjectMetadata") === true;
       const name = request.path.replace(/^.*\/namespaces\/(.*)$/, "$1");
       if (isOwnership && request.method === "PATCH") tried.push(name);
-      if (request.accept?.includes("PartialObjectMetadataList")) looks.push(name);
+      const isOwners = request.accept?.includes("PartialObjectMetadataList") && !name.endsWith("/pods");
+      if (isOwners) looks.push(name);
       if (isOwnership) await before?.(request);
       const failure = isOwnership ? fail?.(request) : undefined;
       if (failure !== undefined) throw failure;

@@ -544,6 +544,7 @@ describe("the controller", () => {
     const stopping = leading.stop().then(() => {
       stopped = true;
     });
+    await cluster.clock.advance(100);
     await eventually(() => expect(patches()).toEqual([200, 200]));
     await settled();
     expect(stopped).toBe(false);

@@ -50,12 +50,14 @@ describe("a recorded configuration", () => {
       await cluster.create("Deployment", workload("web"));
     });
     const reasons = () => cluster.events.map(({ reason }) => reason).filter((reason) => reason !== "RolloutComplete");
+    // Both were created in one second, so nothing shows which content the Pods read.
     await eventually(() => expect(reasons()).toEqual(["ConfigRecorded"]));
     await cluster.show("Deployment", "web");
+    await eventually(() => expect(reasons()).toEqual(["ConfigRecorded", "ConfigUnproven"]));
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
     await cluster.show("ConfigMap", "web");
     await cluster.clock.advance(1_000);
-    await eventually(() => expect(reasons()).toEqual(["ConfigRecorded", "ConfigChanged"]));
+    await eventually(() => expect(reasons()).toEqual(["ConfigRecorded", "ConfigUnproven", "ConfigChanged"]));
   });
 });
 

@@ -186,8 +186,11 @@ export function writeHash(
     return [...setHash(workload, hash), ...recordedConfig, ...classes];
   }
   if (workload.recordedHash === hash) return classes;
+  // No other client takes a hash out of an immutable template.
   const isKept =
-    previous === "keep" && recordedConfigFor(workload.recordedHash ?? "", workload.recordedConfig) !== undefined;
+    previous === "keep" &&
+    !workload.strategy.hasImmutableTemplate &&
+    recordedConfigFor(workload.recordedHash ?? "", workload.recordedConfig) !== undefined;
   const recordedConfig: readonly JsonPatchOperation[] =
     workload.recordedConfig === undefined || isKept ? [] : [{ op: "remove", path: recordedConfigPath }];
   return [...setHash(workload, hash), ...recordedConfig, ...classes];

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Sandbox, startSandbox } from "../../../sandbox/sandbox.ts";
 import { root } from "../fences.ts";
 
@@ -43,6 +44,7 @@ export async function runHalt(): Promise<readonly string[]> {
   const edit = (page: string) => apply(sandbox, "PUT", "/api/v1/namespaces/default/configmaps/page", configMap(page));
   try {
     await apply(sandbox, "POST", "/api/v1/namespaces/default/configmaps", configMap("v1"));
+    await nextSecond();
     for (const name of names)
       await apply(sandbox, "POST", "/apis/apps/v1/namespaces/default/deployments", deployment(name));
     await until("current -", "current -", "current -");
@@ -60,6 +62,12 @@ export async function runHalt(): Promise<readonly string[]> {
     await sandbox.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Waits until Pods are newer than the ConfigMap by the times of the API, which are whole seconds. */
+async function nextSecond(): Promise<void> {
+  const second = Math.floor(Date.now() / 1000);
+  while (Math.floor(Date.now() / 1000) === second) await sleep(20);
 }
 
 async function apply({ url }: Sandbox, method: string, path: string, body: object): Promise<void> {
