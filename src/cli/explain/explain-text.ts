@@ -81,7 +81,7 @@ function styleOf(block: number, line: number, state: Explanation["state"]): Styl
 }
 
 function summary(explanation: Explanation, now: number): readonly Line[] {
-  const { state, because, reason, hold, recordedHash, recordedUnder, currentHash, optIn, kubernetes } = explanation;
+  const { state, because, reason, hold, currentHash, optIn, kubernetes } = explanation;
   const rows: [string, string][] = [
     ["State", because === null || state === "due" ? state : `${state} (${because})`],
     ["Now", headline(explanation)],
@@ -93,7 +93,7 @@ function summary(explanation: Explanation, now: number): readonly Line[] {
     ...pinnedRow(explanation),
     ...(kubernetes === null ? [] : [["Kubernetes", describeKubernetesReason(kubernetes)] as [string, string]]),
     ...nextStepRow(explanation),
-    ["Recorded", recordedHash === null ? "no hash" : `${recordedHash}${keySuffix(recordedUnder)}`],
+    ["Recorded", recordedText(explanation)],
     ["Current", currentHash ?? whyNoHash(explanation)],
   ];
   for (const [index, { name, value, by }] of explanation.policy.entries())
@@ -106,6 +106,14 @@ function summary(explanation: Explanation, now: number): readonly Line[] {
 }
 
 const labelWidth = 13;
+
+/** Returns the hash of what the Pods read, and where it is recorded if that is not the pod template. */
+function recordedText({ recordedHash, recordedUnder, recordedConfig }: Explanation): string {
+  const inTemplate = recordedHash === null ? "no hash" : `${recordedHash}${keySuffix(recordedUnder)}`;
+  return recordedConfig === null
+    ? inTemplate
+    : `${recordedConfig} in annotation recorded-config. The pod template has ${inTemplate}.`;
+}
 
 const policySources = { workload: "workload annotation", namespace: "Namespace annotation", flag: "flag of Wave" };
 

@@ -68,6 +68,7 @@ describe("wave explain", () => {
       policy: [],
       reason: "no hash is recorded yet",
       recordedHash: null,
+      recordedConfig: null,
       recordedUnder: null,
       currentHash: expect.stringMatching(/^v2:[0-9a-f]{64}$/),
       schedulingHold: "open",

@@ -26,6 +26,7 @@ export function listedWorkload({
   rolledBack,
   heldChange,
   recordedHash,
+  recordedConfig,
   currentHash,
 }: Explanation) {
   return {
@@ -42,6 +43,7 @@ export function listedWorkload({
     rolledBack,
     heldChange,
     recordedHash,
+    recordedConfig,
     currentHash,
   };
 }

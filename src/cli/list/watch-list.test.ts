@@ -5,7 +5,14 @@ import { type Reading, watchList } from "./watch-list.ts";
 
 function row(name: string, state: ListedWorkload["state"], changes: Partial<ListRow> = {}): ListRow {
   const none = { because: null, message: null, kubernetes: null, until: null, pods: null, pinning: null };
-  const hashes = { rolledBack: [], heldChange: null, recordedHash: null, currentHash: null, compatibility: [] };
+  const hashes = {
+    rolledBack: [],
+    heldChange: null,
+    recordedHash: null,
+    recordedConfig: null,
+    currentHash: null,
+    compatibility: [],
+  };
   return { kind: "Deployment", namespace: "shop", name, state, since: null, ...none, ...hashes, ...changes };
 }
 

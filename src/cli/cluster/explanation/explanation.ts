@@ -5,6 +5,7 @@ import { directiveSourcesOf } from "../../../domain/compatibility/directive-sour
 import { optedInDirectives, readDirectives } from "../../../domain/compatibility/directives.ts";
 import type { Compatibility } from "../../../domain/compatibility/settings.ts";
 import { describeObject } from "../../../domain/config/messages.ts";
+import { recordedConfigFor } from "../../../domain/config/recorded-config.ts";
 import { readRecordedHash } from "../../../domain/config/recorded-hash.ts";
 import { type TrackedReferences, trackedReferences } from "../../../domain/config/tracked-references.ts";
 import { missingFrom } from "../../../domain/config/view-of-references.ts";
@@ -89,7 +90,10 @@ export interface Explanation extends ExplainedOutcome {
   readonly keptPods: string | null;
   /** The annotations and flags that decide when the workload rolls, without flags at their defaults. */
   readonly policy: readonly DecidedPolicy[];
+  /** The hash in the pod template. */
   readonly recordedHash: string | null;
+  /** The hash of what the Pods read, from the annotation `recorded-config`; null if the hash in the pod template shows it. */
+  readonly recordedConfig: string | null;
   /** The key of the recorded hash; null if there is no hash, or a hash of another algorithm. */
   readonly recordedUnder: HashForm;
   /** "closed" if the scheduling hold keeps new Pods pending, "left" if another client ended it and only its annotation is left. */
@@ -196,6 +200,7 @@ export function explainWorkload(snapshot: WorkloadSnapshot): Explanation {
     keptPods: keepsAllPods(workload) ? describeKeptPods(workload.keptPods) : null,
     policy: decidedPolicy(workload, policy),
     recordedHash: recordedHash ?? null,
+    recordedConfig: recordedConfigFor(recordedHash ?? "", workload.recordedConfig)?.hash ?? null,
     recordedUnder: hashFormOf(recordedHash, keys),
     schedulingHold: isSchedulingHeld(workload) ? "closed" : hasSchedulingHold(workload) ? "left" : "open",
     references: places.map((reference) => {
