@@ -5,7 +5,7 @@ import http2, { type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHt
 import { syncBuiltinESMExports } from "node:module";
 import { Store } from "../src/cache/store/store.ts";
 import { WorkQueue } from "../src/runtime/work-queue.ts";
-import { WritePermits } from "../src/runtime/write-permits.ts";
+import { ControllerPermits } from "../src/runtime/write-permits.ts";
 
 /** A step that the process reached, and when: milliseconds since 1970. */
 export interface Mark {
@@ -28,7 +28,7 @@ function before<K extends string>(type: { readonly prototype: Record<K, unknown>
 before(Store, "recordVersion", "parsed");
 before(Store, "put", "stored");
 before(WorkQueue, "add", "queued");
-before(WritePermits, "take", "planned");
+before(ControllerPermits, "take", "planned");
 
 const { get } = WorkQueue.prototype;
 WorkQueue.prototype.get = async function (this: WorkQueue) {

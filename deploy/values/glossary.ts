@@ -406,7 +406,7 @@ export const glossary: readonly GlossaryTerm[] = [
   {
     term: "write permit",
     definition:
-      "The permission for one write. Wave grants write permits at the rate `--update-rate`, to one namespace after the other.",
+      "The permission for one write. Wave grants write permits at the rate `--update-rate`, to rollouts first, and to one namespace after the other.",
     appears: { flags: ["update-rate", "update-burst"], metrics: ["wave_write_permits_waiting"] },
   },
 ];

@@ -37,7 +37,7 @@ export interface Settings {
   readonly crossNamespace: "granted" | "any" | "none";
   /** Undefined: the behaviour of the controller whose annotation opts the workload in. */
   readonly firstSight?: "roll" | "record" | undefined;
-  /** Rollouts per second; Infinity: no limit. */
+  /** Writes per second; Infinity: no limit. */
   readonly updateRate: number;
   readonly updateBurst: number;
   /** Milliseconds; 0: never. */

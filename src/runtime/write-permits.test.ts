@@ -2,17 +2,34 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { namespaceOf } from "../domain/model/workload-key.ts";
+import type { Clock } from "../lib/clock.ts";
+import { soleLeadership } from "./leadership.ts";
 import { TokenBucket } from "./token-bucket.ts";
-import { WritePermits } from "./write-permits.ts";
+import { type PermitUse, WritePermits } from "./write-permits.ts";
 
 const keyOf = (namespace: number | string, name: number | string) => `Deployment/${namespace}/${name}`;
 
 function start({ perSecond = 1, burst = 1 } = {}) {
   const clock = new FakeClock();
   const given: string[] = [];
+  const end = new AbortController();
   const tokens = new TokenBucket({ clock, perSecond, burst });
-  const permits = new WritePermits({ clock, tokens, flowOf: namespaceOf, onGranted: (key) => given.push(key) });
-  return { clock, given, tokens, permits };
+  const all = new WritePermits({ clock, tokens, leadership: soleLeadership(end.signal) });
+  const permits = all.of("rollouts", { flowOf: namespaceOf, onGranted: (key) => given.push(key) });
+  return { clock, given, tokens, end, permits };
+}
+
+/** Returns a clock that advances by a millisecond with each reading, as the clock of a busy machine may. */
+function advancingClock(): Clock {
+  let now = 0;
+  const timer = (ms: number, callback: () => void) => {
+    const fires = setImmediate(() => {
+      now += ms;
+      callback();
+    });
+    return () => clearImmediate(fires);
+  };
+  return { wall: () => now++, monotonic: () => now++, timer };
 }
 
 describe("write permits", () => {
@@ -71,20 +88,39 @@ describe("write permits", () => {
   it("are not granted to a newcomer if a permit is due and its timer is late", () => {
     let now = 0;
     const clock = { wall: () => now, monotonic: () => now, timer: () => () => {} };
+    const end = new AbortController();
     const tokens = new TokenBucket({ clock, perSecond: 1, burst: 1 });
-    const permits = new WritePermits({ clock, tokens, flowOf: namespaceOf, onGranted: () => {} });
+    const permits = new WritePermits({ clock, tokens, leadership: soleLeadership(end.signal) }).of("rollouts", { flowOf: namespaceOf });
     expect([permits.take(keyOf("a", 0), "high"), permits.take(keyOf("a", 1), "high")]).toEqual([true, false]);
     now = 1_000;
     expect(permits.take(keyOf("b", 0), "high")).toBe(false);
   });
 
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])("are not lost if they are granted during a wait: one each %i ms", async (ms) => {
+    const clock = advancingClock();
+    const tokens = new TokenBucket({ clock, perSecond: 1000 / ms, burst: 1 });
+    const end = new AbortController();
+    const all = new WritePermits({ clock, tokens, leadership: soleLeadership(end.signal) });
+    const permits = all.of("housekeeping", { flowOf: namespaceOf });
+    let taken = 0;
+    const takeAll = async () => {
+      for (let key = 0; key < 20; key++) if (await permits.wait(keyOf("shop", key))) taken++;
+    };
+    const waits = takeAll();
+    // Long enough for 20 timers. The end of the leadership ends the wait for a lost permit.
+    for (let turn = 0; turn < 100; turn++) await new Promise((next) => setImmediate(next));
+    end.abort();
+    await waits;
+    expect(taken).toBe(20);
+  });
+
   it("are available to the next leadership if they were granted but not used", async () => {
-    const { clock, tokens, permits } = start();
+    const { clock, tokens, end, permits } = start();
     permits.take(keyOf("a", 0), "high");
     permits.take(keyOf("a", 1), "high");
     permits.take(keyOf("a", 2), "high");
     await clock.advance(1_000);
-    permits.close();
+    end.abort();
     expect([permits.take(keyOf("a", 3), "high"), permits.waiting]).toEqual([false, 0]);
     expect([tokens.take(), tokens.take(), clock.pending]).toEqual([true, false, 0]);
   });
@@ -148,5 +184,60 @@ describe("write permits", () => {
       }),
       { numRuns: 20 },
     );
+  });
+});
+
+describe("permits of several controllers", () => {
+  /** Three controllers that have something to write in four namespaces, always. Each write takes a permit. */
+  function underFullLoad() {
+    const clock = new FakeClock();
+    const end = new AbortController();
+    const tokens = new TokenBucket({ clock, perSecond: 10, burst: 5 });
+    const all = new WritePermits({ clock, tokens, leadership: soleLeadership(end.signal) });
+    const written: string[] = [];
+    const controller = (name: string, use: PermitUse, flows = 4) => {
+      const write = (key: string): void => {
+        if (permits.take(key, "low")) {
+          written.push(`${name} ${key}`);
+          write(key);
+        }
+      };
+      const permits = all.of(use, { flowOf: namespaceOf, onGranted: write });
+      for (let flow = 0; flow < flows; flow++) for (let n = 0; n < 50; n++) write(keyOf(flow, n));
+    };
+    const awaiting = async (name: string, use: PermitUse) => {
+      const permits = all.of(use, { flowOf: (namespace) => namespace });
+      while (await permits.wait("copies")) written.push(`${name} copies`);
+    };
+    return { clock, end, written, controller, awaiting };
+  }
+
+  it("stay within the rate, and each controller makes progress", async () => {
+    const { clock, end, written, controller, awaiting } = underFullLoad();
+    controller("owners", "housekeeping");
+    const sweeps = awaiting("sweeps", "housekeeping");
+    controller("rollouts", "rollouts");
+    await clock.advance(100_000);
+    end.abort();
+    await sweeps;
+    expect(written.length).toBeLessThanOrEqual(5 + 100 * 10);
+    expect(written.length).toBeGreaterThan(990);
+    const of = (name: string) => written.filter((each) => each.startsWith(name)).length;
+    expect(of("rollouts")).toBeGreaterThanOrEqual(890);
+    expect(of("owners")).toBeGreaterThanOrEqual(48);
+    expect(of("sweeps")).toBeGreaterThanOrEqual(48);
+    // The namespaces of a controller take turns, too.
+    const inNamespace = [0, 1, 2, 3].map((flow) => of(`owners ${keyOf(flow, "")}`));
+    expect(Math.max(...inNamespace) - Math.min(...inNamespace)).toBeLessThanOrEqual(5 + 1);
+  });
+
+  it("go to a rollout first, also if housekeeping waited before it", async () => {
+    const { clock, written, controller } = underFullLoad();
+    controller("owners", "housekeeping", 1);
+    await clock.advance(100);
+    const before = written.length;
+    controller("rollouts", "rollouts", 1);
+    await clock.advance(800);
+    expect(written.slice(before).map((each) => each.split(" ")[0])).toEqual(Array(8).fill("rollouts"));
   });
 });

@@ -19,6 +19,7 @@ import type { KubeObject } from "../../src/kube/api/api-types.ts";
 import { resourcePath, resources } from "../../src/kube/api/resources.ts";
 import { soleLeadership } from "../../src/runtime/leadership.ts";
 import { TokenBucket } from "../../src/runtime/token-bucket.ts";
+import { WritePermits } from "../../src/runtime/write-permits.ts";
 import { silentLogger } from "../../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
 import { FakeClock } from "../support/fake-clock.ts";
@@ -111,16 +112,18 @@ class Stage {
     });
     const { signal } = this.#stop;
     const listed = createListedConfigs({ client, caches, compatibility: undefined, clock, log, signal });
+    const leadership = soleLeadership(signal);
+    const tokens = new TokenBucket({ clock, perSecond: Number.POSITIVE_INFINITY, burst: 1 });
     this.#workers = new RolloutWorkers({
       client,
       caches,
       policy,
       clock,
       log,
-      leadership: soleLeadership(signal),
+      leadership,
       live: createLiveReads({ client, policy, cached: caches.lookup, listed, signal }),
       pods: createPodLists({ client, caches, clock, log, signal }),
-      tokens: new TokenBucket({ clock, perSecond: Number.POSITIVE_INFINITY, burst: 1 }),
+      permits: new WritePermits({ clock, tokens, leadership }),
       recorder: { record: async () => {} },
       metrics: rolloutMetrics(
         metrics,

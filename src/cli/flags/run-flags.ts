@@ -63,12 +63,12 @@ export const runFlags = {
   "update-rate": rate({
     group: rollouts,
     default: 10,
-    help: "Maximum number of rollouts per second after the burst. Namespaces take turns. `unlimited`: no limit.",
+    help: "Maximum number of writes per second after the burst. Rollouts go first, and namespaces take turns. `unlimited`: no limit.",
   }),
   "update-burst": wholeNumber({
     group: rollouts,
     default: 100,
-    help: "Number of rollouts that start at once before --update-rate applies.",
+    help: "Number of writes at once before --update-rate applies.",
   }),
   "hash-key-secret": namespacedName({
     group: rollouts,

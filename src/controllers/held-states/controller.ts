@@ -8,11 +8,11 @@ import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { stateAnnotation } from "../../domain/references/annotations.ts";
 import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { LeaderPermits } from "../../runtime/leader-permits.ts";
+import type { Clock } from "../../lib/clock.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import { done, type Result } from "../../runtime/result.ts";
-import type { TokenBucket } from "../../runtime/token-bucket.ts";
 import { Workers } from "../../runtime/workers.ts";
+import type { ControllerPermits, WritePermits } from "../../runtime/write-permits.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
@@ -29,13 +29,14 @@ import { type HeldState, heldStateOf } from "./held-state.ts";
 export interface HeldStatesOptions extends RunObserverOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<Caches, "workload">;
+  readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
 }
 
 /** Returns the controller, which notes held states while Wave leads; undefined if Wave writes nothing. */
 export function createHeldStates(options: HeldStatesOptions): RunObserver | undefined {
-  return createRunObserver(options, (leadership, tokens) => new Notes({ ...options, tokens, leadership }));
+  return createRunObserver(options, (leadership, permits) => new Notes({ ...options, permits, leadership }));
 }
 
 /** A shorter hold is not noted, in milliseconds: each note is a write. */
@@ -56,15 +57,15 @@ interface Note {
 class Notes {
   readonly #options: HeldStatesOptions & { readonly leadership: Leadership };
   readonly #workers: Workers;
-  readonly #permits: LeaderPermits;
+  readonly #permits: ControllerPermits;
   readonly #notes = new Map<string, Note>();
   /** The patches of workloads whose rollout has passed. */
   readonly #passed = new Map<string, JsonPatch>();
 
-  constructor(options: HeldStatesOptions & { readonly leadership: Leadership; readonly tokens: TokenBucket }) {
+  constructor(options: HeldStatesOptions & { readonly leadership: Leadership; readonly permits: WritePermits }) {
     const { clock, random } = options;
     this.#options = options;
-    this.#permits = new LeaderPermits({ ...options, flowOf: namespaceOf });
+    this.#permits = options.permits.of("housekeeping", { flowOf: namespaceOf });
     this.#workers = new Workers({
       clock,
       random,
@@ -100,7 +101,8 @@ class Notes {
   }
 
   async run(): Promise<void> {
-    await this.#workers.run(this.#permits.over);
+    const { stop, abort } = this.#options.leadership;
+    await this.#workers.run(AbortSignal.any([stop, abort]));
   }
 
   async #run(key: string): Promise<Result> {
@@ -111,13 +113,13 @@ class Notes {
     try {
       const passed = this.#passed.get(key);
       if (passed !== undefined) {
-        if (!(await this.#permits.take(key))) return done;
+        if (!(await this.#permits.wait(key))) return done;
         this.#passed.delete(key);
         await patchAnnotations(workload, passed, this.#options);
       }
       return await this.#noteState(key, workload);
     } catch (error) {
-      if (this.#permits.isOver) return done;
+      if (!this.#options.leadership.valid() || this.#options.leadership.abort.aborted) return done;
       if (apiFailureOf(error) === undefined) throw error;
       log.warn(logMessages.stateNotWritten, { workload: key, error: errorText(error) });
       return { type: "retry", atLeastMs: retryAfterMs(error) };
@@ -138,7 +140,7 @@ class Notes {
       (note.writtenAt ?? Number.NEGATIVE_INFINITY) + againMs,
     );
     if (at > now) return { type: "requeueAfter", delayMs: at - now };
-    if (!(await this.#permits.take(key))) return done;
+    if (!(await this.#permits.wait(key))) return done;
     await this.#write(workload, note);
     return { type: "requeueAfter", delayMs: againMs };
   }

@@ -5,6 +5,8 @@ import { workloadKey } from "../../domain/model/workload.ts";
 import type { HoldReason } from "../../domain/outcomes/hold.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { soleLeadership } from "../../runtime/leadership.ts";
+import { TokenBucket } from "../../runtime/token-bucket.ts";
+import { WritePermits } from "../../runtime/write-permits.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import type { EndedRun } from "../observers/run-observer.ts";
 import { createHeldStates } from "./controller.ts";
@@ -44,12 +46,12 @@ function scene(state?: string) {
     clock,
     log: silentLogger,
     random: () => 0,
-    updateRate: 10,
-    updateBurst: 10,
   });
   if (states === undefined) throw new Error("no controller");
   const stop = new AbortController();
-  const done = states.run(soleLeadership(stop.signal));
+  const tokens = new TokenBucket({ clock, perSecond: 20, burst: 100 });
+  const permits = new WritePermits({ clock, tokens, leadership: soleLeadership(stop.signal) });
+  const done = states.run(soleLeadership(stop.signal), permits);
   ends.push(async () => {
     stop.abort();
     await done;

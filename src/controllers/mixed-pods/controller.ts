@@ -9,7 +9,7 @@ import { Repairs, type RepairsOptions } from "./repairs.ts";
 /** What {@link createMixedPods} needs. */
 export interface MixedPodsOptions
   extends RunObserverOptions,
-    Omit<RepairsOptions, "policy" | "clock" | "leadership" | "tokens" | "onReplaced"> {
+    Omit<RepairsOptions, "policy" | "leadership" | "permits" | "onReplaced"> {
   readonly metrics: MetricsRegistry;
 }
 
@@ -22,8 +22,8 @@ export interface MixedPods extends RunObserver {
 /** Returns the controller, which replaces mixed Pods while Wave leads; undefined if Wave writes nothing. */
 export function createMixedPods(options: MixedPodsOptions): MixedPods | undefined {
   const { metrics } = options;
-  const observer = createRunObserver(options, (leadership, tokens) => {
-    return new Repairs({ ...options, leadership, tokens, onReplaced: (how) => replaced.inc({ how }) });
+  const observer = createRunObserver(options, (leadership, permits) => {
+    return new Repairs({ ...options, leadership, permits, onReplaced: (how) => replaced.inc({ how }) });
   });
   if (observer === undefined) return undefined;
   const replaced = metrics.counter(mixedPodMetrics.replaced);

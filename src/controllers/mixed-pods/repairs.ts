@@ -24,10 +24,9 @@ import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/get-if-exists.ts";
-import { LeaderPermits } from "../../runtime/leader-permits.ts";
 import { done, type Result } from "../../runtime/result.ts";
-import type { TokenBucket } from "../../runtime/token-bucket.ts";
 import { Workers } from "../../runtime/workers.ts";
+import type { ControllerPermits, WritePermits } from "../../runtime/write-permits.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { EndedRun } from "../observers/run-observer.ts";
@@ -42,7 +41,7 @@ import { type MixedTexts, mixedTexts, unpinnedTexts } from "./texts.ts";
 export interface RepairsOptions extends Omit<RepairPodsOptions, "caches" | "client" | "takePermit"> {
   readonly client: Pick<ApiClient, "request" | "stream">;
   readonly caches: Pick<Caches, "lookup" | "workload" | "kinds">;
-  readonly tokens: TokenBucket;
+  readonly permits: WritePermits;
   readonly random: () => number;
   /** Whether Wave's webhook points new Pods at their copies. */
   readonly webhooks: boolean;
@@ -88,7 +87,7 @@ const noteAgainMs = 30_000;
 export class Repairs {
   readonly #options: RepairsOptions;
   readonly #workers: Workers;
-  readonly #permits: LeaderPermits;
+  readonly #permits: ControllerPermits;
   readonly #records = new Map<string, SpanRecord>();
   readonly #progress = new Map<string, RepairProgress>();
   /** The reported Events of the repair of the spans until `lastEnd`. A failed request does not change them. */
@@ -102,7 +101,7 @@ export class Repairs {
   constructor(options: RepairsOptions) {
     const { clock, random } = options;
     this.#options = options;
-    this.#permits = new LeaderPermits({ ...options, flowOf: namespaceOf });
+    this.#permits = options.permits.of("housekeeping", { flowOf: namespaceOf });
     this.#workers = new Workers({
       clock,
       random,
@@ -159,7 +158,8 @@ export class Repairs {
 
   /** Works until the leadership ends, and then notes the open spans. */
   async run(): Promise<void> {
-    await this.#workers.run(this.#permits.over);
+    const { stop, abort } = this.#options.leadership;
+    await this.#workers.run(AbortSignal.any([stop, abort]));
     await writeLastNotes(this.#records, this.#options);
   }
 
@@ -182,7 +182,7 @@ export class Repairs {
     try {
       return await this.#workload(key);
     } catch (error) {
-      if (this.#permits.isOver || error instanceof MalformedWorkload) return done;
+      if (this.#options.permits.isOver || error instanceof MalformedWorkload) return done;
       if (apiFailureOf(error) === undefined) throw error;
       this.#options.log.warn(logMessages.mixedPodsKept, { workload: key, error: errorText(error) });
       return { type: "retry", atLeastMs: retryAfterMs(error) };
@@ -226,7 +226,7 @@ export class Repairs {
     const last = this.#notes.get(key);
     const sinceMs = clock.monotonic() - (last?.at ?? Number.NEGATIVE_INFINITY);
     if (last?.text === text && sinceMs < noteAgainMs) return noteAgainMs - sinceMs;
-    if (!(await this.#permits.take(key))) return undefined;
+    if (!(await this.#permits.wait(key))) return undefined;
     this.#notes.set(key, { text, at: clock.monotonic() });
     await writeAnnotation(workload, configDiffered, text, this.#options);
     return noteAgainMs;
@@ -287,13 +287,13 @@ export class Repairs {
     const ofWorkload = policyFor(workload, policy);
     const toRead = { object, workload, spans, lookup, policy: ofWorkload, kinds: caches.kinds(), webhooks };
     const pods = await readPods(toRead, { client, clock, log, signal: leadership.abort });
-    if (this.#permits.isOver) return done;
+    if (this.#options.permits.isOver) return done;
     const lastEnd = Math.max(...spans.map(endOf));
     if (pods.mixedCount > 0) {
       const found = { object, workload, pods, progress: before, reported, texts };
       const progress = await repairPods(found, {
         ...this.#options,
-        takePermit: () => this.#permits.take(key),
+        takePermit: () => this.#permits.wait(key),
       });
       if (progress === "over") return repair.end("over");
       repair.keep(progress);

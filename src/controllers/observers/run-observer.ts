@@ -2,9 +2,8 @@
 import type { Workload } from "../../domain/model/workload.ts";
 import type { RolloutPlan } from "../../domain/plan/plan.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
-import type { Clock } from "../../lib/clock.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
-import { TokenBucket } from "../../runtime/token-bucket.ts";
+import type { WritePermits } from "../../runtime/write-permits.ts";
 
 /** How a run of the rollout controller ended that has read configuration. */
 export interface EndedRun {
@@ -31,16 +30,12 @@ export interface RunObserver {
   /** Forgets a workload that is gone. */
   forget(key: string): void;
   /** Works for one leadership. */
-  run(leadership: Leadership): Promise<void>;
+  run(leadership: Leadership, permits: WritePermits): Promise<void>;
 }
 
 /** What {@link createRunObserver} needs. */
 export interface RunObserverOptions {
   readonly policy: ClusterPolicy;
-  readonly clock: Clock;
-  /** The writes per second of this observer, in addition to those of rollouts. */
-  readonly updateRate: number;
-  readonly updateBurst: number;
 }
 
 /** What an observer is for one leadership. */
@@ -50,12 +45,10 @@ export interface ObserverTerm extends Omit<RunObserver, "run"> {
 
 /** Returns an observer that `start` makes anew for each leadership; undefined if Wave writes nothing. Nothing happens before `run`. */
 export function createRunObserver<Term extends ObserverTerm>(
-  { policy, clock, updateRate, updateBurst }: RunObserverOptions,
-  start: (leadership: Leadership, tokens: TokenBucket) => Term,
+  { policy }: RunObserverOptions,
+  start: (leadership: Leadership, permits: WritePermits) => Term,
 ): (RunObserver & { readonly term: Term | undefined }) | undefined {
   if (policy.pacing?.observe) return undefined;
-  // Kept for all leaderships: writes of the one before use up the rate, too.
-  const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
   let term: Term | undefined;
   return {
     get term() {
@@ -63,8 +56,8 @@ export function createRunObserver<Term extends ObserverTerm>(
     },
     observe: (key, run) => term?.observe(key, run),
     forget: (key) => term?.forget(key),
-    run: async (leadership) => {
-      term = start(leadership, tokens);
+    run: async (leadership, permits) => {
+      term = start(leadership, permits);
       try {
         await term.run();
       } finally {

@@ -4,18 +4,15 @@ import type { Workload } from "../../domain/model/workload.ts";
 import { isStored } from "../../domain/references/references.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
-import { TokenBucket } from "../../runtime/token-bucket.ts";
+import type { WritePermits } from "../../runtime/write-permits.ts";
 import { ownerReferenceMetrics } from "../../telemetry/catalogue/owner-references.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { OwnerReferenceWorkers, type OwnerReferenceWorkersOptions } from "./owner-reference-workers.ts";
 
 /** What {@link createOwnership} needs. */
 export interface OwnershipOptions
-  extends Omit<OwnerReferenceWorkersOptions, "leadership" | "tokens" | "writes" | "post"> {
+  extends Omit<OwnerReferenceWorkersOptions, "leadership" | "permits" | "writes" | "post"> {
   readonly metrics: MetricsRegistry;
-  /** The writes per second of this controller, in addition to those of rollouts. */
-  readonly updateRate: number;
-  readonly updateBurst: number;
 }
 
 /** Keeps or removes owner references and finalizers while Wave leads. Receives changes, which have no effect otherwise. */
@@ -25,15 +22,13 @@ export interface Ownership {
   onOwnersChange(configKey: string): void;
   onNamespaceChange(namespace: string): void;
   /** Works for one leadership. The caches must be synced. `post` accepts Events. */
-  run(leadership: Leadership, post: (event: ObjectEvent) => void): Promise<void>;
+  run(leadership: Leadership, permits: WritePermits, post: (event: ObjectEvent) => void): Promise<void>;
 }
 
 /** Returns the controller; undefined if the policy has no ownership, or Wave writes nothing. Nothing happens before `run`. */
 export function createOwnership(options: OwnershipOptions): Ownership | undefined {
-  const { policy, clock, updateRate, updateBurst } = options;
+  const { policy } = options;
   if (policy.ownership === undefined || policy.pacing?.observe) return undefined;
-  // Kept for all leaderships: writes of the one before use up the rate, too.
-  const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
   const writes = options.metrics.counter(ownerReferenceMetrics.writes);
   let workers: OwnerReferenceWorkers | undefined;
   return {
@@ -43,8 +38,8 @@ export function createOwnership(options: OwnershipOptions): Ownership | undefine
     },
     onOwnersChange: (key) => workers?.objectChanged(key),
     onNamespaceChange: (namespace) => workers?.enqueueAll(namespace),
-    async run(leadership, post) {
-      workers = new OwnerReferenceWorkers({ ...options, leadership, tokens, writes, post });
+    async run(leadership, permits, post) {
+      workers = new OwnerReferenceWorkers({ ...options, leadership, permits, writes, post });
       try {
         await workers.run();
       } finally {

@@ -83,12 +83,6 @@ export class OwnerReferenceWorkers {
     const over = AbortSignal.any([leadership.stop, leadership.abort]);
     const enqueue = (key: string) => this.#workers.add(key, { urgency: "low" });
     await runAll(over, (signal) => {
-      const close = () => {
-        this.#workers.close();
-        this.#writer.close();
-      };
-      signal.addEventListener("abort", close, { once: true });
-      if (signal.aborted) close();
       this.enqueueAll();
       const keys = () => this.#keys();
       return [this.#workers.run(signal), resync({ periodMs: syncPeriodMs, keys, enqueue, clock, signal })];

@@ -3,8 +3,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Priority } from "../../runtime/fair-queue.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import { done, type Result } from "../../runtime/result.ts";
-import type { TokenBucket } from "../../runtime/token-bucket.ts";
-import { WritePermits } from "../../runtime/write-permits.ts";
+import type { ControllerPermits, WritePermits } from "../../runtime/write-permits.ts";
 import type { ownerReferenceMetrics } from "../../telemetry/catalogue/owner-references.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
@@ -18,7 +17,7 @@ import type { ObjectWriteResult } from "./write-requests.ts";
 /** What an {@link OwnerReferenceWriter} needs. */
 export interface OwnerReferenceWriterOptions {
   readonly leadership: Leadership;
-  readonly tokens: TokenBucket;
+  readonly permits: WritePermits;
   readonly writes: Counter<LabelsOf<typeof ownerReferenceMetrics.writes>>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -51,16 +50,15 @@ export interface OwnerReferenceWrite {
  */
 export class OwnerReferenceWriter {
   readonly #options: OwnerReferenceWriterOptions;
-  readonly #permits: WritePermits;
+  readonly #permits: ControllerPermits;
   readonly #reverted = new RevertedWrites();
   /** The times from Retry-After, by key, in monotonic milliseconds. */
   readonly #notBefore = new Map<string, number>();
 
   /** `onPermit` is called with each key that has a permit now. */
   constructor(options: OwnerReferenceWriterOptions, onPermit: (key: string) => void) {
-    const { clock, tokens } = options;
     this.#options = options;
-    this.#permits = new WritePermits({ clock, tokens, flowOf: namespaceOf, onGranted: onPermit });
+    this.#permits = options.permits.of("housekeeping", { flowOf: namespaceOf, onGranted: onPermit });
   }
 
   /** Sends a write if it is due. Returns "deferred" otherwise. Rejects if the request fails: then call `failed`. */
@@ -108,11 +106,6 @@ export class OwnerReferenceWriter {
     const isRefused =
       failure.result === "refused" || (failure.result === "conflict" && failures >= conflictsUntilRefused);
     return { result: resultOf(failure), isRefused };
-  }
-
-  /** Stops: nothing is written any more. */
-  close(): void {
-    this.#permits.close();
   }
 }
 

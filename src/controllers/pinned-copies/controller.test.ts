@@ -14,6 +14,8 @@ import { type Resource, resourcePath, resources } from "../../kube/api/resources
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { soleLeadership } from "../../runtime/leadership.ts";
+import { TokenBucket } from "../../runtime/token-bucket.ts";
+import { WritePermits } from "../../runtime/write-permits.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
@@ -67,11 +69,12 @@ async function scene(refuses: (request: ApiRequest) => boolean = () => false) {
     log: { ...silentLogger, warn: (message) => warnings.push(message) },
     metrics,
     random: () => 0,
-    updateRate: 20,
-    updateBurst: 100,
   });
   const stop = new AbortController();
-  const done = collector?.run({ ...soleLeadership(stop.signal), valid: () => state.valid });
+  const tokens = new TokenBucket({ clock, perSecond: 20, burst: 100 });
+  const leadership = { ...soleLeadership(stop.signal), valid: () => state.valid };
+  const permits = new WritePermits({ clock, tokens, leadership });
+  const done = collector?.run(leadership, permits);
   onTestFinished(async () => {
     stop.abort();
     await done;

@@ -6,18 +6,15 @@ import type { Config } from "../../domain/config/digest.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import { unusedMs } from "../../domain/pinning/collect.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
-import { TokenBucket } from "../../runtime/token-bucket.ts";
+import type { WritePermits } from "../../runtime/write-permits.ts";
 import { pinnedCopyMetrics } from "../../telemetry/catalogue/pinned-copies.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { type CollectorTimes, CopySweeps, type CopySweepsOptions } from "./sweep.ts";
 
 /** What {@link createCopyCollector} needs. */
-export interface CopyCollectorOptions extends Omit<CopySweepsOptions, "leadership" | "tokens" | "writes" | "times"> {
+export interface CopyCollectorOptions extends Omit<CopySweepsOptions, "leadership" | "permits" | "writes" | "times"> {
   readonly caches: Pick<Caches, "workload" | "kinds">;
   readonly metrics: MetricsRegistry;
-  /** The writes per second of this controller, in addition to those of rollouts. */
-  readonly updateRate: number;
-  readonly updateBurst: number;
   /** Default: {@link collectorTimes}. */
   readonly collectorTimes?: CollectorTimes;
 }
@@ -29,7 +26,7 @@ export interface CopyCollector {
   /** Receives every change of a ConfigMap: if a copy was deleted, its namespace is swept soon. */
   onConfigChange(change: StoreChange<Config>): void;
   /** Works for one leadership. */
-  run(leadership: Leadership): Promise<void>;
+  run(leadership: Leadership, permits: WritePermits): Promise<void>;
 }
 
 /** The times of the collector. */
@@ -45,10 +42,8 @@ const afterDeletionMs = 2_000;
 
 /** Returns the controller; undefined without pinned configuration, or if Wave writes nothing. Nothing happens before `run`. */
 export function createCopyCollector(options: CopyCollectorOptions): CopyCollector | undefined {
-  const { policy, clock, updateRate, updateBurst, metrics, collectorTimes: times = collectorTimes } = options;
+  const { policy, metrics, collectorTimes: times = collectorTimes } = options;
   if (policy.pinConfig !== true || policy.pacing?.observe) return undefined;
-  // Kept for all leaderships: writes of the one before use up the rate, too.
-  const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
   const writes = metrics.counter(pinnedCopyMetrics.writes);
   let sweeps: CopySweeps | undefined;
   const gauge = metrics.gauge(pinnedCopyMetrics.copies);
@@ -67,8 +62,8 @@ export function createCopyCollector(options: CopyCollectorOptions): CopyCollecto
     onConfigChange({ before, after }) {
       if (before?.isCopy && after === undefined) sweeps?.enqueue(before.namespace, afterDeletionMs);
     },
-    async run(leadership) {
-      sweeps = new CopySweeps({ ...options, leadership, tokens, writes, times });
+    async run(leadership, permits) {
+      sweeps = new CopySweeps({ ...options, leadership, permits, writes, times });
       try {
         await sweeps.run();
       } finally {

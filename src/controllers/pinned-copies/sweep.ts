@@ -8,11 +8,10 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import type { FreshListOptions } from "../../kube/reads/fresh-list.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { readNamespacesWithCopies } from "../../pinning/read-copies.ts";
-import { LeaderPermits } from "../../runtime/leader-permits.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import { done, type Result } from "../../runtime/result.ts";
-import type { TokenBucket } from "../../runtime/token-bucket.ts";
 import { Workers } from "../../runtime/workers.ts";
+import type { ControllerPermits, WritePermits } from "../../runtime/write-permits.ts";
 import type { pinnedCopyMetrics } from "../../telemetry/catalogue/pinned-copies.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
@@ -48,7 +47,7 @@ export interface CopySweepsOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly leadership: Leadership;
-  readonly tokens: TokenBucket;
+  readonly permits: WritePermits;
   readonly writes: Counter<LabelsOf<typeof pinnedCopyMetrics.writes>>;
   readonly times: CollectorTimes;
   readonly random: () => number;
@@ -75,14 +74,14 @@ const maxEvents = 20;
 export class CopySweeps {
   readonly #options: CopySweepsOptions;
   readonly #workers: Workers;
-  readonly #permits: LeaderPermits;
+  readonly #permits: ControllerPermits;
   readonly #marks: MarksSeen;
   readonly #counts = new Map<string, CopyCounts>();
 
   constructor(options: CopySweepsOptions) {
     const { clock, random, times } = options;
     this.#options = options;
-    this.#permits = new LeaderPermits({ ...options, flowOf: (namespace) => namespace });
+    this.#permits = options.permits.of("housekeeping", { flowOf: (namespace) => namespace });
     this.#marks = new MarksSeen(clock, times.seenMs);
     this.#workers = new Workers({
       clock,
@@ -107,14 +106,15 @@ export class CopySweeps {
   /** Sweeps everywhere now and in each period, until the leadership ends. */
   async run(): Promise<void> {
     this.#workers.add(everywhere);
-    await this.#workers.run(this.#permits.over);
+    const { stop, abort } = this.#options.leadership;
+    await this.#workers.run(AbortSignal.any([stop, abort]));
   }
 
   async #run(namespace: string): Promise<Result> {
     try {
       return namespace === everywhere ? await this.#everywhere() : await this.#namespace(namespace);
     } catch (error) {
-      if (this.#permits.isOver) return done;
+      if (this.#options.permits.isOver) return done;
       if (apiFailureOf(error) === undefined) throw error;
       const fields = { namespace: namespace === everywhere ? undefined : namespace, error: errorText(error) };
       this.#options.log.warn(logMessages.copiesNotSwept, fields);
@@ -158,7 +158,7 @@ export class CopySweeps {
   async #carryOut(namespace: string, { actions }: CollectPlan): Promise<boolean> {
     const { log, writes } = this.#options;
     for (const action of actions) {
-      if (!(await this.#permits.take(namespace))) return false;
+      if (!(await this.#permits.wait(namespace))) return false;
       const write = await writeCopy(namespace, action, this.#options);
       writes.inc({ write });
       if (write === "refused") log.warn(logMessages.copyNotWritten, { namespace, name: action.copy.name });
@@ -171,7 +171,7 @@ export class CopySweeps {
   async #recreate(namespace: string, { lost }: UsesRead): Promise<boolean> {
     const { log, writes } = this.#options;
     for (const copy of new Map(lost.map((each) => [each.copy, each])).values()) {
-      if (!(await this.#permits.take(namespace))) return false;
+      if (!(await this.#permits.wait(namespace))) return false;
       const result = await recreateCopy(namespace, copy, this.#options);
       if (result === "recreated") writes.inc({ write: result });
       if (result === "lost") {
@@ -194,7 +194,7 @@ export class CopySweeps {
   /** Records an Event on each of these workloads, up to a limit. */
   #report(namespace: string, workloads: readonly OwnerReference[], event: Omit<ObjectEvent, "regarding">): void {
     for (const workload of [...new Map(workloads.map((each) => [each.uid, each])).values()].slice(0, maxEvents)) {
-      if (this.#permits.isOver) return;
+      if (this.#options.permits.isOver) return;
       const { apiVersion, kind, name, uid } = workload;
       const regarding = { apiVersion, kind, namespace, name, uid };
       this.#options.post({ regarding, ...event, repeats: "perhaps" });

@@ -13,6 +13,7 @@ import { runAll } from "../../lib/run-all.ts";
 import type { Priority } from "../../runtime/fair-queue.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import { TokenBucket } from "../../runtime/token-bucket.ts";
+import { WritePermits } from "../../runtime/write-permits.ts";
 import { workloadMetrics } from "../../telemetry/catalogue/workloads.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
@@ -130,22 +131,23 @@ export function createController(options: ControllerOptions): Controller {
       await runAll(stop, (signal) => {
         // If one controller fails, the others stop in good order.
         const inOrder = { ...leadership, stop: signal };
+        const permits = new WritePermits({ clock, tokens, leadership: inOrder });
         rollouts = new RolloutWorkers({
           ...options,
           leadership: inOrder,
           live,
           pods,
-          tokens,
+          permits,
           metrics,
           workers,
           random,
           observers,
         });
         const pending = options.webhooks ? [pendingPods.run(inOrder)] : [];
-        const owners = ownership === undefined ? [] : [ownership.run(inOrder, post)];
-        const copies = collector === undefined ? [] : [collector.run(inOrder)];
+        const owners = ownership === undefined ? [] : [ownership.run(inOrder, permits, post)];
+        const copies = collector === undefined ? [] : [collector.run(inOrder, permits)];
         const jobs = policy.pacing?.observe ? [] : [replacements.run(inOrder)];
-        const observing = observers.map((each) => each.run(inOrder));
+        const observing = observers.map((each) => each.run(inOrder, permits));
         return [rollouts.run(), ...pending, ...owners, ...copies, ...jobs, ...observing];
       });
     } finally {

@@ -16,9 +16,8 @@ import type { Priority } from "../../runtime/fair-queue.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import type { Result } from "../../runtime/result.ts";
 import { resync } from "../../runtime/resync.ts";
-import type { TokenBucket } from "../../runtime/token-bucket.ts";
 import { Workers } from "../../runtime/workers.ts";
-import { WritePermits } from "../../runtime/write-permits.ts";
+import type { ControllerPermits, WritePermits } from "../../runtime/write-permits.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { RunObserver } from "../observers/run-observer.ts";
 import { type BatchQueue, createBatchQueue } from "./batches/batch-queue.ts";
@@ -62,7 +61,8 @@ export interface RolloutWorkersOptions {
   readonly pods: PodLists;
   readonly policy: ClusterPolicy;
   readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
-  readonly tokens: TokenBucket;
+  /** The permits of this leadership, which all controllers share. They are closed when it ends. */
+  readonly permits: WritePermits;
   readonly recorder: EventRecorder;
   readonly metrics: RolloutMetrics;
   readonly clock: Clock;
@@ -92,7 +92,7 @@ export class RolloutWorkers {
   readonly #options: RolloutWorkersOptions;
   readonly #records = new WorkloadRecords();
   readonly #workers: Workers;
-  readonly #permits: WritePermits;
+  readonly #permits: ControllerPermits;
   readonly #restarts: RestartWatch;
   /** Undefined if batches are off. */
   readonly #batches: BatchQueue | undefined;
@@ -103,7 +103,7 @@ export class RolloutWorkers {
   readonly #configEvents: ConfigEventOptions;
 
   constructor(options: RolloutWorkersOptions) {
-    const { clock, random, recorder, leadership, tokens, metrics, log, workers } = options;
+    const { clock, random, recorder, leadership, permits, metrics, log, workers } = options;
     this.#options = options;
     this.#workers = new Workers({
       clock,
@@ -115,9 +115,7 @@ export class RolloutWorkers {
       urgencyOf: (key) => priorityOf(this.#records.get(key)),
       reconcile: (key) => this.#run(key, this.#records.of(key)),
     });
-    this.#permits = new WritePermits({
-      clock,
-      tokens,
+    this.#permits = permits.of("rollouts", {
       flowOf: namespaceOf,
       onGranted: (key) => this.#workers.add(key, { urgency: "next" }),
     });
@@ -228,7 +226,6 @@ export class RolloutWorkers {
 
   #close(): void {
     this.#workers.close();
-    this.#permits.close();
     this.#batches?.close();
   }
 
