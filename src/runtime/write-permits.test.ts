@@ -90,7 +90,9 @@ describe("write permits", () => {
     const clock = { wall: () => now, monotonic: () => now, timer: () => () => {} };
     const end = new AbortController();
     const tokens = new TokenBucket({ clock, perSecond: 1, burst: 1 });
-    const permits = new WritePermits({ clock, tokens, leadership: soleLeadership(end.signal) }).of("rollouts", { flowOf: namespaceOf });
+    const permits = new WritePermits({ clock, tokens, leadership: soleLeadership(end.signal) }).of("rollouts", {
+      flowOf: namespaceOf,
+    });
     expect([permits.take(keyOf("a", 0), "high"), permits.take(keyOf("a", 1), "high")]).toEqual([true, false]);
     now = 1_000;
     expect(permits.take(keyOf("b", 0), "high")).toBe(false);

@@ -17,7 +17,6 @@ import { WritePermits } from "../../runtime/write-permits.ts";
 import { workloadMetrics } from "../../telemetry/catalogue/workloads.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { createHeldStates } from "../held-states/controller.ts";
 import { createJobReplacements } from "../job-replacements/controller.ts";
 import { createMixedPods } from "../mixed-pods/controller.ts";
 import { createOwnership } from "../owner-references/controller.ts";
@@ -107,8 +106,7 @@ export function createController(options: ControllerOptions): Controller {
   const mixedPods = createMixedPods({ ...options, random, post });
   const onUnpinned = options.webhooks ? mixedPods?.podsUnpinned : undefined;
   const collector = createCopyCollector({ ...options, random, onUnpinned, post });
-  const heldStates = createHeldStates({ ...options, random });
-  const observers = [mixedPods, heldStates].filter((each) => each !== undefined);
+  const observers = [mixedPods].filter((each) => each !== undefined);
   let rollouts: RolloutWorkers | undefined;
   const kinds = () => caches.kinds().map(({ id }) => id);
   options.metrics.gauge(workloadMetrics.onlyObserves).set(policy.pacing?.observe ? 1 : 0);

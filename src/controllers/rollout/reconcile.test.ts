@@ -7,6 +7,7 @@ import { toWorkload } from "../../domain/model/workload.ts";
 import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { soleLeadership } from "../../runtime/leadership.ts";
+import { silentLogger } from "../../telemetry/logging/log.ts";
 import { type ReconcileOptions, reconcile } from "./reconcile.ts";
 import { RememberedViews } from "./record/remembered-views.ts";
 import { type Findings, findingsOf, newRecord, type Writable } from "./record/workload-record.ts";
@@ -20,6 +21,7 @@ const run = (findings: Writable<Findings> = findingsOf(undefined)) => ({
   findings,
   takePermit: () => true,
   returnPermit: () => {},
+  takeNotePermit: () => true,
   batchHold: () => undefined,
   isBatchBehind: () => false,
 });
@@ -42,6 +44,7 @@ function options(request: ApiClient["request"], lookup: Lookup): ReconcileOption
     leadership: soleLeadership(new AbortController().signal),
     webhooks: true,
     restarts: () => false,
+    log: silentLogger,
     clock: new FakeClock(),
     views: new RememberedViews(() => {}),
   };

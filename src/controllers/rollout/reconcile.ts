@@ -14,6 +14,7 @@ import { policyFor } from "../../domain/policy/cluster-policy.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { Logger } from "../../telemetry/logging/log.ts";
 import { applyPlan } from "./apply/apply.ts";
 import { mayHaveStuckPods, replaceStuckPods } from "./apply/replace-stuck-pods.ts";
 import { storePins } from "./apply/store-pins.ts";
@@ -22,6 +23,7 @@ import { type LivePlanOptions, planLive } from "./freshness/live-plan.ts";
 import { readFailure } from "./freshness/live-reads.ts";
 import { doneOutcome, outcomeWithoutCache, recordUncertainWrite, writtenOutcome } from "./freshness/uncertain-write.ts";
 import { readUnlisted } from "./freshness/unlisted-secrets.ts";
+import { noteState } from "./note-state.ts";
 import { recordNewest, takeNewest } from "./record/newest-workload.ts";
 import type { ReconcileOutcome } from "./record/outcome.ts";
 import { hasBeenComplete, lastRolloutAfter, momentOf, recordProgress } from "./record/pacing-record.ts";
@@ -37,6 +39,7 @@ export interface ReconcileOptions extends LivePlanOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<Caches, "lookup" | "syncedUpTo" | "workload" | "kinds" | "copiesIn">;
   readonly clock: Clock;
+  readonly log: Logger;
   /** Whether webhooks are on. They reject in the request, if the API server asks them in time. */
   readonly webhooks: boolean;
   readonly views: Pick<RememberedViews, "of" | "remember">;
@@ -56,6 +59,8 @@ export interface ReconcileRun {
   readonly takePermit: () => boolean;
   /** Returns a permit that was taken and not used. */
   readonly returnPermit: () => void;
+  /** Takes a permit for a note on the workload. If there is none, the workload is reconciled again when it has one. */
+  readonly takeNotePermit: () => boolean;
   /** Returns the hold of the batches of these changes; undefined if all of them admit the workload. */
   readonly batchHold: (changed: readonly ConfigName[], lookup: Lookup) => Hold | undefined;
   /** Reports whether the last plan is for content that the batches do not know yet. */
@@ -72,7 +77,9 @@ const triesAtOnce = 3;
 export async function reconcile(run: ReconcileRun, options: ReconcileOptions): Promise<ReconcileOutcome> {
   try {
     const outcome = await reconcileWorkload(run, options);
-    return outcome.type === "done" ? await withoutStuckPods(outcome, options) : outcome;
+    if (outcome.type !== "done") return outcome;
+    await noteState(outcome.workload, outcome.plan, run.findings, { ...options, takePermit: run.takeNotePermit });
+    return await withoutStuckPods(outcome, options);
   } catch (error) {
     // The stored object is not a valid workload any more. If it becomes valid again, that is a change.
     if (error instanceof MalformedWorkload) return { type: "gone" };

@@ -36,7 +36,7 @@ import {
 import type { ReconcileOutcome } from "./record/outcome.ts";
 import { holdAfter, isSettling, type LastRollout, momentOf } from "./record/pacing-record.ts";
 import { RememberedViews } from "./record/remembered-views.ts";
-import { resultOf, rolloutBackoff } from "./record/requeue.ts";
+import { checkBy, resultOf, rolloutBackoff } from "./record/requeue.ts";
 import { type RolloutEnd, trackEnd, trackStart } from "./record/rollout-end.ts";
 import { type Findings, findingsOf, type WorkloadRecord, type Writable } from "./record/workload-record.ts";
 import { WorkloadRecords } from "./record/workload-records.ts";
@@ -93,6 +93,8 @@ export class RolloutWorkers {
   readonly #records = new WorkloadRecords();
   readonly #workers: Workers;
   readonly #permits: ControllerPermits;
+  /** The permits of the notes on workloads, which come after all rollouts. */
+  readonly #notePermits: ControllerPermits;
   readonly #restarts: RestartWatch;
   /** Undefined if batches are off. */
   readonly #batches: BatchQueue | undefined;
@@ -118,6 +120,10 @@ export class RolloutWorkers {
     this.#permits = permits.of("rollouts", {
       flowOf: namespaceOf,
       onGranted: (key) => this.#workers.add(key, { urgency: "next" }),
+    });
+    this.#notePermits = permits.of("housekeeping", {
+      flowOf: namespaceOf,
+      onGranted: (key) => this.#workers.add(key, { urgency: "low" }),
     });
     this.#outbox = new EventOutbox({
       recorder,
@@ -264,10 +270,7 @@ export class RolloutWorkers {
     const explained = result?.state === "failed" && cause !== undefined ? { ...result, cause } : result;
     const end = trackEnd(findings, workload, explained, now, flags.rolloutTimeoutMs);
     if (result?.state === "inProgress" && findings.rollout?.state === "inProgress" && Number.isFinite(result.failsAt))
-      findings.checkAt = Math.min(
-        findings.checkAt ?? Number.POSITIVE_INFINITY,
-        clock.monotonic() + result.failsAt - now,
-      );
+      checkBy(findings, clock.monotonic() + result.failsAt - now);
     return end;
   }
 
@@ -278,12 +281,17 @@ export class RolloutWorkers {
     const start = startRun(record);
     const batch = this.#batches?.startRun(key);
     const findings = findingsOf(record);
+    let noteWaits = false;
     const current = {
       key,
       record,
       findings,
       takePermit: () => this.#permits.take(key, priority),
       returnPermit: () => this.#permits.giveBack(),
+      takeNotePermit: () => {
+        noteWaits = !this.#notePermits.take(key, "low");
+        return !noteWaits;
+      },
       batchHold: batch?.holdOf ?? (() => undefined),
       isBatchBehind: batch?.isBehind ?? (() => false),
     };
@@ -309,6 +317,7 @@ export class RolloutWorkers {
     batch?.ended(outcome);
     const type = outcome === "bug" ? outcome : outcome.type;
     if (type !== "permitPending") this.#permits.drop(key);
+    if (!noteWaits) this.#notePermits.drop(key);
     if (type === "gone") {
       this.#views.forget(key);
       this.#records.delete(key);

@@ -57,6 +57,11 @@ export function keepsFailures(outcome: ReconcileOutcome): boolean {
   return outcome.type === "done" && outcome.plan.outcome === "held";
 }
 
+/** Stores in `findings` that a workload is to be checked at `at`, or earlier. */
+export function checkBy(findings: { checkAt: number | undefined }, at: number): void {
+  findings.checkAt = Math.min(findings.checkAt ?? Number.POSITIVE_INFINITY, at);
+}
+
 /** Returns the same as {@link untilNextEvent}, and keeps the failures of the workload. */
 function deferredTo(record: WorkloadRecord, now: number): Result {
   const next = untilNextEvent(record, now);

@@ -49,6 +49,8 @@ export interface Findings {
   readonly annotations: SeenAnnotations | undefined;
   /** The pins of the last write of Wave, whether the write has arrived or not. */
   readonly writtenPins: string | undefined;
+  /** What is noted of its state; undefined if its rollout is not held and nothing was written. */
+  readonly note: StateNote | undefined;
 }
 
 /**
@@ -92,6 +94,16 @@ export interface NewerThanCache {
   readonly expiresAt: number;
 }
 
+/** What is noted of the state of a workload in its annotations. Times are in monotonic milliseconds. */
+export interface StateNote {
+  readonly uid: string;
+  /** The value of the annotation `state`. */
+  readonly state: "held" | "halted" | undefined;
+  readonly since: number;
+  /** When the next note may be written. */
+  readonly notBefore: number;
+}
+
 /** The reported blockers of a workload, such as a missing object. They last as long as its plan has them. */
 export interface ReportedBlockers {
   /**
@@ -133,6 +145,7 @@ export function newRecord(): WorkloadRecord {
     checkAt: undefined,
     annotations: undefined,
     writtenPins: undefined,
+    note: undefined,
   };
 }
 
@@ -153,5 +166,6 @@ export function findingsOf(record: Findings | undefined): Writable<Findings> {
     checkAt: record?.checkAt,
     annotations: record?.annotations,
     writtenPins: record?.writtenPins,
+    note: record?.note,
   };
 }

@@ -1,0 +1,152 @@
+import { describe, expect, it } from "vitest";
+import { defaultPolicy, workload as fixture } from "../../../test/support/domain/objects.ts";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import type { HoldReason } from "../../domain/outcomes/hold.ts";
+import type { RolloutPlan } from "../../domain/plan/plan.ts";
+import { ApiError } from "../../kube/api/errors.ts";
+import type { ApiRequest } from "../../kube/http/api-request.ts";
+import { soleLeadership } from "../../runtime/leadership.ts";
+import { silentLogger } from "../../telemetry/logging/log.ts";
+import { noteState } from "./note-state.ts";
+import { findingsOf } from "./record/workload-record.ts";
+
+/** A workload whose runs end with the plans of a test, and what they note. Time alone causes a run when the last one asked for it. */
+function scene(state?: string) {
+  const clock = new FakeClock();
+  const findings = findingsOf(undefined);
+  const world = {
+    state,
+    plan: { outcome: "current" } as unknown,
+    permit: true,
+    status: undefined as number | undefined,
+  };
+  const written: unknown[] = [];
+  const patches: unknown[] = [];
+  const client = {
+    request: async <T>({ body, query }: ApiRequest): Promise<T> => {
+      expect(query).toEqual({ fieldManager: "wave-annotations" });
+      const { status } = world;
+      if (Array.isArray(body)) patches.push(body);
+      else {
+        const { annotations } = (body as { metadata: { annotations: Record<string, string | null> } }).metadata;
+        expect(Object.keys(annotations)).toEqual(["wave.pusher.com/state"]);
+        written.push(annotations["wave.pusher.com/state"]);
+        if (status === undefined) world.state = annotations["wave.pusher.com/state"] ?? undefined;
+      }
+      if (status !== undefined) throw new ApiError({ request: "", status, reason: "", serverMessage: "" });
+      return {} as T;
+    },
+  };
+  const run = async (plan = world.plan) => {
+    world.plan = plan;
+    findings.checkAt = undefined;
+    await noteState({ ...fixture(), state: world.state }, plan as RolloutPlan, findings, {
+      client,
+      policy: defaultPolicy,
+      clock,
+      log: silentLogger,
+      leadership: soleLeadership(new AbortController().signal),
+      takePermit: () => world.permit,
+    });
+  };
+  const pass = async (ms: number) => {
+    const end = clock.monotonic() + ms;
+    while (findings.checkAt !== undefined && findings.checkAt <= end) {
+      await clock.advance(Math.max(0, findings.checkAt - clock.monotonic()));
+      await run();
+    }
+    await clock.advance(end - clock.monotonic());
+  };
+  return {
+    world,
+    written,
+    patches,
+    pass,
+    passed: (previousPins: string) => run({ outcome: "current", previousPins }),
+    held: (reason: HoldReason) => run({ outcome: "held", due: { outcome: "roll" }, hold: { reason } }),
+    current: () => run({ outcome: "current" }),
+  };
+}
+
+it("a rollout that has passed records the previous pins once, and only if the workload has not changed", async () => {
+  const { patches, passed, pass, current } = scene();
+  await passed("hash page=page-0000000002");
+  await current();
+  await pass(120_000);
+  expect(patches).toEqual([
+    [
+      { op: "test", path: "/metadata/uid", value: expect.any(String) },
+      { op: "test", path: "/metadata/generation", value: expect.any(Number) },
+      { op: "add", path: "/metadata/annotations/wave.pusher.com~1previous-pins", value: "hash page=page-0000000002" },
+    ],
+  ]);
+});
+
+it("a cache that is behind does not repeat a note at once", async () => {
+  const { patches, passed, pass } = scene();
+  for (let run = 0; run < 5; run++) await passed("hash page=page-0000000002");
+  await pass(29_000);
+  expect(patches).toHaveLength(1);
+});
+
+describe("the state of a held workload", () => {
+  it("is written once after 30 seconds, and removed when the rollout is not held any more", async () => {
+    const { written, held, pass, current } = scene();
+    await held("approval");
+    await pass(29_000);
+    await held("window");
+    expect(written).toEqual([]);
+    await pass(2_000);
+    expect(written).toEqual(["held"]);
+    for (let minute = 0; minute < 10; minute++) {
+      await held("hold");
+      await pass(60_000);
+    }
+    expect(written).toEqual(["held"]);
+    await current();
+    await pass(120_000);
+    expect(written).toEqual(["held", null]);
+  });
+
+  it("is not written for a short hold, or one that ends by itself or is for the whole cluster", async () => {
+    const { written, held, pass, current } = scene();
+    await held("hold");
+    await pass(20_000);
+    await current();
+    for (const reason of ["settling", "interval", "progressing", "batch", "observed", "clusterHold"] as const) {
+      await held(reason);
+      await pass(300_000);
+    }
+    expect(written).toEqual([]);
+  });
+
+  it("changes when the rollout is halted", async () => {
+    const { written, held, pass } = scene();
+    await held("hold");
+    await pass(40_000);
+    await held("halted");
+    await pass(40_000);
+    expect(written).toEqual(["held", "halted"]);
+  });
+
+  it("is removed by the next leader if the hold has ended", async () => {
+    const { written, current } = scene("held");
+    await current();
+    expect(written).toEqual([null]);
+  });
+
+  it("waits for a permit, and a minute after a failed write", async () => {
+    const { written, world, held, pass } = scene();
+    await held("hold");
+    world.permit = false;
+    await pass(60_000);
+    expect(written).toEqual([]);
+    Object.assign(world, { permit: true, status: 403 });
+    await held("hold");
+    await pass(59_000);
+    expect(written).toEqual(["held"]);
+    world.status = undefined;
+    await pass(1_000);
+    expect(written).toEqual(["held", "held"]);
+  });
+});

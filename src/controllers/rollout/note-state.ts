@@ -1,0 +1,90 @@
+// Notes on a workload, in annotations, beside rollouts: that its rollout has been held or halted for a while, so that GitOps tools can show
+// it, and that its rollout has passed, for the next leader.
+import { type Workload, workloadKey } from "../../domain/model/workload.ts";
+import { holdRows } from "../../domain/pacing/holds.ts";
+import { previousPinsPatch } from "../../domain/patch/workload-patch.ts";
+import type { RolloutPlan } from "../../domain/plan/plan.ts";
+import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
+import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
+import { stateAnnotation } from "../../domain/references/annotations.ts";
+import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Leadership } from "../../runtime/leadership.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
+import { patchAnnotations, writeAnnotation } from "../observers/write-annotation.ts";
+import { checkBy } from "./record/requeue.ts";
+import type { Findings, StateNote, Writable } from "./record/workload-record.ts";
+
+/** What {@link noteState} needs. */
+export interface NoteStateOptions {
+  readonly client: Pick<ApiClient, "request">;
+  readonly policy: ClusterPolicy;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly leadership: Leadership;
+  /** Takes a permit for one note. If there is none, the workload is reconciled again when it has one. */
+  readonly takePermit: () => boolean;
+}
+
+/** A shorter hold is not noted, in milliseconds: each note is a write. */
+const noteAfterMs = 30_000;
+/** Minimum time between two notes on one workload: the cache may be behind, or another client changes the annotation. */
+const againMs = 30_000;
+const againAfterFailureMs = 60_000;
+
+/** Writes what is to be noted of a plan that needs no other write, or stores in `findings` when to check again. Rejects only for a bug. */
+export async function noteState(
+  workload: Workload,
+  plan: RolloutPlan,
+  findings: Writable<Pick<Findings, "note" | "checkAt">>,
+  options: NoteStateOptions,
+): Promise<void> {
+  const { client, policy, clock, log, leadership, takePermit } = options;
+  if (workload.deleting || rolloutPolicyOf(workload, policyFor(workload, policy)).mode.value === "observe") return;
+  const now = clock.monotonic();
+  const note = noteOf(workload, plan, findings.note, now);
+  findings.note = note;
+  const isChanged = workload.state !== note.state;
+  const passed = "previousPins" in plan ? previousPinsPatch(workload, plan.previousPins) : undefined;
+  if (passed === undefined && !isChanged) {
+    if (note.state === undefined && note.notBefore <= now) findings.note = undefined;
+    return;
+  }
+  const at = passed === undefined && note.state !== undefined ? note.since + noteAfterMs : now;
+  const dueAt = Math.max(at, note.notBefore);
+  if (dueAt > now) {
+    checkBy(findings, dueAt);
+    return;
+  }
+  if (leadership.abort.aborted || !leadership.valid() || !takePermit()) return;
+  let delayMs = againMs;
+  try {
+    if (passed !== undefined) await patchAnnotations(workload, passed, { client, leadership });
+    else await writeAnnotation(workload, stateAnnotation, note.state, { client, leadership });
+  } catch (error) {
+    if (leadership.abort.aborted) return;
+    if (apiFailureOf(error) === undefined) throw error;
+    log.warn(logMessages.stateNotWritten, { workload: workloadKey(workload), error: errorText(error) });
+    delayMs = Math.max(againAfterFailureMs, retryAfterMs(error));
+  }
+  findings.note = { ...note, notBefore: clock.monotonic() + delayMs };
+  checkBy(findings, findings.note.notBefore);
+}
+
+function noteOf({ uid }: Workload, plan: RolloutPlan, before: StateNote | undefined, now: number): StateNote {
+  const state = heldStateOf(plan);
+  const known = before?.uid === uid ? before : undefined;
+  if (known?.state === state && known !== undefined) return known;
+  return { uid, state, since: now, notBefore: known?.notBefore ?? now };
+}
+
+/** Returns the state of a workload; undefined if no rollout is held, or if the hold is not noted. */
+function heldStateOf(plan: RolloutPlan): StateNote["state"] {
+  if (plan.outcome !== "held" || plan.due.outcome !== "roll") return undefined;
+  const { reason } = plan.hold;
+  if (reason === "halted") return "halted";
+  return holdRows[reason].isInState ? "held" : undefined;
+}
