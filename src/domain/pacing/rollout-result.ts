@@ -16,23 +16,23 @@ export type RolloutResult =
 
 /**
  * Returns the result of the last rollout by Wave. Undefined if there is none: Wave has not rolled the workload, another client changed its
- * pod template later, or the rollout replaces no Pod. Undefined also for a rollout of long ago that this process did not see: a lost Pod
- * looks like a rollout in progress.
+ * pod template later, or the rollout replaces no Pod. Undefined also for a rollout of long ago that is not `pending`: a lost Pod looks like a
+ * rollout in progress. `pending`: whether more than its Pods shows that the rollout had not ended. Default: this process wrote it.
  */
 export function rolloutResult(
   workload: Pick<Workload, "rolledAt" | "templateEditedAt" | "recordedHash" | "progress">,
   flags: Pick<PacingFlags, "rolloutTimeoutMs" | "soakMs">,
   moment: Moment,
+  pending = moment.lastWrite?.hash === workload.recordedHash,
 ): RolloutResult | undefined {
-  const { progress, rolledAt, templateEditedAt, recordedHash } = workload;
+  const { progress, rolledAt, templateEditedAt } = workload;
   const startedAt = lastRolloutAt(workload, moment);
   if (startedAt === undefined || progress.state === "idle" || templateEditedAt > rolledAt) return undefined;
   if (moment.restarts) return { state: "failed", cause: "a container of its Pods restarts again and again" };
   // A complete rollout that loses a Pod has not failed.
   if (progress.state === "complete" || hasSoaked(moment.completeMs ?? 0, flags.soakMs)) return { state: "complete" };
-  const isUnknown = moment.lastWrite?.hash !== recordedHash;
   const isOld = moment.now > startedAt + 2 * flags.rolloutTimeoutMs;
-  if (progress.state === "progressing" && (progress.wasComplete || (isUnknown && isOld))) return undefined;
+  if (progress.state === "progressing" && (progress.wasComplete || (isOld && !pending))) return undefined;
   const failsAt = rolloutDeadline(progress, Math.max(startedAt, moment.advancedAt ?? 0), flags);
   if (moment.now < failsAt) return { state: "inProgress", failsAt };
   if (progress.state === "failed")

@@ -1,11 +1,10 @@
 import type { ConfigView } from "../config/hash.ts";
 import type { Lookup } from "../config/view-of-references.ts";
-import { isComplete } from "../model/progress.ts";
 import type { Workload } from "../model/workload.ts";
 import type { DuePlan, PinsReturn } from "../outcomes/outcomes.ts";
 import { hasSoaked } from "../pacing/has-soaked.ts";
 import type { Moment } from "../pacing/moment.ts";
-import { rolloutDeadline } from "../pacing/rollout-result.ts";
+import { rolloutResult } from "../pacing/rollout-result.ts";
 import { lastRolloutAt } from "../pacing/rollout-time.ts";
 import { resumedSince } from "../pacing/stage.ts";
 import { isPinned, readAsCopy } from "../pinning/pin-request.ts";
@@ -51,8 +50,6 @@ export function planReturn(
   if (end.at > moment.now) return Number.isFinite(end.at) ? { type: "later", at: end.at } : none;
   if (end.type === "passed")
     return { type: "passed", previousPins: previousPinsOf(workload.recordedHash, workload.pinned) };
-  // A rollout of another client may have failed for another reason than the configuration.
-  if (workload.templateEditedAt > workload.rolledAt) return none;
   const canBeRead = readAsCopy(workload, live, policy);
   const before = pinnedLookup({ ...workload, pinned }, live, canBeRead);
   if (before.unusable.length > 0) {
@@ -77,7 +74,7 @@ export function returnMistakes(workload: Workload, policy: Policy): readonly War
 const none: ReturnPlan = { type: "none" };
 
 /**
- * Returns when the last rollout passes or fails, in milliseconds since the epoch; 0 if it failed already, undefined if it replaces no Pod or
+ * Returns when the last rollout passes or fails, in milliseconds since the epoch; 0 if it failed already, undefined if it has no result or
  * a person resumed it. A rollout that was complete passes when Wave no longer reads whether its containers restart again and again.
  */
 function endOfRollout(
@@ -85,20 +82,24 @@ function endOfRollout(
   policy: Policy,
   moment: Moment,
 ): { readonly type: "passed" | "failed"; readonly at: number } | undefined {
-  const { progress } = workload;
-  const rolledAt = lastRolloutAt(workload, moment);
-  if (rolledAt === undefined || progress.state === "idle") return undefined;
   const flags = policy.pacing ?? unpaced;
+  const rolledAt = lastRolloutAt(workload, moment) ?? 0;
   if (resumedSince(rolloutPolicyOf(workload, policy).resumedAt, rolledAt, moment.now)) return undefined;
-  if (moment.restarts) return { type: "failed", at: 0 };
-  const watchedUntil = rolledAt + flags.rolloutTimeoutMs;
-  if (hasSoaked(moment.completeMs ?? 0, flags.soakMs)) return { type: "passed", at: watchedUntil };
-  if (progress.state === "complete" || isComplete(workload)) {
-    const soakedAt = moment.progressSince + Math.max(1, flags.soakMs);
-    return { type: "passed", at: Math.max(watchedUntil, soakedAt) };
+  // The pins before it are noted as previous ones until the rollout has passed.
+  const result = rolloutResult(workload, flags, moment, true);
+  switch (result?.state) {
+    case "failed":
+      return { type: "failed", at: 0 };
+    case "inProgress":
+      return { type: "failed", at: result.failsAt };
+    case "complete": {
+      const hasPassed = hasSoaked(moment.completeMs ?? 0, flags.soakMs);
+      const soakedAt = hasPassed ? 0 : moment.progressSince + Math.max(1, flags.soakMs);
+      return { type: "passed", at: Math.max(rolledAt + flags.rolloutTimeoutMs, soakedAt) };
+    }
+    default:
+      return undefined;
   }
-  const lastProgress = Math.max(rolledAt, moment.advancedAt ?? 0);
-  return { type: "failed", at: rolloutDeadline(progress, lastProgress, flags) };
 }
 
 /** Returns where a workload returns to; undefined if all earlier content is that of the failed rollout. */
