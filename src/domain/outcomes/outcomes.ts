@@ -39,6 +39,9 @@ export type Decision =
       readonly hash: string;
       readonly view: ConfigView;
       readonly changed: readonly Change[] | undefined;
+      /** What the reason has before and after the changes; absent: nothing. */
+      readonly prefix?: string;
+      readonly suffix?: string;
       /** The rollout returns to earlier pins; absent for other rollouts. */
       readonly returns?: PinsReturn;
     } & RolloutRecord)

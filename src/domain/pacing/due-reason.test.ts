@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf } from "../../../test/support/domain/objects.ts";
 import { defaultFlags, momentAt, noon, outdated } from "../../../test/support/pacing/due.ts";
 import { decide } from "../plan/decide.ts";
-import { planRollout } from "../plan/plan.ts";
+import { type DueDecision, planRollout } from "../plan/plan.ts";
+import { heldReason } from "./due-reason.ts";
+import { dueWrite } from "./holds.ts";
 
 const edit = (manager: string, seconds: number) => ({
   manager,
@@ -33,6 +35,13 @@ describe("the reason of a held rollout", () => {
   it("names object and editor also in a process that did not see the change", () => {
     const plan = decide({ workload: outdated({ policy: { hold: "true" } }), lookup, policy, moment });
     expect(plan).toMatchObject({ outcome: "held", reason: `ConfigMap "web" changed${edited}` });
+  });
+
+  it("keeps what the reason has around the changes", () => {
+    const write = dueWrite(outdated(), planRollout(outdated(), lookup, policy) as DueDecision, lookup, policy, moment);
+    const around = { ...write.decision, prefix: "the hold is removed; ", suffix: ", and more" } as DueDecision;
+    const reason = heldReason({ ...write, decision: around }, "");
+    expect(reason).toBe(`the hold is removed; ConfigMap "web" changed${edited}, and more`);
   });
 
   it("names the editor if the change is halted, and not if it is rolled", () => {

@@ -23,13 +23,11 @@ export function heldReason(due: DueWrite, reason: string): string {
 function described(
   { workload: { namespace }, decision, lookup, changed }: DueWrite,
   reason: string,
-  suffix: (change: Change) => string,
+  detail: (change: Change) => string,
 ): string {
   if (decision.outcome !== "roll") return reason;
   const found = changed.filter((object) => findConfig(lookup, object) !== undefined);
   const changes = decision.changed ?? found.map((object): Change => ({ ...object, how: "changed", keys: [] }));
-  // The reason may have more clauses.
-  return reason.replace(describeChanges(decision.changed, namespace), () =>
-    describeChanges(changes, namespace, suffix),
-  );
+  const { prefix = "", suffix = "" } = decision;
+  return `${prefix}${describeChanges(changes, namespace, detail)}${suffix}`;
 }

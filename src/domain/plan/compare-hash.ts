@@ -76,7 +76,8 @@ export function planComplete(
           ? previous
           : beforeReturn(recorded.hash, view, policy);
       const decided = planOutdated(workload, views, policy, recordedView, evidence);
-      return { ...decided, reason: lifted + decided.reason };
+      const isLiftedRoll = needsCleanUp && decided.outcome === "roll";
+      return { ...decided, reason: lifted + decided.reason, ...(isLiftedRoll && { prefix: lifted }) };
     }
   }
 }

@@ -22,5 +22,6 @@ export function withUnrestored<T extends ExplainedDecision>(
   const objects = new Map(decision.view.entries.filter((each) => !isKept(each)).map((each) => [configKey(each), each]));
   if (objects.size === 0) return decision;
   const names = formatList([...objects.values()], shownObjects, (each) => describeObject(each, namespace));
-  return { ...decision, reason: `${decision.reason}, and a rollback does not restore ${names}` };
+  const suffix = `, and a rollback does not restore ${names}`;
+  return { ...decision, suffix, reason: decision.reason + suffix };
 }
