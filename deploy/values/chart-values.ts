@@ -31,12 +31,6 @@ const permissions = section(
     "Create roles and bindings. docs/security.md#permissions lists each permission with its reason.",
   ],
   [
-    "mixedPods.evict",
-    true,
-    toggle,
-    "Grant permission to evict Pods that may run configuration that was reverted. Otherwise Wave rolls their workload. See docs/rollouts.md#mixed-pods.",
-  ],
-  [
     "accountPolicy.enabled",
     false,
     toggle,

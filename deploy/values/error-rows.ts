@@ -41,7 +41,7 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
     "see the field `error`: run `kubectl logs POD -c CONTAINER --previous`, and correct the configuration. A container that restarts counts from the third time in one Pod, if it restarts more often than before the rollout",
   ],
   canaryPodsUnread: ["grant `list` on `pods`. Until then Wave does not see containers that restart"],
-  mixedPodsKept: ["grant `list` on `pods`. Without permission to evict Pods, Wave rolls the workload"],
+  mixedPodsKept: ["grant `list` on `pods`"],
   stateNotWritten: ["see the field `error`. Rollouts are not affected; GitOps tools show the workload as before"],
   copiesNotSwept: [
     "grant the [permissions](security.md#permissions) for `pinConfig.enabled`. Until then Wave deletes no copy there",

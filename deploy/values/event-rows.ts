@@ -42,14 +42,12 @@ function stateOf(text: string): string {
 
 /** What Wave did. */
 export const actionRows: Rows = [
-  event("PodsMixed", mixedTexts.evicting, "[mixed Pods](rollouts.md#mixed-pods)"),
-  event("PodsMixed", mixedTexts.rolling, "as above"),
+  event("PodsMixed", mixedTexts.rolling, "[mixed Pods](rollouts.md#mixed-pods)"),
   event(
     "PodsMixed",
-    unpinnedTexts.evicting,
+    unpinnedTexts.rolling,
     "[unpinned Pods](pinning.md#if-something-is-missing). The other texts for mixed Pods exist with this cause, too",
   ),
-  event("PodEvicted", mixedTexts.evicted, "Wave waits until the new Pod is ready"),
   event("ConfigChanged", eventTexts.rolloutStarted, "Kubernetes creates new Pods. The text names the changed keys"),
   event("ConfigChanged", eventTexts.podsKept, "the text names the setting and the step"),
   event("RolloutComplete", eventTexts.rolloutComplete, "as `kubectl rollout status` reports it"),
@@ -205,10 +203,8 @@ export const problemRows: Rows = [
   event("Unpinned", unusableCopies(["…"]).message, "as above"),
   event("Unpinned", pinTexts.cannotReturn(["…"]), "fix the ConfigMap: Wave rolls the workload to its new content"),
   event("PodsMixed", mixedTexts.held, "end the hold that the text names, or delete these Pods"),
-  event("PodsMixed", mixedTexts.reported, ""),
-  event("PodsMixed", mixedTexts.onDelete, ""),
+  event("PodsMixed", mixedTexts.OnDelete, ""),
   event("PodsMixed", mixedTexts.paused, ""),
-  event("PodsMixed", mixedTexts.blocked, "add replicas, or correct the PodDisruptionBudget"),
   event("PodsMixed", mixedTexts.remaining, ""),
   event("PodsMixed", unpinnedTexts.remaining, ""),
   event(

@@ -209,8 +209,8 @@ export const glossary: readonly GlossaryTerm[] = [
     definition:
       "A Pod that may run configuration that was reverted, because a container of the Pod started while the configuration differed.",
     appears: {
-      annotations: ["mixed", "config-differed", "rolled-at"],
-      events: ["PodsMixed", "PodEvicted"],
+      annotations: ["config-differed", "rolled-at"],
+      events: ["PodsMixed"],
       listed: ["mixed"],
     },
   },

@@ -12,7 +12,6 @@ const conditions: Readonly<Record<PermissionCondition, string>> = {
   always: "",
   ownersWritten: "or .Values.ownerReferences .Values.migrateLegacy",
   ownersKept: ".Values.ownerReferences",
-  evicts: ".Values.mixedPods.evict",
   pinned: ".Values.pinConfig.enabled",
   csi: ".Values.enableCsiIntegration",
   // The templates include the rules of these roles only if the feature is on.

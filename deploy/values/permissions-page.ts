@@ -11,7 +11,6 @@ const conditions: Readonly<Record<PermissionCondition, string>> = {
   always: "",
   ownersWritten: "`ownerReferences` or `migrateLegacy`",
   ownersKept: "`ownerReferences`",
-  evicts: "`mixedPods.evict` (default)",
   pinned: "`pinConfig.enabled`",
   csi: "`enableCsiIntegration`",
   leaderElection: "`leaderElection.enabled` (default)",

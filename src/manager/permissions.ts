@@ -24,7 +24,6 @@ export type PermissionCondition =
   | "ownersWritten"
   | "ownersKept"
   | "pinned"
-  | "evicts"
   | "csi"
   | "leaderElection"
   | "hashKey"
@@ -106,13 +105,6 @@ export const permissionRows: readonly PermissionRow[] = [
     "pods",
     "list",
     "Wave finds Pods that [read an earlier configuration](concepts.md#what-pods-read), [mixed Pods](rollouts.md#mixed-pods), and containers of a canary that restart; with the value `pinConfig.enabled`, Wave deletes no pinned copy that a Pod uses",
-  ),
-  row(
-    "",
-    "pods/eviction",
-    "create",
-    "Wave evicts [mixed Pods](rollouts.md#mixed-pods); without this permission, Wave rolls their workload",
-    "evicts",
   ),
   row("", "replicasets.apps", "list", "Wave keeps the pinned copies of old revisions", "pinned"),
   row("", "controllerrevisions.apps", "list", "as replicasets", "pinned"),

@@ -10,7 +10,7 @@ import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { installDriver } from "../csi/driver.ts";
 import { container, makeNamespace, type Namespace, workload, workloadKinds } from "../end-to-end/objects.ts";
-import { newHash, recordedHash, waveEvents } from "../end-to-end/state.ts";
+import { newHash, waveEvents } from "../end-to-end/state.ts";
 import { define, make, nextHash, playedKinds } from "../kinds/kinds.ts";
 import { compareWithUse, grantsOf } from "./grants.ts";
 import { agedAuthority, certificateFiles, type Replica, startReplica } from "./installed.ts";
@@ -18,12 +18,6 @@ import { chart, manifestsIn } from "./rendered.ts";
 
 interface StoredSecret extends AnyObject {
   readonly data: Readonly<Record<string, string>>;
-}
-
-/** A Pod, as far as this suite reads it. */
-interface ReadyPod extends AnyObject {
-  readonly metadata: AnyObject["metadata"] & { readonly labels?: Readonly<Record<string, string>> };
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
 /** Short durations, so that the first replica soon leads with the Lease that it creates, and leads again after it lost it. */
@@ -151,48 +145,14 @@ describeOnControlPlane("the roles of the chart", () => {
         await cluster.kubectl(["-n", name, "delete", "secret", authority]);
         await until("another authority", () => secret(authority));
       }
-      // Last, because another leader does not know a difference that lasted less than 30 s.
-      await makeMixedPod();
       const grants = grantsOf(manifestsIn(await helm(cluster, ["get", "manifest", name, "-n", name])));
       const user = `system:serviceaccount:${name}:${name}`;
       const compared = () => compareWithUse(readAuditLog(plane.auditLog), user, grants);
-      // The API server writes the audit log in batches, and a recent rollout holds the eviction for up to a minute. The comparison below names a permission without a request.
+      // The API server writes the audit log in batches. The comparison below names a permission without a request.
       const complete = async () => (compared().unused.length === 0 ? true : undefined);
       await until("all to be used", complete, 120_000).catch(() => undefined);
       expect(compared(), wave.log().slice(-5_000)).toEqual({ forbidden: [], unused: [] });
     });
-
-    /** Makes a Pod that has read what was reverted, which Wave evicts. */
-    async function makeMixedPod() {
-      const annotate = (annotations: Record<string, string | null>) =>
-        shop.merge(`/apis/apps/v1/namespaces/${ns}/deployments/app`, { metadata: { annotations } });
-      const hash = await until("the last hash on each kind", async () => {
-        const hashes = await Promise.all(workloadKinds.map(({ kind }) => recordedHash(cluster, ns, kind, "app")));
-        return new Set(hashes).size === 1 ? hashes[0] : undefined;
-      });
-      const readyPod = (other?: string) =>
-        until("a ready Pod of the Deployment", async () => {
-          const pods = (await cluster.list(`/api/v1/namespaces/${ns}/pods`)) as readonly ReadyPod[];
-          const ready = pods.filter(
-            ({ metadata, status }) =>
-              metadata.deletionTimestamp === undefined &&
-              metadata.labels?.["pod-template-hash"] !== undefined &&
-              metadata.labels.app === "app" &&
-              metadata.annotations?.["wave.pusher.com/config-hash"] === hash &&
-              status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True"),
-          );
-          return ready.length === 1 && ready[0]?.metadata.name !== other ? ready[0]?.metadata.name : undefined;
-        });
-      // A hold that begins before Wave has rolled the last edit, and has seen its own rollout, would be of that edit.
-      const first = await readyPod();
-      await annotate({ "wave.pusher.com/hold": "true", "wave.pusher.com/mixed": "evict" });
-      const { a: before = "" } = (await cluster.api<StoredSecret>("GET", `/api/v1/namespaces/${ns}/secrets/app`)).data;
-      await shop.edit("Secret", "app", { a: "taken back" });
-      await cluster.api("DELETE", `/api/v1/namespaces/${ns}/pods/${first}`);
-      await readyPod(first);
-      await shop.edit("Secret", "app", { a: Buffer.from(before, "base64").toString() });
-      await annotate({ "wave.pusher.com/hold": null });
-    }
 
     /** The objects that an early Wave in Go left. */
     async function leaveBehind() {

@@ -21,7 +21,7 @@ describe("ten thousand Pods under one selector", () => {
     scene = commandScene(sandbox, ns);
     await scene.createNamespace(ns);
     for (const name of ["page", "flags"]) await scene.createConfigMap(name, "1");
-    await scene.createWorkload("daemonsets/big", { annotations: { "wave.pusher.com/mixed": "report" } });
+    await scene.createWorkload("daemonsets/big");
     await scene.createWorkload("deployments/small", { envFrom: [{ configMapRef: { name: "flags" } }] });
     for (const path of ["daemonsets/big", "deployments/small"]) await scene.roll(path);
     await createPods();
@@ -70,7 +70,8 @@ describe("ten thousand Pods under one selector", () => {
       const status = { phase: "Running", startTime: within, conditions, containerStatuses };
       await scene.merge(`pods/big-${index}/status`, { status });
     }
-    const differed = { "wave.pusher.com/config-differed": `${hash} ${from}/${to}` };
+    // The hold keeps the Pods.
+    const differed = { "wave.pusher.com/config-differed": `${hash} ${from}/${to}`, "wave.pusher.com/hold": "true" };
     await scene.merge("daemonsets/big", { metadata: { annotations: differed } }, "wave-annotations");
   }
 

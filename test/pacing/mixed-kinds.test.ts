@@ -15,52 +15,14 @@ describeOnOwnControlPlane("a mixed Pod", (cluster) => {
 
   const reported: MixedScene[] = [];
 
-  it.concurrent("waits for a PodDisruptionBudget that does not allow its eviction, and no other Pod is replaced", async () => {
-    const budgets = "/apis/policy/v1/namespaces/mixed-budget/poddisruptionbudgets";
-    const scene = await mixedScene(cluster, "mixed-budget", 3, { spec: { replicas: 3 } }, async () => {
-      const spec = { minAvailable: 3, selector: { matchLabels: { app: "web" } } };
-      await cluster.api("POST", budgets, { metadata: { name: "web" }, spec });
-      await until("the status of the budget", async () => {
-        const { status } = await cluster.api<{ status?: { expectedPods?: number } }>("GET", `${budgets}/web`);
-        return status?.expectedPods === 3 ? true : undefined;
-      });
-    });
-    const { kept, mixed, release, ready, replaced, event, events } = scene;
-    await release();
-    const name = mixed.metadata.name;
-    await event(
-      "PodsMixed",
-      `Pod "${name}" may run configuration that was reverted. A PodDisruptionBudget does not allow`,
-    );
-    expect(uidsOf(await ready())).toEqual(uidsOf([...kept, mixed]));
-    expect(await events("PodEvicted")).toEqual([]);
-    // The next attempt is refused, too: the metric and the list still count the Pod.
-    expect(await wave.metrics()).toMatch(/^wave_mixed_workloads [1-9]/m);
-    await cluster.api("DELETE", `${budgets}/web`);
-    expect(uidsOf(await replaced())).toEqual(expect.arrayContaining(uidsOf(kept)));
-    await event("PodEvicted", `Pod "${name}" evicted`);
-    expect(await events("PodEvicted")).toHaveLength(1);
-  });
-
   it.concurrent.for<[string, number, WorkloadOptions]>([
     ["mixed-statefulset", 3, { kind: "StatefulSet", spec: { replicas: 3 } }],
-    ["mixed-daemonset", 1, { kind: "DaemonSet", annotations: { "wave.pusher.com/mixed": "evict" } }],
-  ])("of a workload with its own names is evicted, and no other: %s", async ([ns, pods, options]) => {
-    const { kept, mixed, release, replaced, event, events } = await mixedScene(cluster, ns, pods, options);
+    ["mixed-daemonset", 1, { kind: "DaemonSet" }],
+  ])("of a workload with its own names is replaced by a rollout: %s", async ([ns, pods, options]) => {
+    const { release, replaced, event } = await mixedScene(cluster, ns, pods, options);
     await release();
-    const after = await replaced();
-    expect(after).toHaveLength(pods);
-    expect(uidsOf(after)).toEqual(expect.arrayContaining(uidsOf(kept)));
-    await event("PodEvicted", `Pod "${mixed.metadata.name}" evicted`);
-    expect(await events("PodEvicted")).toHaveLength(1);
-  });
-
-  it.concurrent("of a DaemonSet with one Pod is replaced by a rollout", async () => {
-    const scene = await mixedScene(cluster, "mixed-one-node", 1, { kind: "DaemonSet" });
-    await scene.release();
-    await scene.replaced();
-    await scene.event("PodsMixed", "Wave starts a rollout.");
-    expect(await scene.events("PodEvicted")).toEqual([]);
+    expect(await replaced()).toHaveLength(pods);
+    await event("PodsMixed", "Wave starts a rollout.");
   });
 
   it.concurrent.for<[string, string, WorkloadOptions, object]>([
@@ -76,7 +38,6 @@ describeOnOwnControlPlane("a mixed Pod", (cluster) => {
     await scene.release();
     await scene.event("PodsMixed", message);
     expect(uidsOf(await scene.ready())).toEqual(uidsOf([...scene.kept, scene.mixed]));
-    expect(await scene.events("PodEvicted")).toEqual([]);
     reported.push(scene);
   });
 

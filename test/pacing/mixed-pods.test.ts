@@ -11,10 +11,10 @@ interface Pod extends AnyObject {
 }
 
 /** A namespace with a Deployment whose Pods run, and that has its hash. */
-async function scene(cluster: Cluster, ns: string, replicas: number, annotations: Record<string, string> = {}) {
+async function scene(cluster: Cluster, ns: string, replicas: number) {
   const namespace: Namespace = await makeNamespace(cluster, ns);
   await namespace.create({ kind: "ConfigMap", metadata: { name: "page" }, data: { a: "good" } });
-  await namespace.create(workload("web", byEnv, { spec: { replicas }, annotations }));
+  await namespace.create(workload("web", byEnv, { spec: { replicas } }));
   const deployment = () => cluster.api<AnyObject>("GET", workloadPath(ns, "Deployment", "web"));
   const templateAnnotations = async () => {
     const { spec } = (await deployment()) as unknown as { spec: { template: { metadata: AnyObject["metadata"] } } };
@@ -57,8 +57,12 @@ describeOnOwnControlPlane("mixed Pods", (cluster) => {
   });
   afterAll(() => wave.stop());
 
-  it.concurrent("are evicted, and no others, after a held edit was reverted", async () => {
-    const { ready, annotate, edit, events, remove, settled, pods } = await scene(cluster, "mixed-evicted", 4);
+  it.concurrent("are replaced by a rollout after a held edit was reverted", async () => {
+    const { ready, annotate, edit, events, remove, settled, templateAnnotations } = await scene(
+      cluster,
+      "mixed-held",
+      4,
+    );
     const before = await ready();
     await apart();
     await annotate({ "wave.pusher.com/hold": "true" });
@@ -71,20 +75,14 @@ describeOnOwnControlPlane("mixed Pods", (cluster) => {
     expect(held.message).toContain("1 of 4 Pods may run configuration that was reverted. Not replaced: Rollout held");
     expect(await ready()).toContain(mixed);
     await annotate({ "wave.pusher.com/hold": null });
-    await until("the eviction", async () =>
-      (await pods()).some(({ metadata }) => metadata.name === mixed) ? undefined : true,
-    );
+    await until("the rollout", async () => (await templateAnnotations())["wave.pusher.com/rolled-at"]);
     await settled();
-    const after = await ready();
-    expect(after).toEqual(expect.arrayContaining(before.slice(1)));
-    expect((await events("PodEvicted")).map(({ message }) => message)).toEqual([
-      `Pod "${mixed}" evicted: it may run configuration that was reverted.`,
-    ]);
+    expect(await ready()).not.toContain(mixed);
   });
 
-  it.concurrent("are replaced by one rollout with the same hash if there is one replica", async () => {
+  it.concurrent("are replaced by one rollout with the same hash", async () => {
     const all = await scene(cluster, "mixed-rolled", 1);
-    const { ready, annotate, edit, remove, settled, templateAnnotations, events, pods } = all;
+    const { ready, annotate, edit, remove, settled, templateAnnotations, pods } = all;
     const [first] = await ready();
     const { "wave.pusher.com/config-hash": hash } = await templateAnnotations();
     await apart();
@@ -108,24 +106,6 @@ describeOnOwnControlPlane("mixed Pods", (cluster) => {
       "wave.pusher.com/config-hash": hash,
       "wave.pusher.com/rolled-at": rolledAt,
     });
-    expect(await events("PodEvicted")).toEqual([]);
-  });
-
-  it.concurrent("are only reported with the annotation", async () => {
-    const annotations = { "wave.pusher.com/mixed": "report" };
-    const { ready, annotate, edit, events, remove } = await scene(cluster, "mixed-reported", 2, annotations);
-    const before = await ready();
-    await apart();
-    await annotate({ "wave.pusher.com/hold": "true" });
-    await edit("bad");
-    await remove(before[0] as string);
-    const mixed = await ready();
-    await edit("good");
-    await annotate({ "wave.pusher.com/hold": null });
-    await until("the report", async () =>
-      (await events("PodsMixed")).find(({ message }) => `${message}`.includes("Delete these Pods, or set annotation")),
-    );
-    expect(await ready()).toEqual(mixed);
   });
 
   it.concurrent("do not exist if no container started in between: no Pod is replaced, and nothing is reported", async () => {
@@ -145,7 +125,7 @@ describeOnOwnControlPlane("mixed Pods", (cluster) => {
     await annotate({ "wave.pusher.com/hold": null });
     await settled();
     expect(await ready()).toEqual(before);
-    expect([await events("PodsMixed"), await events("PodEvicted")]).toEqual([[], []]);
+    expect(await events("PodsMixed")).toEqual([]);
     await until("the end of the state", async () => ((await stateOf()) === undefined ? true : undefined));
     // Two edits of this test; the note, its end and its removal by Wave; the state and its removal.
     expect((await deployment()).metadata.generation).toBe(Number(generation) + 7);
@@ -153,9 +133,7 @@ describeOnOwnControlPlane("mixed Pods", (cluster) => {
 
   // Stops the Wave that the other cases need.
   it("are found by the next leader if Wave stopped a moment after the edit, and the edit was reverted before it starts", async () => {
-    const { ready, annotate, edit, events, remove, deployment } = await scene(cluster, "mixed-stopped", 2, {
-      "wave.pusher.com/mixed": "report",
-    });
+    const { ready, annotate, edit, events, remove, deployment } = await scene(cluster, "mixed-stopped", 2);
     const before = await ready();
     await apart();
     await annotate({ "wave.pusher.com/hold": "true" });

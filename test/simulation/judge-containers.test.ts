@@ -43,8 +43,8 @@ interface Case {
   /** When another leader took over. */
   readonly nextLeadsFrom?: number;
   readonly wallOffMs?: number;
-  /** Whether Wave evicts the Pod at 300 s. */
-  readonly evicted?: boolean;
+  /** Whether Wave rolls the workload with the same hash at 300 s. */
+  readonly rolled?: boolean;
 }
 
 function recordingOf(given: Case): Recording {
@@ -65,8 +65,11 @@ function recordingOf(given: Case): Recording {
     history.push({ at: given.nextLeadsFrom * second, rv: 5, type: "MODIFIED", resource: "leases", after: lease, by });
   }
   history.push({ at: 1, rv: 4, type: "ADDED", resource: "pods", after: pod, by: cluster });
-  if (given.evicted) {
-    history.push({ at: 300 * second, rv: 300, type: "DELETED", resource: "pods", before: pod, by: wave });
+  if (given.rolled) {
+    const template = (web.spec as { readonly template: StoredObject }).template;
+    const annotations = { ...template.metadata.annotations, "wave.pusher.com/rolled-at": "2026-01-01T00:05:00Z" };
+    const after = { ...web, spec: { template: { ...template, metadata: { annotations } } } };
+    history.push({ at: 300 * second, rv: 300, type: "MODIFIED", resource: "daemonsets", before: web, after, by: wave });
   }
   history.sort((a, b) => a.at - b.at);
   const at = given.startedAt * second;
@@ -108,9 +111,9 @@ describe("the judge of containers", () => {
   it.each<[string, Case]>([
     ["before the configuration differed", { startedAt: 85 }],
     ["afterwards", { startedAt: 170 }],
-  ])("finds the eviction of a Pod whose container started %s", (_when, given) => {
-    const found = judgeReplacements(recordingOf({ ...given, evicted: true }));
-    expect(found).toMatchObject([expect.stringContaining("evicted pods/shop/web-1")]);
+  ])("finds the rollout of a Pod whose container started %s", (_when, given) => {
+    const found = judgeReplacements(recordingOf({ ...given, rolled: true }));
+    expect(found).toMatchObject([expect.stringContaining("rolled daemonsets/shop/web")]);
   });
 
   it.each<[string, Case]>([
@@ -119,7 +122,7 @@ describe("the judge of containers", () => {
     ["when its files may have been old", { reads: reads.files, startedAt: 260, filesOf: 260 }],
     ["close to the difference, by the clock of the leader", { startedAt: 170, wallOffMs: 30_000 }],
     ["before the leader knew everything", { startedAt: 170, leadsFrom: 165 }],
-  ])("accepts the eviction of a Pod whose container started %s", (_when, given) => {
-    expect(judgeReplacements(recordingOf({ ...given, evicted: true }))).toEqual([]);
+  ])("accepts the rollout of a Pod whose container started %s", (_when, given) => {
+    expect(judgeReplacements(recordingOf({ ...given, rolled: true }))).toEqual([]);
   });
 });

@@ -30,7 +30,7 @@ function isAllowed({ resource, type, before, after }: HistoryEntry): boolean {
   };
   // If Pods take time to stop, a deletion is first stored as a deletionTimestamp.
   const deletes = type === "DELETED" || object?.metadata.deletionTimestamp !== undefined;
-  // judge-mixed.ts judges evictions of Pods that have started.
+  // judge-mixed.ts judges deletions of Pods that have started.
   if (deletes && nodeName !== undefined) return true;
   return deletes && schedulerName === schedulerOnHold && nodeName === undefined;
 }

@@ -12,7 +12,7 @@ const marginMs = 8_000;
 const filesMs = 120_000;
 
 /**
- * Returns the Pods that Wave replaced without need: none of their containers started at a time around which the configuration differed
+ * Returns the rollouts for mixed Pods without need: none of their containers started at a time around which the configuration differed
  * from that of the recorded hash. Judged only while no faults happen and one leader has seen all of it.
  */
 export function judgeReplacements(run: Recording): readonly string[] {
@@ -27,13 +27,6 @@ export function judgeReplacements(run: Recording): readonly string[] {
     if (object === undefined) continue;
     const { namespace = "", name } = object.metadata;
     const key = `${resource}/${namespace}/${name}`;
-    if (isEviction(entry)) {
-      const owner = ownerOf(object, { objects });
-      if (owner !== undefined && !judge.mayBeMixed(object, owner, entry))
-        violations.push(
-          `containers: ${by.replica} evicted ${key} at ${at} ms, whose containers all read the right configuration`,
-        );
-    }
     if (workloadResources.includes(resource) && isRepair(entry) && before !== undefined) {
       const pods = [...objects].filter(
         ([each, pod]) => each.startsWith("pods/") && ownerOf(pod, { objects })?.metadata.uid === before.metadata.uid,
@@ -49,13 +42,6 @@ export function judgeReplacements(run: Recording): readonly string[] {
     else objects.set(key, after);
   }
   return violations;
-}
-
-/** Reports whether Wave began to delete a Pod that a node runs. */
-function isEviction({ resource, before, by }: HistoryEntry): boolean {
-  if (resource !== "pods" || by.actor !== "wave" || before === undefined) return false;
-  const { nodeName } = before.spec as { readonly nodeName?: string };
-  return nodeName !== undefined && before.metadata.deletionTimestamp === undefined;
 }
 
 class ReplacementsJudge {

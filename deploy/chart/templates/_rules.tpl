@@ -35,12 +35,6 @@
 - apiGroups: [""]
   resources: [pods]
   verbs: [list]
-{{- if .Values.mixedPods.evict }}
-# Wave evicts mixed Pods; without this permission, Wave rolls their workload.
-- apiGroups: [""]
-  resources: [pods/eviction]
-  verbs: [create]
-{{- end }}
 {{- if .Values.pinConfig.enabled }}
 # Wave keeps the pinned copies of old revisions.
 - apiGroups: [apps]

@@ -9,7 +9,7 @@ import { Repairs, type RepairsOptions } from "./repairs.ts";
 /** What {@link createMixedPods} needs. */
 export interface MixedPodsOptions
   extends RunObserverOptions,
-    Omit<RepairsOptions, "policy" | "leadership" | "permits" | "onReplaced"> {
+    Omit<RepairsOptions, "policy" | "leadership" | "permits"> {
   readonly metrics: MetricsRegistry;
 }
 
@@ -23,10 +23,9 @@ export interface MixedPods extends RunObserver {
 export function createMixedPods(options: MixedPodsOptions): MixedPods | undefined {
   const { metrics } = options;
   const observer = createRunObserver(options, (leadership, permits) => {
-    return new Repairs({ ...options, leadership, permits, onReplaced: (how) => replaced.inc({ how }) });
+    return new Repairs({ ...options, leadership, permits });
   });
   if (observer === undefined) return undefined;
-  const replaced = metrics.counter(mixedPodMetrics.replaced);
   const mixed = metrics.gauge(mixedPodMetrics.mixed);
   mixed.collect(() => mixed.set(observer.term?.mixedPods ?? 0));
   const workloads = metrics.gauge(mixedPodMetrics.workloads);

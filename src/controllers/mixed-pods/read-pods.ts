@@ -4,7 +4,7 @@ import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import { type Workload, type WorkloadObject, workloadKey } from "../../domain/model/workload.ts";
 import { isUnpinned } from "../../domain/pinning/pod-pins.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
-import { type ObservedPod, observePod, readConfigOf } from "../../domain/pods/observed-pod.ts";
+import { observePod, readConfigOf } from "../../domain/pods/observed-pod.ts";
 import { podOwner } from "../../domain/pods/pod-owner.ts";
 import { podSelector } from "../../domain/pods/pod-selector.ts";
 import { configStateOf, readMargins } from "../../domain/pods/pod-state.ts";
@@ -18,19 +18,12 @@ import { type FreshListOptions, freshList } from "../../kube/reads/fresh-list.ts
 export interface PodsRead {
   /** The number of Pods that serve. */
   readonly total: number;
-  /** The mixed Pods, those that are not ready first. At most {@link maxListed}. */
-  readonly mixed: readonly ObservedPod[];
-  readonly mixedCount: number;
+  readonly mixed: number;
   /** The number of Pods with another hash. */
   readonly otherHash: number;
-  /** The number of other Pods that are not ready. */
-  readonly notReady: number;
   /** The number of Pods that are not ready and older than the end of the last span: their status may be behind. */
   readonly unsettled: number;
 }
-
-/** How many mixed Pods are kept in memory: they are replaced one at a time. */
-const maxListed = 100;
 
 /** What {@link readPods} needs to know about a workload. */
 export interface PodsToRead {
@@ -56,8 +49,7 @@ export async function readPods(
   const key = workloadKey(workload);
   const labelSelector = podSelector((object.spec as { readonly selector?: unknown } | undefined)?.selector);
   const seen = new Set<string>();
-  const mixed: ObservedPod[] = [];
-  let [total, mixedCount, otherHash, notReady, unsettled] = [0, 0, 0, 0, 0];
+  let [total, mixed, otherHash, unsettled] = [0, 0, 0, 0];
   for await (const object of freshList<KubeObject & Pod>(resources.pods, namespace, options, { labelSelector })) {
     const owner = podOwner(object.metadata, kinds);
     // A list that had to start again yields a Pod twice.
@@ -67,12 +59,8 @@ export async function readPods(
     if (pod.ending) continue;
     total++;
     if (pod.hash !== hash) otherHash++;
-    const isMixed = (webhooks && isUnpinned(object)) || configStateOf(pod, history) === "mixed";
-    if (isMixed) mixedCount++;
-    else if (!pod.ready) notReady++;
-    if (isMixed && mixed.length < maxListed) mixed.push(pod);
+    if ((webhooks && isUnpinned(object)) || configStateOf(pod, history) === "mixed") mixed++;
     if (!pod.ready && pod.hash === hash && pod.createdAt <= lastEnd + readMargins.clocksMs) unsettled++;
   }
-  mixed.sort((a, b) => Number(a.ready) - Number(b.ready));
-  return { total, mixed, mixedCount, otherHash, notReady, unsettled };
+  return { total, mixed, otherHash, unsettled };
 }

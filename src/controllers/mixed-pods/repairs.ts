@@ -289,7 +289,7 @@ export class Repairs {
     const pods = await readPods(toRead, { client, clock, log, signal: leadership.abort });
     if (this.#options.permits.isOver) return done;
     const lastEnd = Math.max(...spans.map(endOf));
-    if (pods.mixedCount > 0) {
+    if (pods.mixed > 0) {
       const found = { object, workload, pods, progress: before, reported, texts };
       const progress = await repairPods(found, {
         ...this.#options,

@@ -164,15 +164,6 @@ export const policyRows = {
     holdsIfInvalid: true,
     parse: parseNames,
   }),
-  mixed: row({
-    places: onAll,
-    allowed: '"evict", "roll" or "report"',
-    means:
-      "How to replace mixed Pods, which may run configuration that was reverted. `evict`: only these Pods, one at a time. `roll`: one rollout. `report`: only an Event. Default: `evict`, or `roll` for one replica, for `maxUnavailable: 0`, or if more than half of the Pods are mixed.",
-    maxLength: 20,
-    holdsIfInvalid: true,
-    parse: oneOf("evict", "roll", "report"),
-  }),
   "pin-config": row({
     places: onAll,
     allowed: '"true" or "false"',

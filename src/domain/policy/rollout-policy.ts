@@ -48,8 +48,6 @@ export interface RolloutPolicy {
   readonly firstSight: PolicyValue<"first-sight"> | undefined;
   readonly excludeConfigMaps: Decided<Names>;
   readonly excludeSecrets: Decided<Names>;
-  /** How mixed Pods are replaced. Undefined if no annotation sets it. */
-  readonly mixed: PolicyValue<"mixed"> | undefined;
   /** Whether the Pods of a revision read pinned copies of their ConfigMaps. */
   readonly pinConfig: Decided<boolean>;
   /** What follows a failed rollout: its Pods stay, or the workload returns to the pins before it. */
@@ -101,7 +99,6 @@ export function rolloutPolicyOf(workload: PacedWorkload, policy: Policy): Rollou
     firstSight: decide("first-sight", undefined).value,
     excludeConfigMaps: decide("exclude-configmaps", noNames),
     excludeSecrets: decide("exclude-secrets", noNames),
-    mixed: decide("mixed", undefined).value,
     pinConfig: decide("pin-config", false),
     onFailure: decide("on-failure", "halt" as const),
     liveConfigMaps: decide("live-configmaps", noNames),

@@ -46,7 +46,7 @@ export const outcomes = {
   },
   mixed: {
     means: "Pods may run configuration that was reverted, or Wave replaces such Pods",
-    reasons: ["PodsMixed", "PodEvicted"],
+    reasons: ["PodsMixed"],
   },
   overLimit: { means: "the workload exceeds a limit of Wave", reasons: ["OverLimit"] },
   refused: { means: "the API server or an admission webhook rejects the write", reasons: ["RolloutRefused"] },

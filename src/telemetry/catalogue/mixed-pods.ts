@@ -1,4 +1,4 @@
-import { counter, gauge } from "../metrics/metric-row.ts";
+import { gauge } from "../metrics/metric-row.ts";
 
 /** Metrics of the controller of mixed Pods. */
 export const mixedPodMetrics = {
@@ -6,8 +6,4 @@ export const mixedPodMetrics = {
     help: "Number of Pods that may run configuration that was reverted, or live configuration instead of pinned copies, as the current leader last found them.",
   }),
   workloads: gauge("wave_mixed_workloads", { help: "Number of workloads with such Pods." }),
-  replaced: counter("wave_mixed_pod_replacements_total", {
-    help: "Number of evictions and rollouts that replaced such Pods.",
-    labels: { how: { evicted: "Wave evicted one Pod", rolled: "Wave started a rollout" } },
-  }),
 };

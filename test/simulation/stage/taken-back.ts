@@ -57,7 +57,6 @@ export class TakenBack {
     if (found === undefined) return;
     const [workload, object] = found;
     trace.line("", () => `taken back: ${object.kind} ${object.metadata.name}, which ${workload.metadata.name} reads`);
-    // Of one or two Pods, Wave never evicts one.
     if (random.chance(0.8)) await this.#scale(workload, random.pick([3, 4, 6]));
     await scheduler.sleep(random.between(1_000, 10_000));
     await this.#annotate(workload, "true");

@@ -40,8 +40,8 @@ export const workloadStates = {
   },
   mixed: {
     style: "yellow",
-    means: "Pods may run configuration that was reverted. Wave replaces them one at a time, or with a rollout.",
-    next: "Run wave explain to see what holds the replacement.",
+    means: "Pods may run configuration that was reverted. Wave rolls the workload.",
+    next: "Run wave explain to see what holds the rollout.",
   },
   unproven: {
     style: "yellow",

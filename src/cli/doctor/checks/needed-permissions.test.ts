@@ -40,8 +40,8 @@ describe("the permissions that wave doctor expects", () => {
     const rows = [...read("docs/security.md").matchAll(/^\| `([\w-]+)` \| ([^|]+) \| ([\w, ]+) \|/gm)].flatMap(
       ([line, role, what = "", verbs]) => what.split(", ").map((each) => [line, role, each, verbs] as const),
     );
-    // Only the hook before `helm uninstall` needs its permissions. Without permission to evict Pods, Wave rolls their workload.
-    const ofWave = rows.filter(([, role = "", what]) => !role.startsWith("wave-uninstall") && what !== "pods/eviction");
+    // Only the hook before `helm uninstall` needs its permissions.
+    const ofWave = rows.filter(([, role = ""]) => !role.startsWith("wave-uninstall"));
     const documented = ofWave.flatMap(([, role, what, verbs = ""]) =>
       verbs.split(", ").map((verb) => `${role} ${what} ${verb}`),
     );

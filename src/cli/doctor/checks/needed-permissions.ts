@@ -38,7 +38,6 @@ const isNeeded: Readonly<Record<PermissionCondition, (wave: RunningWave) => bool
   ownersWritten: ({ values }) => ownershipOf(values) !== undefined,
   ownersKept: ({ values }) => ownershipOf(values) === "keep",
   // Without it, Wave rolls workloads instead.
-  evicts: () => false,
   pinned: ({ values }) => values["pin-config"],
   csi: ({ values }) => values["enable-csi-integration"],
   leaderElection: elects,
