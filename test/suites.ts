@@ -63,7 +63,7 @@ function all(files: string, of: readonly string[], needs = plane, uses: readonly
 
 const webhooks = ["src/webhook/**", "src/controllers/pending-pods/**", "deploy/chart/templates/**"];
 const pinning = ["src/pinning/**", "src/domain/pinning/**", "src/controllers/pinned-copies/**", "src/webhook/**"];
-const pacing = ["src/domain/pacing/**", "src/controllers/rollout/**", "src/controllers/mixed-pods/**"];
+const pacing = ["src/domain/pacing/**", "src/controllers/rollout/**"];
 const kinds = ["src/domain/model/**", "src/cache/workloads/**", "src/kube/**"];
 const images = ["deploy/**", "bin/**", "release/**", "package-lock.json", "src/main.ts", "src/controller.ts"];
 

@@ -42,6 +42,7 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
   ],
   canaryPodsUnread: ["grant `list` on `pods`. Until then Wave does not see containers that restart"],
   mixedPodsKept: ["grant `list` on `pods`"],
+  mixedPodsLeft: ["compare the clocks of the nodes, and delete these Pods"],
   stateNotWritten: ["see the field `error`. Rollouts are not affected; GitOps tools show the workload as before"],
   copiesNotSwept: [
     "grant the [permissions](security.md#permissions) for `pinConfig.enabled`. Until then Wave deletes no copy there",

@@ -1,4 +1,3 @@
-import { mixedTexts, unpinnedTexts } from "../../src/controllers/mixed-pods/texts.ts";
 import { deletionBlockedEvent } from "../../src/controllers/owner-references/texts.ts";
 import { pendingPodText } from "../../src/controllers/pending-pods/report.ts";
 import { collectorTexts } from "../../src/controllers/pinned-copies/texts.ts";
@@ -42,12 +41,6 @@ function stateOf(text: string): string {
 
 /** What Wave did. */
 export const actionRows: Rows = [
-  event("PodsMixed", mixedTexts.rolling, "[mixed Pods](rollouts.md#mixed-pods)"),
-  event(
-    "PodsMixed",
-    unpinnedTexts.rolling,
-    "[unpinned Pods](pinning.md#if-something-is-missing). The other texts for mixed Pods exist with this cause, too",
-  ),
   event("ConfigChanged", eventTexts.rolloutStarted, "Kubernetes creates new Pods. The text names the changed keys"),
   event("ConfigChanged", eventTexts.podsKept, "the text names the setting and the step"),
   event("RolloutComplete", eventTexts.rolloutComplete, "as `kubectl rollout status` reports it"),
@@ -202,11 +195,6 @@ export const problemRows: Rows = [
   event("Unpinned", undoWithoutPins.message, "check that the live configuration fits"),
   event("Unpinned", unusableCopies(["…"]).message, "as above"),
   event("Unpinned", pinTexts.cannotReturn(["…"]), "fix the ConfigMap: Wave rolls the workload to its new content"),
-  event("PodsMixed", mixedTexts.held, "end the hold that the text names, or delete these Pods"),
-  event("PodsMixed", mixedTexts.OnDelete, ""),
-  event("PodsMixed", mixedTexts.paused, ""),
-  event("PodsMixed", mixedTexts.remaining, ""),
-  event("PodsMixed", unpinnedTexts.remaining, ""),
   event(
     "PinnedCopiesOverLimit",
     collectorTexts.copiesOverLimit("…", "…"),

@@ -210,8 +210,6 @@ export const glossary: readonly GlossaryTerm[] = [
       "A Pod that may run configuration that was reverted, because a container of the Pod started while the configuration differed.",
     appears: {
       annotations: ["config-differed", "rolled-at"],
-      events: ["PodsMixed"],
-      listed: ["mixed"],
     },
   },
   {

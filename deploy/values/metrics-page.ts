@@ -11,7 +11,6 @@ const titles: Readonly<Record<string, string>> = {
   cluster: "Cluster and replicas",
   webhooks: "Webhooks",
   ownerReferences: "Owner references",
-  mixedPods: "Mixed Pods",
   pinnedCopies: "Pinned copies",
   notifications: "Notifications",
   process: "Process",

@@ -1,5 +1,4 @@
 import { clusterMetrics } from "./catalogue/cluster.ts";
-import { mixedPodMetrics } from "./catalogue/mixed-pods.ts";
 import { notificationMetrics } from "./catalogue/notifications.ts";
 import { ownerReferenceMetrics } from "./catalogue/owner-references.ts";
 import { pinnedCopyMetrics } from "./catalogue/pinned-copies.ts";
@@ -14,7 +13,6 @@ export const catalogue = {
   cluster: clusterMetrics,
   webhooks: webhookMetrics,
   ownerReferences: ownerReferenceMetrics,
-  mixedPods: mixedPodMetrics,
   pinnedCopies: pinnedCopyMetrics,
   notifications: notificationMetrics,
   process: processMetrics,

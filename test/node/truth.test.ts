@@ -102,24 +102,24 @@ describeOnNode("the truth about Pods", (node) => {
     await edit("good");
     const revertedAt = Date.now();
     await until("the mixed Pod in the list", async () =>
-      /^deployment\/web +mixed +2\/3 +3\/3 /m.test((await wave("list")).out) ? true : undefined,
+      /^deployment\/web +held +2\/3 +3\/3 /m.test((await wave("list")).out) ? true : undefined,
     );
     expect(await wave("wait", "deployment/web", "--timeout=0")).toMatchObject({
       code: 1,
-      err: expect.stringContaining("1 may run configuration that was reverted"),
+      err: expect.stringContaining("1 of 3 Pods may run configuration that was reverted"),
     });
     // An annotation that Wave writes raises the generation, and the Deployment counts as rolling for a moment.
     const { pods } = await until("the explanation of the mixed Pod", async () => {
       const explanation = await explained("web");
-      return explanation.state === "mixed" ? explanation : undefined;
+      return explanation.state === "held" ? explanation : undefined;
     });
-    expect(pods).toMatchObject({ total: 3, current: 2, mixed: 1 });
+    expect(pods).toMatchObject({ total: 3, current: 2 });
     expect((await ready("web", 3)).map(nameOf)).toContain(nameOf(mixed));
     await apart(revertedAt);
     await annotate("web", { "wave.pusher.com/hold": null });
-    const isRolling = (message: unknown) => `${message}`.endsWith("Wave starts a rollout.");
+    const isRolling = (message: unknown) => `${message}`.endsWith("may run configuration that was reverted.");
     await until("the rollout", async () =>
-      (await events("web", "PodsMixed")).some(({ message }) => isRolling(message)) ? true : undefined,
+      (await events("web", "ConfigChanged")).some(({ message }) => isRolling(message)) ? true : undefined,
     );
     expect(await wave("wait", "deployment/web", "--timeout=240s")).toMatchObject({ code: 0 });
     const after = await ready("web", 3);

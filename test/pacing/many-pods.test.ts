@@ -106,19 +106,19 @@ describe("ten thousand Pods under one selector", () => {
     await until("the rollout of the other workload", async () =>
       (await hashOf("deployments/small")) === hash ? undefined : true,
     );
-    expect(await events("PodsMixed")).toEqual([]);
+    expect(await events("RolloutHeld")).toEqual([]);
     isHeld = false;
     pages.length = 0;
     sandbox.dropConnections();
     const [event] = await until(
       "the report",
       async () => {
-        const found = await events("PodsMixed");
+        const found = await events("RolloutHeld");
         return found.length > 0 ? found : undefined;
       },
       280_000,
     );
-    expect(event?.message).toContain(`${mixedPods} of ${total} Pods may run configuration that was reverted.`);
+    expect(event?.message).toContain(`${mixedPods} of ${total} Pods may run configuration that was reverted`);
     for (const query of pages) expect(Number(query.get("limit"))).toBeLessThanOrEqual(maxPage);
     // A reading may begin again after a broken connection. Only its first page is small.
     const starts = [0, ...pages.flatMap((query, index) => (query.has("continue") ? [] : [index])), pages.length];

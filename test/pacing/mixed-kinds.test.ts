@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
-import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
+import { startWave, type WaveProcess } from "../control-plane/wave-process.ts";
 import type { WorkloadOptions } from "../end-to-end/objects.ts";
-import { type MixedScene, mixedScene, type ScenePod } from "./mixed-scene.ts";
+import { mixedScene, type ScenePod } from "./mixed-scene.ts";
 
 const uidsOf = (pods: readonly ScenePod[]) => pods.map(({ metadata }) => metadata.uid).sort();
 
@@ -13,8 +13,6 @@ describeOnOwnControlPlane("a mixed Pod", (cluster) => {
   });
   afterAll(() => wave?.stop());
 
-  const reported: MixedScene[] = [];
-
   it.concurrent.for<[string, number, WorkloadOptions]>([
     ["mixed-statefulset", 3, { kind: "StatefulSet", spec: { replicas: 3 } }],
     ["mixed-daemonset", 1, { kind: "DaemonSet" }],
@@ -22,7 +20,7 @@ describeOnOwnControlPlane("a mixed Pod", (cluster) => {
     const { release, replaced, event } = await mixedScene(cluster, ns, pods, options);
     await release();
     expect(await replaced()).toHaveLength(pods);
-    await event("PodsMixed", "Wave starts a rollout.");
+    await event("ConfigChanged", "may run configuration that was reverted.");
   });
 
   it.concurrent.for<[string, string, WorkloadOptions, object]>([
@@ -33,29 +31,10 @@ describeOnOwnControlPlane("a mixed Pod", (cluster) => {
       { kind: "StatefulSet", spec: { replicas: 2 } },
       { updateStrategy: { type: "OnDelete", rollingUpdate: null } },
     ],
-  ])("is only reported: %s", async ([ns, message, options, spec]) => {
+  ])("of a workload that keeps its Pods is reported: %s", async ([ns, message, options, spec]) => {
     const scene = await mixedScene(cluster, ns, 2, options, (merge) => merge({ spec }));
     await scene.release();
-    await scene.event("PodsMixed", message);
+    await scene.event("ConfigChanged", message);
     expect(uidsOf(await scene.ready())).toEqual(uidsOf([...scene.kept, scene.mixed]));
-    reported.push(scene);
-  });
-
-  // After all others, whose workloads have no mixed Pods any more.
-  it("is counted in the metrics until it is gone", async () => {
-    const metric = (count: number) =>
-      until(
-        `${count} mixed Pods in the metrics`,
-        async () => {
-          const lines = await wave.metrics();
-          const is = (name: string) => lines.includes(`\n${name} ${count}\n`);
-          return is("wave_mixed_workloads") && is("wave_mixed_pods") ? true : undefined;
-        },
-        240_000,
-      );
-    expect(reported).toHaveLength(2);
-    await metric(2);
-    for (const { mixed, remove } of reported) await remove(mixed);
-    await metric(0);
   });
 });

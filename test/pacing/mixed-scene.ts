@@ -81,7 +81,7 @@ export async function mixedScene(
   const isOld = ({ metadata }: ScenePod) => before.some((each) => each.metadata.uid === metadata.uid);
   const mixed = await until("the Pod that started in between", async () => (await ready()).find((pod) => !isOld(pod)));
   await namespace.edit("ConfigMap", "page", { a: "good" });
-  await event("PodsMixed", `1 of ${pods} ${pods === 1 ? "Pod" : "Pods"} may run configuration that was reverted.`);
+  await event("RolloutHeld", `1 of ${pods} ${pods === 1 ? "Pod" : "Pods"} may run configuration that was reverted`);
   const replaced = () =>
     until("a Pod instead of the mixed Pod", async () => {
       const found = await ready();

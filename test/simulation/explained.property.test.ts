@@ -13,14 +13,13 @@ import { rolloutMetrics } from "../../src/controllers/rollout/report/rollout-met
 import { RolloutWorkers } from "../../src/controllers/rollout/rollout-workers.ts";
 import { builtInKinds } from "../../src/domain/model/kinds/apps-kinds.ts";
 import { workloadKey } from "../../src/domain/model/workload-key.ts";
-import type { RolloutPlan } from "../../src/domain/plan/plan.ts";
 import { unpaced } from "../../src/domain/policy/pacing-flags.ts";
 import type { KubeObject } from "../../src/kube/api/api-types.ts";
 import { resourcePath, resources } from "../../src/kube/api/resources.ts";
 import { soleLeadership } from "../../src/runtime/leadership.ts";
 import { TokenBucket } from "../../src/runtime/token-bucket.ts";
 import { WritePermits } from "../../src/runtime/write-permits.ts";
-import { silentLogger } from "../../src/telemetry/logging/log.ts";
+import { type Logger, silentLogger } from "../../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { FakeWatch } from "../support/fake-watch.ts";
@@ -87,7 +86,7 @@ class Stage {
   readonly #client = memoryClient(this.#server);
   readonly #watch = new FakeWatch();
   readonly #stop = new AbortController();
-  readonly #decided = new Map<string, RolloutPlan | "rolled">();
+  readonly #decided = new Map<string, Words>();
   readonly #shown = new Map<string, KubeObject>();
   /** The template hash and the progress of the last rollout of each Deployment. */
   readonly #rollouts = new Map<Name, { readonly rollout: string; readonly is: string }>();
@@ -97,7 +96,11 @@ class Stage {
   constructor() {
     const { clock } = this;
     const client = this.#client;
-    const log = silentLogger;
+    const log: Logger = {
+      ...silentLogger,
+      debug: (message, fields) => void (message === "nothing to write" && this.#logged(fields)),
+      info: (message, fields) => void (message === "patched" && fields?.outcome === "roll" && this.#logged(fields)),
+    };
     const metrics = new MetricsRegistry();
     const caches = cachesOver(this.#watch, {
       namespaces: undefined,
@@ -135,7 +138,6 @@ class Stage {
       workers: 4,
       webhooks: false,
       random: () => 0,
-      observers: [{ observe: (key, { plan }) => this.#decided.set(key, plan), forget: () => {} }],
     });
     this.#done.push(caches.run(signal));
   }
@@ -155,6 +157,13 @@ class Stage {
       await this.#watch.feed(resources[resource].plural).list(...(await this.#list(resource)));
     this.#done.push(this.#workers.run());
     await this.clock.advance(0);
+  }
+
+  /** Stores the decision of a run, as the leader logs it. */
+  #logged({ kind, namespace, name, outcome, hold, held }: Readonly<Record<string, unknown>> = {}): void {
+    const is = outcome === "roll" ? "rolled" : `${outcome}`;
+    const words = { outcome: is, hold: hold as string | undefined, message: held as string | undefined };
+    this.#decided.set(`${kind}/${namespace}/${name}`, words);
   }
 
   async end(): Promise<void> {
@@ -192,13 +201,7 @@ class Stage {
 
   /** Returns the last decision of the leader about each Deployment. */
   decided(): ReadonlyMap<string, Words> {
-    return new Map(
-      [...this.#decided].map(([key, plan]): [string, Words] => {
-        if (plan === "rolled") return [key, { outcome: plan, hold: undefined, message: undefined }];
-        const hold = plan.outcome === "held" ? plan.hold : undefined;
-        return [key, { outcome: plan.outcome, hold: hold?.reason, message: hold?.message }];
-      }),
-    );
+    return this.#decided;
   }
 
   /** Returns what `wave list` and `wave explain` say of each Deployment, over reads of the API, if it is this much earlier. */

@@ -1,4 +1,4 @@
-import { isNote, isRepair } from "./model-rolls.ts";
+import { isNote } from "./model-rolls.ts";
 import { recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 
@@ -74,7 +74,7 @@ export function judgeEvents(run: Recording): readonly string[] {
 
   function write(entry: HistoryEntry): void {
     const { at, by, before, after, resource } = entry;
-    if (after === undefined || isNote(entry) || isRepair(entry)) return;
+    if (after === undefined || isNote(entry)) return;
     const byWave = by.actor === "wave";
     if (!byWave && recordedHash(after) === recordedHash(before)) return;
     const { uid, namespace, name } = after.metadata;

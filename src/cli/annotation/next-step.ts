@@ -37,7 +37,6 @@ function effectOf(
       return noRollout(state, withKubernetesReason(message ?? reason, kubernetes));
     case "failed":
     case "rolledBack":
-    case "mixed":
     case "unproven":
     case "behind":
     case "waiting":

@@ -60,7 +60,7 @@ describe("wave explain", () => {
       outcome: "firstHash",
       due: null,
       hold: null,
-      pods: { total: 0, current: 0, ready: 0, notReadyReasons: [], restarts: 0, mixed: 0, terminatingOld: 0 },
+      pods: { total: 0, current: 0, ready: 0, notReadyReasons: [], restarts: 0, terminatingOld: 0 },
       pinning: null,
       rolledBack: [],
       heldChange: null,

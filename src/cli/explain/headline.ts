@@ -56,8 +56,6 @@ function currentHeadline({ state, message }: Explanation): string {
       return sentences("Rollout in progress", message ?? "");
     case "failed":
       return sentences("Rollout failed", message ?? "", "The hash is current");
-    case "mixed":
-      return sentences("The hash is current, but Pods are mixed", message ?? "");
     case "behind":
       return sentences("The hash is current, but Kubernetes keeps old Pods", message ?? "");
     default:

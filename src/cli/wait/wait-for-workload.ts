@@ -149,7 +149,6 @@ function checkOf(
     case "rolling":
     case "due":
     case "waiting":
-    case "mixed":
     case "behind":
       return { ...shared, progress: "open", complete: true };
     case "unknown":

@@ -59,7 +59,7 @@ describe("wave wait", () => {
     expect((await run("list")).out).toMatch(/^deployment\/web +failed /m);
   });
 
-  it("does not end while a Pod is mixed, which list and explain report", async () => {
+  it("does not end while a Pod is mixed: a rollout is due", async () => {
     const { wait, status, merge, run, explained, hash, complete } = await scene();
     const from = Date.now() - 60_000;
     const at = (ms: number) => new Date(from + ms).toISOString().replace(/\.\d+Z$/, "Z");
@@ -74,10 +74,10 @@ describe("wave wait", () => {
     await started("web-2", 15_000);
     expect(await wait()).toMatchObject({
       code: 1,
-      err: expect.stringContaining("1 may run configuration that was reverted"),
+      err: expect.stringContaining("due. 1 of 2 Pods may run configuration that was reverted"),
     });
-    expect((await run("list")).out).toMatch(/^deployment\/web +mixed +1\/2 +2\/2 /m);
-    expect(await explained("deployments/web")).toMatchObject({ state: "mixed", pods: { current: 1, mixed: 1 } });
+    expect((await run("list")).out).toMatch(/^deployment\/web +due +1\/2 +2\/2 /m);
+    expect(await explained("deployments/web")).toMatchObject({ state: "due", pods: { current: 1 } });
     await note(null);
     expect((await wait()).code).toBe(0);
   });

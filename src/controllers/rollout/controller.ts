@@ -18,7 +18,6 @@ import { workloadMetrics } from "../../telemetry/catalogue/workloads.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { createJobReplacements } from "../job-replacements/controller.ts";
-import { createMixedPods } from "../mixed-pods/controller.ts";
 import { createOwnership } from "../owner-references/controller.ts";
 import { createPendingPods } from "../pending-pods/controller.ts";
 import { createCopyCollector } from "../pinned-copies/controller.ts";
@@ -103,10 +102,8 @@ export function createController(options: ControllerOptions): Controller {
   const pendingPods = createPendingPods({ ...options, random, post });
   const ownership = createOwnership({ ...options, random });
   const replacements = createJobReplacements({ client, caches, policy, clock, log });
-  const mixedPods = createMixedPods({ ...options, random, post });
-  const onUnpinned = options.webhooks ? mixedPods?.podsUnpinned : undefined;
+  const onUnpinned = options.webhooks ? (key: string) => rollouts?.podsUnpinned(key) : undefined;
   const collector = createCopyCollector({ ...options, random, onUnpinned, post });
-  const observers = [mixedPods].filter((each) => each !== undefined);
   let rollouts: RolloutWorkers | undefined;
   const kinds = () => caches.kinds().map(({ id }) => id);
   options.metrics.gauge(workloadMetrics.onlyObserves).set(policy.pacing?.observe ? 1 : 0);
@@ -139,14 +136,12 @@ export function createController(options: ControllerOptions): Controller {
           metrics,
           workers,
           random,
-          observers,
         });
         const pending = options.webhooks ? [pendingPods.run(inOrder)] : [];
         const owners = ownership === undefined ? [] : [ownership.run(inOrder, permits, post)];
         const copies = collector === undefined ? [] : [collector.run(inOrder, permits)];
         const jobs = policy.pacing?.observe ? [] : [replacements.run(inOrder)];
-        const observing = observers.map((each) => each.run(inOrder, permits));
-        return [rollouts.run(), ...pending, ...owners, ...copies, ...jobs, ...observing];
+        return [rollouts.run(), ...pending, ...owners, ...copies, ...jobs];
       });
     } finally {
       rollouts = undefined;

@@ -40,7 +40,7 @@ function scene(state?: string) {
   const run = async (plan = world.plan) => {
     world.plan = plan;
     findings.checkAt = undefined;
-    await noteState({ ...fixture(), state: world.state }, plan as RolloutPlan, findings, {
+    await noteState({ ...fixture(), state: world.state }, plan as RolloutPlan, undefined, findings, {
       client,
       policy: defaultPolicy,
       clock,

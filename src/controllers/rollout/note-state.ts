@@ -1,12 +1,12 @@
 // Notes on a workload, in annotations, beside rollouts: that its rollout has been held or halted for a while, so that GitOps tools can show
-// it, and that its rollout has passed, for the next leader.
+// it, that its rollout has passed, and when its configuration differed, both for the next leader.
 import { type Workload, workloadKey } from "../../domain/model/workload.ts";
 import { holdRows } from "../../domain/pacing/holds.ts";
 import { previousPinsPatch } from "../../domain/patch/workload-patch.ts";
 import type { RolloutPlan } from "../../domain/plan/plan.ts";
 import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
-import { stateAnnotation } from "../../domain/references/annotations.ts";
+import { configDiffered, previousPins, stateAnnotation } from "../../domain/references/annotations.ts";
 import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -14,7 +14,7 @@ import type { Leadership } from "../../runtime/leadership.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import { patchAnnotations, writeAnnotation } from "../observers/write-annotation.ts";
+import { annotationsPatch, type NotePatch, writeNote } from "./apply/write-note.ts";
 import { checkBy } from "./record/requeue.ts";
 import type { Findings, StateNote, Writable } from "./record/workload-record.ts";
 
@@ -31,54 +31,64 @@ export interface NoteStateOptions {
 
 /** A shorter hold is not noted, in milliseconds: each note is a write. */
 const noteAfterMs = 30_000;
-/** Minimum time between two notes on one workload: the cache may be behind, or another client changes the annotation. */
+/** Minimum time between two notes of one annotation: the cache may be behind, or another client changes the annotation. */
 const againMs = 30_000;
 const againAfterFailureMs = 60_000;
 
-/** Writes what is to be noted of a plan that needs no other write, or stores in `findings` when to check again. Rejects only for a bug. */
+/**
+ * Writes what is to be noted of a plan that needs no other write, or stores in `findings` when to check again. `differed`: the annotation of the
+ * spans; undefined: unknown. Rejects only for a bug.
+ */
 export async function noteState(
   workload: Workload,
   plan: RolloutPlan,
+  differed: { readonly text: string | undefined } | undefined,
   findings: Writable<Pick<Findings, "note" | "checkAt">>,
   options: NoteStateOptions,
 ): Promise<void> {
   const { client, policy, clock, log, leadership, takePermit } = options;
   if (workload.deleting || rolloutPolicyOf(workload, policyFor(workload, policy)).mode.value === "observe") return;
   const now = clock.monotonic();
-  const note = noteOf(workload, plan, findings.note, now);
-  findings.note = note;
-  const isChanged = workload.state !== note.state;
-  const passed = "previousPins" in plan ? previousPinsPatch(workload, plan.previousPins) : undefined;
-  if (passed === undefined && !isChanged) {
-    if (note.state === undefined && note.notBefore <= now) findings.note = undefined;
-    return;
+  const { state, since, notBefore } = noteOf(workload, plan, findings.note, now);
+  const due: { readonly name: string; readonly at: number; readonly patch: NotePatch }[] = [];
+  if ("previousPins" in plan)
+    due.push({ name: previousPins, at: now, patch: previousPinsPatch(workload, plan.previousPins) });
+  if (workload.state !== state) {
+    const at = state === undefined ? now : since + noteAfterMs;
+    due.push({ name: stateAnnotation, at, patch: annotationsPatch(workload, stateAnnotation, state) });
   }
-  const at = passed === undefined && note.state !== undefined ? note.since + noteAfterMs : now;
-  const dueAt = Math.max(at, note.notBefore);
-  if (dueAt > now) {
-    checkBy(findings, dueAt);
-    return;
+  if (differed !== undefined && workload.differed !== differed.text)
+    due.push({ name: configDiffered, at: now, patch: annotationsPatch(workload, configDiffered, differed.text) });
+  const isNoted = state !== undefined || Object.values(notBefore).some((time) => time > now);
+  findings.note = isNoted ? { uid: workload.uid, state, since, notBefore } : undefined;
+  for (const { name, at, patch } of due) {
+    const dueAt = Math.max(at, notBefore[name] ?? at);
+    if (dueAt > now) {
+      checkBy(findings, dueAt);
+      continue;
+    }
+    if (leadership.abort.aborted || !leadership.valid() || !takePermit()) return;
+    let delayMs = againMs;
+    try {
+      await writeNote(workload, patch, { client, leadership });
+    } catch (error) {
+      if (leadership.abort.aborted) return;
+      if (apiFailureOf(error) === undefined) throw error;
+      log.warn(logMessages.stateNotWritten, { workload: workloadKey(workload), error: errorText(error) });
+      delayMs = Math.max(againAfterFailureMs, retryAfterMs(error));
+    }
+    const next = clock.monotonic() + delayMs;
+    const times = { ...(findings.note?.notBefore ?? notBefore), [name]: next };
+    findings.note = { uid: workload.uid, state, since, notBefore: times };
+    checkBy(findings, next);
   }
-  if (leadership.abort.aborted || !leadership.valid() || !takePermit()) return;
-  let delayMs = againMs;
-  try {
-    if (passed !== undefined) await patchAnnotations(workload, passed, { client, leadership });
-    else await writeAnnotation(workload, stateAnnotation, note.state, { client, leadership });
-  } catch (error) {
-    if (leadership.abort.aborted) return;
-    if (apiFailureOf(error) === undefined) throw error;
-    log.warn(logMessages.stateNotWritten, { workload: workloadKey(workload), error: errorText(error) });
-    delayMs = Math.max(againAfterFailureMs, retryAfterMs(error));
-  }
-  findings.note = { ...note, notBefore: clock.monotonic() + delayMs };
-  checkBy(findings, findings.note.notBefore);
 }
 
 function noteOf({ uid }: Workload, plan: RolloutPlan, before: StateNote | undefined, now: number): StateNote {
   const state = heldStateOf(plan);
   const known = before?.uid === uid ? before : undefined;
   if (known?.state === state && known !== undefined) return known;
-  return { uid, state, since: now, notBefore: known?.notBefore ?? now };
+  return { uid, state, since: now, notBefore: known?.notBefore ?? {} };
 }
 
 /** Returns the state of a workload; undefined if no rollout is held, or if the hold is not noted. */

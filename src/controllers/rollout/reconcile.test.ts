@@ -30,7 +30,7 @@ const workload = toWorkload(kinds.Deployment, workloadObject({ pod: readsAll }))
 /** Returns the options of a reconciler whose requests are answered by `request`. */
 function options(request: ApiClient["request"], lookup: Lookup): ReconcileOptions {
   return {
-    client: { request },
+    client: { request, stream: request as never },
     caches: { lookup, syncedUpTo: () => 0, workload: () => workload, kinds: () => [], copiesIn: () => [] },
     live: {
       lookup: async () => lookup,
@@ -47,6 +47,7 @@ function options(request: ApiClient["request"], lookup: Lookup): ReconcileOption
     log: silentLogger,
     clock: new FakeClock(),
     views: new RememberedViews(() => {}),
+    reading: new Set(),
   };
 }
 

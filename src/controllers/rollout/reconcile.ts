@@ -6,7 +6,7 @@ import { isVerified, needsLegacyVerification } from "../../domain/config/legacy/
 import { changesTemplate, fieldOfKind, resourceName } from "../../domain/model/kind-row.ts";
 import { MalformedWorkload, type Workload } from "../../domain/model/workload.ts";
 import type { Hold } from "../../domain/outcomes/hold.ts";
-import { isDue } from "../../domain/outcomes/outcomes.ts";
+import { isDue, isRollAgain } from "../../domain/outcomes/outcomes.ts";
 import { patchFor } from "../../domain/patch/workload-patch.ts";
 import { decide } from "../../domain/plan/decide.ts";
 import { type Lookup, planRollout, type RolloutPlan } from "../../domain/plan/plan.ts";
@@ -17,12 +17,19 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { applyPlan } from "./apply/apply.ts";
 import { mayHaveStuckPods, replaceStuckPods } from "./apply/replace-stuck-pods.ts";
-import { storePins } from "./apply/store-pins.ts";
+import { type PinsForWrite, storePins } from "./apply/store-pins.ts";
 import { areCachesFresh, recordCaughtUp, recordOwnWrite } from "./freshness/caught-up.ts";
 import { type LivePlanOptions, planLive } from "./freshness/live-plan.ts";
 import { readFailure } from "./freshness/live-reads.ts";
 import { doneOutcome, outcomeWithoutCache, recordUncertainWrite, writtenOutcome } from "./freshness/uncertain-write.ts";
 import { readUnlisted } from "./freshness/unlisted-secrets.ts";
+import {
+  findMixedPods,
+  type MixedPodsOptions,
+  mixedPodsOf,
+  observeRun,
+  recordRolledAgain,
+} from "./mixed-pods/mixed-pods.ts";
 import { noteState } from "./note-state.ts";
 import { recordNewest, takeNewest } from "./record/newest-workload.ts";
 import type { ReconcileOutcome } from "./record/outcome.ts";
@@ -35,8 +42,8 @@ import { refusedTexts } from "./report/event-texts.ts";
 import { updateRejections } from "./update-rejections.ts";
 
 /** What {@link reconcile} needs. */
-export interface ReconcileOptions extends LivePlanOptions {
-  readonly client: Pick<ApiClient, "request">;
+export interface ReconcileOptions extends LivePlanOptions, Pick<MixedPodsOptions, "reading"> {
+  readonly client: Pick<ApiClient, "request" | "stream">;
   readonly caches: Pick<Caches, "lookup" | "syncedUpTo" | "workload" | "kinds" | "copiesIn">;
   readonly clock: Clock;
   readonly log: Logger;
@@ -52,7 +59,7 @@ export interface ReconcileOptions extends LivePlanOptions {
 export interface ReconcileRun {
   readonly key: string;
   /** Read only: changes that are seen during the run appear in it. */
-  readonly record: Pick<WorkloadRecord, "changes">;
+  readonly record: Pick<WorkloadRecord, "changes" | "unpinned">;
   /** The run's own copy, which it changes. */
   readonly findings: Writable<Findings>;
   /** Takes a permit for one write. Returns false if there is no permit. */
@@ -67,6 +74,8 @@ export interface ReconcileRun {
   readonly isBatchBehind: () => boolean;
 }
 
+const noPins: PinsForWrite = { type: "pins", pins: {} };
+
 /** How many times a workload that changed during the run is read and planned again at once. */
 const triesAtOnce = 3;
 
@@ -76,9 +85,12 @@ const triesAtOnce = 3;
  */
 export async function reconcile(run: ReconcileRun, options: ReconcileOptions): Promise<ReconcileOutcome> {
   try {
+    const { findings, takeNotePermit: takePermit } = run;
+    const { changes, unpinned } = run.record;
     const outcome = await reconcileWorkload(run, options);
+    const differed = observeRun(outcome, changes, findings, unpinned, options);
     if (outcome.type !== "done") return outcome;
-    await noteState(outcome.workload, outcome.plan, run.findings, { ...options, takePermit: run.takeNotePermit });
+    await noteState(outcome.workload, outcome.plan, differed, findings, { ...options, takePermit });
     return await withoutStuckPods(outcome, options);
   } catch (error) {
     // The stored object is not a valid workload any more. If it becomes valid again, that is a change.
@@ -141,6 +153,8 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
       if (failure !== undefined) return failure;
       plan = planCached(workload);
     }
+    if (attempt === 0 && (await findMixedPods(workload, plan, findings, run.record.unpinned, options)))
+      plan = planCached(workload);
     let lookup = caches.lookup;
     const isFresh = areCachesFresh(findings, workload, plan, caches.syncedUpTo);
     let cachesNeedWrite = isDue(plan);
@@ -171,7 +185,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
       return cachesNeedWrite ? { ...outcome, cachesBehind: true } : outcome;
     }
     if (mustNotWrite(options)) return { type: "stopped" };
-    const pins = await storePins(workload, plan, lookup, options);
+    const pins = isRollAgain(plan) ? noPins : await storePins(workload, plan, lookup, options);
     if (pins.type === "stale") return { type: "conflict", workload };
     if (pins.type === "unavailable") return { ...pins, workload };
     if (pins.type === "stopped" || mustNotWrite(options)) return { type: "stopped" };
@@ -188,6 +202,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
         if (!hasHash && changesTemplate(workload.row, patch)) return hashRemovedOnWrite(after);
         recordNewest(findings, cached, after, clock.monotonic());
         findings.pins = seenPins(after);
+        if (isRollAgain(plan)) recordRolledAgain(findings);
         findings.lastRollout = lastRolloutAfter(findings, workload, plan, hasPassed, clock.monotonic());
         // A plan from the caches shows that they have what was written.
         if (lookup === caches.lookup || matches(after, caches.lookup, options)) recordOwnWrite(findings, after);
@@ -200,7 +215,8 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
         findings.pins = seenPins(workload, findings.pins);
         break;
       case "unavailable":
-        if (result.uncertain) recordUncertainWrite(findings, workload, plan, hasPassed, clock.monotonic());
+        if (result.uncertain && !isRollAgain(plan))
+          recordUncertainWrite(findings, workload, plan, hasPassed, clock.monotonic());
         return { ...result, workload };
       case "refused":
         return { ...result, workload };
@@ -243,7 +259,8 @@ function planNow(
 ): RolloutPlan {
   const now = clock.monotonic();
   recordProgress(findings, workload, now);
-  const moment = { ...momentOf(record, findings, workload, clock), restarts: restarts(workload) };
+  const mixed = mixedPodsOf(findings, workload);
+  const moment = { ...momentOf(record, findings, workload, clock, mixed), restarts: restarts(workload) };
   const plan = decide({
     workload,
     lookup,

@@ -19,10 +19,9 @@ import { resync } from "../../runtime/resync.ts";
 import { Workers } from "../../runtime/workers.ts";
 import type { ControllerPermits, WritePermits } from "../../runtime/write-permits.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import type { RunObserver } from "../observers/run-observer.ts";
 import { type BatchQueue, createBatchQueue } from "./batches/batch-queue.ts";
-import { endedRun } from "./ended-run.ts";
 import type { LiveReads } from "./freshness/live-reads.ts";
+import { writeLastNotes } from "./mixed-pods/last-notes.ts";
 import { type ReconcileOptions, reconcile } from "./reconcile.ts";
 import {
   type FinishedRun,
@@ -30,6 +29,7 @@ import {
   hasNewChanges,
   recordRequest,
   recordSeenChange,
+  recordUnpinned,
   recordUnsettledChange,
   startRun,
 } from "./record/finish.ts";
@@ -71,8 +71,6 @@ export interface RolloutWorkersOptions {
   readonly workers: number;
   readonly webhooks: boolean;
   readonly random: () => number;
-  /** Other controllers, which receive what each run has shown about the configuration. Default: none. */
-  readonly observers?: readonly Pick<RunObserver, "observe" | "forget">[];
 }
 
 /** How long the last Events may take when the leadership ends. */
@@ -147,7 +145,7 @@ export class RolloutWorkers {
       onChange: (key, urgency) => this.#workers.add(key, { urgency }),
       onHalted: (change) => void reportHalt(change, { ...options, signal: leadership.abort, post }),
     });
-    this.#reconciling = { ...options, views: this.#views, restarts };
+    this.#reconciling = { ...options, views: this.#views, restarts, reading: new Set() };
     const eventReporter = new EventReporter({ post, clock, random });
     this.#report = new OutcomeReport({ eventReporter, metrics, clock, log });
     this.#configEvents = { client: options.client, post, signal: leadership.abort };
@@ -177,6 +175,15 @@ export class RolloutWorkers {
   workloadChanged(key: string, priority: Priority): void {
     if (priority === "high") recordSeenChange(this.#records.of(key), this.#options.clock.monotonic());
     this.#enqueue(key, priority);
+  }
+
+  /** Receives a workload with a Pod that reads no copy although its template names copies. */
+  podsUnpinned(key: string): void {
+    const { uid, pinned } = this.#options.caches.workload(key) ?? {};
+    const record = this.#records.of(key);
+    if (uid === undefined || pinned === undefined) return;
+    recordUnpinned(record, { uid, pinned });
+    this.#enqueue(key, "low");
   }
 
   /** Enqueues the readers of an object that has just changed. */
@@ -226,6 +233,10 @@ export class RolloutWorkers {
         resync({ periodMs: syncPeriodMs, keys, enqueue, clock, signal }),
       ];
     });
+    const spans = Iterator.from(this.#records.entries()).flatMap(([key, { mixed }]) => {
+      return mixed?.spans === undefined ? [] : [[key, mixed.spans] as const];
+    });
+    await writeLastNotes(spans, this.#options);
     // The next leader starts only after this. Owners may have made as many Events as can wait.
     await this.#outbox.closeWithin(lastEventsMs, clock, leadership.abort);
   }
@@ -276,7 +287,7 @@ export class RolloutWorkers {
 
   /** One run: start, plan from a copy, effects, one `finish`. */
   async #run(key: string, record: WorkloadRecord): Promise<Result> {
-    const { clock, random, observers = [] } = this.#options;
+    const { clock, random } = this.#options;
     const priority = priorityOf(record);
     const start = startRun(record);
     const batch = this.#batches?.startRun(key);
@@ -311,8 +322,6 @@ export class RolloutWorkers {
     }
     const { outcome } = ended;
     finish(record, { ...ended, start, findings, now: clock.monotonic() });
-    const run = endedRun(outcome, start, findings);
-    if (run !== undefined) for (const observer of observers) observer.observe(key, run);
     if (hasNewChanges(record, start)) this.#workers.add(key, { urgency: priority });
     batch?.ended(outcome);
     const type = outcome === "bug" ? outcome : outcome.type;
@@ -321,7 +330,6 @@ export class RolloutWorkers {
     if (type === "gone") {
       this.#views.forget(key);
       this.#records.delete(key);
-      for (const observer of observers) observer.forget(key);
     }
     return resultOf(record, outcome, clock.monotonic(), random);
   }

@@ -42,6 +42,8 @@ export type Decision =
       /** What the reason has before and after the changes; absent: nothing. */
       readonly prefix?: string;
       readonly suffix?: string;
+      /** Present if the recorded hash is the current one, and only Pods run another configuration. */
+      readonly again?: true;
       /** The rollout returns to earlier pins; absent for other rollouts. */
       readonly returns?: PinsReturn;
     } & RolloutRecord)
@@ -108,6 +110,12 @@ export interface Held {
 
 /** A decision that writes to the workload. */
 export type DueDecision = Extract<Decision, { readonly outcome: "firstHash" | "recorded" | "roll" | "cleanUp" }>;
+
+/** Reports whether a plan replaces Pods without another hash, now or after a hold. */
+export function isRollAgain(plan: Decision | Held): boolean {
+  const due = plan.outcome === "held" ? plan.due : plan;
+  return due.outcome === "roll" && due.again === true;
+}
 
 /** Reports whether a plan writes to the workload. */
 export function isDue<Plan extends { readonly outcome: string }>(

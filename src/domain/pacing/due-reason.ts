@@ -25,7 +25,7 @@ function described(
   reason: string,
   detail: (change: Change) => string,
 ): string {
-  if (decision.outcome !== "roll") return reason;
+  if (decision.outcome !== "roll" || decision.again) return reason;
   const found = changed.filter((object) => findConfig(lookup, object) !== undefined);
   const changes = decision.changed ?? found.map((object): Change => ({ ...object, how: "changed", keys: [] }));
   const { prefix = "", suffix = "" } = decision;

@@ -29,6 +29,7 @@ export interface DueWrite {
  */
 export function replacesPods(workload: Workload, decision: DueDecision): boolean {
   if (decision.outcome !== "roll" && decision.outcome !== "firstHash") return false;
+  if (decision.outcome === "roll" && decision.again) return true;
   const isNew = decision.hash !== workload.recordedHash || readsOtherContent(workload, decision.hash);
   return isNew && !isSchedulingHeld(workload);
 }

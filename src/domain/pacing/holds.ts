@@ -171,13 +171,9 @@ export function holdOfReturn(due: DueWrite): Hold | undefined {
   return firstHold(due, returnChecks);
 }
 
-/** Returns what holds a replacement of Pods that run another configuration than that of the recorded hash; undefined if nothing does. */
-export function holdOfReplacement(due: DueWrite): Hold | undefined {
-  return firstHold(due, replacementChecks);
-}
-
 /** Returns what holds a due write now, apart from batches; undefined if nothing does. */
 export function holdOf(due: DueWrite): Hold | undefined {
+  if (due.decision.outcome === "roll" && due.decision.again) return firstHold(due, replacementChecks);
   if (!replacesPods(due.workload, due.decision))
     return firstHold(
       due,

@@ -8,6 +8,15 @@ export interface ListedPods {
   readonly listedUpTo: number;
 }
 
+/** Pods with the recorded hash that may run another configuration. */
+export interface MixedPods {
+  /** The number of these Pods, and of all Pods of the workload. */
+  readonly mixed: number;
+  readonly total: number;
+  /** What they read: configuration that was reverted, or live configuration although the template names copies. */
+  readonly cause: "reverted" | "unpinned";
+}
+
 /** What the caller knows about one workload at the time of a plan. Times are milliseconds since the epoch. */
 export interface Moment {
   readonly now: number;
@@ -25,6 +34,8 @@ export interface Moment {
   readonly restarts?: boolean;
   /** What a list of its Pods has shown; absent if they were not listed. */
   readonly pods?: ListedPods | undefined;
+  /** Pods that run another configuration than that of the recorded hash; absent if none are known. */
+  readonly mixed?: MixedPods | undefined;
   /** The verification of a hash of another controller; undefined if there is none. */
   readonly legacy?: LegacyVerification | undefined;
   /** The names of the annotations that `kubectl rollout undo` changed. Default: not known. */

@@ -6,7 +6,7 @@ import { patchOfKind } from "../model/kind-row.ts";
 import { unpausePatch } from "../model/paused-by-reloader.ts";
 import { liftSchedulingHold, testSchedulingHold } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
-import { type DueDecision, type IncompleteRollout, isDue } from "../outcomes/outcomes.ts";
+import { type DueDecision, type IncompleteRollout, isDue, isRollAgain } from "../outcomes/outcomes.ts";
 import { incompleteMark } from "../pacing/complete-before.ts";
 import { writeRolledFor } from "../pacing/rolled-for.ts";
 import type { RolloutPlan } from "../plan/plan.ts";
@@ -85,6 +85,8 @@ function operationsFor(
       ];
     case "firstHash":
     case "roll":
+      if (isRollAgain(plan))
+        return [...testIdentity(workload), ...testAnnotations(workload), setRolledAt(workload, now)];
       return [
         ...testIdentity(workload),
         ...testAnnotations(workload),
@@ -164,10 +166,7 @@ function recordIncomplete(
  */
 function rollWithSameHash(workload: Workload, hash: string, now: number): readonly JsonPatchOperation[] {
   if (!workload.strategy.podsCarryHash || !readsOtherContent(workload, hash)) return [];
-  return [
-    { op: "remove", path: recordedConfigPath },
-    setRolledAt(workload, new Date(now).toISOString().replace(/\.\d+Z$/, "Z")),
-  ];
+  return [{ op: "remove", path: recordedConfigPath }, setRolledAt(workload, now)];
 }
 
 /**
@@ -258,15 +257,9 @@ function liftOperations(workload: Workload): readonly JsonPatchOperation[] {
   return [...testIdentity(workload), ...testSchedulingHold(workload), ...liftSchedulingHold(workload)];
 }
 
-/**
- * Returns the patch that replaces all Pods without a change of the hash. It fails if the workload has changed. `time` is the time of the
- * rollout in RFC 3339.
- */
-export function rollAgainPatch(workload: Workload, time: string): JsonPatch {
-  return patchOfKind(workload.row, [...testIdentity(workload), setRolledAt(workload, time)]);
-}
-
-function setRolledAt({ hasTemplateMetadata, hasTemplateAnnotations }: Workload, time: string): JsonPatchOperation {
+/** Returns the write that replaces all Pods without a change of the hash. `now` is in milliseconds since the epoch. */
+function setRolledAt({ hasTemplateMetadata, hasTemplateAnnotations }: Workload, now: number): JsonPatchOperation {
+  const time = new Date(now).toISOString().replace(/\.\d+Z$/, "Z");
   if (!hasTemplateMetadata)
     return { op: "add", path: templateMetadata, value: { annotations: { [rolledAtAnnotation]: time } } };
   if (!hasTemplateAnnotations) return { op: "add", path: templateAnnotations, value: { [rolledAtAnnotation]: time } };

@@ -4,7 +4,7 @@ import type { Lookup } from "../config/view-of-references.ts";
 import { isSchedulingHeld } from "../model/scheduling-hold.ts";
 import { lostAnnotations } from "../model/undo-request.ts";
 import type { Workload } from "../model/workload.ts";
-import { type DueDecision, isDue, type PlanTexts, type RolloutPlan } from "../outcomes/outcomes.ts";
+import { type DueDecision, isDue, isRollAgain, type PlanTexts, type RolloutPlan } from "../outcomes/outcomes.ts";
 import { batchedChanges, rolledIncompleteBy } from "../pacing/batch-hold.ts";
 import type { BatchHoldLookup } from "../pacing/batches.ts";
 import { replacesPods } from "../pacing/due.ts";
@@ -86,6 +86,7 @@ function applyHolds(
   const write = dueWrite(workload, due, lookup, policy, moment);
   const hold = holdOf(write);
   if (hold !== undefined) return { outcome: "held", due, hold, reason: heldReason(write, reason), warnings };
+  if (isRollAgain(plan)) return plan;
   const incomplete = rolledIncompleteBy(write);
   if ((due.outcome !== "roll" && due.outcome !== "firstHash") || !replacesPods(workload, due)) {
     // The API does not tell this write from a rollout.
@@ -140,6 +141,7 @@ function withReturn(
 
 /** Reports whether the workload does not return if its last rollout failed: Wave ignores it, or a newer edit is rolled soon. */
 function precedesReturn(plan: RolloutPlan | Candidate): boolean {
+  if (plan.outcome !== "candidate" && isRollAgain(plan)) return false;
   if (plan.outcome === "held") return holdRows[plan.hold.reason].precedesReturn;
   return isDue(plan) || plan.outcome === "ignore";
 }

@@ -59,7 +59,26 @@ export function planDue(
   }
   const evidence = () => moment && evidenceOf(workload, tracked.references, tracked.lookup, moment.pods, moment.now);
   const decision = planComplete(workload, views, policy, previous, evidence);
-  return { ...(moment ? withRequestedRestart(decision, workload, policy, moment) : decision), warnings };
+  if (moment === undefined) return { ...decision, warnings };
+  return { ...withMixedPods(withRequestedRestart(decision, workload, policy, moment), workload, moment), warnings };
+}
+
+/** The reasons of a rollout that replaces Pods without another hash, after the number of these Pods. */
+const mixedReasons = {
+  reverted: "may run configuration that was reverted",
+  unpinned: "may read live configuration instead of pinned copies",
+} as const;
+
+/** Returns the rollout of a workload whose Pods have the current hash, and may run another configuration. */
+function withMixedPods(
+  decision: ExplainedDecision,
+  { recordedHash: hash }: Workload,
+  { mixed: found }: Moment,
+): ExplainedDecision {
+  if (decision.outcome !== "current" || found === undefined || hash === undefined) return decision;
+  const { mixed, total, cause } = found;
+  const reason = `${mixed} of ${total} ${total === 1 ? "Pod" : "Pods"} ${mixedReasons[cause]}`;
+  return { outcome: "roll", hash, view: decision.view, changed: undefined, again: true, reason };
 }
 
 /** Returns the restart of Pods that may read an earlier configuration, if a person requested it. */

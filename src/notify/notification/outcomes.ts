@@ -44,10 +44,6 @@ export const outcomes = {
       "new Pods of a pinned workload read live configuration, or the content before a held change, or cannot start",
     reasons: ["Unpinned", "PinsKept", "PinnedCopiesOverLimit", "PinnedCopyLost"],
   },
-  mixed: {
-    means: "Pods may run configuration that was reverted, or Wave replaces such Pods",
-    reasons: ["PodsMixed"],
-  },
   overLimit: { means: "the workload exceeds a limit of Wave", reasons: ["OverLimit"] },
   refused: { means: "the API server or an admission webhook rejects the write", reasons: ["RolloutRefused"] },
   invalid: {

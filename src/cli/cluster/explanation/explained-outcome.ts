@@ -73,7 +73,7 @@ export function explainedOutcome(
 function reasonFor(decided: Decision, reason: string, workload: Workload): string {
   if (decided.outcome === "recorded" && decided.cause === "key")
     return sentences(reason, "If the running Wave still remembers the previous key, Wave compares the hashes instead");
-  if (decided.outcome !== "roll") return reason;
+  if (decided.outcome !== "roll" || decided.again) return reason;
   return sentences(
     "The configuration differs from the recorded hash",
     hasSchedulingHold(workload) ? "Wave restores the scheduler" : "",

@@ -18,7 +18,7 @@ import { collectReferences, compatibilitySourceOf } from "../../../domain/model/
 import { isPinned } from "../../../domain/pinning/pin-request.ts";
 import { decide } from "../../../domain/plan/decide.ts";
 import type { Missing, RolloutPlan, Warning } from "../../../domain/plan/plan.ts";
-import { type ReadConfig, readConfigOf, withReadsOf } from "../../../domain/pods/observed-pod.ts";
+import { readConfigOf, withReadsOf } from "../../../domain/pods/observed-pod.ts";
 import { configStateOf } from "../../../domain/pods/pod-state.ts";
 import { parseSpans } from "../../../domain/pods/span.ts";
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
@@ -116,15 +116,20 @@ export function explainDecision(snapshot: WorkloadSnapshot) {
   const reader = withAllReferences(found, policy);
   const { untracked } = trackedReferences(reader, lookupIn(read), policyOf(reader, policy));
   const unread = unreadObjects(reader, read).filter((object) => !untracked.has(configKey(object)));
-  const plan = decide({ ...worldOf(found, read, policy, now, { pods }), batchHold: batch });
+  const world = { ...worldOf(found, read, policy, now, { pods }), batchHold: batch };
+  const first = decide(world);
+  const mixed = first.outcome === "current" ? mixedPods(snapshot, reader) : new Set<string>();
+  const total = pods.state === "read" ? pods.of(found.workload).length : 0;
+  const withMixed = { ...world.moment, mixed: { mixed: mixed.size, total, cause: "reverted" } as const };
+  const plan = mixed.size === 0 ? first : decide({ ...world, moment: withMixed });
   const explained = explainedOutcome(plan, { unread, unnamed: unnamed?.error }, found.workload, policy.keys);
-  return { reader, untracked, unread, plan, explained };
+  return { reader, untracked, unread, plan, mixed, explained };
 }
 
 /** Explains what Wave would do with a workload now, and everything that the decision depends on. */
 export function explainWorkload(snapshot: WorkloadSnapshot): Explanation {
   const { found, unnamed, read, policy, pods, kubernetes, now, others, gaps } = snapshot;
-  const { reader, untracked, unread, plan, explained } = explainDecision(snapshot);
+  const { reader, untracked, unread, plan, mixed, explained } = explainDecision(snapshot);
   const { object, workload } = found;
   const { keys, pacing: flags } = policy;
   const lookup = lookupIn(read);
@@ -144,11 +149,11 @@ export function explainWorkload(snapshot: WorkloadSnapshot): Explanation {
   const running = pods.state === "read" ? pods.of(workload) : undefined;
   const isCurrent = currentPods(workload, plan, explained.outcome, counted, policy);
   const isTrulyCurrent =
-    isCurrent && ((pod: RunningPod) => isCurrent(pod) && readsTemplate(workload, pod, lookup, back));
+    isCurrent &&
+    ((pod: RunningPod) => isCurrent(pod) && !mixed.has(pod.observed.uid) && readsTemplate(workload, pod, lookup, back));
   const readConfig = readConfigOf(counted.references);
-  const isMixed = mixedPods(workload, plan, readConfig, now);
   const terminating = pods.state === "read" ? pods.terminating(workload) : [];
-  const podCount = running && isTrulyCurrent && countPods(running, terminating, isTrulyCurrent, isMixed);
+  const podCount = running && isTrulyCurrent && countPods(running, terminating, isTrulyCurrent);
   const pinning = running === undefined ? null : podPinning(workload, running);
   const changedAt = dueSince({ object, workload: readable }, read, now);
   const held =
@@ -232,7 +237,7 @@ const hashIsCurrent = "the pod template has the current hash";
 
 /** Reports whether nothing is due, but Pods may run something else than the pod template. */
 function isUnfinished(state: Explanation["state"], outcome: Explanation["outcome"]): boolean {
-  return outcome === "current" && ["failed", "rolling", "behind", "mixed"].includes(state);
+  return outcome === "current" && ["failed", "rolling", "behind"].includes(state);
 }
 
 /** Returns whether a Pod has the current hash; undefined if that is unknown. If the workload reads no configuration, every Pod has it. */
@@ -256,17 +261,20 @@ function currentPods(
   return ({ hash }) => readsNothing || matches(hash) || (keepsPods && hash !== undefined && hash === recordedHash);
 }
 
-/** Returns whether a Pod may run configuration that was reverted, by the annotation of its workload. */
-function mixedPods(
-  { differed, recordedHash: hash, rolledAt }: Workload,
-  { outcome }: RolloutPlan,
-  config: ReadConfig,
-  now: number,
-): (pod: RunningPod) => boolean {
-  const spans = outcome === "current" ? parseSpans(differed, hash, now) : [];
-  if (spans.length === 0) return () => false;
+/** Returns the uids of the Pods that may run configuration that was reverted, by the annotation of their workload. */
+function mixedPods({ found, read, policy, pods, now }: WorkloadSnapshot, reader: Workload): ReadonlySet<string> {
+  const { differed, recordedHash: hash, rolledAt } = found.workload;
+  const spans = parseSpans(differed, hash, now);
+  if (spans.length === 0 || pods.state !== "read") return new Set();
+  const config = readConfigOf(trackedReferences(reader, lookupIn(read), policyOf(reader, policy)).references);
   const history = { hash, spans, changedAt: undefined, rolledAt: rolledAt * 1000 };
-  return ({ observed }) => configStateOf(withReadsOf(observed, config), history) === "mixed";
+  const isMixed = ({ observed }: RunningPod) => configStateOf(withReadsOf(observed, config), history) === "mixed";
+  return new Set(
+    pods
+      .of(found.workload)
+      .filter(isMixed)
+      .map(({ observed }) => observed.uid),
+  );
 }
 
 /** Returns a warning for each object with annotations or labels that have no effect on it. */

@@ -30,7 +30,8 @@ export function heldChange(
   isCurrent: (pod: RunningPod) => boolean,
   changed: { readonly keys: ReadonlySet<string>; readonly at: number | undefined; readonly readConfig: ReadConfig },
 ): HeldChange | null {
-  if (plan.outcome !== "held" || plan.due.outcome !== "roll" || plan.hold.reason === "settling") return null;
+  if (plan.outcome !== "held" || plan.due.outcome !== "roll" || plan.due.again) return null;
+  if (plan.hold.reason === "settling") return null;
   const spans = [{ from: changed.at ?? 0, to: undefined }];
   const history = { hash, spans, changedAt: changed.at, rolledAt: rolledAt * 1000 };
   const old = pods.filter((pod) => !isCurrent(pod));

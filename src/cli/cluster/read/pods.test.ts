@@ -64,12 +64,7 @@ describe("the Pods of a workload", () => {
     const { of, terminating } = await read();
     const count = (kind: "Deployment" | "StatefulSet", name: string) => {
       const workload = { kind, namespace: "default", name, hashAnnotation: configHash, templateSource: undefined };
-      return countPods(
-        of(workload),
-        terminating(workload),
-        ({ hash }) => hash === "new",
-        () => false,
-      );
+      return countPods(of(workload), terminating(workload), ({ hash }) => hash === "new");
     };
     expect(count("Deployment", "web-front")).toMatchObject({ total: 2, current: 1, terminatingOld: 1 });
     expect(count("Deployment", "web")).toMatchObject({ total: 0, current: 0, terminatingOld: 0 });

@@ -107,8 +107,6 @@ export interface PodCount {
   readonly total: number;
   /** Those that run with the current configuration. */
   readonly current: number;
-  /** Those with the current hash that may run configuration that was reverted. */
-  readonly mixed: number;
   /** Those that Kubernetes reports as ready. */
   readonly ready: number;
   /** Why Pods are not ready, each reason once: CrashLoopBackOff, ImagePullBackOff, OOMKilled. */
@@ -119,18 +117,16 @@ export interface PodCount {
   readonly terminatingOld: number;
 }
 
-/** Counts the Pods of a workload. A mixed Pod is not current. */
+/** Counts the Pods of a workload. */
 export function countPods(
   pods: readonly RunningPod[],
   terminating: readonly RunningPod[],
   isCurrent: (pod: RunningPod) => boolean,
-  isMixed: (pod: RunningPod) => boolean,
 ): PodCount {
   const reasons = pods.flatMap(({ observed: { notReadyReason } }) => notReadyReason ?? []);
   return {
     total: pods.length,
-    current: pods.filter((pod) => isCurrent(pod) && !isMixed(pod)).length,
-    mixed: pods.filter((pod) => isCurrent(pod) && isMixed(pod)).length,
+    current: pods.filter(isCurrent).length,
     ready: pods.filter(({ observed }) => observed.ready).length,
     notReadyReasons: [...new Set(reasons)].sort(),
     restarts: pods.reduce((sum, { observed }) => sum + observed.restarts.count, 0),

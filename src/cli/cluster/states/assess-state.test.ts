@@ -18,7 +18,7 @@ function standing(
   running: readonly RunningPod[] = [],
   facts: Partial<StateFacts> = {},
 ) {
-  const podCount = { ...counted, ready: counted.total, notReadyReasons: [], restarts: 0, mixed: 0, terminatingOld: 0 };
+  const podCount = { ...counted, ready: counted.total, notReadyReasons: [], restarts: 0, terminatingOld: 0 };
   const named = parseRequestedKind(kind);
   if (named === undefined) throw new Error(`${kind} cannot be named`);
   const row = requestedKindRow(named, { apiVersion: `${named.group}/v1`, kind: "Any" });

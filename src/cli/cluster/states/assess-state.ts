@@ -144,10 +144,6 @@ function assessRollout(facts: StateFacts): AssessedState {
   }
   const wanted = desiredPods(object);
   // A blueGreen Rollout keeps its previous Pods for a while.
-  if (podCount.mixed > 0) {
-    const message = sentences(describePodCount(podCount), describeMixed(podCount));
-    return { state: "mixed", because: word ?? "", message, since };
-  }
   const keepsOthers = progress.state === "complete" && wanted > 0 && podCount.current >= wanted;
   if (keepsOthers || (podCount.current === podCount.total && podCount.total >= wanted)) {
     const at =
@@ -184,10 +180,6 @@ export function describePodCount({ current, total, ready, notReadyReasons }: Pod
     return `${current} of ${total} ${total === 1 ? "Pod has" : "Pods have"} the current configuration, ${ready} ${ready === 1 ? "is" : "are"} ready${why}`;
   }
   return `${current} of ${total} ${total === 1 ? "Pod runs" : "Pods run"} with the current configuration`;
-}
-
-function describeMixed({ mixed }: PodCount): string {
-  return `${mixed} may run configuration that was reverted`;
 }
 
 /** Returns a container of the last rollout that restarts again and again; undefined if there is none, or if the Pods are unknown. */

@@ -38,11 +38,6 @@ export const workloadStates = {
     means: "The last rollout failed or exceeded its time limit.",
     next: "Check the new Pods with kubectl describe, then fix the workload or its configuration.",
   },
-  mixed: {
-    style: "yellow",
-    means: "Pods may run configuration that was reverted. Wave rolls the workload.",
-    next: "Run wave explain to see what holds the rollout.",
-  },
   unproven: {
     style: "yellow",
     means:

@@ -93,7 +93,6 @@ function findingsOn(explanation: Explanation, { now, policy }: DoctorContext): r
       return [problem(ref, what, describe)];
     case "overLimit":
       return [problem(ref, what, `Reference fewer objects or keys: ${docsAddress("kinds", "limits")}`)];
-    case "mixed":
     case "unproven":
     case "behind":
       return [warning(ref, what, `wave explain ${waveArguments(ref)}`)];

@@ -1,5 +1,6 @@
 import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
+import { isRollAgain } from "../../../domain/outcomes/outcomes.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import type { PlanSummary, ReconcileOutcome } from "../record/outcome.ts";
 import { lastRolloutAfter } from "../record/pacing-record.ts";
@@ -91,7 +92,7 @@ export function writtenOutcome(
 function summaryOf(plan: RolloutPlan): PlanSummary {
   const { outcome, reason, warnings } = plan;
   const returned = plan.outcome === "roll" && plan.returns && { returned: plan.returns.names };
-  return { outcome, reason, warnings, hash: hashOf(plan), ...returned };
+  return { outcome, reason, warnings, hash: hashOf(plan), ...returned, ...(isRollAgain(plan) && { again: true }) };
 }
 
 function hashOf(plan: RolloutPlan): string | undefined {

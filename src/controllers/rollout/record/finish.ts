@@ -3,7 +3,7 @@ import { holdRows } from "../../../domain/pacing/holds.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
 import { changesAfter, type HoldRecord, type UnsettledChanges } from "./pacing-record.ts";
 import { keepsFailures } from "./requeue.ts";
-import type { Findings, ReportedBlockers, WorkloadRecord, Writable } from "./workload-record.ts";
+import type { Findings, ReportedBlockers, UnpinnedPods, WorkloadRecord, Writable } from "./workload-record.ts";
 import { isHealthy, stateAfter } from "./workload-state.ts";
 
 // The only functions that change a record. Each workload's run is: start, plan from a copy, effects, one `finish`.
@@ -43,6 +43,11 @@ export function recordUnsettledChange(record: Writable<WorkloadRecord>, now: num
   const { first = now, storedFrom = storedAt } = record.changes ?? {};
   const earliest = storedFrom === undefined ? undefined : Math.min(storedFrom, storedAt ?? storedFrom);
   record.changes = { first, last: now, storedFrom: earliest, lastStored: storedAt };
+}
+
+/** Records that a workload has Pods that read no copy. */
+export function recordUnpinned(record: Writable<WorkloadRecord>, unpinned: UnpinnedPods): void {
+  record.unpinned = unpinned;
 }
 
 /** Starts a run and returns what it starts from. */

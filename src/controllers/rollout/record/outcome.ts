@@ -8,6 +8,8 @@ export interface PlanSummary extends Pick<RolloutPlan, "outcome" | "reason" | "w
   readonly hash?: string | undefined;
   /** The ConfigMaps whose earlier content the Pods read after a return to earlier pins; absent for other plans. */
   readonly returned?: PinsReturn["names"];
+  /** Present if the rollout keeps the recorded hash, because only Pods run another configuration. */
+  readonly again?: true;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { HoldReason } from "../../../domain/outcomes/hold.ts";
 import type { WriteForChanges } from "../../../domain/pacing/batch-member.ts";
 import { hasSoaked } from "../../../domain/pacing/has-soaked.ts";
 import { hasSettled, holdRows } from "../../../domain/pacing/holds.ts";
-import type { ListedPods, Moment, UnrestoredPins } from "../../../domain/pacing/moment.ts";
+import type { ListedPods, MixedPods, Moment, UnrestoredPins } from "../../../domain/pacing/moment.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
 import { configKey } from "../../../domain/references/references.ts";
 import { sharedString } from "../../../domain/syntax/shared-string.ts";
@@ -221,6 +221,7 @@ export function momentOf(
   { lastRollout, progress, legacy, annotations, unrestored, pods }: MomentFindings,
   { uid, resourceVersion }: Workload,
   clock: Clock,
+  mixed?: MixedPods,
 ): Moment {
   const now = clock.wall();
   const monotonic = clock.monotonic();
@@ -237,6 +238,7 @@ export function momentOf(
       pods?.uid === uid && pods.resourceVersion === resourceVersion && monotonic - pods.at < podsValidMs
         ? pods.listed
         : undefined,
+    ...(mixed && { mixed }),
     legacy,
     changedByUndo: annotations?.changedByUndo,
     unrestored,

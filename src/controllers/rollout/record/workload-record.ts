@@ -1,7 +1,8 @@
 // The memory of the rollout controller: one record for each workload. Only finish.ts changes a record.
 import type { LegacyVerification } from "../../../domain/config/legacy/legacy-verification.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
-import type { UnrestoredPins } from "../../../domain/pacing/moment.ts";
+import type { MixedPods, UnrestoredPins } from "../../../domain/pacing/moment.ts";
+import type { SpanRecord } from "../../../domain/pods/span-record.ts";
 import type { PlanSummary } from "./outcome.ts";
 import type { LastRollout, PacingRecord, PodsRead, ProgressRecord } from "./pacing-record.ts";
 import type { TrackedRollout } from "./rollout-end.ts";
@@ -49,6 +50,8 @@ export interface Findings {
   readonly annotations: SeenAnnotations | undefined;
   /** The pins of the last write of Wave, whether the write has arrived or not. */
   readonly writtenPins: string | undefined;
+  /** When its live configuration differed from that of its hash, and its mixed Pods; undefined if nothing must be remembered. */
+  readonly mixed: MixedRecord | undefined;
   /** What is noted of its state; undefined if its rollout is not held and nothing was written. */
   readonly note: StateNote | undefined;
 }
@@ -74,6 +77,8 @@ export interface WorkloadRecord extends PacingRecord, Findings {
   readonly disagreements: number;
   /** The failure that was logged since the last success, so that each is logged once. */
   readonly logged: "refused" | "bug" | undefined;
+  /** Pods that read no copy, as the collector of copies last found them. */
+  readonly unpinned: UnpinnedPods | undefined;
   /** The blockers that were reported to the owner. */
   readonly blockers: ReportedBlockers | undefined;
 }
@@ -94,14 +99,42 @@ export interface NewerThanCache {
   readonly expiresAt: number;
 }
 
+/** A workload with Pods that read no copy although its template names copies. */
+export interface UnpinnedPods {
+  readonly uid: string;
+  readonly pinned: string;
+}
+
+/** What is remembered of mixed Pods. Times are in monotonic milliseconds. */
+export interface MixedRecord {
+  /** The times at which the live configuration differed from that of a hash. */
+  readonly spans: SpanRecord | undefined;
+  /** The mixed Pods as they were last read; undefined if there were none, or if Kubernetes is replacing them. */
+  readonly pods:
+    | (MixedPods & {
+        readonly uid: string;
+        readonly hash: string | undefined;
+        readonly id: string;
+        readonly at: number;
+      })
+    | undefined;
+  /** The cause for which the Pods were last read, and when they are read again for it. */
+  readonly readFor: string | undefined;
+  readonly nextAt: number;
+  /** The cause for which Wave has rolled the workload. */
+  readonly rolledFor: string | undefined;
+  /** The unpinned Pods that are replaced, or that stay unpinned after a rollout. */
+  readonly settled: UnpinnedPods | undefined;
+}
+
 /** What is noted of the state of a workload in its annotations. Times are in monotonic milliseconds. */
 export interface StateNote {
   readonly uid: string;
   /** The value of the annotation `state`. */
   readonly state: "held" | "halted" | undefined;
   readonly since: number;
-  /** When the next note may be written. */
-  readonly notBefore: number;
+  /** When each annotation may be written again, by its name. */
+  readonly notBefore: Readonly<Record<string, number>>;
 }
 
 /** The reported blockers of a workload, such as a missing object. They last as long as its plan has them. */
@@ -146,6 +179,8 @@ export function newRecord(): WorkloadRecord {
     annotations: undefined,
     writtenPins: undefined,
     note: undefined,
+    mixed: undefined,
+    unpinned: undefined,
   };
 }
 
@@ -167,5 +202,6 @@ export function findingsOf(record: Findings | undefined): Writable<Findings> {
     annotations: record?.annotations,
     writtenPins: record?.writtenPins,
     note: record?.note,
+    mixed: record?.mixed,
   };
 }

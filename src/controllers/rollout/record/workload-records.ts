@@ -24,6 +24,11 @@ export class WorkloadRecords {
     return this.#records.values();
   }
 
+  /** Returns the keys of all workloads with their records. */
+  entries(): IteratorObject<[string, WorkloadRecord]> {
+    return this.#records.entries();
+  }
+
   /** Deletes the record of a workload that is gone. */
   delete(key: string): void {
     this.#records.delete(key);

@@ -49,7 +49,7 @@ export class OutcomeReport {
         if (record.state !== stateOfPlan(plan)) metrics.count(workload, plan.outcome);
         this.#log("debug", "nothing to write", workload, {
           outcome: plan.outcome,
-          ...(plan.outcome === "held" && { hold: plan.hold.reason }),
+          ...(plan.outcome === "held" && { hold: plan.hold.reason, held: plan.hold.message }),
           reason: plan.reason,
         });
         return blockers;

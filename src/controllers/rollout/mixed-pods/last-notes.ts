@@ -1,18 +1,22 @@
-import type { Caches } from "../../cache/caches.ts";
-import { openSpanOf } from "../../domain/pods/span.ts";
-import { annotationFor, recordedSpans, type SpanRecord } from "../../domain/pods/span-record.ts";
-import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
-import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
-import { configDiffered } from "../../domain/references/annotations.ts";
-import { sleep } from "../../lib/clock.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
-import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import { writeAnnotation } from "../observers/write-annotation.ts";
-import type { MixedPodWrites } from "./writes.ts";
+import type { Caches } from "../../../cache/caches.ts";
+import { openSpanOf } from "../../../domain/pods/span.ts";
+import { annotationFor, recordedSpans, type SpanRecord } from "../../../domain/pods/span-record.ts";
+import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
+import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
+import { configDiffered } from "../../../domain/references/annotations.ts";
+import type { ApiClient } from "../../../kube/http/client.ts";
+import { type Clock, sleep } from "../../../lib/clock.ts";
+import type { Leadership } from "../../../runtime/leadership.ts";
+import { errorText } from "../../../telemetry/logging/error-text.ts";
+import type { Logger } from "../../../telemetry/logging/log.ts";
+import { logMessages } from "../../../telemetry/logging/log-messages.ts";
+import { annotationsPatch, writeNote } from "../apply/write-note.ts";
 
 /** What {@link writeLastNotes} needs. */
-export interface LastNotesOptions extends MixedPodWrites {
+export interface LastNotesOptions {
+  readonly client: Pick<ApiClient, "request">;
+  readonly clock: Clock;
+  readonly leadership: Leadership;
   readonly caches: Pick<Caches, "workload">;
   readonly policy: ClusterPolicy;
   readonly log: Logger;
@@ -27,7 +31,7 @@ const maxMs = 1_000;
  * reverted before it starts. Resolves after one second at the latest. Never rejects for a request.
  */
 export async function writeLastNotes(
-  records: ReadonlyMap<string, SpanRecord>,
+  records: Iterable<readonly [string, SpanRecord]>,
   options: LastNotesOptions,
 ): Promise<void> {
   const { caches, clock, leadership, log, policy } = options;
@@ -43,7 +47,7 @@ export async function writeLastNotes(
   if (due.length === 0 || leadership.abort.aborted || !leadership.valid()) return;
   const written = due.slice(0, maxNotes).map(async ({ key, workload, text }) => {
     try {
-      await writeAnnotation(workload, configDiffered, text, options);
+      await writeNote(workload, annotationsPatch(workload, configDiffered, text), options);
     } catch (error) {
       log.warn(logMessages.mixedPodsKept, { workload: key, error: errorText(error) });
     }

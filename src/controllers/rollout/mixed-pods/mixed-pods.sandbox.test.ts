@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { type Sandbox, startSandbox } from "../../../sandbox/sandbox.ts";
-import { eventually } from "../../../test/support/eventually.ts";
-import { workload } from "../../../test/support/fake-cluster.ts";
-import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
-import { rolledAtAnnotation } from "../../domain/references/annotations.ts";
+import { type Sandbox, startSandbox } from "../../../../sandbox/sandbox.ts";
+import { eventually } from "../../../../test/support/eventually.ts";
+import { workload } from "../../../../test/support/fake-cluster.ts";
+import { leadingCluster, plainPolicy } from "../../../../test/support/leading-cluster.ts";
+import { rolledAtAnnotation } from "../../../domain/references/annotations.ts";
 
 const podPath = "/api/v1/namespaces/default/pods";
 
@@ -54,7 +54,10 @@ async function scene(podSpec: object = {}) {
       await cluster.client.request({ method: "DELETE", path: `${podPath}/${metadata.name}` });
     await pass(10);
   };
-  const repairs = () => cluster.events.filter(({ message }) => message.endsWith("Wave starts a rollout.")).length;
+  const repairs = () =>
+    cluster.events.filter(
+      ({ message }) => message === "Rollout started: 1 of 1 Pod may run configuration that was reverted.",
+    ).length;
   await eventually(async () => {
     await pass(1);
     expect(await pods()).toHaveLength(1);
@@ -89,7 +92,7 @@ it("a Pod that started in a later difference is replaced again, while files may 
   }
 });
 
-it("a repair that the API server refuses is reported once, and tried until it succeeds", async () => {
+it("a rollout that the API server refuses is reported, and tried until it succeeds", async () => {
   const { show, hold, drain, repairs, pass, refuseRollouts, cluster } = await scene();
   await hold("true");
   await show({ a: "2" });
@@ -99,12 +102,11 @@ it("a repair that the API server refuses is reported once, and tried until it su
   const allow = refuseRollouts();
   await hold(null);
   await pass(60);
-  expect(repairs()).toBe(1);
-  expect(await isRolled()).toBe(false);
+  expect(cluster.events.some(({ reason }) => reason === "RolloutRefused")).toBe(true);
+  expect([repairs(), await isRolled()]).toEqual([0, false]);
   allow();
   await pass(120);
-  expect(repairs()).toBe(1);
-  expect(await isRolled()).toBe(true);
+  expect([repairs(), await isRolled()]).toEqual([1, true]);
 });
 
 it("a Pod that started before all keys were removed is not replaced", async () => {

@@ -1,17 +1,52 @@
-import { findConfig, type Lookup } from "../../domain/config/view-of-references.ts";
-import type { Workload } from "../../domain/model/workload.ts";
-import { readMargins } from "../../domain/pods/pod-state.ts";
-import type { ConfigObservation } from "../../domain/pods/span-record.ts";
-import type { ConfigName } from "../../domain/references/references.ts";
-import type { Clock } from "../../lib/clock.ts";
-import type { EndedRun } from "../observers/run-observer.ts";
+import { findConfig, type Lookup } from "../../../domain/config/view-of-references.ts";
+import type { Workload } from "../../../domain/model/workload.ts";
+import type { RolloutPlan } from "../../../domain/plan/plan.ts";
+import { readMargins } from "../../../domain/pods/pod-state.ts";
+import type { ConfigObservation } from "../../../domain/pods/span-record.ts";
+import type { ConfigName } from "../../../domain/references/references.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { hasCaughtUp } from "../freshness/caught-up.ts";
+import type { ReconcileOutcome } from "../record/outcome.ts";
+import type { UnsettledChanges } from "../record/pacing-record.ts";
+import type { Findings } from "../record/workload-record.ts";
 
-/** Returns what a run has shown about the live configuration; undefined if it has shown nothing, "ignored" if Wave ignores the workload. */
+/** How a run ended that has read configuration. */
+interface EndedRun {
+  readonly workload: Workload;
+  /** The plan; "rolled" if it was a rollout that was just written. Then `workload` is as it was before. */
+  readonly plan: RolloutPlan | "rolled";
+  /** The hash of the rollout that was just written. */
+  readonly rolledTo?: string | undefined;
+  /** Whether the caches once matched the recorded hash, so that a difference is a later change. */
+  readonly caughtUp: boolean;
+}
+
+/** Returns how a run ended; undefined if it has shown nothing about the configuration. */
+function endedRun(outcome: ReconcileOutcome, findings: Pick<Findings, "caughtUpWith">): EndedRun | undefined {
+  if (outcome.type === "done") {
+    const { workload, plan } = outcome;
+    return { workload, plan, caughtUp: hasCaughtUp(findings, workload) };
+  }
+  if (outcome.type !== "written") return undefined;
+  const { before, plan } = outcome;
+  if (plan.outcome !== "roll" || plan.again) return undefined;
+  return { workload: before, plan: "rolled", rolledTo: plan.hash, caughtUp: true };
+}
+
+/**
+ * Returns what a run has shown about the live configuration; undefined if it has shown nothing, "ignored" if Wave ignores the workload.
+ * `changes` are those that were seen before the run.
+ */
 export function observationOf(
-  { workload, plan, rolledTo, changes, caughtUp }: EndedRun,
+  outcome: ReconcileOutcome,
+  changes: UnsettledChanges | undefined,
+  findings: Pick<Findings, "caughtUpWith">,
   lookup: Lookup,
   clock: Clock,
 ): ConfigObservation | "ignored" | undefined {
+  const ended = endedRun(outcome, findings);
+  if (ended === undefined) return undefined;
+  const { workload, plan, rolledTo, caughtUp } = ended;
   const now = clock.wall();
   const difference = differenceOf(plan, rolledTo);
   if (difference === undefined || difference === "ignored") return difference;
@@ -68,10 +103,13 @@ function differenceOf(plan: EndedRun["plan"], rolledTo: string | undefined): Dif
   switch (plan.outcome) {
     case "current":
       return { differs: false, liveHash: plan.view.hash };
-    case "held":
-      return plan.due.outcome === "roll"
-        ? { differs: true, liveHash: plan.due.hash, changed: plan.due.changed }
-        : undefined;
+    case "held": {
+      const { due } = plan;
+      if (due.outcome !== "roll") return undefined;
+      return due.again
+        ? { differs: false, liveHash: due.hash }
+        : { differs: true, liveHash: due.hash, changed: due.changed };
+    }
     // A part of the configuration is missing. A container that does not need it may start.
     case "waiting":
       return { differs: true, liveHash: undefined, changed: [] };

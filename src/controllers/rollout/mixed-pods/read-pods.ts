@@ -1,18 +1,18 @@
 import type { Pod } from "#kubernetes";
-import { trackedReferences } from "../../domain/config/tracked-references.ts";
-import type { WorkloadRow } from "../../domain/model/kind-row.ts";
-import { type Workload, type WorkloadObject, workloadKey } from "../../domain/model/workload.ts";
-import { isUnpinned } from "../../domain/pinning/pod-pins.ts";
-import type { Lookup } from "../../domain/plan/plan.ts";
-import { observePod, readConfigOf } from "../../domain/pods/observed-pod.ts";
-import { podOwner } from "../../domain/pods/pod-owner.ts";
-import { podSelector } from "../../domain/pods/pod-selector.ts";
-import { configStateOf, readMargins } from "../../domain/pods/pod-state.ts";
-import { endOf, type Span } from "../../domain/pods/span.ts";
-import type { Policy } from "../../domain/policy/policy.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { resources } from "../../kube/api/resources.ts";
-import { type FreshListOptions, freshList } from "../../kube/reads/fresh-list.ts";
+import { trackedReferences } from "../../../domain/config/tracked-references.ts";
+import type { WorkloadRow } from "../../../domain/model/kind-row.ts";
+import { type Workload, type WorkloadObject, workloadKey } from "../../../domain/model/workload.ts";
+import { isUnpinned } from "../../../domain/pinning/pod-pins.ts";
+import type { Lookup } from "../../../domain/plan/plan.ts";
+import { observePod, readConfigOf } from "../../../domain/pods/observed-pod.ts";
+import { podOwner } from "../../../domain/pods/pod-owner.ts";
+import { podSelector } from "../../../domain/pods/pod-selector.ts";
+import { configStateOf, readMargins } from "../../../domain/pods/pod-state.ts";
+import { endOf, type Span } from "../../../domain/pods/span.ts";
+import type { Policy } from "../../../domain/policy/policy.ts";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { resources } from "../../../kube/api/resources.ts";
+import { type FreshListOptions, freshList } from "../../../kube/reads/fresh-list.ts";
 
 /** What the Pods of a workload run, after its configuration was reverted or its Pods were not pinned. */
 export interface PodsRead {
@@ -33,13 +33,13 @@ export interface PodsToRead {
   readonly lookup: Lookup;
   readonly policy: Policy;
   readonly kinds: readonly WorkloadRow[];
-  /** Whether the webhook points new Pods at their copies, so that a new Pod is better than an unpinned Pod. */
-  readonly webhooks: boolean;
+  /** Whether Pods that read no copy count, although their template names copies. */
+  readonly countsUnpinned: boolean;
 }
 
 /** Lists the Pods of a workload by its selector, in pages, and returns what they run. Rejects with the errors of requests. */
 export async function readPods(
-  { object, workload, spans, lookup, policy, kinds, webhooks }: PodsToRead,
+  { object, workload, spans, lookup, policy, kinds, countsUnpinned }: PodsToRead,
   options: FreshListOptions,
 ): Promise<PodsRead> {
   const { namespace, recordedHash: hash, rolledAt } = workload;
@@ -59,7 +59,7 @@ export async function readPods(
     if (pod.ending) continue;
     total++;
     if (pod.hash !== hash) otherHash++;
-    if ((webhooks && isUnpinned(object)) || configStateOf(pod, history) === "mixed") mixed++;
+    if ((countsUnpinned && isUnpinned(object)) || configStateOf(pod, history) === "mixed") mixed++;
     if (!pod.ready && pod.hash === hash && pod.createdAt <= lastEnd + readMargins.clocksMs) unsettled++;
   }
   return { total, mixed, otherHash, unsettled };

@@ -1,11 +1,8 @@
 import { expect, it } from "vitest";
-import { lookupOf, workload } from "../../../test/support/domain/objects.ts";
-import { observeConfig } from "../../domain/pods/span-record.ts";
-import { systemClock } from "../../lib/clock.ts";
-import { endedRun } from "../rollout/ended-run.ts";
+import { lookupOf, workload } from "../../../../test/support/domain/objects.ts";
+import { observeConfig } from "../../../domain/pods/span-record.ts";
+import { systemClock } from "../../../lib/clock.ts";
 import { observationOf } from "./observation.ts";
-
-type Run = Parameters<typeof endedRun>;
 
 it("notes no difference from an earlier hash to which a rollout returns", () => {
   const before = { ...workload(), recordedHash: "v2:edited" };
@@ -14,8 +11,7 @@ it("notes no difference from an earlier hash to which a rollout returns", () => 
     before,
     plan: { outcome: "roll", reason: "", warnings: [], hash: "v2:earlier" },
   } as const;
-  const run = endedRun(outcome, { changes: undefined } as Run[1], {} as Run[2]);
-  const seen = run && observationOf(run, lookupOf(), systemClock);
+  const seen = observationOf(outcome, undefined, { caughtUpWith: undefined }, lookupOf(), systemClock);
   if (seen === undefined || seen === "ignored") throw new Error("the run has shown nothing");
   const whileEdited = { from: 1_000, to: 2_000 };
   const spans = new Map([
