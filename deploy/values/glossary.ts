@@ -58,6 +58,12 @@ export const glossary: readonly GlossaryTerm[] = [
     appears: { flags: ["soak"] },
   },
   {
+    term: "cause",
+    definition:
+      "When and why Wave started a rollout: the reason, the last edits and what held it, with digits of its hash. Kubernetes copies it to the revision. Each leader can report from it how the rollout ends.",
+    appears: { annotations: ["cause"], events: ["RolloutComplete", "RolloutFailed", "RolloutResolved"] },
+  },
+  {
     term: "clean up",
     definition: "Remove a scheduling hold, or resume a Deployment that Reloader left paused. No workload is rolled.",
     appears: { outcomes: ["cleanUp"], events: ["SchedulingEnabled", "Unpaused"] },
@@ -316,12 +322,6 @@ export const glossary: readonly GlossaryTerm[] = [
     definition:
       "A person undid a rollout. Pods read the earlier content, and Wave does not roll to the rejected content again.",
     appears: { annotations: ["rejected-configmaps"], listed: ["rolledBack"], events: ["RolledBack"] },
-  },
-  {
-    term: "rolled for",
-    definition:
-      "When and why Wave started the last rollout of a workload, with digits of its hash. Each leader can report from it how the rollout ends.",
-    appears: { annotations: ["rolled-for"], events: ["RolloutComplete", "RolloutFailed", "RolloutResolved"] },
   },
   {
     term: "rolled incomplete",

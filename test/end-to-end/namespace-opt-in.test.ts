@@ -59,8 +59,8 @@ describeOnControlPlane("a Namespace that opts in", (cluster) => {
         ([name]) => name.includes("wave") && name !== baseline,
       );
       expect(brought).toEqual([
+        ["wave.pusher.com/cause", expect.stringContaining('ConfigMap \\"app\\" changed (key \\"a\\")')],
         ["wave.pusher.com/consecutive-rollouts", expect.stringMatching(/^\d$/)],
-        ["wave.pusher.com/rolled-for", expect.stringContaining('ConfigMap "app" changed (key "a")')],
       ]);
       await until("an Event", async () => (await waveEvents(cluster, ns, "web"))[0]);
       expect(await hashOf(kind, "declines")).toBeUndefined();

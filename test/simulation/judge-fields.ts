@@ -10,7 +10,7 @@ const ours = [
   "wave.pusher.com/recorded-config",
   "wave.pusher.com/consecutive-rollouts",
   "wave.pusher.com/rolled-incomplete",
-  "wave.pusher.com/rolled-for",
+  "wave.pusher.com/cause",
   "wave.pusher.com/rejected-configmaps",
   "wave.pusher.com/previous-pins",
   "wave.pusher.com/config-differed",

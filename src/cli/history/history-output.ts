@@ -1,7 +1,8 @@
+import { formatDuration } from "../../domain/syntax/duration.ts";
 import { age } from "../output/age.ts";
 import type { Paint, Style } from "../output/paint.ts";
 import { tableLines } from "../output/table.ts";
-import type { ConfigMapChange, HistoryEntry, RevisionState } from "./workload-history.ts";
+import type { ConfigMapChange, HistoryEntry, RevisionRollout, RevisionState } from "./workload-history.ts";
 
 /** The words and colors of states in the table. */
 const states: Readonly<Record<RevisionState, readonly [word: string, style: Style]>> = {
@@ -17,8 +18,9 @@ const causes: Readonly<Record<HistoryEntry["cause"], string>> = {
   first: "-",
   configMaps: "",
   template: "pod template",
+  mixed: "Pods might have run an earlier configuration",
   other: "other configuration",
-  unknown: "unknown: not pinned",
+  unknown: "unknown",
 };
 
 /** How many keys a line names. */
@@ -28,7 +30,7 @@ const gap = 2;
 
 /** Returns a history as a table, one line for each changed ConfigMap. `now` is in milliseconds since the epoch. */
 export function renderHistory(entries: readonly HistoryEntry[], now: number, paint: Paint): string {
-  const heading = ["REVISION", "AGE", "HASH", "PODS", "STATE", "EDITED BY", "CHANGES"];
+  const heading = ["REVISION", "AGE", "HASH", "PODS", "STATE", "RESULT", "EDITED BY", "CHANGES"];
   const stateColumn = heading.indexOf("STATE");
   const lines = entries.flatMap((entry) => rowsOf(entry, now).map((cells, index) => ({ cells, entry, index })));
   return tableLines([heading, ...lines.map(({ cells }) => cells)], gap, (text, row, column) => {
@@ -41,16 +43,45 @@ export function renderHistory(entries: readonly HistoryEntry[], now: number, pai
 }
 
 function rowsOf(entry: HistoryEntry, now: number): readonly (readonly string[])[] {
-  const { revision, createdAt, hash, state, changes, cause } = entry;
-  const [first, ...others] = changes.length === 0 ? [["-", causes[cause]]] : changes.map(changeCells);
+  const { revision, createdAt, hash, state, cause, rollout } = entry;
+  const changes = changesOf(entry);
+  const why = rollout === null ? causes[cause] : rollout.why;
+  const [first, ...others] = changes.length === 0 ? [["-", why]] : changes;
   const head = [
     String(revision),
     createdAt === null ? "-" : age(now - Date.parse(createdAt)),
     hash === null ? "-" : hash.slice(hash.indexOf(":") + 1).slice(0, 8),
     podsCell(entry),
     states[state][0],
+    resultCell(rollout),
   ];
   return [[...head, ...(first ?? [])], ...others.map((cells) => [...head.map(() => ""), ...cells])];
+}
+
+/** Returns the cells of the changes: what the pinned copies show, and what Wave recorded of other objects. */
+function changesOf({ changes, rollout }: HistoryEntry): readonly (readonly string[])[] {
+  const { edits = [], heldBy = null } = rollout ?? {};
+  const editOf = ({ name }: ConfigMapChange) => edits.find((edit) => edit.kind === "ConfigMap" && edit.name === name);
+  const compared = changes.map((change) => changeCells(change, editOf(change)?.editedBy ?? null));
+  const shown = changes.map(editOf);
+  const recorded = edits
+    .filter((edit) => !shown.includes(edit))
+    .map(({ kind, name, keys, editedBy }) => {
+      const object = kind === "ConfigMap" ? name : `${kind.toLowerCase()}/${name}`;
+      return [editedBy ?? "-", keys.length === 0 ? object : `${object}: ${shortList(keys)}`];
+    });
+  const held = heldBy === null ? [] : [["-", `held by ${heldBy}`]];
+  return [...compared, ...recorded, ...held];
+}
+
+/** Returns how a rollout ended: `complete in 24s`, `failed: web-7f CrashLoopBackOff`. */
+function resultCell(rollout: RevisionRollout | null): string {
+  if (rollout === null || rollout.end === null) return "-";
+  const { result, at, why } = rollout.end;
+  if (result === "failed") return why === null ? result : `${result}: ${why}`;
+  return at === null
+    ? result
+    : `${result} in ${formatDuration(Math.max(1_000, Date.parse(at) - Date.parse(rollout.startedAt)))}`;
 }
 
 /** Returns the number of Pods, and how many of them read live configuration although their revision is pinned. */
@@ -60,15 +91,18 @@ function podsCell({ pods, pinning }: HistoryEntry): string {
   return live === 0 ? String(pods) : `${pods} (${live} live)`;
 }
 
-function changeCells({ name, how, added, removed, changed, editedBy }: ConfigMapChange): readonly string[] {
-  const keys = [...changed, ...added.map((key) => `+${key}`), ...removed.map((key) => `-${key}`)];
-  const rest = keys.length - shownKeys;
-  const shown = keys.slice(0, shownKeys).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+function changeCells(change: ConfigMapChange, editor: string | null): readonly string[] {
+  const { name, how, added, removed, changed, editedBy } = change;
   const texts = {
-    changed: shown,
+    changed: shortList([...changed, ...added.map((key) => `+${key}`), ...removed.map((key) => `-${key}`)]),
     pinned: "first pinned",
     unpinned: "no longer pinned",
     unknown: "unknown: a copy is gone",
   };
-  return [editedBy ?? "-", `${name}: ${texts[how]}`];
+  return [editedBy ?? editor ?? "-", `${name}: ${texts[how]}`];
+}
+
+function shortList(keys: readonly string[]): string {
+  const rest = keys.length - shownKeys;
+  return keys.slice(0, shownKeys).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }

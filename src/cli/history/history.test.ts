@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
-import { type PinnedScene, pinnedScene } from "../../../test/support/cli/pinned-scene.ts";
+import { pinnedScene } from "../../../test/support/cli/pinned-scene.ts";
 import { configMap } from "../../../test/support/domain/objects.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
+import { type Cause, writeCause } from "../../domain/pacing/cause.ts";
 import { formatRejected, rejectionDigest } from "../../domain/pinning/rejections.ts";
 import type { HistoryEntry } from "./workload-history.ts";
 
@@ -12,13 +13,18 @@ const sandbox = await startSandbox({ controllers: false });
 afterAll(() => sandbox.close());
 
 let scenes = 0;
-async function scene(): Promise<PinnedScene & { readonly namespace: string }> {
+async function scene() {
   const namespace = `history-${++scenes}`;
   const cluster = await pinnedScene(sandbox, namespace);
   await cluster.createConfigMap("page", "1");
   await cluster.createConfigMap("flags", "1");
   await cluster.createWeb();
-  return { ...cluster, namespace };
+  const history = async (): Promise<readonly HistoryEntry[]> => {
+    const { code, out, err } = await cluster.run("history", "deploy/web", "-o", "json");
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    return JSON.parse(out).revisions;
+  };
+  return { ...cluster, namespace, history };
 }
 
 const [hash1, hash2, hash3] = ["1", "2", "3"].map((digit) => `v2:${digit.repeat(64)}`) as [string, string, string];
@@ -38,12 +44,7 @@ async function threeRevisions() {
   await cluster.createPod({ revision: 3, hash: hash3, pinned, reads: [page2, flags2] });
   await cluster.createPod({ revision: 3, hash: hash3, pinned, reads: ["page", flags2] });
   await cluster.complete();
-  const history = async (): Promise<readonly HistoryEntry[]> => {
-    const { code, out, err } = await cluster.run("history", "deploy/web", "-o", "json");
-    expect({ code, err }).toEqual({ code: 0, err: "" });
-    return JSON.parse(out).revisions;
-  };
-  return { ...cluster, copies: { page1, page2, flags1, flags2 }, history };
+  return { ...cluster, copies: { page1, page2, flags1, flags2 } };
 }
 
 describe("wave history", () => {
@@ -52,10 +53,10 @@ describe("wave history", () => {
     const { code, out, err } = await run("history", "deploy/web");
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(out.replace(/ \d+s {2,}/g, " AGE  ").split("\n")).toEqual([
-      "REVISION  AGE  HASH      PODS        STATE    EDITED BY  CHANGES",
-      "1         AGE  11111111  0           old      -          -",
-      "2         AGE  22222222  1           old      -          page: key, +added, -old",
-      "3         AGE  33333333  2 (1 live)  current  -          flags: +more",
+      "REVISION  AGE  HASH      PODS        STATE    RESULT  EDITED BY  CHANGES",
+      "1         AGE  11111111  0           old      -       -          -",
+      "2         AGE  22222222  1           old      -       -          page: key, +added, -old",
+      "3         AGE  33333333  2 (1 live)  current  -       -          flags: +more",
       "",
     ]);
     expect(out).not.toContain("secret-looking");
@@ -149,9 +150,9 @@ describe("wave history", () => {
     ]);
     const lines = (await run("history", "deploy/web")).out.split("\n").slice(4, 9);
     expect(lines.map((line) => line.split(/ {2,}/).at(-1))).toEqual([
-      "unknown: not pinned",
+      "unknown",
       "pod template",
-      "unknown: not pinned",
+      "unknown",
       "page: unknown: a copy is gone",
       "other configuration",
     ]);
@@ -171,31 +172,108 @@ describe("wave history", () => {
     await eventually(async () => expect(await states("--rollout-timeout=1s")).toEqual(["failed", "failed"]));
   });
 
-  it("reports that no revision is pinned, and that there is no revision", async () => {
-    const { run, createRevision } = await scene();
+  it("reports that there is no revision", async () => {
+    const { run } = await scene();
     expect(await run("history", "deploy/web")).toEqual({
       code: 0,
       out: "",
       err: "No revisions found. Kubernetes has not created one yet.\n",
     });
-    await createRevision(1, hash1);
-    expect(await run("history", "deploy/web")).toMatchObject({
-      code: 0,
-      err: "note: No revision is pinned, so its changes are unknown. To pin ConfigMaps: wave help pinning.\n",
-    });
   });
 
-  it.each(["replicasets", "pods", "configmaps"])("is incomplete without permission to read %s", async (resource) => {
-    const { run } = await threeRevisions();
-    const namespace = `history-${scenes}`;
-    const match = ({ path }: { readonly path: string }) => path.includes(`${namespace}/${resource}`);
-    sandbox.faults.add({ match, action: { type: "status", status: 403 } });
-    const { code, out, err } = await run("history", "deploy/web");
-    sandbox.faults.clear();
-    expect(code).toBe(3);
-    expect(err).toMatch(/^(warning|error): [^\n]*403 Forbidden[^\n]*\n$/);
-    expect(out === "").toBe(resource === "replicasets");
+  it("shows what Wave recorded with each rollout, pinned or not, and how it ended", async () => {
+    const { run, createRevision, createPod, read, namespace, history } = await scene();
+    const at = (seconds: number) => Math.floor(Date.now() / 1_000 - 600 + seconds) * 1_000;
+    const edit = (kind: "ConfigMap" | "Secret", name: string, key: string, by: string) =>
+      ({ kind, namespace, name, keys: [key], at: at(0), by }) as const;
+    const causeOf = (hash: string, seconds: number, edits: Cause["edits"], heldBy?: string) =>
+      writeCause(hash, { at: at(seconds), why: "recorded", edits, heldBy });
+    const second = causeOf(
+      hash2,
+      10,
+      [edit("ConfigMap", "page", "a", "helm"), edit("Secret", "db", "b", "vault")],
+      "window",
+    );
+    await createRevision(1, hash1);
+    await createRevision(2, hash2, undefined, second);
+    // An edit of the image: the annotations of the workload are those of its last rollout.
+    await createRevision(3, hash2, undefined, second);
+    await createRevision(4, hash3, undefined, causeOf(hash3, 100, [edit("ConfigMap", "page", "c", "helm")]));
+    await createRevision(5, hash1, undefined, causeOf(hash1, 200, []));
+    await createPod({ revision: 5, hash: hash1, reads: ["page", "flags"] });
+    const { uid } = (await read("deployments/web")).metadata;
+    const event = async (reason: string, seconds: number, message: string) => {
+      const time = new Date(at(seconds)).toISOString();
+      const response = await fetch(`${sandbox.url}/api/v1/namespaces/${namespace}/events`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({
+          metadata: { name: `web.${seconds}` },
+          involvedObject: { kind: "Deployment", namespace, name: "web", uid },
+          source: { component: "wave" },
+          firstTimestamp: time,
+          lastTimestamp: time,
+          reason,
+          message,
+        }),
+      });
+      expect(response.status).toBe(201);
+    };
+    await event("RolloutComplete", 34, "Rollout complete after 24s: x.");
+    await event(
+      "RolloutFailed",
+      150,
+      'Rollout failed after 50s: container "web" of Pod "web-7f" restarted 3 times. It started because y. Run: z.',
+    );
+    const { out, err } = await run("history", "deploy/web");
+    expect(err).toBe("");
+    const cells = out.split("\n").map((line) => line.split(/ {2,}/).map((cell) => cell.replace(/^\d+s$/, "AGE")));
+    expect(cells).toEqual([
+      ["REVISION", "AGE", "HASH", "PODS", "STATE", "RESULT", "EDITED BY", "CHANGES"],
+      ["1", "AGE", "11111111", "0", "old", "-", "-", "-"],
+      ["2", "AGE", "22222222", "0", "old", "complete in 24s", "helm", "page: a"],
+      ["", "vault", "secret/db: b"],
+      ["", "-", "held by window"],
+      ["3", "AGE", "22222222", "0", "old", "-", "-", "pod template"],
+      [
+        "4",
+        "AGE",
+        "33333333",
+        "0",
+        "old",
+        'failed: container "web" of Pod "web-7f" restarted 3 times',
+        "helm",
+        "page: c",
+      ],
+      ["5", "AGE", "11111111", "1", "rolling out", "-", "-", "recorded"],
+      [""],
+    ]);
+    expect((await history())[1]?.rollout?.end).toMatchObject({ result: "complete", why: null });
   });
+
+  it("shows a rollout with an unchanged hash, which is not an edit of the pod template", async () => {
+    const { createRevision, history } = await scene();
+    const causeAt = (seconds: number) =>
+      writeCause(hash1, { at: Date.now() - seconds * 1_000, why: "returned", edits: [], heldBy: undefined });
+    await createRevision(1, hash1, undefined, causeAt(300));
+    await createRevision(2, hash1, undefined, causeAt(200));
+    expect((await history()).map(({ rollout }) => rollout?.why)).toEqual(["returned", "returned"]);
+  });
+
+  it.each(["replicasets", "pods", "configmaps", "events"])(
+    "is incomplete without permission to read %s",
+    async (resource) => {
+      const { run } = await threeRevisions();
+      const namespace = `history-${scenes}`;
+      const match = ({ path }: { readonly path: string }) => path.includes(`${namespace}/${resource}`);
+      sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+      const { code, out, err } = await run("history", "deploy/web");
+      sandbox.faults.clear();
+      expect(code).toBe(3);
+      expect(err).toMatch(/^(warning|error): [^\n]*403 Forbidden[^\n]*\n$/);
+      expect(out === "").toBe(resource === "replicasets");
+    },
+  );
 
   it("reads ControllerRevisions of a StatefulSet", async () => {
     const { run, createWorkload, read, namespace } = await scene();
@@ -215,7 +293,7 @@ describe("wave history", () => {
       }),
     });
     expect(response.status).toBe(201);
-    expect((await run("history", "sts/db")).out).toMatch(/^7 +\d+s +22222222 +0 +rolling out +- +-$/m);
+    expect((await run("history", "sts/db")).out).toMatch(/^7 +\d+s +22222222 +0 +rolling out +- +- +-$/m);
   });
 
   it.each([

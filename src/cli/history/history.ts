@@ -2,16 +2,20 @@
 import type { Workload } from "../../domain/model/workload.ts";
 import { podSelector } from "../../domain/pods/pod-selector.ts";
 import type { StoredName } from "../../domain/references/references.ts";
+import { isClusterFailure } from "../../kube/api/api-failure.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
 import { type ReadConfigs, readManyConfigs } from "../cluster/read/configs.ts";
 import { readPods } from "../cluster/read/pods.ts";
 import type { StoredRevision } from "../cluster/revisions/read-revisions.ts";
 import { readWorkloadRevisions } from "../cluster/revisions/workload-revisions.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import { readWaveEvents, type WaveEvent } from "../cluster/timeline/wave-events.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
 import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
 import type { CommandCall } from "../command/flag-command.ts";
-import { noteLine, warningLine } from "../command/messages.ts";
+import { warningLine } from "../command/messages.ts";
 import { parseWorkloadArgument, type WorkloadArgument, workloadArgumentKinds } from "../command/workload-argument.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
 import { choice } from "../flags/flag-types.ts";
@@ -53,8 +57,9 @@ export const historyCommand = clusterCommand({
     usualFlags: ["namespace", "output"],
     details: [
       "A revision is a ReplicaSet or ControllerRevision that Kubernetes keeps, as many as revisionHistoryLimit allows. Its number is that of kubectl rollout history.",
-      "CHANGES compares the pinned copies of two consecutive revisions: key changed, +key added, -key removed. Without pinned copies the changes are unknown.",
-      "EDITED BY is the field manager that wrote the content. If the same content returned later, only the first and the last writer are known.",
+      "CHANGES has the keys that changed. Wave records them with each rollout, as the annotation wave.pusher.com/cause. Pinned copies also show +key added and -key removed.",
+      "EDITED BY is the field manager that wrote the content. If the same content of a pinned copy returned later, only the first and the last writer are known.",
+      "RESULT comes from the status of the workload, or from Events, which Kubernetes keeps for an hour by default.",
     ],
     words: { heading: "States", meanings: wordsOf(revisionStates) },
     exits: {
@@ -78,14 +83,11 @@ export const historyCommand = clusterCommand({
       } else {
         const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
         terminal.write(renderHistory(entries, Date.now(), paint));
-        if (entries.every(({ copies }) => copies === null)) terminal.writeError(noteLine(withoutCopies));
       }
       return exitCodeFor({ complete: gaps.length === 0 });
     };
   },
 });
-
-const withoutCopies = "No revision is pinned, so its changes are unknown. To pin ConfigMaps: wave help pinning.";
 
 /** Returns the states as the table shows them: two words for "rollingOut". */
 function wordsOf(states: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
@@ -106,10 +108,30 @@ async function readHistory(
   const scope = { namespace, labelSelector: podSelector(object.spec?.selector) };
   const pods = await readPods(client, scope, policy.kinds);
   const read = await readManyConfigs(client, copiesAndSources(workload, revisions));
+  const { events, why } = await readEvents(client, namespace, workload.uid);
   return {
-    facts: { object, workload, flags: policy.pacing, now: Date.now(), revisions, read, pods },
-    gaps: [...gaps, ...(pods.state === "unread" ? [`Pods are unknown: ${pods.why}.`] : []), ...unreadCopies(read)],
+    facts: { object, workload, flags: policy.pacing, now: Date.now(), revisions, read, pods, events },
+    gaps: [
+      ...gaps,
+      ...why,
+      ...(pods.state === "unread" ? [`Pods are unknown: ${pods.why}.`] : []),
+      ...unreadCopies(read),
+    ],
   };
+}
+
+/** Reads the Events of Wave about a workload. `why` has one line if they could not be read. */
+async function readEvents(
+  client: ApiClient,
+  namespace: string,
+  uid: string,
+): Promise<{ readonly events: readonly WaveEvent[]; readonly why: readonly string[] }> {
+  try {
+    return { events: await readWaveEvents(client, { namespace, uid }), why: [] };
+  } catch (error) {
+    if (!isClusterFailure(error)) throw error;
+    return { events: [], why: [`Results are unknown: cannot list Events: ${errorText(error)}.`] };
+  }
 }
 
 function copiesAndSources({ namespace }: Workload, revisions: readonly StoredRevision[]): readonly StoredName[] {

@@ -1,14 +1,16 @@
 import type { Config } from "../../domain/config/digest.ts";
 import type { Workload, WorkloadObject } from "../../domain/model/workload.ts";
+import { type Cause, parseCause } from "../../domain/pacing/cause.ts";
 import { parseRejected, rejectionDigest } from "../../domain/pinning/rejections.ts";
 import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
-import { configKey } from "../../domain/references/references.ts";
+import { type ConfigKind, configKey } from "../../domain/references/references.ts";
 import type { ReadConfig, ReadConfigs } from "../cluster/read/configs.ts";
 import type { ReadPods, RunningPod } from "../cluster/read/pods.ts";
 import { hasSameKeys, type KeyChanges, keyChanges, withKeys } from "../cluster/revisions/copy-changes.ts";
 import type { StoredRevision } from "../cluster/revisions/read-revisions.ts";
 import { rolloutFailure } from "../cluster/states/assess-state.ts";
 import { type PodPinning, podPinning } from "../cluster/states/pod-pinning.ts";
+import { endOf, type RolloutEnd, type WaveEvent } from "../cluster/timeline/wave-events.ts";
 
 /** The states of a revision, with their meanings, in the order of the docs. */
 export const revisionStates = {
@@ -50,10 +52,36 @@ export interface HistoryEntry {
   readonly copies: Readonly<Record<string, string>> | null;
   /**
    * The reason for the revision. "first": no earlier revision is stored. "configMaps": see `changes`. "template": only the pod template changed.
-   * "other": Secrets or live configuration changed. "unknown": one of the two revisions is not pinned.
+   * "mixed": Wave replaced Pods that might have run an earlier configuration. "other": Secrets or live configuration changed. "unknown": one of
+   * the two revisions is not pinned.
    */
-  readonly cause: "first" | "configMaps" | "template" | "other" | "unknown";
+  readonly cause: "first" | "configMaps" | "template" | "mixed" | "other" | "unknown";
   readonly changes: readonly ConfigMapChange[];
+  /** When and why Wave rolled the workload to this revision; null if Wave did not, or if the revision does not show it. */
+  readonly rollout: RevisionRollout | null;
+}
+
+/** A rollout by Wave to a revision. Times are RFC 3339. Names and keys, never values. */
+export interface RevisionRollout {
+  readonly startedAt: string;
+  readonly why: string;
+  /** The last edits behind it, at most ten names of objects and keys. */
+  readonly edits: readonly {
+    readonly kind: ConfigKind;
+    readonly namespace: string;
+    readonly name: string;
+    readonly keys: readonly string[];
+    readonly editedAt: string | null;
+    readonly editedBy: string | null;
+  }[];
+  /** What held it: `window`, `approval`; null if nothing did for long. */
+  readonly heldBy: string | null;
+  /** Null while it lasts, or if Kubernetes does not show the end any more. */
+  readonly end: {
+    readonly result: "complete" | "failed";
+    readonly at: string | null;
+    readonly why: string | null;
+  } | null;
 }
 
 /** What a history depends on. */
@@ -67,6 +95,8 @@ export interface HistoryFacts {
   /** The copies of all revisions and the ConfigMaps. */
   readonly read: ReadConfigs;
   readonly pods: ReadPods;
+  /** The Events of Wave about the workload, the oldest first; empty if they could not be read. */
+  readonly events: readonly WaveEvent[];
 }
 
 /** Returns the revisions of a workload with what changed in each, the oldest first. */
@@ -89,6 +119,7 @@ export function workloadHistory(facts: HistoryFacts): readonly HistoryEntry[] {
       copies: revision.pins === undefined ? null : Object.fromEntries(revision.pins),
       cause: causeOf(before, revision, changes),
       changes,
+      rollout: rolloutOf(index, facts),
     };
   });
 }
@@ -128,8 +159,65 @@ function causeOf(
 ): HistoryEntry["cause"] {
   if (before === undefined) return "first";
   if (changes.length > 0) return "configMaps";
-  if (before.hash === after.hash) return "template";
+  if (before.hash === after.hash) return before.rolledAt === after.rolledAt ? "template" : "mixed";
   return before.pins === undefined || after.pins === undefined ? "unknown" : "other";
+}
+
+/** Returns the rollout by Wave to a revision. A revision that has the cause of the one before was made by another client. */
+function rolloutOf(index: number, facts: HistoryFacts): RevisionRollout | null {
+  const causes = facts.revisions.map((_, at) => revisionCause(at, facts));
+  const [cause, before] = [causes[index], causes[index - 1]];
+  const hasSameHash = facts.revisions[index - 1]?.hash === facts.revisions[index]?.hash;
+  if (cause === undefined || (hasSameHash && before?.at === cause.at)) return null;
+  const next = causes.find((each, at) => at > index && each !== undefined && each.at > cause.at);
+  const end = (next === undefined ? endNow(cause.at, facts) : undefined) ?? endOf(facts.events, cause.at, next?.at);
+  return {
+    startedAt: timeText(cause.at),
+    why: cause.why,
+    edits: cause.edits.map(({ at, by = null, ...edit }) => ({
+      ...edit,
+      editedAt: at === undefined ? null : timeText(at),
+      editedBy: by,
+    })),
+    heldBy: cause.heldBy ?? null,
+    end:
+      end === undefined
+        ? null
+        : { result: end.result, at: end.at === undefined ? null : timeText(end.at), why: end.why ?? null },
+  };
+}
+
+/** Kubernetes does not copy annotations again to a ControllerRevision that it uses again. The workload has those of its last rollout. */
+function revisionCause(index: number, { revisions, workload }: HistoryFacts): Cause | undefined {
+  const revision = revisions[index];
+  const own = index === revisions.length - 1 ? parseCause(revision?.hash, workload.cause) : undefined;
+  return own ?? revision?.cause;
+}
+
+/** Returns how the last rollout ended, by the status of the workload and its Pods; undefined if they do not show it. */
+function endNow(
+  startedAt: number,
+  facts: HistoryFacts,
+): (Partial<RolloutEnd> & Pick<RolloutEnd, "result">) | undefined {
+  const { workload, pods } = facts;
+  const failure = rolloutFailure(facts);
+  if (failure !== undefined) {
+    const ofRevision =
+      pods.state === "read" ? pods.of(workload).filter(({ hash }) => hash === workload.recordedHash) : [];
+    const { observed } = ofRevision.find(({ observed }) => observed.notReadyReason !== undefined) ?? {};
+    return {
+      result: "failed",
+      why: observed === undefined ? failure.why : `${observed.name} ${observed.notReadyReason}`,
+    };
+  }
+  const { progress } = workload;
+  if (progress.state !== "complete" || progress.since === undefined || progress.since * 1000 < startedAt)
+    return undefined;
+  return { result: "complete", at: progress.since * 1000 };
+}
+
+function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 function changesOf(

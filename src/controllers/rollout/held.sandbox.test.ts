@@ -3,6 +3,9 @@ import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { workload } from "../../../test/support/fake-cluster.ts";
 import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
+import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
+import { toWorkload } from "../../domain/model/workload.ts";
+import { parseCause } from "../../domain/pacing/cause.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { type PacingFlags, unpaced } from "../../domain/policy/pacing-flags.ts";
 import { noPolicy, type PolicyAnnotations } from "../../domain/policy/policy-annotations.ts";
@@ -57,7 +60,7 @@ async function scene(annotations: Readonly<Record<string, string>> = {}) {
 }
 
 it("a hold by a person is reported once immediately, counted, and followed by one rollout after its release", async () => {
-  const { reasons, reported, edit, annotate, pass, rolls, held } = await scene({ hold: "true" });
+  const { cluster, reasons, reported, edit, annotate, pass, rolls, held } = await scene({ hold: "true" });
   for (const a of ["2", "3", "4"]) {
     await edit(a);
     await pass(60_000);
@@ -69,9 +72,20 @@ it("a hold by a person is reported once immediately, counted, and followed by on
   expect(held("hold")).toBe(true);
   await annotate({ hold: null });
   await eventually(() => expect(rolls()).toBe(1));
+  const { recordedHash, cause } = toWorkload(kinds.Deployment, Object(await cluster.get("Deployment", "web")));
+  expect(parseCause(recordedHash, cause)).toMatchObject({
+    why: 'ConfigMap "web" changed (key "a")',
+    edits: [{ kind: "ConfigMap", namespace: "default", name: "web", keys: ["a"], by: expect.any(String) }],
+    heldBy: "hold",
+  });
   await pass(700_000);
   expect(rolls()).toBe(1);
   expect(held("hold")).toBe(false);
+  await edit("5");
+  await pass(60_000, 500);
+  await eventually(() => expect(rolls()).toBe(2));
+  const next = toWorkload(kinds.Deployment, Object(await cluster.get("Deployment", "web")));
+  expect(parseCause(next.recordedHash, next.cause)).toMatchObject({ heldBy: undefined });
 });
 
 it("a workload held by its Namespace rolls when the Namespace is released", async () => {

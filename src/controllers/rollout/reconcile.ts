@@ -59,7 +59,7 @@ export interface ReconcileOptions extends LivePlanOptions, Pick<MixedPodsOptions
 export interface ReconcileRun {
   readonly key: string;
   /** Read only: changes that are seen during the run appear in it. */
-  readonly record: Pick<WorkloadRecord, "changes" | "unpinned">;
+  readonly record: Pick<WorkloadRecord, "changes" | "heldBy" | "unpinned">;
   /** The run's own copy, which it changes. */
   readonly findings: Writable<Findings>;
   /** Takes a permit for one write. Returns false if there is no permit. */

@@ -108,8 +108,8 @@ export interface Workload extends WorkloadName {
   readonly consecutiveRollouts: string | undefined;
   /** The raw mark of a last rollout that began while it was not complete: when it was rolled while complete, or "never"; undefined if absent. */
   readonly rolledIncomplete: string | undefined;
-  /** The raw annotation with the time and the reason of its last rollout; undefined if absent. No plan reads it. */
-  readonly rolledFor: string | undefined;
+  /** The raw annotation with the cause of its last rollout; undefined if absent. No plan reads it. */
+  readonly cause: string | undefined;
   /** The other field manager that changed its spec or metadata last; undefined if there is none. */
   readonly editedBy: string | undefined;
 }

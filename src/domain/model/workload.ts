@@ -14,6 +14,7 @@ import {
 import { annotationMistakes, misplacedLabels } from "../policy/annotation-mistakes.ts";
 import { type PolicyAnnotations, policyAnnotationsOf, shortPolicyAnnotations } from "../policy/policy-annotations.ts";
 import {
+  causeAnnotation,
   configDiffered,
   configHash,
   consecutiveRollouts,
@@ -22,7 +23,6 @@ import {
   providerClasses,
   recordedConfigAnnotation,
   rejectedConfigMaps,
-  rolledFor,
   rolledIncomplete,
   schedulingDisabled,
   stateAnnotation,
@@ -180,7 +180,7 @@ function slimForm(
     // No plan depends on it, so no patch tests it.
     differed: kept(written[configDiffered]),
     state: kept(written[stateAnnotation]),
-    rolledFor: kept(written[rolledFor]),
+    cause: kept(written[causeAnnotation]),
     hasAnnotations: metadata.annotations !== undefined && metadata.annotations !== null,
     hasTemplateMetadata: spec.template.metadata !== undefined && spec.template.metadata !== null,
     hasTemplateAnnotations: template !== undefined && template !== null,

@@ -6,7 +6,7 @@ import type { Missing } from "../config/view-of-references.ts";
 import type { LimitExceeded } from "../references/limits.ts";
 import type { ConfigName } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
-import type { Hold } from "./hold.ts";
+import type { Hold, HoldReason } from "./hold.ts";
 
 /** What to do with a workload. */
 export type Decision =
@@ -93,6 +93,20 @@ interface MayBeProven {
 interface RolloutRecord extends IncompleteRecord, MayBeProven {
   /** The number of this rollout in a series without a quiet period. */
   readonly consecutiveRollouts?: number;
+  /** The last edits of the changed objects, as far as they are known. */
+  readonly edits?: readonly RolloutEdit[];
+  /** The last hold of this rollout that was reported; absent: none. */
+  readonly heldBy?: HoldReason | undefined;
+}
+
+/** The last edit of an object whose change is a cause of a rollout. Never contains a value. */
+export interface RolloutEdit extends ConfigName {
+  /** The keys that changed; empty if all were added or removed, or if they are not known. */
+  readonly keys: readonly string[];
+  /** Milliseconds since the epoch; undefined if the object does not record it. */
+  readonly at: number | undefined;
+  /** The field manager; undefined if the object does not record it. */
+  readonly by: string | undefined;
 }
 
 /** What is recorded with a rollout, or with the end of a scheduling hold. */

@@ -1,6 +1,7 @@
 import type { Change } from "../config/changes.ts";
 import { describeChanges } from "../config/messages.ts";
 import { findConfig } from "../config/view-of-references.ts";
+import type { RolloutEdit } from "../outcomes/outcomes.ts";
 import { quoted } from "../syntax/wording.ts";
 import type { DueWrite } from "./due.ts";
 
@@ -20,14 +21,26 @@ export function heldReason(due: DueWrite, reason: string): string {
   });
 }
 
-function described(
-  { workload: { namespace }, decision, lookup, changed }: DueWrite,
-  reason: string,
-  detail: (change: Change) => string,
-): string {
+function described(due: DueWrite, reason: string, detail: (change: Change) => string): string {
+  const { workload, decision } = due;
   if (decision.outcome !== "roll" || decision.again) return reason;
-  const found = changed.filter((object) => findConfig(lookup, object) !== undefined);
-  const changes = decision.changed ?? found.map((object): Change => ({ ...object, how: "changed", keys: [] }));
   const { prefix = "", suffix = "" } = decision;
-  return `${prefix}${describeChanges(changes, namespace, detail)}${suffix}`;
+  return `${prefix}${describeChanges(changesOf(due), workload.namespace, detail)}${suffix}`;
+}
+
+/** Returns the last edits of the objects whose changes made a rollout due. */
+export function editsOf(due: DueWrite): readonly RolloutEdit[] {
+  return changesOf(due).map(({ how, keys, ...object }) => {
+    const { editedAt, changedAt, editedBy } = findConfig(due.lookup, object) ?? {};
+    const seconds = editedAt ?? changedAt;
+    // The only key of a SecretProviderClass is internal to Wave.
+    const known = object.kind === "SecretProviderClass" ? [] : keys;
+    return { ...object, keys: known, at: seconds && seconds * 1000, by: editedBy };
+  });
+}
+
+function changesOf({ decision, lookup, changed }: DueWrite): readonly Change[] {
+  if (decision.outcome !== "roll" || decision.again) return [];
+  const found = changed.filter((object) => findConfig(lookup, object) !== undefined);
+  return decision.changed ?? found.map((object): Change => ({ ...object, how: "changed", keys: [] }));
 }

@@ -1,4 +1,5 @@
 import type { LegacyVerification } from "../config/legacy/legacy-verification.ts";
+import type { HoldReason } from "../outcomes/hold.ts";
 
 /** What a list of its Pods shows about a workload. */
 export interface ListedPods {
@@ -40,6 +41,8 @@ export interface Moment {
   readonly legacy?: LegacyVerification | undefined;
   /** The names of the annotations that `kubectl rollout undo` changed. Default: not known. */
   readonly changedByUndo?: readonly string[] | undefined;
+  /** The last hold of the due write that was reported. Default: none is known. */
+  readonly heldBy?: HoldReason | undefined;
   /** The last pins that another client restored although some copies are gone. Default: not known. */
   readonly unrestored?: UnrestoredPins | undefined;
 }

@@ -7,10 +7,11 @@ import { unpausePatch } from "../model/paused-by-reloader.ts";
 import { liftSchedulingHold, testSchedulingHold } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import { type DueDecision, type IncompleteRollout, isDue, isRollAgain } from "../outcomes/outcomes.ts";
+import { writeCause } from "../pacing/cause.ts";
 import { incompleteMark } from "../pacing/complete-before.ts";
-import { writeRolledFor } from "../pacing/rolled-for.ts";
 import type { RolloutPlan } from "../plan/plan.ts";
 import {
+  causeAnnotation,
   consecutiveRollouts,
   pinnedAnnotation,
   previousPins,
@@ -18,7 +19,6 @@ import {
   recordedConfigAnnotation,
   rejectedConfigMaps,
   rolledAtAnnotation,
-  rolledFor,
   rolledIncomplete,
 } from "../references/annotations.ts";
 import { annotationPointer, type JsonPatch, type JsonPatchOperation } from "../syntax/json-patch.ts";
@@ -91,7 +91,7 @@ function operationsFor(
         ...testIdentity(workload),
         ...testAnnotations(workload),
         ...recordConsecutiveRollouts(workload, plan.consecutiveRollouts),
-        ...recordReason(plan, now),
+        ...recordCause(plan, now),
         ...recordIncomplete(workload, plan),
         ...writeHash(workload, { ...plan.view, hash: plan.hash }, "keep"),
         ...rollWithSameHash(workload, plan.hash, now),
@@ -136,17 +136,14 @@ function recordConsecutiveRollouts(
   return [{ op: "add", path: annotationPointer(consecutiveRollouts), value }];
 }
 
-/** Records when and why Wave rolls a workload, so that each leader can report how the rollout ends. */
-function recordReason(
-  {
-    hash,
-    reason,
-    consecutiveRollouts: count,
-  }: { readonly hash: string; readonly consecutiveRollouts?: number } & Pick<RolloutPlan, "reason">,
-  now: number,
+/** Records the cause of a rollout, so that each leader can report how the rollout ends, and its revision shows why there is one. */
+function recordCause(
+  plan: Extract<DueDecision, { readonly outcome: "firstHash" | "roll" }> & Pick<RolloutPlan, "reason">,
+  at: number,
 ): readonly JsonPatchOperation[] {
+  const { hash, reason: why, consecutiveRollouts: count, edits = [], heldBy } = plan;
   if (count === undefined) return [];
-  return [{ op: "add", path: annotationPointer(rolledFor), value: writeRolledFor(hash, now, reason) }];
+  return [{ op: "add", path: annotationPointer(causeAnnotation), value: writeCause(hash, { at, why, edits, heldBy }) }];
 }
 
 /** Records that the workload is not complete when it is rolled, so that its failure halts no other workload, also after a restart. */

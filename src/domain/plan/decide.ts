@@ -8,7 +8,7 @@ import { type DueDecision, isDue, isRollAgain, type PlanTexts, type RolloutPlan 
 import { batchedChanges, rolledIncompleteBy } from "../pacing/batch-hold.ts";
 import type { BatchHoldLookup } from "../pacing/batches.ts";
 import { replacesPods } from "../pacing/due.ts";
-import { dueReason, heldReason } from "../pacing/due-reason.ts";
+import { dueReason, editsOf, heldReason } from "../pacing/due-reason.ts";
 import { dueWrite, holdOf, holdOfReturn, holdRows } from "../pacing/holds.ts";
 import { nextConsecutiveRollouts } from "../pacing/interval.ts";
 import type { Moment } from "../pacing/moment.ts";
@@ -94,7 +94,13 @@ function applyHolds(
     return startsPods && incomplete !== undefined ? { ...plan, incomplete } : plan;
   }
   const batched = batchedChanges(write);
-  const rollout = { ...due, consecutiveRollouts: nextConsecutiveRollouts(workload, moment), incomplete };
+  const rollout = {
+    ...due,
+    consecutiveRollouts: nextConsecutiveRollouts(workload, moment),
+    edits: editsOf(write),
+    heldBy: moment.heldBy,
+    incomplete,
+  };
   const isRequested = skipsWaits(write);
   const blocked = due.outcome === "roll" ? blockedWarnings(workload) : [];
   const texts = { reason: requestedReason(dueReason(write, reason), write), warnings: [...warnings, ...blocked] };

@@ -83,8 +83,8 @@ export const consecutiveRollouts = "wave.pusher.com/consecutive-rollouts";
 /** Annotation of a workload, written by Wave: if it was not complete before its last rollout, the time of the last rollout before which it was, or "never". */
 export const rolledIncomplete = "wave.pusher.com/rolled-incomplete";
 
-/** Annotation of a workload, written by Wave: digits of the hash of the last rollout, when Wave started it, and why. */
-export const rolledFor = "wave.pusher.com/rolled-for";
+/** Annotation of a workload, written by Wave: digits of the hash of the last rollout, when Wave started it, and why. Kubernetes copies it to the revision. */
+export const causeAnnotation = "wave.pusher.com/cause";
 
 /**
  * Annotation of a workload, written by Wave: the times in which the live configuration differed from that of the recorded hash. A Pod
@@ -111,7 +111,7 @@ export const writtenByWave: readonly string[] = [
   providerClasses,
   consecutiveRollouts,
   rolledIncomplete,
-  rolledFor,
+  causeAnnotation,
   rejectedConfigMaps,
   previousPins,
   configDiffered,

@@ -2,6 +2,7 @@ import { toConfig } from "../../../src/domain/config/digest.ts";
 import { copyName, wholeContent } from "../../../src/domain/pinning/copy-content.ts";
 import { formatPins } from "../../../src/domain/pinning/pins.ts";
 import {
+  causeAnnotation,
   configHash,
   copyOf,
   editedBy,
@@ -32,8 +33,8 @@ export interface PinnedScene extends CommandScene {
   readonly createWeb: (annotations?: Readonly<Record<string, string>>) => Promise<void>;
   /** Writes pins and the current hash into the pod template, as Wave does, and returns the hash. */
   readonly pin: (copies: Copies) => Promise<string>;
-  /** Creates the ReplicaSet of a revision, as Kubernetes does. */
-  readonly createRevision: (revision: number, hash: string, pinned?: Copies) => Promise<void>;
+  /** Creates the ReplicaSet of a revision, as Kubernetes does, also with the cause that the workload had. */
+  readonly createRevision: (revision: number, hash: string, pinned?: Copies, cause?: string) => Promise<void>;
   /** Creates a Pod of a revision that exists. */
   readonly createPod: (wanted: WantedPod) => Promise<void>;
   /** Scales `web` to the created Pods, and writes the status of a complete rollout. */
@@ -114,14 +115,17 @@ export async function pinnedScene(
       await scene.merge("deployments/web", { spec: { template: { metadata: { annotations } } } }, "wave");
       return currentHash ?? "";
     },
-    createRevision: async (revision, hash, pinned) => {
+    createRevision: async (revision, hash, pinned, cause) => {
       const { uid } = (await scene.read("deployments/web")).metadata;
       const labels = { app: "web", "pod-template-hash": `r${revision}` };
       const created = await send("POST", `${apps}/replicasets`, {
         metadata: {
           name: `web-r${revision}`,
           labels,
-          annotations: { "deployment.kubernetes.io/revision": String(revision) },
+          annotations: {
+            "deployment.kubernetes.io/revision": String(revision),
+            ...(cause !== undefined && { [causeAnnotation]: cause }),
+          },
           ownerReferences: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web", uid, controller: true }],
         },
         spec: {

@@ -1,10 +1,11 @@
 // This folder reads the revisions of workloads and compares their pinned copies by key. It decides nothing about rollouts.
 
 import type { WorkloadObject, WorkloadRow } from "../../../domain/model/workload.ts";
+import { type Cause, parseCause } from "../../../domain/pacing/cause.ts";
 import { type Pins, parsePins } from "../../../domain/pinning/pins.ts";
 import { type HashPlace, podHash } from "../../../domain/pods/pod-hash.ts";
 import { podSelector } from "../../../domain/pods/pod-selector.ts";
-import { pinnedAnnotation } from "../../../domain/references/annotations.ts";
+import { causeAnnotation, pinnedAnnotation, rolledAtAnnotation } from "../../../domain/references/annotations.ts";
 import { fieldsOf } from "../../../domain/syntax/unknown-fields.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
@@ -25,6 +26,10 @@ export interface StoredRevision {
   readonly pinned: string | undefined;
   /** The pins; undefined if there are none, or if they are malformed. */
   readonly pins: Pins | undefined;
+  /** When and why Wave rolled the workload to its hash; undefined if Wave did not, or if that is not known. */
+  readonly cause: Cause | undefined;
+  /** The time of a rollout with an unchanged hash; undefined if there was none. */
+  readonly rolledAt: string | undefined;
 }
 
 /** The annotations with the number of a ReplicaSet, of Deployments and of Argo Rollouts. */
@@ -65,13 +70,16 @@ function toRevision(object: KubeObject, workload: HashPlace): StoredRevision {
   const text = (annotation: string) =>
     typeof written[annotation] === "string" ? (written[annotation] as string) : undefined;
   const pinned = text(pinnedAnnotation);
+  const hash = podHash(written, workload);
   const number = revisionAnnotations.map((each) => annotations[each]).find((each) => each !== undefined) ?? revision;
   return {
     revision: Number(number) || 0,
     name,
     createdAt,
-    hash: podHash(written, workload),
+    hash,
     pinned,
     pins: pinned === undefined ? undefined : parsePins(pinned),
+    cause: parseCause(hash, annotations[causeAnnotation]),
+    rolledAt: text(rolledAtAnnotation),
   };
 }

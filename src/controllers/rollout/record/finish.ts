@@ -1,7 +1,7 @@
 import { type ConfigChange, storedTimeOf } from "../../../domain/config/stored-time.ts";
 import { holdRows } from "../../../domain/pacing/holds.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
-import { changesAfter, type HoldRecord, type UnsettledChanges } from "./pacing-record.ts";
+import { changesAfter, type HoldRecord, heldByAfter, type UnsettledChanges } from "./pacing-record.ts";
 import { keepsFailures } from "./requeue.ts";
 import type { Findings, ReportedBlockers, UnpinnedPods, WorkloadRecord, Writable } from "./workload-record.ts";
 import { isHealthy, stateAfter } from "./workload-state.ts";
@@ -77,6 +77,7 @@ export function finish(record: Writable<WorkloadRecord>, run: FinishedRun): void
   record.unhealthySince = isHealthy(record.state) ? undefined : (record.unhealthySince ?? now);
   record.logged = loggedAfter(record.logged, outcome);
   if (outcome !== "bug") {
+    record.heldBy = heldByAfter(record.heldBy, outcome, run.hold, now);
     record.changes = changesAfter(record.changes, outcome, start.changes);
     record.changeInProgressSince = isInProgress(outcome, run.hold) ? inProgressSince : undefined;
     if (outcome.type === "done" || outcome.type === "written") {

@@ -19,6 +19,8 @@ export interface PacingRecord {
   readonly changes: UnsettledChanges | undefined;
   /** The hold of the due write. */
   readonly hold: HoldRecord | undefined;
+  /** The last hold of the due write that was reported. A hold that only waits does not replace the hold of a person. */
+  readonly heldBy: HoldReason | undefined;
 }
 
 /** The first and the last of some changes. */
@@ -81,6 +83,20 @@ export function holdAfter(
 ): HoldRecord | undefined {
   if (outcome.type !== "done" || outcome.plan.outcome !== "held") return undefined;
   return holdRecord(outcome.plan, before, clock);
+}
+
+/** Returns the last reported hold of the due write after a run. `hold` is its hold now. */
+export function heldByAfter(
+  before: HoldReason | undefined,
+  outcome: ReconcileOutcome,
+  hold: HoldRecord | undefined,
+  now: number,
+): HoldReason | undefined {
+  if (hold !== undefined) {
+    const isReported = now >= hold.reportAt && !(before !== undefined && holdRows[hold.reason].isShort);
+    return isReported ? hold.reason : before;
+  }
+  return outcome.type === "done" || outcome.type === "written" || outcome.type === "gone" ? undefined : before;
 }
 
 /** Returns the changes that are still to settle after a run. `seen` are the changes at the start of the run. */
@@ -217,7 +233,7 @@ interface MomentFindings {
 
 /** Returns the moment of a plan, with all times in milliseconds since the epoch. */
 export function momentOf(
-  { changes }: Pick<PacingRecord, "changes">,
+  { changes, heldBy }: Pick<PacingRecord, "changes" | "heldBy">,
   { lastRollout, progress, legacy, annotations, unrestored, pods }: MomentFindings,
   { uid, resourceVersion }: Workload,
   clock: Clock,
@@ -242,5 +258,6 @@ export function momentOf(
     legacy,
     changedByUndo: annotations?.changedByUndo,
     unrestored,
+    heldBy,
   };
 }

@@ -1,5 +1,5 @@
 import type { Workload } from "../../../domain/model/workload.ts";
-import { startedRollout } from "../../../domain/pacing/rolled-for.ts";
+import { parseCause } from "../../../domain/pacing/cause.ts";
 import type { RolloutResult } from "../../../domain/pacing/rollout-result.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
 
@@ -51,7 +51,7 @@ export function trackEnd(
   now: number,
   recentMs: number,
 ): RolloutEnd | undefined {
-  const started = startedRollout(workload);
+  const started = parseCause(workload.recordedHash, workload.cause);
   if (started === undefined || !workload.strategy.podsCarryHash) {
     findings.rollout = undefined;
     return undefined;

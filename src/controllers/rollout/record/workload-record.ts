@@ -161,6 +161,7 @@ export function newRecord(): WorkloadRecord {
     finishedRuns: 0,
     changes: undefined,
     hold: undefined,
+    heldBy: undefined,
     disagreements: 0,
     logged: undefined,
     blockers: undefined,

@@ -1,0 +1,75 @@
+import type { Event } from "#kubernetes";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { resources } from "../../../kube/api/resources.ts";
+import type { ApiClient } from "../../../kube/http/client.ts";
+import { listAll } from "../requests/list-all.ts";
+
+/** An Event that Wave wrote. Kubernetes keeps Events for an hour by default. */
+export interface WaveEvent {
+  readonly uid: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly reason: string;
+  readonly message: string;
+  /** When it happened first and last, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly lastAt: number;
+}
+
+/**
+ * Lists the Events of Wave in a namespace, or in all, about one object or about any, the oldest first. Throws what {@link ApiClient.stream} throws.
+ */
+export async function readWaveEvents(
+  client: ApiClient,
+  { namespace, uid }: { readonly namespace: string | undefined; readonly uid?: string },
+): Promise<readonly WaveEvent[]> {
+  const about = uid === undefined ? "" : `,involvedObject.uid=${uid}`;
+  const scope = { namespace, fieldSelector: `source=wave${about}` };
+  const found = await listAll<KubeObject & Event, WaveEvent>(client, resources.events, scope, toWaveEvent);
+  return found.toSorted((a, b) => a.at - b.at);
+}
+
+function toWaveEvent({ metadata, involvedObject, reason = "", message = "", ...event }: KubeObject & Event): WaveEvent {
+  const { kind = "", namespace = metadata.namespace ?? "", name = "", uid = "" } = involvedObject;
+  const time = (text: string | undefined) =>
+    Date.parse(text ?? event.eventTime ?? metadata.creationTimestamp ?? "") || 0;
+  return {
+    uid,
+    kind,
+    namespace,
+    name,
+    reason,
+    message,
+    at: time(event.firstTimestamp),
+    lastAt: time(event.lastTimestamp),
+  };
+}
+
+/** How a rollout ended. */
+export interface RolloutEnd {
+  readonly result: "complete" | "failed";
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Why it failed, as a clause; undefined if it did not fail, or if that is not known. */
+  readonly why: string | undefined;
+}
+
+const endReasons: Readonly<Record<string, RolloutEnd["result"]>> = {
+  RolloutComplete: "complete",
+  RolloutResolved: "complete",
+  RolloutFailed: "failed",
+};
+
+/** Returns how a rollout ended that started at `from` and was the last one until `until`; undefined if no Event shows it. `events` are about its workload. */
+export function endOf(
+  events: readonly WaveEvent[],
+  from: number,
+  until = Number.POSITIVE_INFINITY,
+): RolloutEnd | undefined {
+  const last = events.findLast(({ reason, at }) => endReasons[reason] !== undefined && at >= from && at < until);
+  const result = last && endReasons[last.reason];
+  if (last === undefined || result === undefined) return undefined;
+  const why = /^Rollout failed after [^:]+: (.+?)\. It started because /.exec(last.message)?.[1];
+  return { result, at: last.at, why: result === "failed" ? why : undefined };
+}
