@@ -32,6 +32,11 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
     summary: "Show what changed in each revision of a workload",
     load: async () => (await import("./history/history.ts")).historyCommand,
   },
+  timeline: {
+    group: "Inspect",
+    summary: "Show what happened: edits, rollouts, holds, halts and leaders",
+    load: async () => (await import("./timeline/timeline.ts")).timelineCommand,
+  },
   doctor: {
     group: "Inspect",
     summary: "Find what keeps Wave from rolling workloads, and how to fix it",

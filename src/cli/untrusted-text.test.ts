@@ -12,6 +12,7 @@ import {
   marker,
   startHostileProxy,
 } from "../../test/support/kube/hostile-proxy.ts";
+import { parseCause, writeCause } from "../domain/pacing/cause.ts";
 import { policyAnnotations } from "../domain/policy/policy-rows.ts";
 import { commands } from "./commands.ts";
 
@@ -94,7 +95,13 @@ async function createObjects(): Promise<void> {
   const copy = await scene.createCopy("flags", { [marker]: "1" }, `someone ${marker}`);
   const later = await scene.createCopy("flags", { key: "1", [`${marker}2`]: "2" }, `someone ${marker}`);
   const hash = await scene.pin({ flags: later });
-  await scene.createRevision(1, `v2:${"1".repeat(64)}`, { flags: copy });
+  const first = `v2:${"1".repeat(64)}`;
+  // The annotation is JSON in JSON, in which the proxy could not write.
+  const [at, text] = [Date.now(), hostileText.slice(0, 60)];
+  const edit = { kind: "Secret", namespace: text, name: text, keys: [text], at, by: text } as const;
+  const cause = writeCause(first, { at, why: text, edits: [edit], heldBy: text });
+  expect(parseCause(first, cause)?.edits).toHaveLength(1);
+  await scene.createRevision(1, first, { flags: copy }, cause);
   await scene.createRevision(2, hash, { flags: later });
   await scene.createPod({ revision: 2, hash, pinned: { flags: later }, reads: ["page", later] });
   await scene.complete();
@@ -140,6 +147,7 @@ const rows: Readonly<Record<string, readonly (readonly string[])[]>> = {
     [name, "-o", "yaml"],
   ]),
   history: [["deploy/web"], ["deploy/web", "-o", "json"], ["sts/odd"]],
+  timeline: [[], ["-A"], ["-o", "json"]],
   doctor: [[], ["-o", "json"], ["-A"]],
   hold: [["deploy/web", "sts/odd", "cm/page"], ["ns/default"], ["--cluster", "--reason", hostileText]],
   release: [["deploy/web", "sts/odd", "ds/held"], ["--cluster"], ["--scheduling-holds"], ["--scheduling-holds", "-A"]],

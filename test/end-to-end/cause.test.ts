@@ -90,4 +90,24 @@ describeOnControlPlane("the cause of a rollout", (cluster) => {
       );
     });
   });
+
+  it("is in the timeline, beside its edit and its end", async () => {
+    const args = ["timeline", "-n", ns, "-o", "json", "--kubeconfig", cluster.kubeconfig];
+    const { entries } = JSON.parse((await promisify(execFile)(waveCommand, args)).stdout);
+    for (const { kind } of workloadKinds) {
+      const name = `web-${kind.toLowerCase()}`;
+      expect(entries).toContainEqual(
+        expect.objectContaining({
+          type: "rollout",
+          about: `${kind.toLowerCase()}/${name}`,
+          details: [`ConfigMap ${name} (a)`],
+          by: "argocd-controller",
+          result: "complete",
+        }),
+      );
+      expect(entries).toContainEqual(
+        expect.objectContaining({ type: "edit", about: `configmap/${name}`, details: ["a"], by: "argocd-controller" }),
+      );
+    }
+  });
 });

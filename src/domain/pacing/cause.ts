@@ -49,15 +49,27 @@ function firstNames(edits: readonly RolloutEdit[]): readonly RolloutEdit[] {
 
 /**
  * Returns the cause of the rollout to a hash from the annotation; undefined if Wave did not start that rollout: the annotation is absent, malformed
- * or of another hash. Anyone who may edit the workload can write it, so its texts are not trusted.
+ * or of another hash.
  */
 export function parseCause(hash: string | undefined, annotation: string | undefined): Cause | undefined {
-  if (!hash || annotation === undefined || annotation.length > maxBytes) return undefined;
+  const written = hash ? readCause(annotation) : undefined;
+  return hash && written?.digits === digitsOf(hash) ? written.cause : undefined;
+}
+
+/**
+ * Returns the cause in an annotation, with the digits of its hash; undefined if it is absent or malformed. Anyone who may edit the workload can
+ * write it, so its texts are not trusted.
+ */
+export function readCause(
+  annotation: string | undefined,
+): { readonly digits: string; readonly cause: Cause } | undefined {
+  if (annotation === undefined || annotation.length > maxBytes) return undefined;
   const written = parsed(annotation);
   const at = timeOf(written.at);
-  if (written.hash !== digitsOf(hash) || at === undefined || typeof written.why !== "string") return undefined;
+  if (typeof written.hash !== "string" || at === undefined || typeof written.why !== "string") return undefined;
   const edits = Array.isArray(written.edits) ? written.edits.slice(0, maxNames).flatMap(editOf) : [];
-  return { at, why: written.why.slice(0, maxReason), edits, heldBy: textOf(written.heldBy) };
+  const cause = { at, why: written.why.slice(0, maxReason), edits, heldBy: textOf(written.heldBy) };
+  return { digits: written.hash, cause };
 }
 
 function parsed(annotation: string): Readonly<Record<string, unknown>> {

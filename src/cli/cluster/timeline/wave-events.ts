@@ -17,15 +17,23 @@ export interface WaveEvent {
   readonly lastAt: number;
 }
 
+/** The reason of the Event about a new leader. */
+export const leaderReason = "LeaderElection";
+
 /**
- * Lists the Events of Wave in a namespace, or in all, about one object or about any, the oldest first. Throws what {@link ApiClient.stream} throws.
+ * Lists the Events of Wave in a namespace, or in all, about one object or about any, with one reason or with any, the oldest first. Throws what {@link ApiClient.stream} throws.
  */
 export async function readWaveEvents(
   client: ApiClient,
-  { namespace, uid }: { readonly namespace: string | undefined; readonly uid?: string },
+  {
+    namespace,
+    uid,
+    reason,
+  }: { readonly namespace: string | undefined; readonly uid?: string; readonly reason?: string },
 ): Promise<readonly WaveEvent[]> {
-  const about = uid === undefined ? "" : `,involvedObject.uid=${uid}`;
-  const scope = { namespace, fieldSelector: `source=wave${about}` };
+  const fields = { source: "wave", "involvedObject.uid": uid, reason };
+  const given = Object.entries(fields).flatMap(([field, value]) => (value === undefined ? [] : [`${field}=${value}`]));
+  const scope = { namespace, fieldSelector: given.join(",") };
   const found = await listAll<KubeObject & Event, WaveEvent>(client, resources.events, scope, toWaveEvent);
   return found.toSorted((a, b) => a.at - b.at);
 }
