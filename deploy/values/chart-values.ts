@@ -36,6 +36,12 @@ const permissions = section(
     toggle,
     "Create a ValidatingAdmissionPolicy that restricts the writes of Wave's ServiceAccount. The policy cannot restrict Jobs, so `workloadKinds` may not contain `cronjobs.batch` or `jobs.batch`. See docs/security.md.",
   ],
+  [
+    "operatorRole.enabled",
+    false,
+    toggle,
+    "Create the ClusterRole `RELEASE-operator` for people on call, and a ValidatingAdmissionPolicy that limits them to the annotations of `wave hold`, `release`, `approve`, `resume` and `roll`. See docs/security.md.",
+  ],
 );
 
 const webhooks = section(

@@ -22,6 +22,8 @@ interface PolicyRow<T> {
   readonly maxLength: number;
   /** Whether an invalid value holds the workload: its author wanted to restrict rollouts. */
   readonly holdsIfInvalid: boolean;
+  /** Whether the role of the chart for people on call allows to change it. */
+  readonly isByOperator?: true;
   /** Parses a value without surrounding spaces; returns undefined if it is invalid. */
   readonly parse: (text: string) => T | undefined;
 }
@@ -53,6 +55,7 @@ export const policyRows = {
       "Stops rollouts until the annotation is removed. Then rolls once if needed. On a ConfigMap or Secret: no workload rolls for this object.",
     maxLength: 20,
     holdsIfInvalid: true,
+    isByOperator: true,
     parse: either("true", "false"),
   }),
   "hold-reason": row({
@@ -61,6 +64,7 @@ export const policyRows = {
     means: "The person who holds, and the reason. Written by `wave hold`.",
     maxLength: 200,
     holdsIfInvalid: false,
+    isByOperator: true,
     parse: (text) => text,
   }),
   mode: row({
@@ -78,6 +82,7 @@ export const policyRows = {
     means: "With `mode: approve`: allows the rollout of the configuration with this hash.",
     maxLength: 100,
     holdsIfInvalid: false,
+    isByOperator: true,
     parse: (text) => (/^[0-9a-f]{8,64}$/i.test(text) ? text.toLowerCase() : undefined),
   }),
   window: row({
@@ -128,6 +133,7 @@ export const policyRows = {
     means: "Ignores failures before this time. Written by `wave resume`.",
     maxLength: 40,
     holdsIfInvalid: false,
+    isByOperator: true,
     parse: parseTime,
   }),
   "roll-requested": row({
@@ -137,6 +143,7 @@ export const policyRows = {
       "Rolls what is due without waiting for a window, for earlier rollouts, or for other workloads. Applies for 10 minutes after this time, or until the next rollout. Written by `wave roll`.",
     maxLength: 200,
     holdsIfInvalid: false,
+    isByOperator: true,
     parse: parseSignedTime,
   }),
   "first-sight": row({
