@@ -1,5 +1,6 @@
 // What every command is made of: terminal, arguments, help, exit codes, errors, the connection to a cluster. This folder knows no command.
 import type { Environment, FlagTable } from "../flags/parse-flags.ts";
+import type { LiveTerminal } from "../output/live-lines.ts";
 import type { ArgumentKind } from "./workload-argument.ts";
 
 /** What a command receives from its process. */
@@ -18,6 +19,8 @@ export interface Terminal {
   /** The columns of that terminal; undefined if standard output is no terminal, or the width is unknown. */
   readonly outputColumns: number | undefined;
   readonly errorsToTerminal: boolean;
+  /** The terminal of standard output, if lines that were written can be replaced; undefined for a pipe, in CI, and without a cursor. */
+  readonly live: LiveTerminal | undefined;
 }
 
 /**

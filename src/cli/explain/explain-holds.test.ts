@@ -167,11 +167,14 @@ describe("wave explain of a held workload", () => {
     await roll("deployments/canary");
     const pods = { observedGeneration: 1_000, replicas: 2, updatedReplicas: 2, availableReplicas: 1 };
     for (const name of ["web", "canary"]) await merge(`deployments/${name}/status`, { status: pods });
-    expect(await text()).toMatch(/^Notes:\n {2}ConfigMap "page" is rolling out in deployment\/canary\.$/m);
+    const rolling = await text();
+    expect(rolling).toMatch(/^Notes:\n {2}ConfigMap "page" is rolling out in deployment\/canary\.$/m);
+    expect(rolling).toMatch(/^Batch +1 of 1 that are left\. 0 of 2 workloads are complete for ConfigMap "page"\.$/m);
     const conditions = [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "late" }];
     await merge("deployments/canary/status", { status: { conditions } });
     const halted = await text();
     expect(halted).toMatch(/^Now +Rollout halted: /m);
+    expect(halted).toMatch(/^Batch +0 of 2 workloads are complete for ConfigMap "page"\.$/m);
     expect(halted).toMatch(/^ {2}ConfigMap "page" failed in deployment\/canary\.$/m);
   });
 

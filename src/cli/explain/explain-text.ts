@@ -89,6 +89,7 @@ function summary(explanation: Explanation, now: number): readonly Line[] {
     ...(hold === null || hold.until === null
       ? []
       : [["Until", `in ${remaining(hold.until, now)} (${hold.until})`] as [string, string]]),
+    ...batchRow(explanation),
     ...podsRow(explanation),
     ...pinnedRow(explanation),
     ...(kubernetes === null ? [] : [["Kubernetes", describeKubernetesReason(kubernetes)] as [string, string]]),
@@ -120,6 +121,19 @@ const policySources = { workload: "workload annotation", namespace: "Namespace a
 /** Shortens a long list of excluded objects. JSON has the whole value. */
 function shortened(value: string): string {
   return value.length <= 80 ? value : `${value.slice(0, 79)}…`;
+}
+
+/** Returns the place in the batches of the change; no row if the change concerns no other workload. */
+function batchRow({ batch, workload: { namespace } }: Explanation): readonly [string, string][] {
+  if (batch === null || batch.workloads < 2) return [];
+  const { object, number, of, complete, workloads } = batch;
+  const place = number === null ? "" : `${number} of ${of} that are left`;
+  return [
+    [
+      "Batch",
+      sentences(place, `${complete} of ${workloads} workloads are complete for ${describeObject(object, namespace)}`),
+    ],
+  ];
 }
 
 function podsRow({ pods, because, message, rolledBack }: Explanation): readonly [string, string][] {

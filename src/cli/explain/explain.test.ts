@@ -63,6 +63,7 @@ describe("wave explain", () => {
       pods: { total: 0, current: 0, ready: 0, notReadyReasons: [], restarts: 0, terminatingOld: 0 },
       pinning: null,
       rolledBack: [],
+      batch: null,
       heldChange: null,
       keptPods: "The workload is paused. Kubernetes replaces the Pods after it is resumed.",
       policy: [],

@@ -31,7 +31,7 @@ export const listFlags = {
     group,
     short: "w",
     default: false,
-    help: "Then print each change, until Ctrl-C.",
+    help: "Keep one live table, until Ctrl-C. Without a terminal, print each change.",
   }),
   output: choice({
     group,

@@ -159,6 +159,44 @@ describe("wave list", () => {
     expect(states(await listed("--max-concurrent-rollouts=0"))).not.toContain("a held batch");
   });
 
+  it("draws one table on a terminal, with the batches of a change in progress", async () => {
+    const { env, namespace, listed, createConfigMap, editConfigMap, createWorkload } = await scene();
+    await createConfigMap("page", "1");
+    for (const name of ["a", "b"]) await createWorkload(`deployments/${name}`);
+    await createWorkload("deployments/canary", { annotations: { "wave.pusher.com/priority": "1" } });
+    let edits = 1;
+    await eventually(async () => {
+      await editConfigMap("page", String(++edits));
+      expect((await listed()).map(({ because }) => because)).toEqual(["batch", "batch", "firstHash"]);
+    });
+    let screen = "";
+    const live = {
+      size: () => ({ columns: 60, rows: 24 }),
+      rewrite: (_: number, text: string) => {
+        screen = text;
+      },
+    };
+    const args = ["list", "-w", "-n", namespace];
+    const watching = runWave(args, { ...env, NO_COLOR: "1" }, { live, outputToTerminal: true, errorsToTerminal: true });
+    onTestFinished(async () => {
+      sandbox.faults.add({ match: () => true, action: { type: "status", status: 403 } });
+      expect((await watching).code).toBe(3);
+      sandbox.faults.clear();
+    });
+    await eventually(() => expect(screen).toContain("batch"));
+    const lines = screen.trimEnd().split("\n");
+    expect(lines.map((line) => line.replace(/ +/g, " ").replace(/\d+s/, "AGE")).slice(4)).toEqual([
+      "",
+      expect.stringMatching(/^configmap\/page -n \S+: 0 of 3 complete, edited by kube.*…$/),
+      "├── batch 1 deployment/canary 0/2",
+      "└── batch 2 deployment/a 0/2, deployment/b 0/2",
+      "",
+      "3 workloads: 1 due, 2 held",
+    ]);
+    expect(lines.filter((line) => line.length > 60)).toEqual([]);
+    expect(screen).not.toContain("\u001b");
+  });
+
   it("applies the annotations of a Namespace, including the opt-in", async () => {
     const { listed, createConfigMap, createWorkload } = await scene({
       "wave.pusher.com/update-on-config-change": "true",

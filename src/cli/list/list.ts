@@ -26,7 +26,7 @@ export const listCommand = clusterCommand({
     description: "List the workloads that opted in, with state, up-to-date Pods and reason.",
     examples: [
       ["wave list -A --state=failed,waiting,held", "needs attention"],
-      ["wave list -n shop -w", "each change, until Ctrl-C"],
+      ["wave list -n shop -w", "a live table, until Ctrl-C"],
       ["wave list -n shop -o wide", "reasons in words"],
       ["wave list -n shop -l app=web -o json", "workloads with a label, as JSON"],
       ["wave list -A --contexts=prod-eu,prod-us", "several clusters in one table"],

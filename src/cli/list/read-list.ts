@@ -1,5 +1,6 @@
 import { explainWorkload } from "../cluster/explanation/explanation.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import { type ChangeNow, changesNow } from "../cluster/snapshot/changes-now.ts";
 import { readWorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
 import type { Cluster } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
@@ -16,6 +17,8 @@ export type ListCall = CommandCall<typeof listFlags & FlagTable>;
 /** The workloads of one cluster that opted in, in every state, sorted by their names. */
 export interface ReadList {
   readonly workloads: readonly ListedWorkload[];
+  /** The changes that workloads roll or wait for now. */
+  readonly changes: readonly ChangeNow[];
   /** Whether everything that the list depends on could be listed. */
   readonly complete: boolean;
 }
@@ -33,9 +36,14 @@ export async function readList(call: ListCall, cluster: Cluster): Promise<ReadLi
   const namespace = listedNamespace(call, cluster);
   const policy = await readRunningPolicy(cluster, call, namespace);
   const { selector } = call.values;
-  const { snapshots, failures, gaps } = await readWorkloadSnapshots(cluster, namespace, selector, policy);
+  const { snapshots, failures, gaps, batches } = await readWorkloadSnapshots(cluster, namespace, selector, policy);
   const unread = [...failures, ...gaps];
   for (const line of unread) call.terminal.writeError(warningLine(appendCluster(line, cluster)));
-  const workloads = snapshots.map((each) => listedWorkload(explainWorkload(each))).sort(byObjectName);
-  return { workloads, complete: unread.length === 0 };
+  const explained = snapshots.map((snapshot) => ({ snapshot, explanation: explainWorkload(snapshot) }));
+  const known = explained.map(({ snapshot, explanation }) => ({ snapshot, held: explanation.hold?.object }));
+  return {
+    workloads: explained.map(({ explanation }) => listedWorkload(explanation)).sort(byObjectName),
+    changes: call.values.watch ? changesNow(known, batches) : [],
+    complete: unread.length === 0,
+  };
 }

@@ -5,9 +5,11 @@ import type { Terminal } from "../command/command.ts";
 import { reportFailure } from "../command/command-failure.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import { warningLine } from "../command/messages.ts";
+import { liveLines } from "../output/live-lines.ts";
 import { Fleet } from "./fleet.ts";
 import { columnsOf, isWanted, paintFor } from "./list-form.ts";
-import { ListTable } from "./list-output.ts";
+import { type ListRow, ListTable } from "./list-output.ts";
+import { liveList } from "./live-list.ts";
 import { type ListCall, readList } from "./read-list.ts";
 import { type Reading, watchList } from "./watch-list.ts";
 
@@ -19,8 +21,8 @@ export async function watchCluster(call: ListCall, cluster: Cluster): Promise<ne
   const read = async (): Promise<Reading | undefined> => {
     lines.begin();
     try {
-      const { workloads, complete } = await readList(quiet, cluster);
-      return { rows: workloads, isWhole: () => complete };
+      const { workloads, changes, complete } = await readList(quiet, cluster);
+      return { rows: workloads, changes, isWhole: () => complete };
     } catch (error) {
       const failure = reportFailure(error, cluster);
       if (isFirst || failure === undefined || !mayRecover(error)) throw error;
@@ -30,7 +32,7 @@ export async function watchCluster(call: ListCall, cluster: Cluster): Promise<ne
       isFirst = false;
     }
   };
-  return watch(call, read);
+  return watch(call, read, lines);
 }
 
 /** Watches the workloads of several clusters. A cluster that cannot be read keeps its rows, and is read again. */
@@ -43,35 +45,47 @@ export async function watchFleet(call: ListCall, contexts: readonly string[]): P
     const whole = new Set(members.filter(({ code }) => code === exitCodes.done).map(({ context }) => context));
     return {
       rows: members.flatMap(({ workloads }) => workloads),
+      changes: [],
       isWhole: (cluster) => cluster !== undefined && whole.has(cluster),
     };
   };
-  return await watch(call, read);
+  return await watch(call, read, lines);
 }
 
-function watch({ values, terminal }: ListCall, read: () => Promise<Reading | undefined>): Promise<never> {
-  const table = new ListTable({ ...columnsOf(values), wide: values.output === "wide", paint: paintFor(terminal) });
-  return watchList({
-    read,
-    isWanted: (row) => isWanted(values, row),
-    table,
-    write: terminal.write,
-    clock: systemClock,
-  });
+/** Draws one live table on a terminal. Otherwise prints a line for each change. */
+function watch(
+  { values, terminal }: ListCall,
+  read: () => Promise<Reading | undefined>,
+  lines: NewLines,
+): Promise<never> {
+  const form = { ...columnsOf(values), wide: values.output === "wide", paint: paintFor(terminal) };
+  const { live } = terminal;
+  const shared = { read, isWanted: (row: ListRow) => isWanted(values, row), clock: systemClock };
+  if (live === undefined) return watchList({ ...shared, table: new ListTable(form), write: terminal.write });
+  const height = () => live.size().rows - 1;
+  return liveList({ ...shared, form, draw: liveLines(live), height, warnings: () => lines.current() });
 }
 
 /** Lines for standard error, each written once for as long as every reading has it. */
 class NewLines {
   readonly terminal: Terminal;
+  /** Whether a live table shows the lines. */
+  readonly #isLive: boolean;
   #before: ReadonlySet<string> = new Set();
   #now = new Set<string>();
 
   constructor(terminal: Terminal) {
+    this.#isLive = terminal.live !== undefined && terminal.errorsToTerminal;
     const writeError = (line: string) => {
-      if (!this.#before.has(line) && !this.#now.has(line)) terminal.writeError(line);
+      if (!this.#isLive && !this.#before.has(line) && !this.#now.has(line)) terminal.writeError(line);
       this.#now.add(line);
     };
     this.terminal = { ...terminal, writeError };
+  }
+
+  /** Returns the lines of the current reading, without their line feeds. */
+  current(): readonly string[] {
+    return this.#isLive ? [...this.#now].map((line) => line.trimEnd()) : [];
   }
 
   /** Begins a reading. */

@@ -37,7 +37,7 @@ function watching(read: () => Promise<Reading | undefined>, state?: ListedWorklo
 }
 
 /** A reading of a whole cluster. */
-const whole = (...rows: readonly ListRow[]): Reading => ({ rows, isWhole: () => true });
+const whole = (...rows: readonly ListRow[]): Reading => ({ rows, changes: [], isWhole: () => true });
 
 const heading = "NAME STATE UP-TO-DATE READY REASON SINCE";
 
@@ -74,7 +74,7 @@ describe("a watched list", () => {
     const { clock, news, end } = watching(async () => reading);
     await clock.advance(0);
     news();
-    for (const failed of [undefined, { rows: [], isWhole: () => false }]) {
+    for (const failed of [undefined, { rows: [], changes: [], isWhole: () => false }]) {
       reading = failed;
       await clock.advance(10_000);
     }

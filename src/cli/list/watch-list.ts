@@ -1,14 +1,17 @@
 import { type Clock, sleep } from "../../lib/clock.ts";
+import type { ChangeNow } from "../cluster/snapshot/changes-now.ts";
 import type { ListRow, ListTable } from "./list-output.ts";
 
 /** Minimum time between two readings, in milliseconds. */
-const minPauseMs = 2_000;
+export const minPauseMs = 2_000;
 /** How many times as long as a reading the pause after it is, so that a watch of a large cluster costs the API server little. */
-const pausePerReading = 4;
+export const pausePerReading = 4;
 
 /** The workloads of one reading. */
 export interface Reading {
   readonly rows: readonly ListRow[];
+  /** The changes in progress; none with several clusters. */
+  readonly changes: readonly ChangeNow[];
   /** Whether a workload with this cluster is gone if `rows` lacks it: not if its cluster was read only in part. */
   readonly isWhole: (cluster: string | undefined) => boolean;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hasColors, paintOf } from "./paint.ts";
+import { canRewrite, hasColors, paintOf } from "./paint.ts";
 import { tableLines } from "./table.ts";
 
 it("uses colors only on a terminal that has them, unless NO_COLOR is set", () => {
@@ -8,6 +8,14 @@ it("uses colors only on a terminal that has them, unless NO_COLOR is set", () =>
   expect(hasColors({ NO_COLOR: "1" }, true)).toBe(false);
   expect(hasColors({ TERM: "dumb" }, true)).toBe(false);
   expect(hasColors({}, false)).toBe(false);
+});
+
+it("replaces lines only on a terminal with a cursor, and not in CI", () => {
+  expect(canRewrite({}, true)).toBe(true);
+  expect(canRewrite({ NO_COLOR: "1", TERM: "xterm" }, true)).toBe(true);
+  expect(canRewrite({ TERM: "dumb" }, true)).toBe(false);
+  expect(canRewrite({ CI: "true" }, true)).toBe(false);
+  expect(canRewrite({}, false)).toBe(false);
 });
 
 it("paints a table without changing its width, and escapes colors in cells", () => {

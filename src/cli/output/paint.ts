@@ -14,6 +14,11 @@ export function hasColors(
   return isTerminal && !NO_COLOR && TERM !== "dumb";
 }
 
+/** Reports whether lines that were written can be replaced: on a terminal with a cursor, but not in CI, which stores what it shows. */
+export function canRewrite({ CI, TERM }: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
+  return isTerminal && !CI && TERM !== "dumb";
+}
+
 /** Returns a function that paints texts, or one that returns them unchanged. */
 export function paintOf(colors: boolean): Paint {
   return (style, text) =>

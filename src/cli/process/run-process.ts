@@ -4,6 +4,8 @@ import { printableOutput } from "../../lib/printable.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Terminal } from "../command/command.ts";
 import { exitCodes } from "../command/exit-codes.ts";
+import type { LiveTerminal } from "../output/live-lines.ts";
+import { canRewrite } from "../output/paint.ts";
 import { processEnvironment } from "../run/run-arguments.ts";
 
 /**
@@ -30,7 +32,20 @@ export function runProcess(program: (args: readonly string[], terminal: Terminal
     // A terminal without a known width reports 0.
     outputColumns: process.stdout.columns || undefined,
     errorsToTerminal: process.stderr.isTTY === true,
+    live: liveTerminal(),
   }).then((code) => process.exit(code), onBug);
+}
+
+/** Returns the terminal of standard output; undefined if its lines cannot be replaced. */
+function liveTerminal(): LiveTerminal | undefined {
+  const { stdout } = process;
+  if (!canRewrite(processEnvironment(), stdout.isTTY === true)) return undefined;
+  return {
+    size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
+    // Cursor up, to the first column, and erase what is below.
+    rewrite: (lastLines, text) =>
+      void stdout.write(`${lastLines > 0 ? `\u001b[${lastLines}A` : ""}\r\u001b[J${printableOutput(text)}`),
+  };
 }
 
 /** Returns the home directory; undefined if neither the environment nor the user database has one, as for a user ID of a container. */

@@ -35,7 +35,7 @@ export interface WaitRequest {
   /** Whether to wait also for Pods with another configuration that are being deleted. */
   readonly gone: boolean;
   /** Receives a line whenever the state changes. */
-  readonly report: (line: string) => void;
+  readonly report: (line: string, progress: WaitCheck["progress"]) => void;
 }
 
 /** Resolves with the last check when the workload is done, when only a person can continue, or after the timeout. */
@@ -60,9 +60,9 @@ export async function waitForWorkload({
         systemClock.monotonic(),
       );
       const line = check.progress === "done" ? check.message : `${check.state}. ${sentences(check.message)}`;
-      if (check.progress === "done") report(line);
+      if (check.progress === "done") report(line, check.progress);
       if (check.progress !== "open" || timeout.aborted) return check;
-      if (line !== reported) report(line);
+      if (line !== reported) report(line, check.progress);
       reported = line;
       await new Waker().wait(systemClock, minCheckMs, timeout);
       await changed.wait(systemClock, maxCheckMs - minCheckMs, timeout);

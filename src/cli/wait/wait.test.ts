@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { commandScene } from "../../../test/support/cli/commands.ts";
+import { runWave } from "../../../test/support/cli/terminal.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 
 const sandbox = await startSandbox();
@@ -36,6 +37,29 @@ describe("wave wait", () => {
     const lines = ended.out.trim().split("\n");
     expect(lines[0]).toBe("deployment/web: due. No hash is recorded yet.");
     expect(lines.at(-1)).toBe("deployment/web: 2 of 2 Pods run with the current configuration.");
+  });
+
+  it("shows on a terminal what each workload waits for, in one line each", async () => {
+    const annotations = { "wave.pusher.com/batches": "off" };
+    const { env, namespace, createWorkload, checked, roll } = await scene({}, annotations);
+    await createWorkload("deployments/api", { annotations });
+    const screens: (readonly string[])[] = [];
+    const rewrite = (_: number, text: string) => void screens.push(text.trimEnd().split("\n"));
+    const live = { size: () => ({ columns: 40, rows: 24 }), rewrite };
+    const waiting = runWave(["wait", "deploy/web", "deploy/api", "-n", namespace], env, { live });
+    await checked();
+    await eventually(() =>
+      expect(screens.at(-1)?.map((line) => line.slice(0, 21))).toEqual([
+        "deployment/web  due. ",
+        "deployment/api  due. ",
+      ]),
+    );
+    await Promise.all([roll("deployments/web"), roll("deployments/api")]);
+    expect(await waiting).toEqual({ code: 0, out: "", err: "" });
+    expect(screens.at(-1)).toEqual([
+      "deployment/web  2 of 2 Pods run with th…",
+      "deployment/api  2 of 2 Pods run with th…",
+    ]);
   });
 
   it("does not end at a rollout of an older configuration", async () => {

@@ -7,7 +7,7 @@ import { clusterCommand } from "../command/cluster-command.ts";
 import { accepting, type Command } from "../command/command.ts";
 import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
 import type { CommandCall } from "../command/flag-command.ts";
-import { errorLine, outputLine } from "../command/messages.ts";
+import { errorLine } from "../command/messages.ts";
 import { objectName, qualifiedName } from "../command/named-object.ts";
 import { parseObjectArguments, workloadArgumentKinds } from "../command/workload-argument.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
@@ -15,7 +15,8 @@ import { bool, duration } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
 import { sentences } from "../output/sentences.ts";
-import { waitForWorkload } from "./wait-for-workload.ts";
+import { type WaitRequest, waitForWorkload } from "./wait-for-workload.ts";
+import { reportTo } from "./wait-progress.ts";
 
 // The flag of the same name of the running Wave is about its canary, and comes from its Deployment.
 const { soak: canarySoak, ...runningFlags } = inheritedFlags;
@@ -81,13 +82,17 @@ const waitForAll = clusterCommand({
       const namespace = values.namespace ?? cluster.namespace;
       const policy = await readRunningPolicy(cluster, withoutSoak(call), namespace);
       const { soak: soakMs, gone } = values;
+      const progressLines = reportTo(
+        terminal,
+        workloads.map((each) => objectName(withAvailableKind(each, policy))),
+      );
       const timeout = new AbortController();
       const cancel = systemClock.timer(Math.min(values.timeout + values.soak, longestTimerMs), () => timeout.abort());
       try {
         const results = await Promise.all(
           workloads.map(async (each) => {
             const target = { ...withAvailableKind(each, policy), namespace };
-            const report = (line: string) => terminal.write(outputLine(`${objectName(target)}: ${line}`));
+            const report: WaitRequest["report"] = (line, progress) => progressLines(objectName(target), line, progress);
             return {
               target,
               ...(await waitForWorkload({ cluster, policy, target, timeout: timeout.signal, soakMs, gone, report })),

@@ -32,6 +32,7 @@ export async function runWave(
     outputToTerminal: false,
     outputColumns: undefined,
     errorsToTerminal: false,
+    live: undefined,
     ...terminal,
   });
   return { code, out, err };

@@ -28,6 +28,7 @@ import type { ReadConfigs } from "../read/configs.ts";
 import { countPods, type PodCount, type RunningPod } from "../read/pods.ts";
 import { type HashForm, hashFormOf } from "../running-wave/hash-keys.ts";
 import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
+import type { BatchPlace } from "../snapshot/batch-numbers.ts";
 import {
   changedSinceRollout,
   describeLastChange,
@@ -84,6 +85,8 @@ export interface Explanation extends ExplainedOutcome {
   readonly pinning: PodPinning | null;
   /** The ConfigMaps whose content was rolled back, so that new Pods read pinned copies. */
   readonly rolledBack: readonly string[];
+  /** The place in the batches of its change; null if it takes no part in batches, or if it is not due. */
+  readonly batch: BatchPlace | null;
   /** How many Pods of the old revision may read the held change; null if no change is held, or the Pods are unknown. */
   readonly heldChange: HeldChange | null;
   /** Why Kubernetes keeps all Pods after a rollout, for people; null if it replaces them. */
@@ -128,7 +131,7 @@ export function explainDecision(snapshot: WorkloadSnapshot) {
 
 /** Explains what Wave would do with a workload now, and everything that the decision depends on. */
 export function explainWorkload(snapshot: WorkloadSnapshot): Explanation {
-  const { found, unnamed, read, policy, pods, kubernetes, now, others, gaps } = snapshot;
+  const { found, unnamed, read, policy, pods, kubernetes, now, place, others, gaps } = snapshot;
   const { reader, untracked, unread, plan, mixed, explained } = explainDecision(snapshot);
   const { object, workload } = found;
   const { keys, pacing: flags } = policy;
@@ -201,6 +204,7 @@ export function explainWorkload(snapshot: WorkloadSnapshot): Explanation {
     pods: podCount ?? null,
     pinning,
     rolledBack: [...back].sort(),
+    batch: place ?? null,
     heldChange: held,
     keptPods: keepsAllPods(workload) ? describeKeptPods(workload.keptPods) : null,
     policy: decidedPolicy(workload, policy),

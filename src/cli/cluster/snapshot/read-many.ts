@@ -7,7 +7,7 @@ import { type ReadPods, readPods } from "../read/pods.ts";
 import { listWorkloads } from "../read/workloads.ts";
 import { mapBounded } from "../requests/map-bounded.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";
-import { batchesNow } from "./batches-now.ts";
+import { type BatchesNow, batchesNow } from "./batches-now.ts";
 import { withVerifiedHash } from "./legacy-hash.ts";
 import { planObjects } from "./plan-objects.ts";
 import { readRefusedPods } from "./refused-pods.ts";
@@ -20,6 +20,8 @@ export interface WorkloadSnapshots {
   readonly failures: readonly string[];
   /** Other reads that failed and may matter, one line each. */
   readonly gaps: readonly string[];
+  /** The batches of all changes in these namespaces. */
+  readonly batches: BatchesNow;
 }
 
 /**
@@ -63,7 +65,7 @@ export async function readWorkloadSnapshots(
   const now = Date.now();
   const unread: ReadPods = { state: "unread", why: "Pods of this namespace were not listed" };
   const podsIn = (each: string) => podsOf.get(each) ?? unread;
-  const { holdOf } = batchesNow({ found, read, policy, now, podsIn });
+  const batches = batchesNow({ found, read, policy, now, podsIn });
   const keys = new Set(matching.found.map(({ workload }) => workloadKey(workload)));
   const wanted = found.filter(({ workload }) => keys.has(workloadKey(workload)));
   const snapshots = await mapBounded(wanted, (each) =>
@@ -75,7 +77,7 @@ export async function readWorkloadSnapshots(
       pods: podsIn(each.workload.namespace),
       kubernetes: refused(each),
       now,
-      batch: holdOf,
+      batch: batches.holdOf,
       others: [],
       gaps: [],
     }),
@@ -84,5 +86,6 @@ export async function readWorkloadSnapshots(
     snapshots,
     failures: [...new Set([...failures, ...matching.failures])],
     gaps: [...gapsOf(namespaces), ...names.failures],
+    batches,
   };
 }

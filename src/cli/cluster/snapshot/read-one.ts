@@ -1,5 +1,5 @@
 import { standardForm } from "../../../domain/model/kind-row.ts";
-import { toWorkload } from "../../../domain/model/workload.ts";
+import { toWorkload, workloadKey } from "../../../domain/model/workload.ts";
 import { decide } from "../../../domain/plan/decide.ts";
 import { podSelector } from "../../../domain/pods/pod-selector.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
@@ -12,6 +12,7 @@ import { readPods } from "../read/pods.ts";
 import { listWorkloads, readWorkload } from "../read/workloads.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { batchNotes } from "./batch-notes.ts";
+import { placeIn } from "./batch-numbers.ts";
 import { batchesNow } from "./batches-now.ts";
 import { withVerifiedHash } from "./legacy-hash.ts";
 import { worldOf } from "./live-plan.ts";
@@ -82,12 +83,16 @@ async function withOthers({ client }: Cluster, snapshot: WorkloadSnapshot): Prom
       readManyConfigs(client, objects, policy.compatibility),
       readPods(client, { namespace }, snapshot.policy.kinds),
     ]);
-    const { holdOf, holderOf } = batchesNow({ found, read, policy, now, podsIn: () => pods });
+    const { holdOf, holderOf, groupOf } = batchesNow({ found, read, policy, now, podsIn: () => pods });
     let others: readonly string[] = [];
     const { batched } = decide(worldOf(snapshot.found, snapshot.read, snapshot.policy, now, { pods }));
-    const group = batched && holderOf(snapshot.found.workload, batched);
-    if (group !== undefined) others = batchNotes(group);
-    return { ...snapshot, batch: holdOf, others, gaps: [...snapshot.gaps, ...failures.map(othersUnknown)] };
+    const { workload } = snapshot.found;
+    const holder = batched && holderOf(workload, batched);
+    if (holder !== undefined) others = batchNotes(holder);
+    const [first] = batched ?? [];
+    const group = holder ?? (first && groupOf(first, namespace));
+    const place = group && placeIn(group, workloadKey(workload), policy.pacing);
+    return { ...snapshot, batch: holdOf, place, others, gaps: [...snapshot.gaps, ...failures.map(othersUnknown)] };
   } catch (error) {
     return { ...snapshot, gaps: [...snapshot.gaps, othersUnknown(errorText(error))] };
   }

@@ -7,6 +7,7 @@ import type { ReadPods } from "../read/pods.ts";
 import type { FoundWorkload } from "../read/workloads.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import type { KubernetesReason } from "../states/kubernetes-reason.ts";
+import type { BatchPlace } from "./batch-numbers.ts";
 
 /** A workload with everything that its plan depends on, as read at one moment. */
 export interface WorkloadSnapshot {
@@ -22,6 +23,8 @@ export interface WorkloadSnapshot {
   readonly now: number;
   /** The hold by other workloads of the batch, if these were read. */
   readonly batch: BatchHoldLookup | undefined;
+  /** Its place in the batches of its change; absent if it takes no part in batches, or if it is not due. */
+  readonly place?: BatchPlace | undefined;
   /** The other workloads of the batch by stage, one line each. */
   readonly others: readonly string[];
   /** Other reads that failed and may matter, one line each. */
