@@ -343,3 +343,14 @@ function listed(annotation: string | undefined): string | undefined {
   const sorted = [...new Set(names.filter((entry) => entry !== ""))].sort();
   return sorted.length === 0 ? "" : `,${sorted.join(",")},`;
 }
+
+/** Reports whether the content of an object changed before a time, in seconds since the epoch; false if that is not known. */
+export function changedBefore(config: Config, at: number): boolean {
+  const changedAt = contentChangedAt(config);
+  return changedAt !== undefined && !config.isUntimed && changedAt < at;
+}
+
+/** Reports whether an object had its content before a write. `at` is in seconds since the epoch. */
+export function changedBeforeWrite(config: Config, write: { readonly revision: number; readonly at: number }): boolean {
+  return config.revision === undefined ? changedBefore(config, write.at) : config.revision < write.revision;
+}

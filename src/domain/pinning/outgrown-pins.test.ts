@@ -14,6 +14,8 @@ const podWith = (keys: readonly string[]) => {
 };
 const recorded = planRollout(workload({ pod: podWith(["a"]) }), lookupOf(configMap("page", { a: "1" })), policy);
 
+const templateWrittenAt = (at: number) => ({ revision: at, at, isFirst: false });
+
 /** Plans a workload that was rolled at 10 s and now reads these keys; its copy has key `a`. */
 function planned(keys: readonly string[], change: Partial<Workload> = {}, changedAt = 5, annotations = {}) {
   const of = workload({
@@ -30,7 +32,7 @@ function planned(keys: readonly string[], change: Partial<Workload> = {}, change
   );
   const moment = { now, changes: undefined, lastWrite: undefined, progressSince: now };
   const plan = decide({
-    workload: { ...of, rolledAt: 10, templateEditedAt: 20, ...change },
+    workload: { ...of, rolledAt: 10, templateEditedAt: 20, templateWrite: templateWrittenAt(20), ...change },
     lookup: live,
     policy,
     moment,
@@ -44,7 +46,9 @@ describe("a pod template that reads keys that its copies lack", () => {
   });
 
   it.each<[string, () => string]>([
-    ["no other client changed it since the last rollout", () => planned(["a", "b"], { templateEditedAt: 9 })],
+    ["its last write is not known", () => planned(["a", "b"], { templateWrite: undefined })],
+    ["the last edit changed another field", () => planned(["a", "b"], { templateWrite: templateWrittenAt(4) })],
+    ["only an annotation names more keys", () => planned(["a"], {}, 5, { "wave.pusher.com/extra-configmaps": "page" })],
     ["the ConfigMap changed after it", () => planned(["a", "b"], {}, 21)],
   ])("waits as any other workload if %s", (_when, plan) => {
     expect(plan()).toBe("window");

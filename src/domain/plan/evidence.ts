@@ -1,4 +1,4 @@
-import { type Config, contentChangedAt } from "../config/digest.ts";
+import { type Config, changedBefore, changedBeforeWrite, contentChangedAt } from "../config/digest.ts";
 import type { UnprovenTimes } from "../config/recorded-config.ts";
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
@@ -47,8 +47,7 @@ export function evidenceOf(
     configs.push(config);
   }
   const isLaterWrite =
-    templateWrite !== undefined &&
-    configs.every((config) => isBefore(config, templateWrite.revision, templateWrite.at));
+    templateWrite !== undefined && configs.every((config) => changedBeforeWrite(config, templateWrite));
   if (isLaterWrite && templateWrite.isFirst) return { state: "proven" };
   if (isLaterWrite && progress.state === "progressing") return { state: "underWay" };
   if (pods === undefined) {
@@ -75,14 +74,4 @@ export function unprovenText({ changedAt, podsAt }: UnprovenTimes, toRoll: strin
       ? "The API does not show what they read"
       : `The configuration changed at ${time(changedAt)}, and the oldest Pod was created at ${time(podsAt)}`;
   return `The Pods may run an earlier configuration. ${why}. To restart the Pods, run: wave roll ${toRoll}`;
-}
-
-/** Reports whether an object had its content before a write. `at` is in seconds since the epoch. */
-function isBefore(config: Config, write: number, at: number): boolean {
-  return config.revision === undefined ? changedBefore(config, at) : config.revision < write;
-}
-
-function changedBefore(config: Config, at: number): boolean {
-  const changedAt = contentChangedAt(config);
-  return changedAt !== undefined && !config.isUntimed && changedAt < at;
 }
