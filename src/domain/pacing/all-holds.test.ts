@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
-import { defaultFlags, momentAt, noon, planned } from "../../../test/support/pacing/due.ts";
+import { defaultFlags, momentAt, noon, outdated, planned } from "../../../test/support/pacing/due.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Hold } from "../outcomes/hold.ts";
@@ -205,6 +205,12 @@ describe("a hash that another client removes", () => {
   it("is written again at once the first time if --settle is 0", () => {
     expect(held(tried(0, 1, { settleMs: 0 }))).toBeUndefined();
     expect(held(tried(1, 1, { settleMs: 0 }))).toEqual(["reverted", 10_000]);
+  });
+
+  it("does not hold a hash that is still there, beside other content that the Pods read", () => {
+    const moment = momentAt(noon + 600_000, { lastWrite: written({ hash: wanted, timesReverted: 9 }) });
+    const recordedConfig = `${wanted} ${outdated().recordedHash}`;
+    expect(planned({ rolledAt, recordedHash: wanted, recordedConfig }, moment).outcome).toBe("roll");
   });
 
   it("does not hold another hash", () => {

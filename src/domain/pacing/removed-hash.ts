@@ -9,6 +9,7 @@ const maxWrites = 10;
 /** Holds a write of a hash that another client removed. Each write waits longer, and after the last one Wave stops. */
 export function reverted({ workload, decision, flags, moment: { lastWrite, now } }: DueWrite): Hold | undefined {
   if (!("hash" in decision) || lastWrite === undefined || lastWrite.hash !== decision.hash) return undefined;
+  if (workload.recordedHash === decision.hash) return undefined;
   // A client that only removes fields owns none, so managedFields name the last client that edited and still owns a field.
   const { editedBy } = workload;
   const writes = lastWrite.timesReverted + 1;

@@ -66,3 +66,11 @@ it("a rollout is for its changes, and for those of rollouts before it that have 
   expect(includedAfter([undefined, true], ["b", false])).toBeUndefined();
   expect(includedAfter([undefined, true], ["b", true])).toEqual([b]);
 });
+
+it("a rollout with the hash that is still in the pod template is a new one, and no write of a removed hash", () => {
+  const before = { ...outdated(), recordedHash: "v2:a", recordedConfig: "v2:a v2:b" };
+  const plan = { outcome: "roll", hash: "v2:a", consecutiveRollouts: 2 } as RolloutPlan;
+  const first = { at: 0, uid: before.uid, hash: "v2:a", consecutiveRollouts: 1, timesReverted: 0, includes: undefined };
+  const again = lastRolloutAfter({ lastRollout: first }, before, plan, true, 5);
+  expect(again).toMatchObject({ at: 5, consecutiveRollouts: 2, timesReverted: 0 });
+});

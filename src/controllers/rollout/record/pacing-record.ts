@@ -1,8 +1,8 @@
 import type { LegacyVerification } from "../../../domain/config/legacy/legacy-verification.ts";
-import { isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { HoldReason } from "../../../domain/outcomes/hold.ts";
 import type { WriteForChanges } from "../../../domain/pacing/batch-member.ts";
+import { replacesPods } from "../../../domain/pacing/due.ts";
 import { hasSoaked } from "../../../domain/pacing/has-soaked.ts";
 import { hasSettled, holdRows } from "../../../domain/pacing/holds.ts";
 import type { ListedPods, MixedPods, Moment, UnrestoredPins } from "../../../domain/pacing/moment.ts";
@@ -174,10 +174,9 @@ export function lastRolloutAfter(
   hasPassed: boolean,
   now: number,
 ): LastRollout | undefined {
-  if (plan.outcome !== "roll" && plan.outcome !== "firstHash") return lastRollout;
-  if (before.recordedHash === plan.hash || isSchedulingHeld(before)) return lastRollout;
+  if ((plan.outcome !== "roll" && plan.outcome !== "firstHash") || !replacesPods(before, plan)) return lastRollout;
   const isOfLast = lastRollout?.uid === before.uid && lastRollout.hash === before.recordedHash;
-  const again = lastRollout !== undefined && lastRollout.uid === before.uid && lastRollout.hash === plan.hash;
+  const again = lastRollout?.uid === before.uid && lastRollout.hash === plan.hash && before.recordedHash !== plan.hash;
   return {
     at: now,
     uid: before.uid,
