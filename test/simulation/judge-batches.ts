@@ -1,10 +1,12 @@
 import { type Holding, holdingsOf } from "./judge-leadership.ts";
 import { ConfigTimeline } from "./model-configs.ts";
+import { hasOutgrownCopies } from "./model-pins.ts";
 import { NamespaceTimeline, namespaceLateMs, saidOf } from "./model-policy.ts";
 import { isComplete, isIdle, wasComplete } from "./model-progress.ts";
 import { type WaveWrite, waveWriteOf } from "./model-rolls.ts";
 import { search } from "./model-search.ts";
-import { namedBy, optedIn, recordedHash, workloadResources } from "./model-workload.ts";
+import { writtenAt } from "./model-stored.ts";
+import { namedBy, optedIn, readHash, recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Pacing, Recording, StoredObject } from "./record.ts";
 
 /** By the fastest clock, a wait is over after this share of its true duration. */
@@ -105,6 +107,7 @@ class BatchJudge {
     const alone = this.#mayBeAlone(before, at);
     const unmarked = alone || kind === "quiet" ? [] : this.#wrongMark(write);
     const changes = kind === "roll" ? this.#changesOf(write) : [];
+    const waitsForNone = hasOutgrownCopies(write, this.#run);
     const wrong = changes.flatMap((change) => {
       const { key, shownSince } = change;
       const earlier = this.#begun.filter(
@@ -115,7 +118,9 @@ class BatchJudge {
           one.namespace === namespace &&
           one.reads.includes(key),
       );
-      return alone ? [] : this.#wrongIn(write, change, earlier).map((each) => `wave: ${what}: ${each} of ${key}`);
+      return alone || waitsForNone
+        ? []
+        : this.#wrongIn(write, change, earlier).map((each) => `wave: ${what}: ${each} of ${key}`);
     });
     const changed = new Map(changes.map((change) => [change.key, change.shownSince]));
     this.#begun.push({ ...begun, idle: false, changed, excused: alone });
@@ -184,7 +189,7 @@ class BatchJudge {
     const range = { from: () => 0, to: (key: string) => this.#timeline.at(key, rv) };
     const options = { wanted: "latest", incomplete: true } as const;
     const [was, is] = [before, after].map((object) =>
-      search(recordedHash(object) ?? "", named, this.#timeline, range, options),
+      search(readHash(object) ?? "", named, this.#timeline, range, options),
     );
     if (was === undefined || is === undefined || was === "too many" || is === "too many") return [];
     const leadershipFrom = this.#leadershipFrom(sentAt, replica);
@@ -253,12 +258,6 @@ class BatchJudge {
   #wasResumed({ metadata }: StoredObject): boolean {
     return metadata.annotations?.["wave.pusher.com/resumed"] !== undefined;
   }
-}
-
-/** Returns when an object was last written by its managed fields, in seconds since the epoch; 0 if it does not exist. */
-function writtenAt(object: StoredObject | undefined): number {
-  const { managedFields = [] } = (object?.metadata ?? {}) as { readonly managedFields?: readonly { time: string }[] };
-  return Math.max(0, ...managedFields.map(({ time }) => Date.parse(time) / 1_000));
 }
 
 /** Reports whether Wave recorded that a workload was not complete when Wave last rolled it. */

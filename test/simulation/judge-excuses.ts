@@ -5,7 +5,7 @@ import { asksForNone, saidOf } from "./model-policy.ts";
 import { isComplete, isIdle, wasComplete } from "./model-progress.ts";
 import { isKnownRolled } from "./model-rolls.ts";
 import { namespaceOf, type Stored } from "./model-stored.ts";
-import { type Named, namedBy, optedIn, recordedHash, workloadResources } from "./model-workload.ts";
+import { type Named, namedBy, optedIn, readHash, recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 
 /** How many times one process writes one hash while other clients remove it. Then it stops. */
@@ -172,8 +172,8 @@ function hashSetAt(workload: StoredObject, history: readonly HistoryEntry[]): Ha
 /** Returns each time at which a hash of a workload was set, oldest first. */
 function hashesSetAt({ metadata: { uid } }: StoredObject, history: readonly HistoryEntry[]): readonly HashSet[] {
   return history.flatMap(({ at, before, after }) => {
-    if (after?.metadata.uid !== uid || recordedHash(after) === undefined) return [];
-    return recordedHash(after) === recordedHash(before) ? [] : [{ at, after }];
+    if (after?.metadata.uid !== uid || readHash(after) === undefined) return [];
+    return readHash(after) === readHash(before) ? [] : [{ at, after }];
   });
 }
 

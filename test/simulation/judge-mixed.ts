@@ -1,7 +1,7 @@
 import { ConfigTimeline } from "./model-configs.ts";
 import { isRepair } from "./model-rolls.ts";
 import { standsFor } from "./model-search.ts";
-import { namedBy, recordedHash, workloadResources } from "./model-workload.ts";
+import { namedBy, readHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 
 /** Longer than clocks differ, a watch is behind, and the kubelet refreshes files, in milliseconds. */
@@ -35,9 +35,9 @@ export function judgeMixed({ history, settings }: Recording): readonly string[] 
    * template since then: others may change what is read in the moment of an edit.
    */
   function mayHaveDiffered(workload: StoredObject, { at, rv }: HistoryEntry): boolean {
-    const hash = recordedHash(workload);
+    const hash = readHash(workload);
     const versions = history.filter((each) => each.rv < rv && each.after?.metadata.uid === workload.metadata.uid);
-    const rolled = versions.findLastIndex(({ before, after }) => recordedHash(after) !== recordedHash(before));
+    const rolled = versions.findLastIndex(({ before, after }) => readHash(after) !== readHash(before));
     const readers = [workload, ...versions.slice(Math.max(0, rolled)).flatMap(({ after }) => after ?? [])];
     const since = (versions[rolled]?.at ?? 0) - aroundMs;
     const moments = configTimes.filter((each) => each.at >= since && each.at <= at);

@@ -1,4 +1,5 @@
 import { restarts } from "./judge-excuses.ts";
+import { hasOutgrownCopies } from "./model-pins.ts";
 import { NamespaceTimeline, saidOf } from "./model-policy.ts";
 import { isComplete } from "./model-progress.ts";
 import { isKnownRolled, type WaveWrite, waveWriteOf } from "./model-rolls.ts";
@@ -33,7 +34,7 @@ interface Rolls {
 /**
  * Judges the pace: the second of two rollouts of one workload starts after the backoff of consecutive rollouts and after its
  * own `min-interval`, unless the first has failed, and after the first rollout is complete or was stuck for long enough. The rules hold for any leader, as
- * long as the API shows the rollout. A write that another client removes is not repeated forever.
+ * long as the API shows the rollout. They do not hold for a pod template that reads keys which its copies lack. A write that another client removes is not repeated forever.
  */
 export function judgePace(run: Recording): readonly string[] {
   const { pacing } = run.settings;
@@ -69,6 +70,7 @@ function wrongIn(
   const { hash, count = 0 } = rolls.tries.get(replica) ?? {};
   if (hash === recordedHash(after) && count >= mostTries) wrong.push(`it wrote the same hash ${count + 1} times`);
   if (rolls.lastAt === undefined || kind !== "roll" || !isKnownRolled(before)) return wrong;
+  if (hasOutgrownCopies(write, run)) return wrong;
   const slack = slackMs + 2 * wallOffMs;
   const gap = at - rolls.lastAt;
   const flapping = pacing.settleMs === 0 ? 0 : Math.min(300_000, 10_000 * 2 ** (rolls.streak - 1));

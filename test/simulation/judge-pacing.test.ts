@@ -4,7 +4,7 @@ import { isOpen } from "../../src/domain/syntax/calendar.ts";
 import { parseWindow } from "../../src/domain/syntax/window.ts";
 import { judge } from "./judge.ts";
 import { isWindowOpen } from "./model-window.ts";
-import { deployments, hashAnnotation, merge, Play } from "./play.ts";
+import { configMaps, deployments, hashAnnotation, merge, Play } from "./play.ts";
 import type { Pacing } from "./record.ts";
 
 const pacing: Pacing = {
@@ -59,6 +59,51 @@ describe("the judge of pacing accepts", () => {
     await change("C");
     await play.tell("a#1", "it is not approved", "RolloutHeld");
     expect(await play.judged()).toEqual([]);
+  });
+});
+
+/** Stores a copy without keys, and writes a pod template that names it: its Pods lack the key that they read. */
+const readMoreThanCopies = async () => {
+  await play.stage.api.request("POST", configMaps, { body: { metadata: { name: "c-0" } } });
+  await play.edit({ spec: { template: { metadata: { annotations: { "wave.pusher.com/pinned": "c=c-0" } } } } });
+  await play.stage.clock.advance(2_000);
+};
+
+describe("a pod template that reads keys which its copies lack", () => {
+  beforeEach(async () => {
+    await change("B");
+    await play.roll("B");
+    await play.stage.clock.advance(2_000);
+    await say({ window: "Mon 00:00-00:01; Tue 00:00-00:01" });
+  });
+
+  it("is rolled at once", async () => {
+    await change("C");
+    await readMoreThanCopies();
+    await play.roll("C");
+    expect(await play.judged()).toEqual([]);
+  });
+
+  it("waits with a change of the ConfigMap after it", async () => {
+    await readMoreThanCopies();
+    await change("C");
+    await play.stage.clock.advance(16_000);
+    await play.roll("C");
+    expect(await play.judged()).toEqual([expect.stringContaining("outside of")]);
+  });
+
+  it("waits after an edit of another field", async () => {
+    await change("C");
+    await readMoreThanCopies();
+    await play.roll("C");
+    await change("D");
+    await play.edit({ spec: { revisionHistoryLimit: 3 } });
+    await play.stage.clock.advance(16_000);
+    await play.roll("D");
+    expect(await play.judged()).toEqual([
+      expect.stringContaining("outside of"),
+      expect.stringMatching(/^pace: .* after roll 3 in a row, not 40000/),
+    ]);
   });
 });
 

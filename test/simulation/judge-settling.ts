@@ -1,8 +1,9 @@
 import { holdingsOf } from "./judge-leadership.ts";
 import { ConfigTimeline } from "./model-configs.ts";
+import { hasOutgrownCopies } from "./model-pins.ts";
 import { NamespaceTimeline, saidOf } from "./model-policy.ts";
 import { type WaveWrite, waveWriteOf } from "./model-rolls.ts";
-import { namedBy, recordedHash, workloadResources } from "./model-workload.ts";
+import { namedBy, readHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording } from "./record.ts";
 
 /** Without faults, a replica observes a change within this time. */
@@ -31,8 +32,9 @@ export function judgeSettling(run: Recording): readonly string[] {
   }
   return violations;
 
-  function judge({ sentAt, before, what }: WaveWrite): readonly string[] {
-    if (pacing === undefined) return [];
+  function judge(write: WaveWrite): readonly string[] {
+    const { sentAt, before, what } = write;
+    if (pacing === undefined || hasOutgrownCopies(write, run)) return [];
     const ledFrom = holdings.findLast(({ from }) => from <= sentAt)?.from ?? 0;
     const from = Math.max(ledFrom, setAt.get(before.metadata.uid) ?? sentAt);
     const changes = changesOf(before, from, sentAt - knownMs);
@@ -68,6 +70,6 @@ export function judgeSettling(run: Recording): readonly string[] {
 
   function note({ resource, at, before, after }: HistoryEntry): void {
     if (!workloadResources.includes(resource) || after === undefined) return;
-    if (recordedHash(before) !== recordedHash(after)) setAt.set(after.metadata.uid, at);
+    if (readHash(before) !== readHash(after)) setAt.set(after.metadata.uid, at);
   }
 }

@@ -1,4 +1,5 @@
-import { recordedHash, schedulerOf, schedulerOnHold, workloadResources } from "./model-workload.ts";
+import { namespaceLateMs } from "./model-policy.ts";
+import { readHash, recordedHash, schedulerOf, schedulerOnHold, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 
 /** A write of a workload by Wave. */
@@ -26,8 +27,9 @@ export function waveWriteOf(entry: HistoryEntry, { lives }: Pick<Recording, "liv
   const { at, rv, by, before, after, resource } = entry;
   if (by.actor !== "wave" || before === undefined || after === undefined || isNote(entry)) return undefined;
   if (!workloadResources.includes(resource)) return undefined;
-  const [was, is] = [recordedHash(before), recordedHash(after)];
-  const quiet = was === is || schedulerOf(before) === schedulerOnHold;
+  const was = recordedHash(before);
+  const isNew = was !== recordedHash(after) || (rolledAt(before) !== rolledAt(after) && !isRepair(entry));
+  const quiet = !isNew || schedulerOf(before) === schedulerOnHold;
   const { replica = "" } = by;
   const { namespace, name } = after.metadata;
   return {
@@ -43,14 +45,23 @@ export function waveWriteOf(entry: HistoryEntry, { lives }: Pick<Recording, "liv
   };
 }
 
+/** The maximum staleness of a cache during faults, and without faults. No cache is ahead of the storage. */
+const lateMs = { storm: namespaceLateMs, calm: 15_000 };
+
+/** Returns since when everything that the sender of a write knew may have been stored. */
+export function knownSince({ sentAt }: WaveWrite, { calmAt }: Pick<Recording, "calmAt">): number {
+  return sentAt - (sentAt > calmAt + 30_000 ? lateMs.calm : lateMs.storm);
+}
+
 /** Reports whether Wave only noted on a workload that its configuration differed: such a write replaces no Pod. */
 export function isNote({ by }: HistoryEntry): boolean {
   return by.actor === "wave" && by.fieldManager === "wave-annotations";
 }
 
-/** Reports whether Wave rolled a workload without another hash, to replace mixed Pods. */
+/** Reports whether Wave rolled a workload to what its Pods should have read already, to replace mixed Pods. */
 export function isRepair({ by, before, after }: HistoryEntry): boolean {
-  return by.actor === "wave" && after !== undefined && rolledAt(before) !== rolledAt(after);
+  const isRolled = by.actor === "wave" && after !== undefined && rolledAt(before) !== rolledAt(after);
+  return isRolled && readHash(before) === readHash(after);
 }
 
 function rolledAt(object: StoredObject | undefined): string | undefined {

@@ -33,3 +33,9 @@ export function* storedWhenRight({ history, rightAt }: Pick<Recording, "history"
 export function namespaceOf({ metadata }: StoredObject, objects: Stored["objects"]): StoredObject | undefined {
   return objects.get(`namespaces//${metadata.namespace}`);
 }
+
+/** Returns when an object was last written by its managed fields, in seconds since the epoch; 0 if it does not exist. */
+export function writtenAt(object: StoredObject | undefined): number {
+  const { managedFields = [] } = (object?.metadata ?? {}) as { readonly managedFields?: readonly { time: string }[] };
+  return Math.max(0, ...managedFields.map(({ time }) => Date.parse(time) / 1_000));
+}
