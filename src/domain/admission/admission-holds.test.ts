@@ -45,6 +45,17 @@ describe("a workload whose Pods would keep a scheduling hold for ever", () => {
     expect(plan.warnings).toMatchObject([{ message: expect.stringContaining("not rolled until then") }]);
   });
 
+  it("gets no hold, and loses one, if a volume of the Secrets Store driver may create what is missing", () => {
+    const csi = { driver: "secrets-store.csi.k8s.io", volumeAttributes: { secretProviderClass: "vault" } };
+    const mounting = (schedulerName: string) =>
+      workloadObject({ pod: { ...readsAll("Secret", "db"), volumes: [{ name: "vault", csi }], schedulerName } });
+    expect(created(kinds.Deployment, mounting("default-scheduler")).outcome).toBe("waiting");
+    const held = mounting(invalidScheduler);
+    expect(created(kinds.Deployment, held).outcome).toBe("schedulingReleased");
+    const { workload } = toAdmissionObject(kinds.Deployment, held);
+    expect(planRollout(workload, lookupOf(), defaultPolicy)).toMatchObject({ outcome: "cleanUp" });
+  });
+
   it("gets the hold if all of its Pods follow the template", () => {
     const change = { spec: { updateStrategy: { rollingUpdate: { partition: 0 } } } };
     expect(created(kinds.StatefulSet, objectOf(kinds.StatefulSet, change)).outcome).toBe("schedulingHeld");

@@ -1,6 +1,7 @@
 // What a webhook does with a workload in a request, by the same plan as the reconciler. Pure.
 import { describeMissing } from "../config/messages.ts";
 import { patchOfKind } from "../model/kind-row.ts";
+import { acceptsSchedulingHold } from "../model/scheduling-hold.ts";
 import { changedUserAnnotations, isKubectlUndo, keptAnnotations } from "../model/undo-request.ts";
 import type { Workload } from "../model/workload.ts";
 import { setPinned } from "../patch/workload-patch.ts";
@@ -89,8 +90,7 @@ export function planAdmission(
     return { patch: undefined, warnings: plan.warnings, outcome: "denied", denied, reason: denied };
   }
   const keepsPods = keepsTemplate && !pinned.isUndo;
-  const canBeHeld =
-    workload.strategy.acceptsSchedulingHold && (before !== undefined || !hasPartition(requested.object));
+  const canBeHeld = acceptsSchedulingHold(workload) && (before !== undefined || !hasPartition(requested.object));
   const request: MutatedRequest = { workload, plan, before: before?.workload, keepsPods, canBeHeld };
   const { mode } = rolloutPolicyOf(workload, policy);
   const mutation = mode.value === "observe" ? observe(request) : mutate(request, policy);

@@ -51,6 +51,11 @@ const volumeSources: readonly Source<Volume, NamedVolumeSource>[] = [
 /** The Secrets Store CSI driver, and the volume attribute that names a class (https://secrets-store-csi-driver.sigs.k8s.io/concepts). */
 const secretsStore = { driver: "secrets-store.csi.k8s.io", attribute: "secretProviderClass" };
 
+/** Reports whether the Pods mount a volume of the Secrets Store driver. The driver may also create Secrets, but only when a Pod mounts the volume. */
+export function mountsSecretsStore({ volumes }: PodSpec): boolean {
+  return volumes?.some(({ csi }) => csi?.driver === secretsStore.driver) ?? false;
+}
+
 const projectedSources: readonly Source<VolumeProjection, NamedVolumeSource>[] = [
   { field: "configMap", kind: "ConfigMap", of: (source) => source.configMap },
   { field: "secret", kind: "Secret", of: (source) => source.secret },

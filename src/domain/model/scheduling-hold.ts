@@ -30,6 +30,14 @@ export function hasSchedulingHold(workload: Workload): boolean {
 }
 
 /**
+ * Reports whether Wave may keep the Pods of a workload pending. The Secrets Store driver creates a Secret only when a scheduled Pod mounts its
+ * volume, so a Pod that waits for this Secret would never start.
+ */
+export function acceptsSchedulingHold({ strategy, mountsSecretsStore }: Workload): boolean {
+  return strategy.acceptsSchedulingHold && !mountsSecretsStore;
+}
+
+/**
  * Returns the scheduler of a workload after its scheduling hold is lifted; "" means the default scheduler. If the annotation is missing, the
  * function returns the scheduler before the update, if `before` is known. Otherwise it returns the default, so that Pods do
  * not stay pending forever.

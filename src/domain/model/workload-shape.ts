@@ -76,6 +76,8 @@ export interface Workload extends WorkloadName {
   readonly hasTemplateAnnotations: boolean;
   /** `spec.template.spec.schedulerName`. */
   readonly schedulerName: string | undefined;
+  /** Whether its Pods mount a volume of the Secrets Store driver, which may create Secrets that the Pods read. */
+  readonly mountsSecretsStore: boolean;
   /** The scheduler to restore, from the annotation of the scheduling hold; undefined if absent. */
   readonly schedulerToRestore: string | undefined;
   /** Whether Stakater Reloader left it paused. */

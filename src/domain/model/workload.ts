@@ -38,6 +38,7 @@ import { keptPodsOf } from "./kept-pods.ts";
 import { standardForm, type TemplateSource, type WorkloadRow } from "./kind-row.ts";
 import { hasOldFinalizer } from "./old-finalizer.ts";
 import { isPausedByReloader } from "./paused-by-reloader.ts";
+import { mountsSecretsStore } from "./pod-references.ts";
 import {
   compatibilitySourceOf,
   referencesOf,
@@ -186,6 +187,7 @@ function slimForm(
     hasTemplateAnnotations: template !== undefined && template !== null,
     // A scheduling hold on a template source belongs to that object.
     schedulerName: templateSource === undefined ? schedulerName && sharedString(schedulerName) : undefined,
+    mountsSecretsStore: mountsSecretsStore(spec.template.spec ?? {}),
     schedulerToRestore: kept(annotations[schedulingDisabled]),
     pausedByReloader: row.id === "Deployment" && optIn.state === "in" && isPausedByReloader(recorded, compatibility),
     oldFinalizer: hasOldFinalizer(metadata),

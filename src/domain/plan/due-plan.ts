@@ -7,7 +7,7 @@ import { trackedReferences } from "../config/tracked-references.ts";
 import { trackedViews } from "../config/tracked-view.ts";
 import { type Lookup, limitExceededBy, type Missing, missingFrom } from "../config/view-of-references.ts";
 import { withWholeObjects } from "../config/whole-objects.ts";
-import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
+import { acceptsSchedulingHold, hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Decision, DuePlan, ExplainedDecision } from "../outcomes/outcomes.ts";
 import type { Moment } from "../pacing/moment.ts";
@@ -136,7 +136,7 @@ function planIncomplete(workload: Workload, missing: readonly Missing[], policy:
   const reason = describeWaiting(missing, workload.namespace);
   if (!isSchedulingHeld(workload)) return { outcome: "waiting", missing, schedulingHold: "open", reason };
   if (!policy.schedulingHold) return cleanUp(`scheduling holds are off; ${reason}`);
-  if (!workload.strategy.acceptsSchedulingHold) return cleanUp(`its Pods would stay pending; ${reason}`);
+  if (!acceptsSchedulingHold(workload)) return cleanUp(`its Pods would stay pending; ${reason}`);
   return { outcome: "waiting", missing, schedulingHold: "closed", reason };
 }
 
