@@ -10,7 +10,8 @@ export interface ScenePod extends AnyObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
-const hashName = "wave.pusher.com/config-hash";
+const prefix = "wave.pusher.com/";
+const hashName = `${prefix}config-hash`;
 /** Longer than the margin of clocks: Pods that started before an edit are surely older. */
 const apartMs = 7_000;
 
@@ -48,14 +49,17 @@ export async function mixedScene(
   const all = async () => (await cluster.list(`/api/v1/namespaces/${ns}/pods`)) as unknown as readonly ScenePod[];
   const ready = () =>
     until("ready Pods of one revision", async () => {
-      const { spec } = (await cluster.api("GET", path)) as unknown as { spec: { template: AnyObject } };
-      const hash = spec.template.metadata.annotations?.[hashName];
+      const { metadata, spec } = (await cluster.api("GET", path)) as unknown as AnyObject & {
+        spec: { template: AnyObject };
+      };
+      const { annotations = {} } = spec.template.metadata;
+      const isRecorded = hashName in annotations || `${prefix}recorded-config` in (metadata.annotations ?? {});
       const isReady = ({ metadata, status }: ScenePod) =>
         metadata.deletionTimestamp === undefined &&
-        metadata.annotations?.[hashName] === hash &&
+        [hashName, `${prefix}rolled-at`].every((name) => metadata.annotations?.[name] === annotations[name]) &&
         status?.conditions?.some((each) => each.type === "Ready" && each.status === "True");
       const found = await all();
-      return hash !== undefined && found.length === pods && found.every(isReady) ? found : undefined;
+      return isRecorded && found.length === pods && found.every(isReady) ? found : undefined;
     });
   const remove = async ({ metadata }: ScenePod) => {
     await cluster.api("DELETE", `/api/v1/namespaces/${ns}/pods/${metadata.name}`);

@@ -534,7 +534,13 @@ describe("the controller", () => {
       reported.push(reason);
     };
     const { cluster, sandbox, patches, settled, leading } = await steady({ workers: 1, recorder: { record } });
-    sandbox.faults.add(patchesOf("web", { type: "delay", ms: 100 }));
+    const slow = patchesOf("web", { type: "delay", ms: 100 }, 1);
+    const arrived = Promise.withResolvers<void>();
+    const match = (request: { readonly method: string; readonly path: string }) => {
+      if (slow.match(request)) arrived.resolve();
+      return slow.match(request);
+    };
+    sandbox.faults.add({ ...slow, match });
     await cluster.create("Deployment", workload("late"));
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
     await cluster.show("ConfigMap", "web");
@@ -544,6 +550,8 @@ describe("the controller", () => {
     const stopping = leading.stop().then(() => {
       stopped = true;
     });
+    await arrived.promise;
+    await settled();
     await cluster.clock.advance(100);
     await eventually(() => expect(patches()).toEqual([200, 200]));
     await settled();

@@ -31,7 +31,7 @@ export interface NoteStateOptions {
 
 /** A shorter hold is not noted, in milliseconds: each note is a write. */
 const noteAfterMs = 30_000;
-/** Minimum time between two notes of one annotation: the cache may be behind, or another client changes the annotation. */
+/** Minimum time between two equal notes, or two notes of the state: the cache may be behind, or another client changes the annotation. */
 const againMs = 30_000;
 const againAfterFailureMs = 60_000;
 
@@ -50,19 +50,24 @@ export async function noteState(
   if (workload.deleting || rolloutPolicyOf(workload, policyFor(workload, policy)).mode.value === "observe") return;
   const now = clock.monotonic();
   const { state, since, notBefore } = noteOf(workload, plan, findings.note, now);
-  const due: { readonly name: string; readonly at: number; readonly patch: NotePatch }[] = [];
+  const due: { readonly id: string; readonly at: number; readonly patch: NotePatch }[] = [];
   if ("previousPins" in plan)
-    due.push({ name: previousPins, at: now, patch: previousPinsPatch(workload, plan.previousPins) });
+    due.push({ id: previousPins, at: now, patch: previousPinsPatch(workload, plan.previousPins) });
   if (workload.state !== state) {
     const at = state === undefined ? now : since + noteAfterMs;
-    due.push({ name: stateAnnotation, at, patch: annotationsPatch(workload, stateAnnotation, state) });
+    due.push({ id: stateAnnotation, at, patch: annotationsPatch(workload, stateAnnotation, state) });
   }
   if (differed !== undefined && workload.differed !== differed.text)
-    due.push({ name: configDiffered, at: now, patch: annotationsPatch(workload, configDiffered, differed.text) });
+    due.push({
+      // Another text is written at once: the next leader must know the end of a difference.
+      id: `${configDiffered} ${differed.text}`,
+      at: now,
+      patch: annotationsPatch(workload, configDiffered, differed.text),
+    });
   const isNoted = state !== undefined || Object.values(notBefore).some((time) => time > now);
   findings.note = isNoted ? { uid: workload.uid, state, since, notBefore } : undefined;
-  for (const { name, at, patch } of due) {
-    const dueAt = Math.max(at, notBefore[name] ?? at);
+  for (const { id, at, patch } of due) {
+    const dueAt = Math.max(at, notBefore[id] ?? at);
     if (dueAt > now) {
       checkBy(findings, dueAt);
       continue;
@@ -78,7 +83,8 @@ export async function noteState(
       delayMs = Math.max(againAfterFailureMs, retryAfterMs(error));
     }
     const next = clock.monotonic() + delayMs;
-    const times = { ...(findings.note?.notBefore ?? notBefore), [name]: next };
+    const known = Object.entries(findings.note?.notBefore ?? {}).filter(([, time]) => time > now);
+    const times = Object.fromEntries([...known, [id, next]]);
     findings.note = { uid: workload.uid, state, since, notBefore: times };
     checkBy(findings, next);
   }

@@ -198,7 +198,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
     switch (result.type) {
       case "written": {
         const { after } = result;
-        const hasHash = after.recordedHash !== undefined || !("hash" in plan);
+        const hasHash = after.recordedHash !== undefined || !("hash" in plan) || isRollAgain(plan);
         if (!hasHash && changesTemplate(workload.row, patch)) return hashRemovedOnWrite(after);
         recordNewest(findings, cached, after, clock.monotonic());
         findings.pins = seenPins(after);

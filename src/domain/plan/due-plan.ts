@@ -72,13 +72,14 @@ const mixedReasons = {
 /** Returns the rollout of a workload whose Pods have the current hash, and may run another configuration. */
 function withMixedPods(
   decision: ExplainedDecision,
-  { recordedHash: hash }: Workload,
+  { recordedHash }: Workload,
   { mixed: found }: Moment,
 ): ExplainedDecision {
-  if (decision.outcome !== "current" || found === undefined || hash === undefined) return decision;
+  if (decision.outcome !== "current" || found === undefined) return decision;
   const { mixed, total, cause } = found;
   const reason = `${mixed} of ${total} ${total === 1 ? "Pod" : "Pods"} ${mixedReasons[cause]}`;
-  return { outcome: "roll", hash, view: decision.view, changed: undefined, again: true, reason };
+  const { view } = decision;
+  return { outcome: "roll", hash: recordedHash ?? view.hash, view, changed: undefined, again: true, reason };
 }
 
 /** Returns the restart of Pods that may read an earlier configuration, if a person requested it. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf } from "../../../test/support/domain/objects.ts";
 import { defaultFlags, momentAt, noon, outdated } from "../../../test/support/pacing/due.ts";
+import { writeRecordedConfig } from "../config/recorded-config.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { decide } from "./decide.ts";
 import { planRollout } from "./plan.ts";
@@ -38,6 +39,15 @@ describe("a workload with the current hash, of which one Pod may run another con
   ] as const)("is held with %j by %s", (own, reason) => {
     const plan = decide({ workload: current({ policy: own }), lookup, policy, moment });
     expect(plan.outcome === "held" ? plan.hold.reason : undefined).toBe(reason);
+  });
+
+  it("is rolled without a hash if its configuration is recorded beside the pod template", () => {
+    const { recordedHash: hash = "" } = current();
+    const recordedConfig = writeRecordedConfig({ recorded: "", hash });
+    const beside = { ...outdated(), recordedHash: undefined, recordedConfig };
+    const plan = decide({ workload: beside, lookup, policy, moment });
+    if (plan.outcome !== "roll") throw new Error(`${plan.outcome}: ${plan.reason}`);
+    expect(JSON.stringify(patchFor(beside, plan, noon))).not.toContain(plan.hash);
   });
 
   it("is not rolled for its Pods if its configuration differs: then all Pods are replaced anyway", () => {

@@ -3,7 +3,7 @@ import { type Sandbox, startSandbox } from "../../../../sandbox/sandbox.ts";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { workload } from "../../../../test/support/fake-cluster.ts";
 import { leadingCluster, plainPolicy } from "../../../../test/support/leading-cluster.ts";
-import { rolledAtAnnotation } from "../../../domain/references/annotations.ts";
+import { configDiffered, rolledAtAnnotation } from "../../../domain/references/annotations.ts";
 
 const podPath = "/api/v1/namespaces/default/pods";
 
@@ -107,6 +107,9 @@ it("a rollout that the API server refuses is reported, and tried until it succee
   allow();
   await pass(120);
   expect([repairs(), await isRolled()]).toEqual([1, true]);
+  // Nothing is left to do: the note is gone, and the Pods are not read again.
+  const { metadata } = (await cluster.get("Deployment", "web")) as { metadata: { annotations: object } };
+  expect(metadata.annotations).not.toHaveProperty([configDiffered]);
 });
 
 it("a Pod that started before all keys were removed is not replaced", async () => {

@@ -70,7 +70,7 @@ interface Cause {
   readonly lastEnd: number;
 }
 
-type MixedFindings = Writable<Pick<Findings, "mixed" | "checkAt" | "caughtUpWith">>;
+type MixedFindings = Writable<Pick<Findings, "mixed" | "notedSpansOf" | "checkAt" | "caughtUpWith">>;
 
 function causeOf(workload: Workload, { mixed }: MixedFindings, unpinned: UnpinnedPods | undefined): Cause | undefined {
   const { uid, recordedHash, pinned, strategy, row } = workload;
@@ -240,9 +240,12 @@ export function observeRun(
   if (seen === undefined) return undefined;
   if (seen === "ignored") {
     findings.mixed = undefined;
+    findings.notedSpansOf = undefined;
     return undefined;
   }
-  const spans = observeConfig(findings.mixed?.spans, seen);
+  const annotation = findings.notedSpansOf === seen.uid ? undefined : seen.annotation;
+  findings.notedSpansOf = seen.uid;
+  const spans = observeConfig(findings.mixed?.spans, { ...seen, annotation });
   const { mixed } = findings;
   const isKept = spans !== undefined || mixed?.pods !== undefined || unpinned !== undefined;
   findings.mixed = isKept ? { ...(mixed ?? noMixedPods), spans } : undefined;

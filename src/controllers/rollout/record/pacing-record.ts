@@ -1,6 +1,7 @@
 import type { LegacyVerification } from "../../../domain/config/legacy/legacy-verification.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { HoldReason } from "../../../domain/outcomes/hold.ts";
+import { isRollAgain } from "../../../domain/outcomes/outcomes.ts";
 import type { WriteForChanges } from "../../../domain/pacing/batch-member.ts";
 import { replacesPods } from "../../../domain/pacing/due.ts";
 import { hasSoaked } from "../../../domain/pacing/has-soaked.ts";
@@ -174,7 +175,8 @@ export function lastRolloutAfter(
   hasPassed: boolean,
   now: number,
 ): LastRollout | undefined {
-  if ((plan.outcome !== "roll" && plan.outcome !== "firstHash") || !replacesPods(before, plan)) return lastRollout;
+  if (plan.outcome !== "roll" && plan.outcome !== "firstHash") return lastRollout;
+  if (isRollAgain(plan) || !replacesPods(before, plan)) return lastRollout;
   const isOfLast = lastRollout?.uid === before.uid && lastRollout.hash === before.recordedHash;
   const again = lastRollout?.uid === before.uid && lastRollout.hash === plan.hash && before.recordedHash !== plan.hash;
   return {

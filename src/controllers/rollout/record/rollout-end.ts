@@ -33,7 +33,7 @@ type Tracks = { rollout: TrackedRollout | undefined };
 export function trackStart(findings: Tracks, outcome: ReconcileOutcome): void {
   if (outcome.type !== "written" || (outcome.plan.outcome !== "roll" && outcome.plan.outcome !== "firstHash")) return;
   const { before, plan } = outcome;
-  if (plan.hash === before.recordedHash) return;
+  if (plan.again || plan.hash === before.recordedHash) return;
   const { rollout: last } = findings;
   const hasFailed = plan.returned !== undefined || (last?.uid === before.uid && last.hasFailed);
   findings.rollout = { uid: before.uid, hash: plan.hash, state: "inProgress", hasFailed, failure: undefined };

@@ -52,6 +52,8 @@ export interface Findings {
   readonly writtenPins: string | undefined;
   /** When its live configuration differed from that of its hash, and its mixed Pods; undefined if nothing must be remembered. */
   readonly mixed: MixedRecord | undefined;
+  /** The uid of the workload whose noted spans this process has read. It reads a note once: afterwards it writes the notes. */
+  readonly notedSpansOf: string | undefined;
   /** What is noted of its state; undefined if its rollout is not held and nothing was written. */
   readonly note: StateNote | undefined;
 }
@@ -133,7 +135,7 @@ export interface StateNote {
   /** The value of the annotation `state`. */
   readonly state: "held" | "halted" | undefined;
   readonly since: number;
-  /** When each annotation may be written again, by its name. */
+  /** When each note may be written again, by its annotation, and by its text for a difference. */
   readonly notBefore: Readonly<Record<string, number>>;
 }
 
@@ -181,6 +183,7 @@ export function newRecord(): WorkloadRecord {
     writtenPins: undefined,
     note: undefined,
     mixed: undefined,
+    notedSpansOf: undefined,
     unpinned: undefined,
   };
 }
@@ -204,5 +207,6 @@ export function findingsOf(record: Findings | undefined): Writable<Findings> {
     writtenPins: record?.writtenPins,
     note: record?.note,
     mixed: record?.mixed,
+    notedSpansOf: record?.notedSpansOf,
   };
 }
