@@ -7,13 +7,24 @@ const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.
  * Takes Node's own modules as they are. To import one, Node makes an ES module of it with all of its exports, some of which
  * load others.
  */
-const builtins = {
+export const builtins = {
   name: "builtins",
   renderChunk: (code) =>
     code.replaceAll(
       /^import (\{[^}]*\}) from "(node:[^"]+)";$/gm,
       (_, names, module) => `const ${names.replaceAll(" as ", ": ")} = process.getBuiltinModule("${module}");`,
     ),
+};
+
+/** Puts the files of the page of `wave ui` beside the bundle. */
+const page = {
+  name: "page",
+  async generateBundle() {
+    // The build of the image has no page.
+    const { buildPage } = await import("./ui/build.ts");
+    for (const [fileName, source] of Object.entries(await buildPage()))
+      this.emitFile({ type: "asset", fileName, source });
+  },
 };
 
 /**
@@ -25,7 +36,7 @@ export default {
   cwd: fileURLToPath(new URL(".", import.meta.url)),
   input: "src/main.ts",
   platform: "node",
-  plugins: [builtins],
+  plugins: [builtins, page],
   transform: { define: { bundledVersion: JSON.stringify(version) } },
   output: {
     dir: "dist",

@@ -1,4 +1,4 @@
-import wave from "./rolldown.config.js";
+import wave, { builtins } from "./rolldown.config.js";
 
-/** The bundle of the image: the controller, without the other commands, the demo and the sandbox. */
-export default { ...wave, input: "src/controller.ts" };
+/** The bundle of the image: the controller, without the other commands, the page, the demo and the sandbox. */
+export default { ...wave, input: "src/controller.ts", plugins: [builtins] };

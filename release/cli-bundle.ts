@@ -1,5 +1,5 @@
 import { cp, mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { scripts, shells } from "../src/cli/completion/scripts.ts";
 import { run } from "./command.ts";
 import { type Project, root } from "./project.ts";
@@ -21,8 +21,12 @@ export async function bundleCli({ version, license, out }: Project): Promise<str
   for (const shell of shells) await writeFile(join(folder, "completions", completionFiles[shell]), scripts[shell]);
   await mkdir(join(folder, "licenses"));
   await cp(join(root, "LICENSE"), join(folder, "LICENSE"));
-  for (const name of ["re2js", "yaml"]) {
-    await cp(join(root, "node_modules", name, "LICENSE"), join(folder, "licenses", name));
-  }
+  for (const path of [
+    "node_modules/re2js",
+    "node_modules/yaml",
+    "ui/node_modules/preact",
+    "ui/node_modules/@preact/signals",
+  ])
+    await cp(join(root, path, "LICENSE"), join(folder, "licenses", basename(path)));
   return folder;
 }

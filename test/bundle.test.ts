@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { gzipSync } from "node:zlib";
 import { rolldown } from "rolldown";
 import { expect, it } from "vitest";
 
@@ -23,6 +24,13 @@ it("makes a bundle of which V8 keeps a byte a character, and no ES module of one
     expect(chunk).not.toMatch(/[^\0-\xff]/);
     expect(chunk).not.toMatch(/^\s*import .*"node:/m);
   }
+});
+
+it("has the page of wave ui beside the bundle, at most 60 KiB compressed", () => {
+  execFileSync(join(root, "bin/wave"), ["version"]);
+  const page = ["page.html", "page.css", "page.js"].map((name) => readFileSync(join(root, "dist", name)));
+  const bytes = page.reduce((sum, file) => sum + gzipSync(file).length, 0);
+  expect(bytes).toBeLessThan(60 * 1024);
 });
 
 /**
@@ -84,6 +92,7 @@ it("has only the controller in the bundle of the image, each chunk with only its
   const { default: config } = await import(join(root, "rolldown.controller.config.js"));
   await using bundle = await rolldown(config);
   const { output } = await bundle.generate(config.output);
+  expect(output.filter((file) => file.type === "asset")).toEqual([]);
   const chunks = output.filter((file) => file.type === "chunk").filter(({ name }) => name !== "rolldown-runtime");
   const found = chunks.map(({ name, moduleIds }) => {
     const folders = moduleIds.map((path) =>

@@ -91,6 +91,7 @@ export const suites: readonly Suite[] = [
   all("test/admission/{rotation,tools,client-certificate}.test.ts", webhooks),
   all("test/kinds/{batches,borrowed-template,pinned-rollouts}.test.ts", [...kinds, ...pacing]),
   all("test/end-to-end/{diff,doctor}.test.ts", ["src/cli/**"]),
+  all("test/ui/demo.test.ts", ["ui/**", "src/cli/**"], ["Chromium"]),
   all("test/on-call/**", ["docs/on-call.md", "src/cli/**", ...pacing]),
   all("test/gitops/pinned-drift.test.ts", [...pinning, "src/domain/patch/**"], ["control plane", "GitOps libraries"]),
   all("test/migration/reloader-charts.test.ts", ["src/cli/migrate/**", "src/domain/compatibility/**"]),
@@ -108,9 +109,10 @@ export const suites: readonly Suite[] = [
   test("test/monitoring/{catalogue,unreachable}.test.ts", plane),
   test("test/conformance/**", [], plane),
   test("test/monitoring/alerts.test.ts", ["Prometheus"]),
+  test("test/ui/**", ["Chromium"]),
   test("test/{action,docs,faults,high-availability,monitoring,release,simulation}/**"),
   test("test/*.test.ts"),
-  test("{src,sandbox}/**"),
+  test("{src,sandbox,ui}/**"),
 ];
 
 /** Returns the position of the row of a file in {@link suites}. Throws if there is none. */
@@ -127,7 +129,7 @@ export function suiteOf(file: string): Suite {
 
 /** Returns the files of all tests, in alphabetical order. */
 export function testFiles(): readonly string[] {
-  return globSync("{src,sandbox,test}/**/*.test.ts").sort();
+  return globSync(["{src,sandbox,test}/**/*.test.ts", "ui/src/**/*.test.{ts,tsx}"]).sort();
 }
 
 /** Returns the tools that this machine does not have. */

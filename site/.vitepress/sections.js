@@ -33,6 +33,7 @@ export const sections = [
   {
     reader: "On call",
     pages: [
+      ["docs/ui.md", "The page in your browser"],
       ["docs/on-call.md", "Stop every rollout, symptoms"],
       ["docs/alerts.md", "Alerts"],
       ["docs/troubleshooting.md", "Troubleshooting"],

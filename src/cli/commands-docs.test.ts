@@ -43,7 +43,7 @@ describe("docs/commands.md", () => {
 });
 
 describe("the help of each command", () => {
-  it.each(["list", "history", "timeline", "diff", "wait", "hold", "release", "approve", "resume", "explain", "doctor"])(
+  it.each(["list", "history", "timeline", "diff", "wait", "hold", "release", "approve", "resume", "explain", "doctor", "ui"])(
     "of %s fits on a screen of 80 columns",
     async (name) => {
       const { code, out } = await runWave([name, "--help"]);

@@ -32,6 +32,11 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
     summary: "Show what changed in each revision of a workload",
     load: async () => (await import("./history/history.ts")).historyCommand,
   },
+  ui: {
+    group: "Inspect",
+    summary: "Show everything on a page in your browser",
+    load: async () => (await import("./ui/ui.ts")).uiCommand,
+  },
   timeline: {
     group: "Inspect",
     summary: "Show what happened: edits, rollouts, holds, halts and leaders",

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { until } from "../control-plane/wave-process.ts";
@@ -26,44 +25,19 @@ export function missingChromium(): string | undefined {
   return programs.some((path) => existsSync(path)) ? undefined : "no Chromium; test/docs/install gets it from Debian";
 }
 
-/** Flags that keep Chromium from connecting to its own servers, which a closed network refuses many times. */
-const flags = [
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-sync",
-];
-
-/** The part of playwright-core that this file uses. The package belongs to the site and not to Wave. */
-interface Page {
-  goto(url: string): Promise<unknown>;
-  setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>;
-  emulateMedia(options: { readonly colorScheme: "dark" }): Promise<void>;
-  evaluate(expression: string): Promise<unknown>;
-  waitForFunction(expression: string): Promise<unknown>;
-  on(event: "pageerror", listener: (error: Error) => void): void;
-  readonly keyboard: { press(key: string): Promise<void> };
-  locator(selector: string): { fill(text: string): Promise<void>; first(): { waitFor(): Promise<void> } };
-}
-
-interface Playwright {
-  readonly chromium: {
-    launch(options: {
-      readonly executablePath: string;
-      readonly args: readonly string[];
-      readonly chromiumSandbox: false;
-    }): Promise<{ newPage(): Promise<Page>; close(): Promise<void> }>;
-  };
+/** Starts Chromium; undefined if the machine has none. */
+export async function startChromium() {
+  const path = programs.find((each) => existsSync(each));
+  if (path === undefined) return undefined;
+  const { launchChromium } = await import("../../ui/browser.ts");
+  return await launchChromium(path);
 }
 
 /** Serves a built site on 127.0.0.1 and opens Chromium for it; undefined if the machine has none. */
 export async function openSite(folder: string): Promise<Browser | undefined> {
-  const executablePath = programs.find((path) => existsSync(path));
-  if (executablePath === undefined) return undefined;
-  const { chromium } = createRequire(join(import.meta.dirname, "../../site/"))("playwright-core") as Playwright;
+  const browser = await startChromium();
+  if (browser === undefined) return undefined;
   const site = await serve(folder);
-  const browser = await chromium.launch({ executablePath, args: flags, chromiumSandbox: false });
   const page = await browser.newPage();
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(String(error)));

@@ -22,6 +22,7 @@ export const docsPages = {
   webhooks: "The webhooks of Wave and their certificates.",
   security: "The permissions of Wave, and attacks.",
   annotations: "All annotations.",
+  ui: "Look at rollouts in your browser.",
   commands: "All commands and their output.",
   flags: "All flags of wave run.",
   events: "All Events and errors, with the next step for each.",

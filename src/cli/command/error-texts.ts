@@ -27,6 +27,7 @@ export const argumentErrorTexts = {
     `wave ${command} does not support -A; for every rollout run wave ${command} --cluster, or name each object`,
   surplusOfList: (word: string) =>
     `unexpected argument ${quoted(word)}; wave list takes only flags. For one workload run: wave explain KIND/NAME`,
+  surplusOfUi: (word: string) => `unexpected argument ${quoted(word)}; wave ui takes only flags, such as -n NAMESPACE`,
   contextOfFleet: (flag: string) => `--${flag} and --contexts exclude each other; use one of the two`,
   watchForProgram: (output: string) => `-w has no ${output} output; use -o table or wide`,
   surplusNamespace: (word: string) => `unexpected argument ${quoted(word)}; use -n NAMESPACE or -A`,
@@ -37,6 +38,7 @@ export const argumentErrorTexts = {
   revisionOrFile: "--revision and -f exclude each other; use one of the two",
   revisionMarkdown: "--revision has no Markdown output; use -o table, json or yaml",
   valuesOfRevision: "--show-values needs --revision NUMBER",
+  uiOfDemo: "--ui runs on its own cluster; remove --keep, --kubeconfig and --context. For your cluster run: wave ui",
   surplusOfDemo: (word: string) => `unexpected argument ${quoted(word)}; see wave demo --help`,
   noShell: (shells: string) => `no shell given; use ${shells}`,
   unknownShell: (word: string, shells: string) => `${quoted(word)} is not a supported shell; use ${shells}`,
@@ -50,6 +52,8 @@ export const commandErrorTexts = {
     `${kind} "${name}" not found in namespace "${namespace}" (${source}). Check -n and --context.`,
   notFoundInCluster: (kind: string, name: string, source: string) =>
     `${kind} "${name}" not found (${source}). Check --context.`,
+  noPage: "The page of wave ui is not built. Run: bin/wave ui.",
+  portInUse: (port: number, error: string) => `Cannot listen on 127.0.0.1:${port}: ${error}. Choose another --port.`,
   kindNotRolled: (kind: string) =>
     `Wave does not roll ${kind} in this cluster. Either --workload-kinds of "wave run" does not name this kind, or the cluster does not serve it.`,
   noRevisions: (kind: string) =>

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { SandboxOptions } from "../../../sandbox/sandbox.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { ConnectionError, isForbidden, isNotFound, isUnauthorized } from "../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
@@ -42,10 +43,18 @@ export interface DemoClusterOptions {
   readonly signal: AbortSignal;
 }
 
+/** A {@link DemoCluster} in this process. */
+export interface SandboxCluster extends DemoCluster {
+  readonly config: ClusterConfig;
+}
+
 /** Starts a sandbox API server in this process and writes its kubeconfig into a temporary folder. */
-export async function openSandbox({ clock, userAgent, ...options }: DemoClusterOptions): Promise<DemoCluster> {
+export async function openSandbox(
+  { clock, userAgent, ...options }: DemoClusterOptions,
+  behaviour: Pick<SandboxOptions, "podDelayMs" | "crashes"> = {},
+): Promise<SandboxCluster> {
   const { startSandbox } = await import("../../../sandbox/sandbox.ts");
-  const sandbox = await startSandbox();
+  const sandbox = await startSandbox(behaviour);
   const folder = await mkdtemp(join(tmpdir(), "wave-demo-"));
   const kubeconfig = join(folder, "kubeconfig");
   await writeFile(kubeconfig, JSON.stringify(sandbox.kubeconfig(), undefined, 2), { mode: 0o600 });
@@ -53,6 +62,7 @@ export async function openSandbox({ clock, userAgent, ...options }: DemoClusterO
   const client = createApiClient({ config, clock, userAgent, metrics: new MetricsRegistry() });
   return {
     client,
+    config,
     namespace: "default",
     description: ["The demo runs on a small Kubernetes API server inside this process. No real cluster is used."],
     waveFlags: [`--kubeconfig=${kubeconfig}`],

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Sandbox, startSandbox } from "../../../sandbox/sandbox.ts";
+import { EventReader } from "../../../test/support/cli/ui.ts";
 import { waitedMs } from "../../../test/support/processor-time.ts";
 
 const main = join(import.meta.dirname, "../../main.ts");
@@ -119,6 +120,34 @@ describe("wave demo", () => {
     child.kill("SIGINT");
     expect(await ended).toMatchObject({ code: 0, err: "" });
     expect(existsSync(kubeconfig)).toBe(false);
+  });
+
+  it("serves the page of a shop whose configuration changes with --ui, until Ctrl-C", async () => {
+    const files = ["page.html", "page.js", "page.css"].map((name) => new URL(`../../../dist/${name}`, import.meta.url));
+    const { child, ended, printed } = start("--ui");
+    if (!files.every((file) => existsSync(file))) {
+      expect(await ended).toMatchObject({
+        code: 1,
+        err: "error: The page of wave ui is not built. Run: bin/wave ui.\n",
+      });
+      return;
+    }
+    const url = /http:\/\/127\.0\.0\.1:\d+\/[\w-]+\//.exec(await printed("Press Ctrl-C"))?.[0] ?? "";
+    const reader = new EventReader(`${url}events`);
+    onTestFinished(() => reader.close());
+    const change = await reader.until(({ changes }) =>
+      Object.values(changes).find(({ keys, state }) => keys.includes("FEATURE_X") && state === "rolling"),
+    );
+    expect(change).toMatchObject({ object: "configmap/common", editor: "argocd-controller" });
+    await reader.until(({ clusters }) => clusters.demo?.leader ?? undefined);
+    child.kill("SIGINT");
+    expect(await ended).toMatchObject({ code: 0, err: "" });
+  });
+
+  it("rejects --ui for a cluster", async () => {
+    const { code, err } = await start("--ui", "--context=kind").ended;
+    expect(code).toBe(2);
+    expect(err).toMatch(/^error: --ui runs on its own cluster; .*\n$/);
   });
 
   it("rejects an unexpected argument in one line", async () => {

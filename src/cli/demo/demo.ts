@@ -12,8 +12,10 @@ import { errorLine } from "../command/messages.ts";
 import { version } from "../command/version.ts";
 import { bool } from "../flags/flag-types.ts";
 import { runFlags } from "../flags/run-flags.ts";
+import { UsageError } from "../flags/usage-error.ts";
 import { hasColors } from "../output/paint.ts";
 import { type DemoCluster, openNamespace, openSandbox } from "./demo-cluster.ts";
+import { runUiDemo } from "./demo-ui.ts";
 import { Interrupted, untilInterrupted } from "./interrupt.ts";
 import { createNarrator, type Narrator } from "./narrator.ts";
 import { observe } from "./observer.ts";
@@ -27,6 +29,11 @@ const flags = {
     group: "Duration",
     default: false,
     help: "Keep everything running after the demo, with a kubeconfig for experiments, until Ctrl-C.",
+  }),
+  ui: bool({
+    group: "Duration",
+    default: false,
+    help: "Serve the page of wave ui for a shop whose configuration keeps changing, until Ctrl-C.",
   }),
   kubeconfig: {
     ...runFlags.kubeconfig,
@@ -49,6 +56,7 @@ export const demo = flagCommand({
     description: "Show in a few seconds which edits of ConfigMaps and Secrets make Wave restart a workload.",
     examples: [
       ["wave demo", "without a cluster"],
+      ["wave demo --ui", "watch rollouts on a page in your browser"],
       ["wave demo --keep", "then try kubectl yourself"],
       ["wave demo --kubeconfig ~/.kube/config", "on your cluster"],
     ],
@@ -85,8 +93,11 @@ async function runDemo({ values, terminal }: CommandCall<typeof flags>): Promise
     userAgent: `wave-demo/${version()}`,
     signal,
   };
-  const open = kubeconfig === undefined && context === undefined ? openSandbox : openNamespace;
+  const isInProcess = kubeconfig === undefined && context === undefined;
+  if (values.ui && (!isInProcess || keep)) throw new UsageError(argumentErrorTexts.uiOfDemo);
+  const open = isInProcess ? openSandbox : openNamespace;
   try {
+    if (values.ui) return await runUiDemo(options, terminal);
     const stage = await open(options);
     const result = await perform(stage, keep, terminal, signal).catch((error: unknown) => failure(error, terminal));
     return await leave(stage, result, terminal);
@@ -172,6 +183,7 @@ async function play(stage: DemoCluster, narrator: Narrator, log: SwitchedLogger,
 function showNextSteps(narrator: Narrator): void {
   narrator.paragraph(
     "Next steps",
+    "  bin/wave demo --ui                       watch rollouts in your browser",
     "  bin/wave demo --keep                     keep all running, to try kubectl",
     "  bin/wave demo --kubeconfig FILE          run the demo on your own cluster",
     "  bin/wave explain deployment/NAME -n NS   show what Wave would do, and why",

@@ -19,7 +19,7 @@ import { isForProgram, programText } from "../output/program-text.ts";
 import { checks, runChecks } from "./checks/checks.ts";
 import { type AnnotationScan, scanAnnotations } from "./context/annotation-scan.ts";
 import type { DoctorContext } from "./context/doctor-context.ts";
-import { diagnosisOf, renderDiagnosis, uncheckedIn } from "./doctor-output.ts";
+import { type Diagnosis, diagnosisOf, renderDiagnosis, uncheckedIn } from "./doctor-output.ts";
 
 const flags = {
   namespace: namespaceFlag,
@@ -62,7 +62,7 @@ export const doctor = clusterCommand({
   surplus: argumentErrorTexts.surplusNamespace,
   read: (called) => {
     return async (cluster) => {
-      const diagnosis = diagnosisOf(await runChecks(await doctorContextOf(cluster, called)));
+      const diagnosis = await diagnose(cluster, called);
       const { output } = called.values;
       const { env, outputToTerminal, outputColumns, write, writeError } = called.terminal;
       const paint = paintOf(hasColors(env, outputToTerminal));
@@ -77,7 +77,15 @@ export const doctor = clusterCommand({
   },
 });
 
-async function doctorContextOf(cluster: Cluster, called: CommandCall<typeof flags>): Promise<DoctorContext> {
+/** Runs all checks. `called` has the flags of `wave doctor`. Throws if the API server does not answer. */
+export async function diagnose(cluster: Cluster, called: CommandCall<DoctorFlags>): Promise<Diagnosis> {
+  return diagnosisOf(await runChecks(await doctorContextOf(cluster, called)));
+}
+
+/** The flags that the checks depend on. */
+type DoctorFlags = Pick<typeof flags, "namespace" | "all-namespaces"> & typeof inheritedFlags;
+
+async function doctorContextOf(cluster: Cluster, called: CommandCall<DoctorFlags>): Promise<DoctorContext> {
   const { values } = called;
   const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
   const serverVersion = await versionOf(cluster);

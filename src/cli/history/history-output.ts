@@ -5,7 +5,7 @@ import { tableLines } from "../output/table.ts";
 import type { ConfigMapChange, HistoryEntry, RevisionRollout, RevisionState } from "./workload-history.ts";
 
 /** The words and colors of states in the table. */
-const states: Readonly<Record<RevisionState, readonly [word: string, style: Style]>> = {
+const shownStates: Readonly<Record<RevisionState, readonly [word: string, style: Style]>> = {
   current: ["current", "green"],
   rollingOut: ["rolling out", "cyan"],
   failed: ["failed", "red"],
@@ -13,7 +13,7 @@ const states: Readonly<Record<RevisionState, readonly [word: string, style: Styl
   old: ["old", "dim"],
 };
 
-/** What the last column shows for a revision without a change of a ConfigMap. */
+/** What the last column of the table shows for a revision without a change of a ConfigMap. */
 const causes: Readonly<Record<HistoryEntry["cause"], string>> = {
   first: "-",
   configMaps: "",
@@ -36,23 +36,24 @@ export function renderHistory(entries: readonly HistoryEntry[], now: number, pai
   return tableLines([heading, ...lines.map(({ cells }) => cells)], gap, (text, row, column) => {
     if (row === 0) return paint("bold", text);
     const { entry, index } = lines[row - 1] ?? {};
-    return entry !== undefined && index === 0 && column === stateColumn ? paint(states[entry.state][1], text) : text;
+    return entry !== undefined && index === 0 && column === stateColumn
+      ? paint(shownStates[entry.state][1], text)
+      : text;
   })
     .map((line) => `${line}\n`)
     .join("");
 }
 
 function rowsOf(entry: HistoryEntry, now: number): readonly (readonly string[])[] {
-  const { revision, createdAt, hash, state, cause, rollout } = entry;
+  const { revision, createdAt, hash, state, rollout } = entry;
   const changes = changesOf(entry);
-  const why = rollout === null ? causes[cause] : rollout.why;
-  const [first, ...others] = changes.length === 0 ? [["-", why]] : changes;
+  const [first, ...others] = changes.length === 0 ? [["-", whyOf(entry)]] : changes;
   const head = [
     String(revision),
     createdAt === null ? "-" : age(now - Date.parse(createdAt)),
     hash === null ? "-" : hash.slice(hash.indexOf(":") + 1).slice(0, 8),
     podsCell(entry),
-    states[state][0],
+    shownStates[state][0],
     resultCell(rollout),
   ];
   return [[...head, ...(first ?? [])], ...others.map((cells) => [...head.map(() => ""), ...cells])];
@@ -74,6 +75,21 @@ function changesOf({ changes, rollout }: HistoryEntry): readonly (readonly strin
   return [...compared, ...recorded, ...held];
 }
 
+/** Returns why there is a revision, on one line: what changed and who edited it, or the reason of Wave. */
+export function causeText(entry: HistoryEntry): string {
+  const changes = changesOf(entry).map(([by, text]) => (by === "-" ? text : `${text} (${by})`));
+  return changes.join("; ") || whyOf(entry);
+}
+
+/** Returns how a revision is or ended, on one line: `complete in 24s`, `rolling out`. */
+export function resultText({ state, rollout }: HistoryEntry): string {
+  return rollout === null || rollout.end === null ? shownStates[state][0] : resultCell(rollout);
+}
+
+function whyOf({ cause, rollout }: HistoryEntry): string {
+  return rollout === null ? causes[cause] : rollout.why;
+}
+
 /** Returns how a rollout ended: `complete in 24s`, `failed: web-7f CrashLoopBackOff`. */
 function resultCell(rollout: RevisionRollout | null): string {
   if (rollout === null || rollout.end === null) return "-";
@@ -92,14 +108,18 @@ function podsCell({ pods, pinning }: HistoryEntry): string {
 }
 
 function changeCells(change: ConfigMapChange, editor: string | null): readonly string[] {
-  const { name, how, added, removed, changed, editedBy } = change;
+  return [change.editedBy ?? editor ?? "-", describeChange(change)];
+}
+
+/** Returns what changed in a ConfigMap: `page: color, +title`. */
+function describeChange({ name, how, added, removed, changed }: ConfigMapChange): string {
   const texts = {
     changed: shortList([...changed, ...added.map((key) => `+${key}`), ...removed.map((key) => `-${key}`)]),
     pinned: "first pinned",
     unpinned: "no longer pinned",
     unknown: "unknown: a copy is gone",
   };
-  return [editedBy ?? editor ?? "-", `${name}: ${texts[how]}`];
+  return `${name}: ${texts[how]}`;
 }
 
 function shortList(keys: readonly string[]): string {

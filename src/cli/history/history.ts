@@ -10,11 +10,11 @@ import { readPods } from "../cluster/read/pods.ts";
 import type { StoredRevision } from "../cluster/revisions/read-revisions.ts";
 import { readWorkloadRevisions } from "../cluster/revisions/workload-revisions.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
 import { readWaveEvents, type WaveEvent } from "../cluster/timeline/wave-events.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
 import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
-import type { CommandCall } from "../command/flag-command.ts";
 import { warningLine } from "../command/messages.ts";
 import { parseWorkloadArgument, type WorkloadArgument, workloadArgumentKinds } from "../command/workload-argument.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
@@ -71,7 +71,13 @@ export const historyCommand = clusterCommand({
     const { positionals, values, terminal } = call;
     const argument = parseWorkloadArgument(positionals);
     return async (cluster) => {
-      const { facts, gaps } = await readHistory(argument, call, cluster);
+      const namespace = values.namespace ?? cluster.namespace;
+      const { facts, gaps } = await readHistory(
+        argument,
+        namespace,
+        cluster,
+        await readRunningPolicy(cluster, call, namespace),
+      );
       const entries = workloadHistory(facts);
       for (const line of gaps) terminal.writeError(warningLine(appendCluster(line, cluster)));
       if (isForProgram(values.output)) {
@@ -95,15 +101,17 @@ function wordsOf(states: Readonly<Record<string, string>>): Readonly<Record<stri
   return Object.fromEntries(Object.entries(states).map(([word, means]) => [spaced(word), means]));
 }
 
-/** Reads what a history depends on. `gaps` are the failed reads, one line each. */
-async function readHistory(
+/**
+ * Reads what the history of a workload depends on. `gaps` are the failed reads, one line each. Throws what {@link readWorkloadRevisions}
+ * throws.
+ */
+export async function readHistory(
   argument: WorkloadArgument,
-  call: CommandCall<typeof flags>,
+  namespace: string,
   cluster: Cluster,
+  policy: KnownPolicy,
 ): Promise<{ readonly facts: HistoryFacts; readonly gaps: readonly string[] }> {
   const { client } = cluster;
-  const namespace = call.values.namespace ?? cluster.namespace;
-  const policy = await readRunningPolicy(cluster, call, namespace);
   const { object, workload, revisions, gaps } = await readWorkloadRevisions(cluster, argument, namespace, policy);
   const scope = { namespace, labelSelector: podSelector(object.spec?.selector) };
   const pods = await readPods(client, scope, policy.kinds);

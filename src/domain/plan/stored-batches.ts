@@ -9,6 +9,8 @@ export interface StoredBatchesFacts
   extends Pick<BatchesFacts, "namespace" | "readersOf" | "changeOf" | "lookup" | "flags" | "now"> {
   /** The key of the only object whose change is derived. Default: all changes for which workloads are due. */
   readonly only?: string;
+  /** The keys of objects whose change is derived even if no workload is due for it. Default: none. */
+  readonly also?: readonly string[];
   /** The workloads of the namespace by their keys. */
   readonly workloads: ReadonlyMap<string, PlannedWorkload>;
 }
@@ -22,7 +24,7 @@ export interface PlannedWorkload extends Pick<MemberFacts, "policy"> {
 }
 
 /** Derives the batches of a namespace from the API alone, as a leader that has just started does. */
-export function storedBatches({ workloads, only, ...rest }: StoredBatchesFacts): DerivedBatches {
+export function storedBatches({ workloads, only, also = [], ...rest }: StoredBatchesFacts): DerivedBatches {
   const due = new Map<string, readonly string[]>();
   for (const [key, { plan }] of workloads) {
     const changed = plan.batched?.map(configKey) ?? [];
@@ -32,7 +34,7 @@ export function storedBatches({ workloads, only, ...rest }: StoredBatchesFacts):
     const known = workloads.get(key);
     return known && storedFacts(key, known);
   };
-  return deriveBatches({ ...rest, due, also: only === undefined ? [] : [only], factsOf });
+  return deriveBatches({ ...rest, due, also: only === undefined ? also : [only, ...also], factsOf });
 }
 
 function storedFacts(key: string, { workload, policy, plan, observe }: PlannedWorkload): MemberFacts {

@@ -107,12 +107,30 @@ export function contentEditedAt(metadata: WriteMetadata): number | undefined {
 
 /** Returns the field manager that changed the content of an object last, by the same entries; undefined if the object does not record it. */
 export function contentEditedBy(metadata: WriteMetadata): string | undefined {
-  let last: { readonly at: number; readonly manager: string | undefined } | undefined;
-  for (const { manager, time } of contentEntries(metadata)) {
-    const at = epochSeconds(time);
-    if (last === undefined || at >= last.at) last = { at, manager };
+  const manager = lastContentEntry(metadata)?.manager;
+  return manager && sharedString(manager);
+}
+
+/**
+ * Returns the key that the last edit of the content of an object changed, if that follows from the fields of its manager: the manager did not
+ * create the content and has changed no other key. Otherwise undefined.
+ */
+export function contentEditedKey(metadata: WriteMetadata): string | undefined {
+  const last = lastContentEntry(metadata);
+  if (last?.operation !== "Update" || contentEntries(metadata).length < 2) return undefined;
+  const fields = (last.fieldsV1 ?? {}) as Readonly<Record<string, object | undefined>>;
+  const keys = ["f:data", "f:binaryData"].flatMap((field) => Object.keys(fields[field] ?? {}));
+  const [only, ...others] = keys.flatMap((key) => (key.startsWith("f:") ? [key.slice(2)] : []));
+  return others.length === 0 ? only : undefined;
+}
+
+function lastContentEntry(metadata: WriteMetadata): ReturnType<typeof contentEntries>[number] | undefined {
+  let last: { readonly at: number; readonly entry: ReturnType<typeof contentEntries>[number] } | undefined;
+  for (const entry of contentEntries(metadata)) {
+    const at = epochSeconds(entry.time);
+    if (last === undefined || at >= last.at) last = { at, entry };
   }
-  return last?.manager && sharedString(last.manager);
+  return last?.entry;
 }
 
 function contentEntries({ managedFields }: WriteMetadata): NonNullable<WriteMetadata["managedFields"]> {

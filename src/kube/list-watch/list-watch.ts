@@ -8,8 +8,9 @@ import type { Counter } from "../../telemetry/metrics/metrics.ts";
 import { apiFailureOf, isExpired, retryAfterMs } from "../api/api-failure.ts";
 import type { KubeObject } from "../api/api-types.ts";
 import { ApiError, isForbidden, isNotFound } from "../api/errors.ts";
+import { metadataOnlyList } from "../api/media-types.ts";
 import { type Resource, resourcePath } from "../api/resources.ts";
-import { pagedList } from "./paged-list.ts";
+import { type PagedListContext, pagedList } from "./paged-list.ts";
 import type { ListWatchOptions, ReflectorEvent, WatchContext } from "./watch-context.ts";
 import { watchFrom } from "./watch-from.ts";
 import { createWatchReport, grantToWatch, listFailureText, nameIn } from "./watch-report.ts";
@@ -89,7 +90,7 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
         continue;
       }
       if (state.at === "start" && initial === "pages") {
-        state = { at: "watching", resourceVersion: yield* pagedList<T>(context) };
+        state = { at: "watching", resourceVersion: yield* pagedList<T>(pagesOf(context)) };
       }
       for await (const step of watchFrom<T>(context, state.at === "watching" ? state.resourceVersion : undefined)) {
         if (step.event !== undefined) yield step.event;
@@ -168,7 +169,11 @@ async function* getAsList<T extends KubeObject>(
 
 /** Yields all objects of a resource at one moment, between `init` and `initDone`. @throws what the request throws. */
 export async function* listOnce<T extends KubeObject>(options: ListWatchOptions): AsyncGenerator<ReflectorEvent<T>> {
-  yield* pagedList<T>(contextOf(options));
+  yield* pagedList<T>(pagesOf(contextOf(options)));
+}
+
+function pagesOf(context: WatchContext): PagedListContext {
+  return { ...context, accept: context.metadataOnly ? metadataOnlyList : undefined };
 }
 
 function contextOf(options: ListWatchOptions): WatchContext {

@@ -28,6 +28,8 @@ export interface ListWatchOptions {
   readonly fieldSelector?: string | undefined;
   /** See {@link ApiRequest.digestsOf}. */
   readonly digestsOf?: DigestedKind | undefined;
+  /** Whether the API server sends only the metadata of objects. Default: whole objects. */
+  readonly metadataOnly?: boolean | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;

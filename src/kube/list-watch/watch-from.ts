@@ -1,5 +1,6 @@
 import type { KubeObject, Status, WatchEvent } from "../api/api-types.ts";
 import { ApiError } from "../api/errors.ts";
+import { metadataOnly } from "../api/media-types.ts";
 import type { ReflectorEvent, WatchContext } from "./watch-context.ts";
 import { watchStream } from "./watch-stream.ts";
 
@@ -37,9 +38,16 @@ export async function* watchFrom<T extends KubeObject>(
     timeoutSeconds: timeoutSeconds(random),
     fieldSelector,
   };
+  const request = {
+    method: "GET",
+    path,
+    query,
+    signal,
+    ...(context.metadataOnly && { accept: metadataOnly }),
+  } as const;
   let listing = resourceVersion === undefined;
   if (listing) yield { resourceVersion: undefined, event: { type: "init" } };
-  for await (const event of watchStream<T>(client, { method: "GET", path, query, signal }, context)) {
+  for await (const event of watchStream<T>(client, request, context)) {
     if (event.type === "ERROR") throw errorOf(what, event.object);
     // Undefined in a malformed object, which the reflector reports.
     const reached: string | undefined = event.object.metadata.resourceVersion;

@@ -129,8 +129,22 @@ export function explainDecision(snapshot: WorkloadSnapshot) {
   return { reader, untracked, unread, plan, mixed, explained };
 }
 
+/** What a Pod runs, as the explanation of its workload counts it. "unknown": the current configuration is unknown. */
+export type PodContent = "current" | "mixed" | "old" | "unknown";
+
+/** An explanation, and what each Pod runs. */
+export interface ExplainedPods {
+  readonly explanation: Explanation;
+  readonly contentOf: (pod: RunningPod) => PodContent;
+}
+
 /** Explains what Wave would do with a workload now, and everything that the decision depends on. */
 export function explainWorkload(snapshot: WorkloadSnapshot): Explanation {
+  return explainPods(snapshot).explanation;
+}
+
+/** Returns the same as {@link explainWorkload}, and what each Pod runs. */
+export function explainPods(snapshot: WorkloadSnapshot): ExplainedPods {
   const { found, unnamed, read, policy, pods, kubernetes, now, place, others, gaps } = snapshot;
   const { reader, untracked, unread, plan, mixed, explained } = explainDecision(snapshot);
   const { object, workload } = found;
@@ -188,7 +202,12 @@ export function explainWorkload(snapshot: WorkloadSnapshot): Explanation {
     flags,
     now,
   });
-  return {
+  const contentOf = (pod: RunningPod): PodContent => {
+    if (!isTrulyCurrent) return "unknown";
+    if (mixed.has(pod.observed.uid)) return "mixed";
+    return isTrulyCurrent(pod) ? "current" : "old";
+  };
+  const explanation: Explanation = {
     version: 1,
     workload: { kind, namespace, name },
     strategy: workload.strategy.name,
@@ -235,6 +254,7 @@ export function explainWorkload(snapshot: WorkloadSnapshot): Explanation {
       ...gaps,
     ],
   };
+  return { explanation, contentOf };
 }
 
 const hashIsCurrent = "the pod template has the current hash";

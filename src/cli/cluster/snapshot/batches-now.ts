@@ -3,7 +3,7 @@ import { type Workload, workloadKey } from "../../../domain/model/workload.ts";
 import type { BatchedChange, BatchHoldLookup } from "../../../domain/pacing/batches.ts";
 import { type DerivedChange, holdingChange } from "../../../domain/pacing/derive-batches.ts";
 import { decide } from "../../../domain/plan/decide.ts";
-import { type PlannedWorkload, storedBatches } from "../../../domain/plan/stored-batches.ts";
+import { type PlannedWorkload, type StoredBatchesFacts, storedBatches } from "../../../domain/plan/stored-batches.ts";
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../../../domain/references/references.ts";
 import type { ReadConfigs } from "../read/configs.ts";
@@ -36,6 +36,8 @@ export interface BatchesNow {
   readonly holderOf: (workload: Workload, changed: readonly ConfigName[]) => BatchedChange | undefined;
   /** Returns a change of an object with the workloads of the namespace that read it. */
   readonly groupOf: (object: ConfigName, namespace: string) => BatchedChange;
+  /** Returns the changes in a namespace for which workloads are due, and those of these objects. */
+  readonly changesIn: (namespace: string, also: readonly ConfigName[]) => readonly DerivedChange[];
 }
 
 /** Derives which workloads may roll now, from all workloads of each namespace. */
@@ -44,7 +46,7 @@ export function batchesNow(facts: BatchesNowFacts): BatchesNow {
   const derived = new Map(
     [...byNamespace].map(([namespace, found]) => [namespace, batchesIn(namespace, found, facts)]),
   );
-  const changeIn = (namespace: string, config: string) => derived.get(namespace)?.(config);
+  const changeIn = (namespace: string, config: string) => derived.get(namespace)?.changeOf(config);
   const holding = (workload: Workload, changed: readonly ConfigName[]) => {
     const { namespace } = workload;
     const admissionOf = (config: string) => changeIn(namespace, config)?.admission;
@@ -56,15 +58,22 @@ export function batchesNow(facts: BatchesNowFacts): BatchesNow {
     holderOf: (workload, changed) => holding(workload, changed)?.change,
     groupOf: (object, namespace) =>
       changeIn(namespace, configKey(object))?.change ?? { object, namespace, members: [] },
+    changesIn: (namespace, also) => derived.get(namespace)?.changes(also.map(configKey)) ?? [],
   };
 }
 
-/** Returns the lookup of the changes of one namespace. */
+/** The changes of one namespace. */
+interface ChangesOfNamespace {
+  readonly changeOf: (config: string) => DerivedChange | undefined;
+  readonly changes: (also: readonly string[]) => readonly DerivedChange[];
+}
+
+/** Returns the changes of one namespace. */
 function batchesIn(
   namespace: string,
   found: readonly FoundWorkload[],
   { read, policy, now, podsIn = unreadPods, seen }: BatchesNowFacts,
-): (config: string) => DerivedChange | undefined {
+): ChangesOfNamespace {
   const pods = podsIn(namespace);
   const readers = new Map<string, string[]>();
   const workloads = new Map<string, PlannedWorkload>();
@@ -86,10 +95,10 @@ function batchesIn(
       }),
     });
   }
-  const derive = (only?: string) =>
+  const derive = (limits: Pick<StoredBatchesFacts, "only" | "also">) =>
     storedBatches({
       ...{ namespace, workloads, flags: policy.pacing, now, lookup: lookupIn(read) },
-      ...(only === undefined ? {} : { only }),
+      ...limits,
       readersOf: (config) => readers.get(config) ?? [],
       changeOf: (config) => ({
         object: parseConfigKey(config),
@@ -97,10 +106,13 @@ function batchesIn(
         seenAt: undefined,
       }),
     }).changes;
-  const known = new Map(derive());
-  return (config) => {
-    if (!known.has(config)) for (const [, change] of derive(config)) known.set(config, change);
-    return known.get(config);
+  const known = new Map(derive({}));
+  return {
+    changeOf: (config) => {
+      if (!known.has(config)) for (const [, change] of derive({ only: config })) known.set(config, change);
+      return known.get(config);
+    },
+    changes: (also) => [...(also.length === 0 ? known : derive({ also })).values()],
   };
 }
 

@@ -1,0 +1,368 @@
+// Reads one cluster again and again, as `wave list` does, and publishes its rows. Watches only decide what is read again, and when.
+import type { Pod } from "#kubernetes";
+import { isForbidden } from "../../kube/api/errors.ts";
+import { resourcePath, resources } from "../../kube/api/resources.ts";
+import { getIfExists } from "../../kube/reads/get-if-exists.ts";
+import { type Clock, sleep } from "../../lib/clock.ts";
+import { mapBounded } from "../cluster/requests/map-bounded.ts";
+import { readWorkloadSnapshots, type WorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
+import type { Cluster } from "../command/cluster-command.ts";
+import { reportFailure } from "../command/command-failure.ts";
+import { type ChangeRow, changeRows } from "./change-rows.ts";
+import { type ClusterWatches, watchCluster } from "./cluster-watches.ts";
+import { EditLog } from "./edit-log.ts";
+import { clusterId, isRowIn } from "./ids.ts";
+import type { Change, ClusterHeader, Id, Task, WorkloadRow } from "./model.ts";
+import type { ModelStream } from "./model-stream.ts";
+import { taskRows } from "./task-rows.ts";
+import type { UiCall } from "./ui-flags.ts";
+import { readWaveStatus, type WaveStatus } from "./wave-status.ts";
+import { type ExplainedWorkload, explainRow, type RowContext, workloadRow } from "./workload-rows.ts";
+
+/** A cluster of the page. */
+export interface FeedOptions {
+  readonly call: UiCall;
+  readonly cluster: Cluster;
+  /** The name of its context. */
+  readonly context: string;
+  /** Undefined: all namespaces. */
+  readonly namespace: string | undefined;
+  readonly contextFlag: string;
+  readonly stream: ModelStream;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Several changes within this time are one reading, in milliseconds. */
+const debounceMs = 50;
+/** Minimum time between two readings, in milliseconds. */
+const minPauseMs = 100;
+/** How many times as long as a reading of everything the pause after it is. */
+const pausePerReading = 4;
+/** Time between two readings of leader and policy, in milliseconds. */
+const statusMs = 5_000;
+/** Time between two readings of everything if all watches work, and if one does not, in milliseconds. */
+const everythingMs = { watched: 60_000, unwatched: 5_000 };
+/** The most namespaces that are read one by one. More are read by lists of all namespaces. */
+const mostNamespaces = 16;
+/** How many workloads are explained before other work gets its turn. */
+const explainedAtOnce = 100;
+/** Time between two attempts while the cluster is lost, in milliseconds. */
+const retryMs = { first: 500, most: 10_000 };
+/** Maximum wait for the first lists of the watches, in milliseconds. */
+const firstSyncMs = 5_000;
+
+/** Follows one cluster until the signal is aborted. Rejects only for a bug. */
+export class ClusterFeed {
+  readonly #options: FeedOptions;
+  readonly #id: Id;
+  readonly #row: RowContext;
+  readonly #edits = new EditLog();
+  #header: ClusterHeader;
+  #status: WaveStatus | undefined;
+  #statusAt = Number.NEGATIVE_INFINITY;
+  #watches: ClusterWatches | undefined;
+  /** The namespaces that changed. */
+  #dirty = new Set<string>();
+  /** When everything is read again, and when that may happen at the earliest, in monotonic milliseconds. */
+  #everythingAt = Number.NEGATIVE_INFINITY;
+  #everythingNotBefore = Number.NEGATIVE_INFINITY;
+  /** Whether the first reading goes from namespace to namespace, so that its first rows show at once. */
+  #firstPass: "due" | "running" | "over" = "due";
+  /** When time alone may change rows of a namespace, in milliseconds since the epoch. */
+  #dueAt = new Map<string, number>();
+  /** The namespaces whose workloads read objects of others, by the namespace of the object. */
+  #readersOf = new Map<string, Set<string>>();
+  #wake: () => void = () => {};
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    const { context, contextFlag } = options;
+    this.#id = clusterId(context);
+    this.#row = { cluster: this.#id, contextFlag };
+    this.#header = {
+      id: this.#id,
+      context,
+      connection: { state: "connecting", error: null },
+      readAt: null,
+      leader: null,
+      standbys: 0,
+      webhook: "unknown",
+      notifications: "unknown",
+      doctor: null,
+      hold: null,
+      notes: [],
+    };
+    this.#publishHeader({});
+  }
+
+  /** The policy of the running Wave; undefined before the first reading. */
+  get policy(): WaveStatus["policy"] | undefined {
+    return this.#status?.policy;
+  }
+
+  /** Shows what `wave doctor` found. */
+  showDiagnosis(diagnosis: Pick<ClusterHeader, "doctor" | "webhook">): void {
+    this.#publishHeader(diagnosis);
+  }
+
+  /** Reads and publishes until the signal is aborted. */
+  async run(): Promise<void> {
+    const { clock, signal } = this.#options;
+    let failures = 0;
+    signal.addEventListener("abort", () => this.#wake(), { once: true });
+    while (!signal.aborted) {
+      let pauseMs = minPauseMs;
+      try {
+        pauseMs = Math.max(pauseMs, await this.#readDue());
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#lost(error);
+        pauseMs = Math.min(retryMs.most, retryMs.first * 2 ** failures++);
+      }
+      await sleep(clock, pauseMs, signal).catch(() => {});
+      if (failures === 0) await this.#untilDue();
+    }
+  }
+
+  /** Resolves when something must be read. */
+  async #untilDue(): Promise<void> {
+    const { clock, signal } = this.#options;
+    if (this.#dirty.size === 0) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      const waitMs = Math.min(
+        this.#statusAt + statusMs - clock.monotonic(),
+        Math.max(this.#everythingAt, this.#everythingNotBefore) - clock.monotonic(),
+        ...this.#dueAt.values().map((at) => at - clock.wall()),
+      );
+      const cancel = clock.timer(Math.max(0, waitMs), resolve);
+      if (!signal.aborted) await promise;
+      cancel();
+    }
+    if (this.#dirty.size > 0) await sleep(clock, debounceMs, signal).catch(() => {});
+  }
+
+  /** Remembers that a namespace changed; undefined: any namespace. */
+  #mark(namespace: string | undefined): void {
+    if (namespace === undefined) this.#everythingAt = Number.NEGATIVE_INFINITY;
+    else {
+      this.#dirty.add(namespace);
+      for (const reader of this.#readersOf.get(namespace) ?? []) this.#dirty.add(reader);
+    }
+    this.#wake();
+  }
+
+  /** Reads what is due. Returns how long to wait before the next reading, in milliseconds: the longer, the more this one cost. */
+  async #readDue(): Promise<number> {
+    const { clock } = this.#options;
+    if (clock.monotonic() - this.#statusAt >= statusMs) await this.#readStatus();
+    const now = clock.wall();
+    for (const [namespace, at] of this.#dueAt) if (at <= now) this.#mark(namespace);
+    const from = clock.monotonic();
+    if (this.#firstPass === "due") this.#beginFirstPass();
+    const wantsAll = from >= this.#everythingAt || this.#dirty.size > mostNamespaces;
+    if (wantsAll && from >= this.#everythingNotBefore) {
+      await this.#readEverything();
+      const tookMs = clock.monotonic() - from;
+      const watched = this.#watches?.areComplete() ? everythingMs.watched : everythingMs.unwatched;
+      // Otherwise a watch has requested another reading meanwhile.
+      if (this.#everythingAt === Number.POSITIVE_INFINITY) this.#everythingAt = clock.monotonic() + watched;
+      this.#everythingNotBefore = clock.monotonic() + pausePerReading * tookMs;
+      return 0;
+    }
+    const some = [...this.#dirty].slice(0, mostNamespaces);
+    if (some.length > 0) await this.#readNamespaces(some);
+    if (this.#firstPass === "running" && this.#dirty.size > 0) return 0;
+    this.#firstPass = "over";
+    this.#connected(some.length === 0 ? {} : { readAt: now });
+    return clock.monotonic() - from;
+  }
+
+  /** Lets the first reading go from namespace to namespace if there are many. */
+  #beginFirstPass(): void {
+    const namespaces = this.#watches?.namespaces();
+    this.#firstPass = "over";
+    if (namespaces === undefined || namespaces.size <= mostNamespaces) return;
+    this.#firstPass = "running";
+    for (const each of namespaces) this.#dirty.add(each);
+    this.#everythingAt = this.#options.clock.monotonic() + everythingMs.watched;
+    this.#everythingNotBefore = this.#everythingAt;
+  }
+
+  async #readStatus(): Promise<void> {
+    const { cluster, call, namespace, clock } = this.#options;
+    const status = await readWaveStatus(cluster, call, namespace, clock.wall());
+    if (this.#status?.policyVersion !== status.policyVersion) this.#mark(undefined);
+    this.#status = status;
+    this.#statusAt = clock.monotonic();
+    if (this.#watches === undefined) {
+      this.#watches = watchCluster({
+        client: cluster.client,
+        namespace,
+        kinds: status.policy.kinds,
+        onChange: (changed) => {
+          if (changed !== undefined && this.#status?.namespaces.has(changed.namespace))
+            this.#statusAt = Number.NEGATIVE_INFINITY;
+          this.#mark(changed?.namespace);
+        },
+        clock,
+        signal: this.#options.signal,
+      });
+      await this.#watches.settled(firstSyncMs);
+    }
+    const { leader, standbys, notifications, hold, notes } = status;
+    this.#publishHeader({ leader, standbys, notifications, hold, notes });
+  }
+
+  async #readEverything(): Promise<void> {
+    const { namespace, clock } = this.#options;
+    this.#everythingAt = Number.POSITIVE_INFINITY;
+    this.#dirty.clear();
+    try {
+      await this.#publish(await this.#read(namespace), "all");
+    } catch (error) {
+      this.#mark(undefined);
+      throw error;
+    }
+    this.#connected({ readAt: clock.wall() });
+  }
+
+  async #readNamespaces(namespaces: readonly string[]): Promise<void> {
+    for (const each of namespaces) this.#dirty.delete(each);
+    try {
+      const all = await mapBounded(namespaces, async (each) => [each, await this.#read(each)] as const);
+      for (const [namespace, read] of all) await this.#publish(read, new Set([namespace]));
+    } catch (error) {
+      for (const each of namespaces) this.#dirty.add(each);
+      throw error;
+    }
+  }
+
+  #read(namespace: string | undefined): Promise<WorkloadSnapshots> {
+    const policy = this.#status?.policy;
+    if (policy === undefined) throw new Error("nothing is read before the policy");
+    return readWorkloadSnapshots(this.#options.cluster, namespace, undefined, policy);
+  }
+
+  /** Publishes a reading of some namespaces: the first rows at once, the rest as it is explained. */
+  async #publish(read: WorkloadSnapshots, namespaces: ReadonlySet<string> | "all"): Promise<void> {
+    const { stream } = this.#options;
+    const { snapshots, batches, failures, gaps } = read;
+    const [first] = snapshots;
+    if (first !== undefined) this.#edits.take(first.read);
+    const explained: ExplainedWorkload[] = [];
+    const rows: WorkloadRow[] = [];
+    for (let start = 0; start < snapshots.length; start += explainedAtOnce) {
+      const some = snapshots.slice(start, start + explainedAtOnce).map((each) => explainRow(each, this.#id));
+      const own = some.map((each) => workloadRow(each, this.#row));
+      explained.push(...some);
+      rows.push(...own);
+      if (snapshots.length > explainedAtOnce) {
+        stream.publish({ workloads: { rows: own, replaces: () => false } });
+        await new Promise(setImmediate);
+      }
+    }
+    const groups = [...Map.groupBy(explained, ({ explanation }) => explanation.workload.namespace)];
+    const changes: ChangeRow[] = [];
+    const tasks: Task[] = [];
+    for (const [namespace, workloads] of groups) {
+      const [{ snapshot }] = workloads as [ExplainedWorkload];
+      const { now, policy } = snapshot;
+      const facts = { namespace, workloads, batches, edits: this.#edits, flags: policy.pacing, now };
+      changes.push(...changeRows(facts, this.#row));
+      tasks.push(...taskRows(workloads, this.#edits, this.#row));
+    }
+    const complete = await mapBounded(changes, (each) => this.#withExitCode(each));
+    // A workload of a kind that could not be listed is not gone.
+    const replaces = (id: Id) => failures.length === 0 && isRowIn(id, this.#id, namespaces);
+    stream.publish({
+      workloads: { rows, replaces },
+      changes: { rows: complete, replaces },
+      tasks: { rows: distinct(tasks), replaces },
+    });
+    this.#rememberTimes(explained, changes, namespaces);
+    this.#rememberReaders(explained);
+    const notes = [...(this.#status?.notes ?? []), ...failures, ...gaps];
+    if (namespaces === "all" || notes.length > 0) this.#publishHeader({ notes: [...new Set(notes)] });
+  }
+
+  /** Remembers when time alone may change rows. */
+  #rememberTimes(
+    workloads: readonly ExplainedWorkload[],
+    changes: readonly ChangeRow[],
+    namespaces: ReadonlySet<string> | "all",
+  ): void {
+    if (namespaces === "all") this.#dueAt.clear();
+    else for (const each of namespaces) this.#dueAt.delete(each);
+    const now = this.#options.clock.wall();
+    const add = (namespace: string, at: number | undefined) => {
+      if (at === undefined) return;
+      // A time that has just passed changes nothing any more.
+      const next = Math.max(at, now + 1_000);
+      this.#dueAt.set(namespace, Math.min(next, this.#dueAt.get(namespace) ?? next));
+    };
+    for (const { explanation } of workloads)
+      if (explanation.hold?.until) add(explanation.workload.namespace, Date.parse(explanation.hold.until));
+    for (const { change, nextCheckAt } of changes) add(change.namespace, nextCheckAt);
+  }
+
+  #rememberReaders(workloads: readonly ExplainedWorkload[]): void {
+    for (const { snapshot } of workloads) {
+      const { namespace, references } = snapshot.found.workload;
+      for (const object of references) {
+        if (object.namespace === namespace) continue;
+        const readers = this.#readersOf.get(object.namespace) ?? new Set();
+        this.#readersOf.set(object.namespace, readers.add(namespace));
+      }
+    }
+  }
+
+  /** Adds the exit code of the container that failed, which only its Pod has. */
+  async #withExitCode({ change, failed }: ChangeRow): Promise<Change> {
+    const { failure, namespace } = change;
+    if (failure === null || failure.pod === null || failed === undefined) return change;
+    const path = resourcePath(resources.pods, { namespace, name: failure.pod });
+    try {
+      const pod = await getIfExists<Pod>(this.#options.cluster.client, { path });
+      const { initContainerStatuses = [], containerStatuses = [] } = pod?.status ?? {};
+      for (const { name, state, lastState } of [...initContainerStatuses, ...containerStatuses]) {
+        const exitCode = (state?.terminated ?? lastState?.terminated)?.exitCode;
+        if (exitCode !== undefined && (failure.container === null || name === failure.container))
+          return { ...change, failure: { ...failure, container: name, exitCode } };
+      }
+    } catch (error) {
+      if (reportFailure(error, undefined) === undefined) throw error;
+    }
+    return change;
+  }
+
+  #connected(more: Partial<ClusterHeader> = {}): void {
+    if (this.#header.connection.state === "connected" && more.readAt === undefined) return;
+    this.#publishHeader({ connection: { state: "connected", error: null }, ...more });
+  }
+
+  /** Shows that the cluster is lost. Its rows stay. Throws an error that is a bug. */
+  #lost(error: unknown): void {
+    const { cluster, namespace } = this.#options;
+    const failure = reportFailure(error, cluster);
+    if (failure === undefined) throw error;
+    const next =
+      isForbidden(error) && namespace === undefined ? `${failure.line}. To see one namespace, pass -n.` : failure.line;
+    this.#mark(undefined);
+    this.#everythingNotBefore = Number.NEGATIVE_INFINITY;
+    this.#statusAt = Number.NEGATIVE_INFINITY;
+    this.#publishHeader({ connection: { state: "lost", error: next } });
+  }
+
+  #publishHeader(more: Partial<ClusterHeader>): void {
+    this.#header = { ...this.#header, ...more };
+    this.#options.stream.publish({ clusters: { rows: [this.#header], replaces: () => false } });
+  }
+}
+
+/** Returns each row once: two namespaces may have workloads that read the same held object. */
+function distinct<Row extends { readonly id: Id }>(rows: readonly Row[]): readonly Row[] {
+  return [...new Map(rows.map((row) => [row.id, row])).values()];
+}

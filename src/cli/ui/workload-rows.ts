@@ -1,0 +1,190 @@
+import { workloadKey } from "../../domain/model/workload.ts";
+import type { HoldReason } from "../../domain/outcomes/hold.ts";
+import { holdRows } from "../../domain/pacing/holds.ts";
+import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
+import { type ConfigName, configKey } from "../../domain/references/references.ts";
+import { waveArguments } from "../../domain/syntax/wave-arguments.ts";
+import {
+  type ExplainedPods,
+  type Explanation,
+  explainPods,
+  type PodContent,
+} from "../cluster/explanation/explanation.ts";
+import { heldChangeLines } from "../cluster/explanation/held-change.ts";
+import type { RunningPod } from "../cluster/read/pods.ts";
+import { policyOf } from "../cluster/running-wave/known-policy.ts";
+import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
+import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
+import { workloadStates } from "../cluster/states/state-rows.ts";
+import { sentences } from "../output/sentences.ts";
+import { editedAt } from "./edit-log.ts";
+import { workloadId } from "./ids.ts";
+import type { Id, PodSquare, WorkloadRow } from "./model.ts";
+
+/** A workload with its explanation. */
+export interface ExplainedWorkload extends ExplainedPods {
+  readonly id: Id;
+  /** By `workloadKey`. */
+  readonly key: string;
+  readonly snapshot: WorkloadSnapshot;
+  /** Its Pods, those that are being deleted included; empty if they could not be read. */
+  readonly pods: readonly RunningPod[];
+}
+
+/** The cluster of a row. */
+export interface RowContext {
+  readonly cluster: Id;
+  /** The flags with which a command reaches the cluster, with a space before; "" if the default does. */
+  readonly contextFlag: string;
+}
+
+/** Explains a workload for its row. */
+export function explainRow(snapshot: WorkloadSnapshot, cluster: Id): ExplainedWorkload {
+  const { pods } = snapshot;
+  const { workload } = snapshot.found;
+  return {
+    ...explainPods(snapshot),
+    id: workloadId(cluster, workload),
+    key: workloadKey(workload),
+    snapshot,
+    pods: pods.state === "read" ? [...pods.of(workload), ...pods.terminating(workload)] : [],
+  };
+}
+
+/** Maximum number of Pods of a row. */
+const maxPods = 60;
+
+/** Returns the row of a workload. */
+export function workloadRow(explained: ExplainedWorkload, context: RowContext): WorkloadRow {
+  const { explanation, snapshot, id } = explained;
+  const { workload, state, because, message, reason, kubernetes, since, hold, pods, currentHash, heldChange } =
+    explanation;
+  const { namespace, kind, name } = workload;
+  return {
+    id,
+    cluster: context.cluster,
+    ...{ namespace, kind, name, state, because },
+    needsPerson: needsPerson(explanation),
+    message: sentences(withKubernetesReason(message ?? reason, kubernetes), ...heldChangeLines(heldChange)),
+    since: since === null ? null : Date.parse(since),
+    until: hold?.until ? Date.parse(hold.until) : null,
+    command: commandFor(explained, context),
+    hash: currentHash,
+    pods: pods && { total: pods.total, ready: pods.ready, current: pods.current },
+    podList: sortedPods(explained)
+      .slice(0, maxPods)
+      .map((pod) => podSquare(explained, pod)),
+    reads: [...new Set(snapshot.found.workload.references.map((each) => objectName(each, namespace)))],
+  };
+}
+
+/** States that are not red and still last until a person acts. */
+const personStates: readonly string[] = ["unproven", "stuck"];
+
+/** Reports whether a state lasts until a person acts. */
+function needsPerson({ state, hold }: Pick<Explanation, "state" | "hold">): boolean {
+  if (state !== "held") return workloadStates[state].style === "red" || personStates.includes(state);
+  const row = hold === null ? undefined : holdRows[hold.reason];
+  return row !== undefined && !row.isShort && !row.isSkipped;
+}
+
+/** Returns an object for the page: `configmap/page`, with its namespace if that is another one. */
+export function objectName({ kind, namespace, name }: ConfigName, own: string): string {
+  return `${kind.toLowerCase()}/${namespace === own ? "" : `${namespace}/`}${name}`;
+}
+
+/** Returns the Pods of a workload, the oldest first. */
+export function sortedPods({ pods }: ExplainedWorkload): readonly RunningPod[] {
+  return pods.toSorted(({ observed: a }, { observed: b }) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1));
+}
+
+const contents: Readonly<Record<PodContent, PodSquare["content"]>> = {
+  current: "new",
+  old: "old",
+  mixed: "unknown",
+  unknown: "unknown",
+};
+
+/** Returns a Pod as a square. */
+export function podSquare({ contentOf, explanation }: ExplainedWorkload, pod: RunningPod): PodSquare {
+  return {
+    name: pod.observed.name,
+    content: contents[contentOf(pod)],
+    phase: phaseOf(pod, explanation.state === "rolling"),
+  };
+}
+
+function phaseOf({ observed }: RunningPod, isRolling: boolean): PodSquare["phase"] {
+  const { ending, ready, notReadyReason, restarts } = observed;
+  if (ending) return "terminating";
+  if (ready) return "ready";
+  if (restarts.count > 0 || (notReadyReason !== undefined && !startingReasons.has(notReadyReason))) return "failed";
+  return isRolling ? "starting" : "notReady";
+}
+
+/** Reasons of Pods that have not failed. */
+const startingReasons = new Set(["ContainerCreating", "PodInitializing", "Unschedulable", "SchedulingGated"]);
+
+/**
+ * Returns the command that a person may run next; null if the workload needs nobody. A person copies the command into a shell, so it is made
+ * of names that the API server has checked, and never taken from a message, which may contain the text of anyone.
+ */
+function commandFor(explained: ExplainedWorkload, { contextFlag }: RowContext): string | null {
+  const { state, hold } = explained.explanation;
+  switch (state) {
+    case "current":
+    case "rolling":
+    case "due":
+    case "ignored":
+      return null;
+    case "held": {
+      const command = hold === null ? explain : holdCommands[hold.reason];
+      return command === undefined ? null : `wave ${command(explained)}${contextFlag}`;
+    }
+    case "unproven":
+      return `wave ${roll(explained)}${contextFlag}`;
+    default:
+      return `wave ${explain(explained)}${contextFlag}`;
+  }
+}
+
+type CommandOf = (explained: ExplainedWorkload) => string;
+
+const explain: CommandOf = ({ explanation }) => `explain ${waveArguments(explanation.workload)}`;
+
+const roll: CommandOf = ({ explanation }) => `roll ${waveArguments(explanation.workload)}`;
+
+/** The commands that end holds, without `wave`; undefined for holds that only wait. */
+const holdCommands: Readonly<Record<HoldReason, CommandOf | undefined>> = {
+  observed: explain,
+  clusterHold: () => "release --cluster",
+  invalid: explain,
+  hold: (explained) => `release ${heldTarget(explained)}`,
+  approval: ({ explanation }) => `approve ${waveArguments(explanation.workload)}`,
+  window: roll,
+  settling: undefined,
+  reverted: explain,
+  interval: undefined,
+  progressing: undefined,
+  batch: undefined,
+  halted: ({ explanation: { workload, hold } }) =>
+    `resume ${waveArguments(hold?.object?.namespace === workload.namespace ? hold.object : workload)}`,
+};
+
+/** Returns what a person holds so that a workload does not roll, as arguments: the workload, its Namespace, or the first object. */
+function heldTarget({ explanation: { workload }, snapshot }: ExplainedWorkload): string {
+  const { hold } = rolloutPolicyOf(snapshot.found.workload, policyOf(snapshot.found.workload, snapshot.policy));
+  if (hold.value) return hold.by === "namespace" ? `namespace/${workload.namespace}` : waveArguments(workload);
+  const held = snapshot.found.workload.references.find((object) => {
+    const found = snapshot.read.get(configKey(object));
+    return found?.state === "present" && found.config.directive === "hold";
+  });
+  return waveArguments(held ?? workload);
+}
+
+/** Returns the objects that a workload reads and that were edited since Wave last wrote its hash, each once. */
+export function changedObjects({ snapshot: { found, read } }: ExplainedWorkload): readonly ConfigName[] {
+  const { references, hashWrittenAt } = found.workload;
+  const objects = new Map(references.map((each) => [configKey(each), each]));
+  return [...objects].flatMap(([key, object]) => ((editedAt(read.get(key)) ?? 0) >= hashWrittenAt ? [object] : []));
+}
