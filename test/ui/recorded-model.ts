@@ -172,12 +172,6 @@ function workloadsInStates(now: number): readonly WorkloadRow[] {
       ...pods("ranker", "? ?"),
       reads: ["configmap/ranker"],
     }),
-    workload("search", "StatefulSet", "shards", {
-      state: "mixed",
-      message: "1 of 3 Pods may run configuration that was reverted.",
-      ...pods("shards", "n n ?"),
-      reads: ["configmap/shards"],
-    }),
     workload("search", "DaemonSet", "agent", {
       state: "behind",
       because: "onDelete",

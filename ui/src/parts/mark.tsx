@@ -8,7 +8,6 @@ export const shapes: Readonly<Record<string, string>> = {
   held: "M5 2.5v11M11 2.5v11",
   waiting: "M3 1.5h10M3 14.5h10M4 1.5c0 4 4 4 4 6.5s-4 2.5-4 6.5M12 1.5c0 4-4 4-4 6.5s4 2.5 4 6.5",
   failed: "M3 3l10 10M13 3l-10 10",
-  mixed: "M2.5 2.5h11v11h-11zM2.5 13.5l11-11",
   behind: "M13 2.5l-6 5.5l6 5.5zM3 2.5v11",
   rolledBack: "M2.5 6h7a4 4 0 1 1 0 8h-3M5.5 3l-3 3l3 3",
   overLimit: "M8 14v-9M4 8.5l4-4l4 4M2.5 1.5h11",
