@@ -43,17 +43,27 @@ describe("docs/commands.md", () => {
 });
 
 describe("the help of each command", () => {
-  it.each(["list", "history", "timeline", "diff", "wait", "hold", "release", "approve", "resume", "explain", "doctor", "ui"])(
-    "of %s fits on a screen of 80 columns",
-    async (name) => {
-      const { code, out } = await runWave([name, "--help"]);
-      expect(code).toBe(0);
-      expect(out).toMatch(new RegExp(`^Usage: wave ${name} `, "m"));
-      expect(out.split("\n").length).toBeLessThan(23);
-      const all = (await runWave([name, "--help-all"])).out;
-      expect([...out.split("\n"), ...all.split("\n")].filter((line) => line.length > 80)).toEqual([]);
-    },
-  );
+  it.each([
+    "list",
+    "history",
+    "timeline",
+    "diff",
+    "wait",
+    "hold",
+    "release",
+    "approve",
+    "resume",
+    "explain",
+    "doctor",
+    "ui",
+  ])("of %s fits on a screen of 80 columns", async (name) => {
+    const { code, out } = await runWave([name, "--help"]);
+    expect(code).toBe(0);
+    expect(out).toMatch(new RegExp(`^Usage: wave ${name} `, "m"));
+    expect(out.split("\n").length).toBeLessThan(23);
+    const all = (await runWave([name, "--help-all"])).out;
+    expect([...out.split("\n"), ...all.split("\n")].filter((line) => line.length > 80)).toEqual([]);
+  });
 
   it("of list has its states", async () => {
     const { out } = await runWave(["list", "--help-all"]);

@@ -46,6 +46,7 @@ const calls: Readonly<Record<string, readonly (readonly string[])[]>> = {
   list: [["-A"], ["-A", "--contexts=gateway"]],
   explain: [[web]],
   history: [[web]],
+  timeline: [[], ["-A"]],
   doctor: [["-A"], []],
   hold: [[web], ["configmap/page"], ["namespace/shop"], ["--cluster"], ["--cluster", "-n", "wave"]],
   release: [[web], ["--cluster"], ["--scheduling-holds", "-A"]],
@@ -59,8 +60,8 @@ const calls: Readonly<Record<string, readonly (readonly string[])[]>> = {
   wait: [[web]],
   migrate: [["--dry-run", "-A"]],
 };
-/** Commands that read no cluster, and `run`, which waits for the API server. */
-const others = ["run", "demo", "completion", "version"];
+/** Commands that read no cluster, `run`, which waits for the API server, and `ui`, whose page shows a cluster that cannot be read. */
+const others = ["run", "ui", "demo", "completion", "version"];
 
 describe("a server that is no API server", () => {
   it("is tried with each command", () => {

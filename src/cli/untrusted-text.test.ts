@@ -147,6 +147,8 @@ const rows: Readonly<Record<string, readonly (readonly string[])[]>> = {
     [name, "-o", "yaml"],
   ]),
   history: [["deploy/web"], ["deploy/web", "-o", "json"], ["sts/odd"]],
+  // The page has tests of its own: src/cli/ui/ui.sandbox.test.ts.
+  ui: [[hostileText], [`--port=${hostileText}`], ["--contexts", hostileText, "--port", "x"]],
   timeline: [[], ["-A"], ["-o", "json"]],
   doctor: [[], ["-o", "json"], ["-A"]],
   hold: [["deploy/web", "sts/odd", "cm/page"], ["ns/default"], ["--cluster", "--reason", hostileText]],
