@@ -72,9 +72,9 @@ type Template = Stored["spec"]["template"];
 
 /** Returns the effect on a pod template, in the words of `wave diff`; undefined if it is unchanged. */
 function effectOf(before: Template, after: Template): string | undefined {
-  const bare = ({ metadata, ...rest }: Template) => {
-    const { [hashAnnotation]: _, ...annotations } = metadata.annotations ?? {};
-    return JSON.stringify({ ...rest, metadata: { ...metadata, annotations } });
+  const bare = ({ metadata: { annotations: all = {}, ...metadata }, ...rest }: Template) => {
+    const { [hashAnnotation]: _, ...annotations } = all;
+    return JSON.stringify({ ...rest, metadata, annotations });
   };
   if (bare(before) !== bare(after)) return "template";
   return before.metadata.annotations?.[hashAnnotation] === after.metadata.annotations?.[hashAnnotation]
@@ -197,10 +197,10 @@ describeOnOwnControlPlane("wave diff of a change for several workloads", (cluste
   });
 });
 
-/** Returns the time of the last write of Wave to a Deployment, as recorded by the API server, in seconds. */
+/** Returns the time of the last rollout by Wave of a Deployment in milliseconds since the epoch, in whole seconds; 0 if there was none. */
 async function rolledAt(cluster: Cluster, namespace: string, name: string): Promise<number> {
   const { metadata } = await cluster.api<{
     metadata: { managedFields: readonly { manager: string; time: string }[] };
   }>("GET", `/apis/apps/v1/namespaces/${namespace}/deployments/${name}`);
-  return Date.parse(metadata.managedFields.find(({ manager }) => manager === "wave")?.time ?? "");
+  return Date.parse(metadata.managedFields.find(({ manager }) => manager === "wave")?.time ?? "") || 0;
 }

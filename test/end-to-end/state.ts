@@ -28,15 +28,20 @@ export function getWorkload(cluster: Cluster, namespace: string, kind: WorkloadK
   return cluster.api<WorkloadState>("GET", workloadPath(namespace, kind, name));
 }
 
-/**
- * Returns the hash of what the Pods of a workload read: the hash in the pod template, or the one that Wave recorded beside it. Undefined if
- * there is no hash yet.
- */
+/** Returns the hash in a pod template, or the one that Wave recorded beside it; undefined if there is no hash yet. */
+export function hashInForce(
+  { annotations }: AnyObject["metadata"],
+  template: Pick<AnyObject["metadata"], "annotations">,
+): string | undefined {
+  const hash = template.annotations?.["wave.pusher.com/config-hash"];
+  const [of, recorded] = annotations?.["wave.pusher.com/recorded-config"]?.split(" ") ?? [];
+  return recorded !== undefined && of === (hash ?? "") ? recorded : hash;
+}
+
+/** Returns the hash of what the Pods of a workload read: see {@link hashInForce}. */
 export async function recordedHash(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string) {
   const { metadata, spec } = await getWorkload(cluster, namespace, kind, name);
-  const hash = spec.template.metadata.annotations?.["wave.pusher.com/config-hash"];
-  const [of, recorded] = metadata.annotations?.["wave.pusher.com/recorded-config"]?.split(" ") ?? [];
-  return recorded !== undefined && of === (hash ?? "") ? recorded : hash;
+  return hashInForce(metadata, spec.template.metadata);
 }
 
 /** Returns the hash in the pod template of a workload; undefined if Wave has not written one there. */

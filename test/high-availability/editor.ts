@@ -1,6 +1,7 @@
 import type { Cluster } from "../control-plane/cluster.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { container, type Namespace, workload, workloadKinds, workloadPath } from "../end-to-end/objects.ts";
+import { hashInForce, type WorkloadState } from "../end-to-end/state.ts";
 
 /** One workload and the ConfigMap of the same name that it reads. */
 export interface Edited {
@@ -44,9 +45,9 @@ export async function makeEditor(
 
   const look = async () => {
     for (const { kind } of workloadKinds) {
-      for (const object of await cluster.list(workloadPath(namespace.name, kind))) {
+      for (const object of (await cluster.list(workloadPath(namespace.name, kind))) as readonly WorkloadState[]) {
         const row = edited.find(({ name }) => name === object.metadata.name);
-        const hash = hashOf(object);
+        const hash = hashInForce(object.metadata, object.spec.template.metadata);
         if (row === undefined || hash === undefined || row.hashes.at(-1) === hash) continue;
         row.hashes.push(hash);
         row.pending = false;
@@ -82,9 +83,4 @@ export async function makeEditor(
       );
     },
   };
-}
-
-function hashOf(object: unknown): string | undefined {
-  const { spec } = object as { spec?: { template?: { metadata?: { annotations?: Record<string, string> } } } };
-  return spec?.template?.metadata?.annotations?.["wave.pusher.com/config-hash"];
 }

@@ -1,6 +1,6 @@
 import { until } from "../control-plane/wave-process.ts";
 import { makeNamespace, type Namespace, workload } from "../end-to-end/objects.ts";
-import { getWorkload, waveEvents } from "../end-to-end/state.ts";
+import { getWorkload, hashInForce, waveEvents } from "../end-to-end/state.ts";
 import { type Pod, podsOf, rolledOut } from "./installed.ts";
 import type { RealNode } from "./node.ts";
 import { type Pages, pagesOf, readsEverywhere, refresh } from "./reading-pods.ts";
@@ -51,9 +51,9 @@ export async function startReading(
       const podSpec = readsEverywhere("page", command);
       await namespace.create(workload(name, podSpec, { annotations: { ...pin, ...annotations }, spec: { ...spec } }));
       await until("the hash, and the names of the copies if the workload is pinned", async () => {
-        const { template } = (await getWorkload(cluster, ns, "Deployment", name)).spec;
-        const { "wave.pusher.com/config-hash": hash, "wave.pusher.com/pinned": pins } =
-          template.metadata.annotations ?? {};
+        const { metadata, spec } = await getWorkload(cluster, ns, "Deployment", name);
+        const pins = spec.template.metadata.annotations?.["wave.pusher.com/pinned"];
+        const hash = hashInForce(metadata, spec.template.metadata);
         return hash !== undefined && (pins !== undefined) === pinned ? true : undefined;
       });
       await rolledOut(cluster, ns, `deployment/${name}`);

@@ -2,6 +2,7 @@ import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import { makeNode } from "../control-plane/played-node.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { container, type Namespace, optIn, workload } from "../end-to-end/objects.ts";
+import { hashInForce } from "../end-to-end/state.ts";
 
 /**
  * Deployments of one Pod each that read one ConfigMap at their start. They exit at once if its `state` is `bad`. If the `state` is
@@ -32,9 +33,9 @@ export interface ApplicationDeployment extends AnyObject {
   };
 }
 
-/** Returns the hash in the pod template of a Deployment. */
-export function hashOf({ spec }: ApplicationDeployment): string {
-  return spec.template.metadata.annotations?.["wave.pusher.com/config-hash"] ?? "none";
+/** Returns the hash of what the Pods of a Deployment read, in the pod template or recorded beside it; "none" without a hash. */
+export function hashOf({ metadata, spec }: ApplicationDeployment): string {
+  return hashInForce(metadata, spec.template.metadata) ?? "none";
 }
 
 /** Reports whether its only Pod is new and available. */
