@@ -6,6 +6,7 @@ import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess, wave as waveCommand } from "../control-plane/wave-process.ts";
 import { temporaryFiles } from "../support/kube/files.ts";
 import { container, makeNamespace, type Namespace, workload } from "./objects.ts";
+import { newHash, recordedHash } from "./state.ts";
 
 const ns = "commands";
 
@@ -147,10 +148,12 @@ describeOnControlPlane("a user of the commands", (cluster) => {
     await deployment("canary", "bad", { "wave.pusher.com/priority": "1" }, { progressDeadlineSeconds: 2 });
     for (const name of names.slice(1)) await deployment(name, "bad");
     expect((await run("wait", "deploy", ...names)).code).toBe(0);
-    // No node matches, so no new Pod of the canary runs.
+    const before = await recordedHash(cluster, ns, "Deployment", "canary");
+    await namespace.edit("ConfigMap", "bad", { a: "2" });
+    await newHash(cluster, ns, "Deployment", "canary", before);
+    // No node matches, so the rollout that has just begun does not complete.
     const spec = { nodeSelector: { none: "such" } };
     await namespace.merge(path("canary"), { spec: { template: { spec } } });
-    await namespace.edit("ConfigMap", "bad", { a: "2" });
     await until("the rest to be halted", async () => {
       const rows = await list();
       return rows["deployment/first"] === "held 0/2 halted" && rows["deployment/second"] === "held 0/2 halted"
