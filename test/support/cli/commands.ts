@@ -22,7 +22,7 @@ export interface CommandScene {
   readonly createNamespace: (name: string, annotations?: Readonly<Record<string, string>>) => Promise<void>;
   readonly createConfigMap: (name: string, value: string) => Promise<void>;
   readonly editConfigMap: (name: string, value: string) => Promise<void>;
-  /** Creates a Deployment, a StatefulSet or a DaemonSet: `deployments/web`. */
+  /** Creates a Deployment, a StatefulSet or a DaemonSet that is due: `deployments/web`. Its Pods are not newer than what they read. */
   readonly createWorkload: (path: string, wanted?: WantedWorkload) => Promise<void>;
   /** Applies a merge patch to an object of the namespace: `deployments/web`. */
   readonly merge: (path: string, patch: object, fieldManager?: string) => Promise<void>;
@@ -71,6 +71,14 @@ export function commandScene(sandbox: ApiServer, namespace: string): CommandScen
   const merge: CommandScene["merge"] = async (path, patch, fieldManager = "kubectl-edit") => {
     await call("PATCH", `${collection(path)}?fieldManager=${fieldManager}`, patch);
   };
+  const values = new Map<string, string>();
+  /** Edits a ConfigMap and takes the edit back, so that it changed after everything that exists. */
+  const touch = async (name: string) => {
+    const value = values.get(name);
+    if (value === undefined) return;
+    for (const key of [`${value}, edited`, value])
+      await call("PATCH", collection(`configmaps/${name}`), { data: { key } });
+  };
   return {
     env,
     run,
@@ -81,8 +89,12 @@ export function commandScene(sandbox: ApiServer, namespace: string): CommandScen
     },
     createConfigMap: async (name, value) => {
       await call("POST", collection("configmaps"), { metadata: { name }, data: { key: value } });
+      values.set(name, value);
     },
-    editConfigMap: (name, value) => merge(`configmaps/${name}`, { data: { key: value } }),
+    editConfigMap: async (name, value) => {
+      await merge(`configmaps/${name}`, { data: { key: value } });
+      values.set(name, value);
+    },
     createWorkload: async (
       path,
       { annotations, labels, spec, envFrom = [{ configMapRef: { name: "page" } }] } = {},
@@ -100,6 +112,8 @@ export function commandScene(sandbox: ApiServer, namespace: string): CommandScen
           ...spec,
         },
       });
+      for (const { configMapRef } of envFrom as readonly { configMapRef?: { readonly name: string } }[])
+        if (configMapRef !== undefined) await touch(configMapRef.name);
     },
     read: async (path) => (await call("GET", collection(path))).json() as Promise<KubeObject>,
     roll: async (path) => {
