@@ -182,7 +182,7 @@ class Stage {
           if (metadata.name !== "page") await this.#write("DELETE", "configMaps", metadata.name, undefined);
         break;
       case "annotate":
-        await this.#annotate(action.name, action.annotations);
+        await this.#write("PATCH", "deployments", action.name, { metadata: { annotations: action.annotations } });
         break;
       case "annotate the ConfigMap":
         await this.#write("PATCH", "configMaps", "page", { metadata: { annotations: action.annotations } });
@@ -241,7 +241,10 @@ class Stage {
         }
       }
       // Kubernetes starts a rollout as soon as the pod template has changed.
-      for (const name of names) await this.#setStatus(name, "progressing");
+      for (const name of names) {
+        await this.#setStatus(name, "progressing");
+        isNew = (await this.#observe(name)) || isNew;
+      }
       if (!isNew) return;
     }
     throw new Error("the leader does not stop writing");
@@ -267,12 +270,15 @@ class Stage {
     return object as StoredDeployment;
   }
 
-  /** Annotates a Deployment. That raises its generation, and the controller of Kubernetes observes at once that nothing changed. */
-  async #annotate(name: Name, annotations: Annotations): Promise<void> {
-    const { metadata: before, status } = await this.#deployment(name);
-    await this.#write("PATCH", "deployments", name, { metadata: { annotations } });
-    if (status?.observedGeneration !== before.generation) return;
-    await this.#writeStatus(name, { observedGeneration: (await this.#deployment(name)).metadata.generation });
+  /**
+   * Lets the controller of Kubernetes observe that nothing changed after a write of annotations, which raises the generation. Returns whether
+   * there was such a write.
+   */
+  async #observe(name: Name): Promise<boolean> {
+    const { metadata, status } = await this.#deployment(name);
+    if (status?.observedGeneration === metadata.generation) return false;
+    await this.#writeStatus(name, { observedGeneration: metadata.generation });
+    return true;
   }
 
   async #writeStatus(name: Name, status: object): Promise<void> {
