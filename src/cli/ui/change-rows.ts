@@ -5,9 +5,10 @@ import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
 import { type ConfigName, configKey, isStored } from "../../domain/references/references.ts";
 import { waveArguments } from "../../domain/syntax/wave-arguments.ts";
 import { formatCount } from "../../domain/syntax/wording.ts";
+import { editedAt } from "../cluster/read/configs.ts";
 import { batchNumbers } from "../cluster/snapshot/batch-numbers.ts";
 import type { BatchesNow } from "../cluster/snapshot/batches-now.ts";
-import { type EditLog, editedAt } from "./edit-log.ts";
+import type { EditLog } from "./edit-log.ts";
 import type { Batch, Change, Failure } from "./model.ts";
 import { changedObjects, type ExplainedWorkload, objectName, type RowContext } from "./workload-rows.ts";
 

@@ -1,4 +1,4 @@
-import type { ConfigName, StoredName } from "../../domain/references/references.ts";
+import type { StoredName } from "../../domain/references/references.ts";
 import { isDnsLabel, isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { explainObject } from "../cluster/explanation/object-explanation.ts";
@@ -20,7 +20,7 @@ import { parseWorkloadId, workloadId } from "./ids.ts";
 import type { Id, ObjectDetail, TimelineEntry, WorkloadDetail } from "./model.ts";
 import type { DetailAnswer, PageServerOptions } from "./page-server.ts";
 import { taskRows } from "./task-rows.ts";
-import { type ExplainedWorkload, explainRow, podSquare, sortedPods } from "./workload-rows.ts";
+import { type ExplainedWorkload, explainRow, objectName, podSquare, sortedPods } from "./workload-rows.ts";
 
 /** What details are read with. */
 export interface DetailContext {
@@ -93,17 +93,13 @@ async function workloadDetail(id: Id, { feeds, clock }: DetailContext): Promise<
     })),
     references: explanation.references.map(({ path, keys, state, ...object }) => ({
       path,
-      object: describe(object, named.namespace),
+      object: objectName(object, named.namespace),
       keys,
       state,
     })),
     holds: holdsOf(explained, { cluster: named.cluster, contextFlag }),
     history,
   };
-}
-
-function describe({ kind, namespace, name }: ConfigName, own: string): string {
-  return `${kind.toLowerCase()}/${namespace === own ? "" : `${namespace}/`}${name}`;
 }
 
 /** Why a Pod has the content that the page shows. */
@@ -180,7 +176,7 @@ async function objectDetail(query: URLSearchParams, { feeds }: DetailContext): P
   const object: StoredName = { kind, namespace, name };
   const { state, readers, notOptedIn } = explainObject(await readObjectFacts(source.cluster, object, policy));
   return {
-    object: describe(object, namespace),
+    object: objectName(object, namespace),
     namespace,
     state,
     readers: readers.map(({ keys, edit, hold, ...workload }) => ({

@@ -1,5 +1,5 @@
 import type { Config } from "../../domain/config/digest.ts";
-import type { ReadConfig, ReadConfigs } from "../cluster/read/configs.ts";
+import { editedAt, type ReadConfig, type ReadConfigs } from "../cluster/read/configs.ts";
 import { hasSameKeys, keyChanges } from "../cluster/revisions/copy-changes.ts";
 
 /** The keys that an edit of an object changed. */
@@ -7,11 +7,6 @@ interface SeenEdit {
   /** When the object was edited, in seconds since the epoch. */
   readonly at: number | undefined;
   readonly keys: readonly string[];
-}
-
-/** Returns when the content of an object was edited, in seconds since the epoch; undefined if that is unknown. */
-export function editedAt(found: ReadConfig | undefined): number | undefined {
-  return found?.state === "present" ? (found.contentAt ?? found.config.changedAt) : undefined;
 }
 
 /**

@@ -11,13 +11,13 @@ import {
   type PodContent,
 } from "../cluster/explanation/explanation.ts";
 import { heldChangeLines } from "../cluster/explanation/held-change.ts";
+import { editedAt } from "../cluster/read/configs.ts";
 import type { RunningPod } from "../cluster/read/pods.ts";
 import { policyOf } from "../cluster/running-wave/known-policy.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
 import { workloadStates } from "../cluster/states/state-rows.ts";
 import { sentences } from "../output/sentences.ts";
-import { editedAt } from "./edit-log.ts";
 import { workloadId } from "./ids.ts";
 import type { Id, PodSquare, WorkloadRow } from "./model.ts";
 

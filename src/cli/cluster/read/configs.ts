@@ -73,6 +73,11 @@ export async function readAllConfigs(
   return new Map(read.flatMap((each) => [...each]));
 }
 
+/** Returns when the content of an object was edited, in seconds since the epoch; undefined if that is unknown. */
+export function editedAt(found: ReadConfig | undefined): number | undefined {
+  return found?.state === "present" ? (found.contentAt ?? found.config.changedAt) : undefined;
+}
+
 /** Reads the objects of thousands of workloads: each object once, and by a list if a namespace has many. Never rejects. */
 export async function readManyConfigs(
   client: ApiClient,

@@ -3,6 +3,7 @@ import { parseWorkloadKey } from "../../../domain/model/workload.ts";
 import { parseCause } from "../../../domain/pacing/cause.ts";
 import type { Stage } from "../../../domain/pacing/stage.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../../../domain/references/references.ts";
+import { editedAt } from "../read/configs.ts";
 import { batchNumbers } from "./batch-numbers.ts";
 import type { BatchesNow } from "./batches-now.ts";
 import type { WorkloadSnapshot } from "./workload-snapshot.ts";
@@ -52,9 +53,9 @@ export function changesNow(workloads: readonly KnownWorkload[], { groupOf }: Bat
   }
   const changes = [...found.values()].map(({ namespace, config, snapshot }) => {
     const read = snapshot.read.get(config);
-    const present = read?.state === "present" ? read : undefined;
-    const seconds = present && (present.contentAt ?? present.config.changedAt);
-    return { namespace, config, snapshot, editedBy: present?.editedBy, editedAt: seconds && seconds * 1000 };
+    const editedBy = read?.state === "present" ? read.editedBy : undefined;
+    const seconds = editedAt(read);
+    return { namespace, config, snapshot, editedBy, editedAt: seconds && seconds * 1000 };
   });
   return changes
     .toSorted((a, b) => (b.editedAt ?? 0) - (a.editedAt ?? 0))

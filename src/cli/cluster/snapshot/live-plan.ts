@@ -7,7 +7,7 @@ import type { World } from "../../../domain/plan/decide.ts";
 import { epochSeconds } from "../../../domain/references/field-managers.ts";
 import { configKey, type Reference } from "../../../domain/references/references.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
-import type { ReadConfig, ReadConfigs } from "../read/configs.ts";
+import { editedAt, type ReadConfig, type ReadConfigs } from "../read/configs.ts";
 import type { ReadPods, RunningPod } from "../read/pods.ts";
 import type { FoundWorkload } from "../read/workloads.ts";
 import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
@@ -82,7 +82,7 @@ function changesSince({ workload }: FoundWorkload, read: ReadConfigs, now: numbe
  * label on an object is no such change. In milliseconds since the epoch; undefined if the API does not show the time.
  */
 export function dueSince({ object, workload }: FoundWorkload, read: ReadConfigs, now: number): number | undefined {
-  const ofContent = timesSinceRoll(workload, read, now, ({ config, contentAt }) => contentAt ?? config.changedAt);
+  const ofContent = timesSinceRoll(workload, read, now, editedAt);
   // An annotation alone makes an object relevant: it becomes shared, or is no longer ignored.
   const times =
     ofContent.length > 0 ? ofContent : timesSinceRoll(workload, read, now, ({ config }) => config.changedAt);
@@ -99,7 +99,7 @@ export function changedSinceRollout({ references, hashWrittenAt }: Workload, rea
   const keys = references.map(configKey);
   const changed = keys.filter((key) => {
     const found = read.get(key);
-    return found?.state === "present" && (found.contentAt ?? found.config.changedAt ?? 0) >= hashWrittenAt;
+    return found?.state === "present" && (editedAt(found) ?? 0) >= hashWrittenAt;
   });
   return new Set(changed.length === 0 ? keys : changed);
 }
@@ -113,7 +113,7 @@ export function describeLastChange({ references, hashWrittenAt, namespace }: Wor
   for (const reference of references) {
     const found = read.get(configKey(reference));
     if (found?.state !== "present") continue;
-    const at = found.contentAt ?? found.config.changedAt ?? 0;
+    const at = editedAt(found) ?? 0;
     if (at === 0 || at > hashWrittenAt || at <= (last?.at ?? 0)) continue;
     const by = found.editedBy === undefined ? "" : `, by ${quoted(found.editedBy)}`;
     last = { at, text: `The last change before this rollout was in ${describeObject(reference, namespace)}${by}` };
