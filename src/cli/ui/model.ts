@@ -1,6 +1,7 @@
 // What the page of `wave ui` shows. The server makes it from the decision that all commands share; the page only renders it.
 // Contains no value of any object and no digest of a value.
 import type { WorkloadStateName } from "../cluster/states/state-rows.ts";
+import type { TimelineEntry as ClusterEntry } from "../cluster/timeline/timeline.ts";
 
 /** A workload, a change or an object of the page: unique in the model, stable while the page is open. */
 export type Id = string;
@@ -191,19 +192,7 @@ export interface ObjectDetail {
   readonly notOptedIn: readonly string[];
 }
 
-/** An entry of the timeline. */
-export interface TimelineEntry {
-  readonly at: number;
-  /** When it ended; null while it lasts, or for a moment. */
-  readonly endedAt: number | null;
+/** An entry of the timeline of a cluster. */
+export interface TimelineEntry extends ClusterEntry {
   readonly cluster: Id;
-  readonly namespace: string;
-  readonly type: "edit" | "rollout" | "hold" | "halt" | "leader";
-  /** `KIND/NAME`. */
-  readonly about: string;
-  /** Keys of an edit, or the objects behind a rollout. */
-  readonly details: readonly string[];
-  readonly by: string | null;
-  readonly result: "complete" | "failed" | "running" | null;
-  readonly text: string;
 }

@@ -26,16 +26,16 @@ export function taskRows(
     const about = `${kind.toLowerCase()}/${name}`;
     const { hold } = explanation;
     const changes = hold === null ? [] : changesBehind(each, edits);
-    const nobody = { by: null, reason: null, until: null };
+    const unsigned = { by: null, reason: null, until: null };
     const command = (verb: string, target: string) => `wave ${verb} ${target}${context.contextFlag}`;
     if (hold?.reason === "approval") {
       const approve = command("approve", waveArguments(workload));
-      add({ namespace, about, type: "approval", ...nobody, changes, command: approve });
+      add({ namespace, about, type: "approval", ...unsigned, changes, command: approve });
     }
     if (hold?.reason === "window") {
       const until = hold.until === null ? null : Date.parse(hold.until);
       const roll = command("roll", waveArguments(workload));
-      add({ namespace, about, type: "window", ...nobody, until, changes, command: roll });
+      add({ namespace, about, type: "window", ...unsigned, until, changes, command: roll });
     }
     const policy = rolloutPolicyOf(workload, policyOf(workload, snapshot.policy));
     if (policy.hold.value && policy.hold.by !== "flag") {
@@ -43,7 +43,15 @@ export function taskRows(
       const signed = signatureOf(policy.holdReason.by === by ? policy.holdReason.value : undefined);
       const target = by === "namespace" ? `namespace/${namespace}` : waveArguments(workload);
       const held = by === "namespace" ? target : about;
-      add({ namespace, about: held, type: "hold", ...nobody, ...signed, changes, command: command("release", target) });
+      add({
+        namespace,
+        about: held,
+        type: "hold",
+        ...unsigned,
+        ...signed,
+        changes,
+        command: command("release", target),
+      });
     }
     for (const object of workload.references) {
       const found = snapshot.read.get(configKey(object));
@@ -53,7 +61,7 @@ export function taskRows(
         namespace,
         about: objectName(object, namespace),
         type: "hold",
-        ...nobody,
+        ...unsigned,
         ...signatureOf(found.config.holdReason),
         changes: own,
         command: command("release", waveArguments(object)),

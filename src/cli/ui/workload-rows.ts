@@ -78,12 +78,9 @@ export function workloadRow(explained: ExplainedWorkload, context: RowContext): 
   };
 }
 
-/** States that are not red and still last until a person acts. */
-const personStates: readonly string[] = ["unproven", "stuck"];
-
 /** Reports whether a state lasts until a person acts. */
 function needsPerson({ state, hold }: Pick<Explanation, "state" | "hold">): boolean {
-  if (state !== "held") return workloadStates[state].style === "red" || personStates.includes(state);
+  if (state !== "held") return workloadStates[state].style === "red" || state === "unproven";
   const row = hold === null ? undefined : holdRows[hold.reason];
   return row !== undefined && !row.isShort && !row.isSkipped;
 }
