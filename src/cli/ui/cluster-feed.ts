@@ -1,8 +1,5 @@
 // Reads one cluster again and again, as `wave list` does, and publishes its rows. Watches only decide what is read again, and when.
-import type { Pod } from "#kubernetes";
 import { isForbidden } from "../../kube/api/errors.ts";
-import { resourcePath, resources } from "../../kube/api/resources.ts";
-import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";
 import { mapBounded } from "../cluster/requests/map-bounded.ts";
 import { readWorkloadSnapshots, type WorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
@@ -11,8 +8,9 @@ import { reportFailure } from "../command/command-failure.ts";
 import { type ChangeRow, changeRows } from "./change-rows.ts";
 import { type ClusterWatches, watchCluster } from "./cluster-watches.ts";
 import { EditLog } from "./edit-log.ts";
+import { withExitCode } from "./exit-code.ts";
 import { clusterId, isRowIn } from "./ids.ts";
-import type { Change, ClusterHeader, Id, Task, WorkloadRow } from "./model.ts";
+import type { ClusterHeader, Id, Task, WorkloadRow } from "./model.ts";
 import type { ModelStream } from "./model-stream.ts";
 import { taskRows } from "./task-rows.ts";
 import type { UiCall } from "./ui-flags.ts";
@@ -248,7 +246,7 @@ export class ClusterFeed {
 
   /** Publishes a reading of some namespaces: the first rows at once, the rest as it is explained. */
   async #publish(read: WorkloadSnapshots, namespaces: ReadonlySet<string> | "all"): Promise<void> {
-    const { stream } = this.#options;
+    const { cluster, stream } = this.#options;
     const { snapshots, batches, failures, gaps } = read;
     const [first] = snapshots;
     if (first !== undefined) this.#edits.take(first.read);
@@ -274,7 +272,7 @@ export class ClusterFeed {
       changes.push(...changeRows(facts, this.#row));
       tasks.push(...taskRows(workloads, this.#edits, this.#row));
     }
-    const complete = await mapBounded(changes, (each) => this.#withExitCode(each));
+    const complete = await mapBounded(changes, (each) => withExitCode(each, cluster.client));
     // A workload of a kind that could not be listed is not gone.
     const replaces = (id: Id) => failures.length === 0 && isRowIn(id, this.#id, namespaces);
     stream.publish({
@@ -317,25 +315,6 @@ export class ClusterFeed {
         this.#readersOf.set(object.namespace, readers.add(namespace));
       }
     }
-  }
-
-  /** Adds the exit code of the container that failed, which only its Pod has. */
-  async #withExitCode({ change, failed }: ChangeRow): Promise<Change> {
-    const { failure, namespace } = change;
-    if (failure === null || failure.pod === null || failed === undefined) return change;
-    const path = resourcePath(resources.pods, { namespace, name: failure.pod });
-    try {
-      const pod = await getIfExists<Pod>(this.#options.cluster.client, { path });
-      const { initContainerStatuses = [], containerStatuses = [] } = pod?.status ?? {};
-      for (const { name, state, lastState } of [...initContainerStatuses, ...containerStatuses]) {
-        const exitCode = (state?.terminated ?? lastState?.terminated)?.exitCode;
-        if (exitCode !== undefined && (failure.container === null || name === failure.container))
-          return { ...change, failure: { ...failure, container: name, exitCode } };
-      }
-    } catch (error) {
-      if (reportFailure(error, undefined) === undefined) throw error;
-    }
-    return change;
   }
 
   #connected(more: Partial<ClusterHeader> = {}): void {

@@ -13,7 +13,6 @@ export const shapes: Readonly<Record<string, string>> = {
   overLimit: "M8 14v-9M4 8.5l4-4l4 4M2.5 1.5h11",
   unknown: "M5 5.5a3 3 0 1 1 4.4 2.6c-1 .5-1.4 1-1.4 2.2M8 13v.6",
   unproven: "M8 1.5l6.5 6.5l-6.5 6.5l-6.5-6.5zM8 5v3.5M8 10.6v.5",
-  stuck: "M5 1.5h6l3.5 3.5v6l-3.5 3.5h-6l-3.5-3.5v-6zM5 8h6",
   ignored: "M3 8h10",
   halted: "M5 1.5h6l3.5 3.5v6l-3.5 3.5h-6l-3.5-3.5v-6zM6 5.5v5M10 5.5v5",
 };
