@@ -93,7 +93,7 @@ export async function noteState(
 function noteOf({ uid }: Workload, plan: RolloutPlan, before: StateNote | undefined, now: number): StateNote {
   const state = heldStateOf(plan);
   const known = before?.uid === uid ? before : undefined;
-  if (known?.state === state && known !== undefined) return known;
+  if (known !== undefined && known.state === state) return known;
   return { uid, state, since: now, notBefore: known?.notBefore ?? {} };
 }
 
