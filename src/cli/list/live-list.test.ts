@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { listRow as row } from "../../../test/support/cli/list-row.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import type { ChangedWorkload, ChangeNow } from "../cluster/snapshot/changes-now.ts";
 import { changeLines } from "./change-tree.ts";
@@ -7,19 +8,6 @@ import { liveList } from "./live-list.ts";
 import type { Reading } from "./watch-list.ts";
 
 const plain = (_style: unknown, text: string) => text;
-
-function row(name: string, state: ListRow["state"], changes: Partial<ListRow> = {}): ListRow {
-  const none = { because: null, message: null, kubernetes: null, until: null, pods: null, pinning: null };
-  const hashes = {
-    rolledBack: [],
-    heldChange: null,
-    recordedHash: null,
-    recordedConfig: null,
-    currentHash: null,
-    compatibility: [],
-  };
-  return { kind: "Deployment", namespace: "shop", name, state, since: null, ...none, ...hashes, ...changes };
-}
 
 const whole = (...rows: readonly ListRow[]): Reading => ({ rows, changes: [], isWhole: () => true });
 

@@ -1,20 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { listRow as row } from "../../../test/support/cli/list-row.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { type ListedWorkload, type ListRow, ListTable } from "./list-output.ts";
 import { type Reading, watchList } from "./watch-list.ts";
-
-function row(name: string, state: ListedWorkload["state"], changes: Partial<ListRow> = {}): ListRow {
-  const none = { because: null, message: null, kubernetes: null, until: null, pods: null, pinning: null };
-  const hashes = {
-    rolledBack: [],
-    heldChange: null,
-    recordedHash: null,
-    recordedConfig: null,
-    currentHash: null,
-    compatibility: [],
-  };
-  return { kind: "Deployment", namespace: "shop", name, state, since: null, ...none, ...hashes, ...changes };
-}
 
 /** A watch over readings of a test. */
 function watching(read: () => Promise<Reading | undefined>, state?: ListedWorkload["state"]) {
