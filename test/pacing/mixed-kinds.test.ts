@@ -35,6 +35,6 @@ describeOnOwnControlPlane("a mixed Pod", (cluster) => {
     const scene = await mixedScene(cluster, ns, 2, options, (merge) => merge({ spec }));
     await scene.release();
     await scene.event("ConfigChanged", message);
-    expect(uidsOf(await scene.ready())).toEqual(uidsOf([...scene.kept, scene.mixed]));
+    expect(uidsOf(await scene.pods())).toEqual(uidsOf([...scene.kept, scene.mixed]));
   });
 });

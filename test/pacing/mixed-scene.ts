@@ -23,8 +23,8 @@ export interface MixedScene {
   readonly mixed: ScenePod;
   /** Lets Wave replace Pods, which a hold has prevented. */
   readonly release: () => Promise<void>;
-  /** Returns the Pods when all are ready and have the hash of the pod template. */
-  readonly ready: () => Promise<readonly ScenePod[]>;
+  /** Returns the Pods as they are. */
+  readonly pods: () => Promise<readonly ScenePod[]>;
   /** Returns the ready Pods when the mixed Pod is gone. */
   readonly replaced: () => Promise<readonly ScenePod[]>;
   /** Waits for an Event whose message contains the text. */
@@ -91,5 +91,5 @@ export async function mixedScene(
       const found = await ready();
       return found.some(({ metadata }) => metadata.uid === mixed.metadata.uid) ? undefined : found;
     });
-  return { kept, mixed, release: () => hold(null), ready, replaced, event, events, remove };
+  return { kept, mixed, release: () => hold(null), pods: all, replaced, event, events, remove };
 }
