@@ -229,7 +229,7 @@ export const permissionRows: readonly PermissionRow[] = [
   ),
   row("uninstall", "statefulsets.apps", "list get patch", "as deployments", "uninstall"),
   row("uninstall", "daemonsets.apps", "list get patch", "as deployments", "uninstall"),
-  row("uninstall", "pods", "list delete", "Pods that Kubernetes would not replace are replaced", "uninstall"),
+  row("uninstall", "pods", "list delete", "Wave replaces Pods that Kubernetes would not replace", "uninstall"),
   row(
     "uninstall",
     "configmaps",

@@ -191,7 +191,7 @@
 - apiGroups: [apps]
   resources: [daemonsets]
   verbs: [list, get, patch]
-# Pods that Kubernetes would not replace are replaced.
+# Wave replaces Pods that Kubernetes would not replace.
 - apiGroups: [""]
   resources: [pods]
   verbs: [list, delete]

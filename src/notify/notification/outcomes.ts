@@ -40,8 +40,7 @@ export const outcomes = {
   },
   rolledBack: { means: "the workload was rolled back together with its configuration", reasons: ["RolledBack"] },
   pinning: {
-    means:
-      "new Pods of a pinned workload read live configuration, or the content before a held change, or cannot start",
+    means: "new Pods of a pinned workload do not read the pinned configuration, or cannot start",
     reasons: ["Unpinned", "PinsKept", "PinnedCopiesOverLimit", "PinnedCopyLost"],
   },
   overLimit: { means: "the workload exceeds a limit of Wave", reasons: ["OverLimit"] },

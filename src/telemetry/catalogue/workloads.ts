@@ -54,7 +54,7 @@ const holds = {
 /** Metrics of workloads, queues and Events. Only the leader has values other than 0. */
 export const workloadMetrics = {
   outcomes: counter("wave_outcomes_total", {
-    help: "Number of plans that led to a write, a failed write, or the start of a wait, and of rollouts that ended.",
+    help: "Number of writes, failed writes, waits that began, and rollouts that ended.",
     labels: { kind, outcome: outcomes },
   }),
   duration: histogram("wave_change_to_patch_seconds", {

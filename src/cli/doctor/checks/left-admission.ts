@@ -37,7 +37,7 @@ async function leftWebhooks(doctorContext: DoctorContext, waves: readonly Runnin
       ),
     ),
   );
-  if ("unread" in stored) return [notRead(null, "Webhooks that are left over were not searched", stored)];
+  if ("unread" in stored) return [notRead(null, "Leftover webhooks were not searched for", stored)];
   const found = await Promise.all(stored.read.map((each) => leftWebhook(doctorContext, waves, each)));
   return found.flat();
 }
@@ -98,7 +98,7 @@ async function leftPolicies({ cluster: { client } }: DoctorContext): Promise<rea
     }),
   );
   const unread = lists.flatMap((list) =>
-    "unread" in list ? [notRead(null, "Policies that are left over were not searched", list)] : [],
+    "unread" in list ? [notRead(null, "Leftover policies were not searched for", list)] : [],
   );
   const left = lists.flatMap((list) => ("read" in list ? list.read : []));
   if (left.length === 0) return unread;

@@ -45,10 +45,10 @@ export async function otherHosts(doctorContext: DoctorContext): Promise<readonly
       ),
     ]),
   );
-  if ("unread" in read) return [notRead(ref, "Waves outside of Deployments were not searched", read)];
+  if ("unread" in read) return [notRead(ref, "Other Waves were searched only among Deployments", read)];
   const [pods, holders, reporters] = read.read;
   const unread = pods.find((each) => "unread" in each);
-  if (unread !== undefined) return [notRead(ref, "Waves outside of Deployments were not searched", unread)];
+  if (unread !== undefined) return [notRead(ref, "Other Waves were searched only among Deployments", unread)];
   const own = new Set(pods.flatMap((each) => ("read" in each ? each.read.map(hostNameOf) : [])));
   // A Pod of an earlier ReplicaSet is gone, and its Events are not.
   const isOwn = (host: string) => own.has(host) || waves.some(({ name }) => host.startsWith(`${name}-`));

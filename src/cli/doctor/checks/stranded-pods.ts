@@ -18,7 +18,7 @@ export async function strandedPods({ cluster, namespace, waves }: DoctorContext)
   const pods = await tryRead(`list pods ${inScope(namespace)}`, () =>
     listAll(cluster.client, resources.pods, scope, ({ metadata }) => metadata),
   );
-  if ("unread" in pods) return [notRead(null, "Pods that wait for Wave were not searched", pods)];
+  if ("unread" in pods) return [notRead(null, "Pods that wait for Wave were not searched for", pods)];
   const byNamespace = Map.groupBy(pods.read, ({ namespace: where = "" }) => where);
   return [...byNamespace].flatMap(([where, stranded]) => {
     if (wavesWatching(waves, where).length > 0) return [];
