@@ -106,7 +106,7 @@ describeOnNode("the truth about Pods", (node) => {
     );
     expect(await wave("wait", "deployment/web", "--timeout=0")).toMatchObject({
       code: 1,
-      err: expect.stringContaining("1 of 3 Pods may run configuration that was reverted"),
+      err: expect.stringContaining("held (hold)"),
     });
     // An annotation that Wave writes raises the generation, and the Deployment counts as rolling for a moment.
     const { pods } = await until("the explanation of the mixed Pod", async () => {
