@@ -104,6 +104,8 @@ export interface AuditEvent {
     readonly name?: string;
   };
   readonly requestURI?: string;
+  /** The body, only of patches of workloads. */
+  readonly requestObject?: unknown;
   readonly responseStatus?: { readonly code: number };
   readonly requestReceivedTimestamp: string;
   /** When the server had answered the request. */

@@ -2,7 +2,12 @@ import { describe, expect, it } from "vitest";
 import { judge, type TimedAuditEvent } from "./judge.ts";
 
 /** Returns a request that was received and answered at `second`, in the one minute of these stories. */
-function write(process: string, target: string, second: string, o: { answered?: string; code?: number } = {}) {
+function write(
+  process: string,
+  target: string,
+  second: string,
+  o: { answered?: string; code?: number; annotation?: string } = {},
+) {
   const [resource = "", name = ""] = target.split("/");
   const at = (value: string) => `2026-11-21T10:00:${value.padStart(9, "0")}Z`;
   const event: TimedAuditEvent = {
@@ -10,6 +15,7 @@ function write(process: string, target: string, second: string, o: { answered?: 
     user: { username: "admin" },
     userAgent: `wave/0.1.0 (linux/x64; ${process})`,
     objectRef: { resource, name, namespace: "ha" },
+    requestObject: [{ op: "add", path: `/metadata/annotations/wave.pusher.com~1${o.annotation ?? "recorded-config"}` }],
     responseStatus: { code: o.code ?? 200 },
     requestReceivedTimestamp: at(second),
     stageTimestamp: at(o.answered ?? second),
@@ -26,7 +32,8 @@ const handOver = [
 
 describe("the judge of the audit log", () => {
   it("accepts a hand-over, counts the writes, and finds the leaderships even in a log that is out of order", () => {
-    const { terms, late, twoWriters, writes } = judge(handOver.toReversed(), "ha");
+    const note = write("b", "deployments/x", "07.000000", { annotation: "state" });
+    const { terms, late, twoWriters, writes } = judge([...handOver, note].toReversed(), "ha");
     expect(terms.map(({ process }) => process)).toEqual(["a", "b"]);
     expect([late, twoWriters]).toEqual([[], []]);
     expect(writes).toEqual(new Map([["deployments/x", 2]]));

@@ -19,7 +19,7 @@ export interface Judgement {
   readonly late: readonly string[];
   /** Writes of a workload that were answered after another process, in a later leadership, had begun to write. */
   readonly twoWriters: readonly string[];
-  /** The number of successful writes of each workload, by "resource/name". */
+  /** The number of successful writes of a configuration on each workload, by "resource/name". Notes of a state do not count. */
   readonly writes: ReadonlyMap<string, number>;
 }
 
@@ -48,9 +48,9 @@ export function judge(events: readonly TimedAuditEvent[], namespace: string): Ju
   const late: string[] = [];
   const twoWriters: string[] = [];
   const counts = new Map<string, number>();
-  for (const { objectRef, process, from, stageTimestamp } of rollouts) {
+  for (const { objectRef, process, from, stageTimestamp, requestObject } of rollouts) {
     const target = `${objectRef?.resource}/${objectRef?.name}`;
-    counts.set(target, (counts.get(target) ?? 0) + 1);
+    if (recordsConfig(requestObject)) counts.set(target, (counts.get(target) ?? 0) + 1);
     const answered = ms(stageTimestamp);
     const own = terms.findLastIndex((term) => term.process === process && term.from <= from);
     if (own === -1) {
@@ -67,6 +67,11 @@ export function judge(events: readonly TimedAuditEvent[], namespace: string): Ju
     }
   }
   return { terms, late, twoWriters, writes: counts };
+}
+
+/** Reports whether a patch writes what Pods read. */
+function recordsConfig(patch: unknown): boolean {
+  return /wave\.pusher\.com~1(config-hash|recorded-config)/.test(JSON.stringify(patch));
 }
 
 /** Returns the lines of the audit log. The API server writes with a delay: send a request first and wait until it is in the log. */
