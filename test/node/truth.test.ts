@@ -174,6 +174,27 @@ describeOnNode("the truth about Pods", (node) => {
     expect((await pods("web")).map(nameOf).sort()).toEqual(before.map(nameOf).sort());
   });
 
+  it.concurrent("restarts at the opt-in only a workload whose containers read an earlier page", async () => {
+    const { kubectl, create, edit, page, pods, annotate, wave } = await scene("opts-in");
+    const out = { annotations: { "wave.pusher.com/update-on-config-change": "false" } };
+    const optIn = (name: string) => annotate(name, { "wave.pusher.com/update-on-config-change": "true" });
+    const revisions = async (name: string) =>
+      (await kubectl("get", "replicasets", "-l", `app=${name}`, "-oname")).trim().split("\n").length;
+    const early = await create("early", 1, readsVariable(), out);
+    await edit("new");
+    await apart();
+    const late = await create("late", 1, readsVariable(), out);
+    for (const name of ["early", "late"]) {
+      await optIn(name);
+      expect(await wave("wait", `deployment/${name}`, "--timeout=240s")).toMatchObject({ code: 0 });
+      expect(await Promise.all((await pods(name)).filter(isReady).map(page))).toEqual(["new"]);
+    }
+    expect(await revisions("early")).toBe(2);
+    expect((await pods("early")).map(nameOf)).not.toEqual(early.map(nameOf));
+    expect(await revisions("late")).toBe(1);
+    expect((await pods("late")).map(nameOf)).toEqual(late.map(nameOf));
+  });
+
   // Removes the Wave that the other cases need.
   it("releases the Pods that wait for configuration when Wave is uninstalled", async () => {
     const { cluster } = node();
