@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { AnyObject } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess, wave as waveCommand } from "../control-plane/wave-process.ts";
-import { container, makeNamespace, type Namespace, workload, workloadKinds } from "./objects.ts";
-import { getWorkload, newHash, revisionsToBe, settledRevisions } from "./state.ts";
+import { container, makeNamespace, type Namespace, workload, workloadKinds, workloadPath } from "./objects.ts";
+import { getWorkload, newHash, revisionsToBe, settledRevisions, waveEvents } from "./state.ts";
 
 const ns = "cause";
 const causeName = "wave.pusher.com/cause";
@@ -89,6 +89,52 @@ describeOnControlPlane("the cause of a rollout", (cluster) => {
         metadata.annotations?.[causeName],
       );
     });
+  });
+
+  it("names object, key and editor of an edit that a window held over the end of the process", async () => {
+    const [held, name] = ["cause-held", "web"];
+    const { create, merge } = await makeNamespace(cluster, held);
+    const args = ["--kubeconfig", cluster.kubeconfig, `--namespaces=${held}`];
+    const first = await startWave(args);
+    const write = (method: string, path: string, manager: string, body: object) => {
+      const url = `/api/v1/namespaces/${held}/configmaps${path}?fieldManager=${manager}`;
+      return cluster.api(method, url, body, method === "PATCH" ? "application/merge-patch+json" : undefined);
+    };
+    await write("POST", "", "helm", { metadata: { name }, data: { a: "1", b: "1" } });
+    const second = () => Math.floor(Date.now() / 1000);
+    const created = second();
+    // Times of the API are whole seconds: the hash is recorded in a later one.
+    await until("the next second", async () => second() > created || undefined);
+    const opensAt = (new Date().getUTCHours() + 12) % 24;
+    const window = `Mon-Sun ${opensAt}:00-${opensAt}:30`;
+    const pods = { containers: [{ ...container, envFrom: [{ configMapRef: { name } }] }] };
+    await create(workload(name, pods, { annotations: { "wave.pusher.com/window": window } }));
+    const before = await newHash(cluster, held, "Deployment", name);
+    await settledRevisions(cluster, held, "Deployment", name);
+    await write("PATCH", `/${name}`, "kubectl-edit", { data: { b: "2" } });
+    const reported = () =>
+      until("the Event", async () =>
+        (await waveEvents(cluster, held, name)).find(({ reason }) => reason === "RolloutHeld"),
+      );
+    const { message } = await reported();
+    await first.stop("SIGKILL");
+    await cluster.api("DELETE", `/api/v1/namespaces/${held}/events`);
+
+    const again = await startWave(args);
+    onTestFinished(async () => {
+      await again.stop();
+    });
+    const why = `ConfigMap "${name}" changed (key "b")`;
+    expect(message).toContain(`${why}, last edited by "kubectl-edit"`);
+    expect((await reported()).message).toBe(message);
+    const explain = ["explain", `deployment/${name}`, "-n", held, "--kubeconfig", cluster.kubeconfig];
+    expect((await promisify(execFile)(waveCommand, explain)).stdout).toContain(`${why}, last edited by "kubectl-edit"`);
+    const path = workloadPath(held, "Deployment", name);
+    await merge(path, { metadata: { annotations: { "wave.pusher.com/window": null } } });
+    await newHash(cluster, held, "Deployment", name, before);
+    const { annotations = {} } = (await getWorkload(cluster, held, "Deployment", name)).metadata;
+    const edit = { kind: "ConfigMap", namespace: held, name, keys: ["b"], by: "kubectl-edit" };
+    expect(JSON.parse(annotations[causeName] ?? "")).toMatchObject({ why, edits: [edit], heldBy: "window" });
   });
 
   it("is in the timeline, beside its edit and its end", async () => {

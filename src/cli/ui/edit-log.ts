@@ -43,6 +43,7 @@ export class EditLog {
     if (found?.state !== "present") return [];
     const edit = this.#edits.get(key);
     if (edit !== undefined && edit.at === editedAt(found)) return edit.keys;
-    return found.editedKey === undefined ? [] : [found.editedKey];
+    const { editedKey } = found.config;
+    return editedKey === undefined ? [] : [editedKey.name];
   }
 }

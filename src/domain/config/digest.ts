@@ -7,7 +7,7 @@ import { type ConfigDirective, readConfigDirective, readHoldReason } from "../po
 import { selectsConfig } from "../policy/filters.ts";
 import { misusesOf } from "../policy/misused-annotations.ts";
 import { pinnedCopyLabel, sharedWith } from "../references/annotations.ts";
-import { contentEditedAt, contentEditedBy, lastWrittenAt } from "../references/field-managers.ts";
+import { contentEditedAt, contentEditedBy, contentEditedKey, lastWrittenAt } from "../references/field-managers.ts";
 import { type LimitExceeded, limits, maxSharedWithBytes, parsedKeys } from "../references/limits.ts";
 import type { ConfigName, StoredKind } from "../references/references.ts";
 import { equalJson } from "../syntax/equal-json.ts";
@@ -56,6 +56,8 @@ export interface Config extends ConfigName {
   readonly editedAt?: number | undefined;
   /** The field manager that edited its content last; undefined if that is not known. {@link sameConfig} does not compare it. */
   readonly editedBy?: string | undefined;
+  /** The key that the last edit changed, as {@link contentEditedKey} returns it; absent if that is not known. {@link sameConfig} does not compare it. */
+  readonly editedKey?: ReturnType<typeof contentEditedKey>;
   /**
    * The resourceVersion of the object when it had this content: its last change is not later. Undefined if the cache had it from its first
    * list. {@link sameConfig} does not compare it.
@@ -137,6 +139,7 @@ function slim(kind: StoredKind, object: ConfigObject, compatibility: Compatibili
       ? readConfigDirective(annotations, compatibility)
       : "unselected",
   };
+  const editedKey = contentEditedKey(metadata);
   const encoding = kind === "Secret" ? "base64" : "utf8";
   const count = countKeys(object.data) + countKeys(binary);
   if (count > limits.keysOfObject.max) {
@@ -164,6 +167,7 @@ function slim(kind: StoredKind, object: ConfigObject, compatibility: Compatibili
     changedAt: about.changedAt,
     editedAt: contentEditedAt(metadata),
     editedBy: contentEditedBy(metadata),
+    ...(editedKey && { editedKey }),
     revision: Number(metadata.resourceVersion) || undefined,
     directive: about.directive,
   };
@@ -253,7 +257,14 @@ export function keysOf(config: Config, parts: Parts = "data and binaryData"): re
   return parts === "data" ? config.keys.slice(0, config.binaryFrom) : config.keys;
 }
 
-const notCompared = { changedAt: 0, editedAt: 0, editedBy: "", revision: 0, isUntimed: true } as const;
+const notCompared = {
+  changedAt: 0,
+  editedAt: 0,
+  editedBy: "",
+  editedKey: undefined,
+  revision: 0,
+  isUntimed: true,
+} as const;
 
 /** Reports whether two states of one object are equal in everything that Wave reads. */
 export function sameConfig(a: Config, b: Config): boolean {

@@ -6,11 +6,11 @@ import { type DueDecision, planRollout } from "../plan/plan.ts";
 import { heldReason } from "./due-reason.ts";
 import { dueWrite } from "./holds.ts";
 
-const edit = (manager: string, seconds: number) => ({
+const edit = (manager: string, seconds: number, ...keys: string[]) => ({
   manager,
   operation: "Update",
   time: new Date(noon + seconds * 1000).toISOString(),
-  fieldsV1: { "f:data": { "f:a": {} } },
+  fieldsV1: { "f:data": Object.fromEntries((keys.length === 0 ? ["a"] : keys).map((key) => [`f:${key}`, {}])) },
 });
 const metadata = {
   creationTimestamp: new Date(noon - 3_600_000).toISOString(),
@@ -32,9 +32,30 @@ describe("the reason of a held rollout", () => {
     },
   );
 
-  it("names object and editor also in a process that did not see the change", () => {
-    const plan = decide({ workload: outdated({ policy: { hold: "true" } }), lookup, policy, moment });
-    expect(plan).toMatchObject({ outcome: "held", reason: `ConfigMap "web" changed${edited}` });
+  describe("in a process that did not see the change", () => {
+    const workload = outdated({ policy: { hold: "true" }, hashWrittenAt: noon / 1000 - 30 });
+    const held = (managedFields: object[]) => {
+      const after = lookupOf(configMap("web", { a: "new" }, { ...metadata, managedFields }));
+      return decide({ workload, lookup: after, policy, moment }).reason;
+    };
+
+    it("names object, key and editor", () => {
+      expect(held([edit("kubectl-edit", 3), edit("helm", -60)])).toBe(`ConfigMap "web" changed (key "a")${edited}`);
+    });
+
+    it("names no key if the API does not show that no other key was changed", () => {
+      const unknown = `ConfigMap "web" changed${edited}`;
+      expect(held([edit("kubectl-edit", 3)])).toBe(unknown);
+      expect(held([edit("kubectl-edit", 3), edit("helm", -30)])).toBe(unknown);
+      expect(held([edit("kubectl-edit", 3, "a", "b"), edit("helm", -60)])).toBe(unknown);
+      expect(held([{ ...edit("kubectl-edit", 3), operation: "Apply" }, edit("helm", -60)])).toBe(unknown);
+    });
+
+    it("does not name an object of which only a key was edited that no Pod reads", () => {
+      expect(held([edit("kubectl-edit", 3, "gone"), edit("helm", -60)])).toBe(
+        "the configuration changed after its hash was recorded",
+      );
+    });
   });
 
   it("keeps what the reason has around the changes", () => {

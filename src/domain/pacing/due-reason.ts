@@ -2,6 +2,7 @@ import type { Change } from "../config/changes.ts";
 import { describeChanges } from "../config/messages.ts";
 import { findConfig } from "../config/view-of-references.ts";
 import type { RolloutEdit } from "../outcomes/outcomes.ts";
+import { configKey } from "../references/references.ts";
 import { quoted } from "../syntax/wording.ts";
 import type { DueWrite } from "./due.ts";
 
@@ -39,8 +40,21 @@ export function editsOf(due: DueWrite): readonly RolloutEdit[] {
   });
 }
 
-function changesOf({ decision, lookup, changed }: DueWrite): readonly Change[] {
+/**
+ * Returns what made a rollout due. If this process did not see it: the objects that changed since the last rollout, with the key that alone was
+ * edited since, if the API shows it. An object of which no Pod reads that key is no reason.
+ */
+function changesOf({ workload, decision, lookup, changed }: DueWrite): readonly Change[] {
   if (decision.outcome !== "roll" || decision.again) return [];
-  const found = changed.filter((object) => findConfig(lookup, object) !== undefined);
-  return decision.changed ?? found.map((object): Change => ({ ...object, how: "changed", keys: [] }));
+  if (decision.changed !== undefined) return decision.changed;
+  return changed.flatMap((object): readonly Change[] => {
+    const found = findConfig(lookup, object);
+    if (found === undefined) return [];
+    const { editedAt = 0, editedKey } = found;
+    if (editedKey === undefined || editedKey.since >= workload.hashWrittenAt || editedAt < workload.hashWrittenAt)
+      return [{ ...object, how: "changed", keys: [] }];
+    const { name } = editedKey;
+    const isRead = decision.view.entries.some((entry) => entry.key === name && configKey(entry) === configKey(object));
+    return isRead ? [{ ...object, how: "changed", keys: [name] }] : [];
+  });
 }

@@ -107,30 +107,38 @@ export function contentEditedAt(metadata: WriteMetadata): number | undefined {
 
 /** Returns the field manager that changed the content of an object last, by the same entries; undefined if the object does not record it. */
 export function contentEditedBy(metadata: WriteMetadata): string | undefined {
-  const manager = lastContentEntry(metadata)?.manager;
+  const manager = lastContentEntry(metadata)?.entry.manager;
   return manager && sharedString(manager);
 }
 
 /**
  * Returns the key that the last edit of the content of an object changed, if that follows from the fields of its manager: the manager did not
- * create the content and has changed no other key. Otherwise undefined.
+ * create the content and has changed no other key. Otherwise undefined. `since` is the time of the edit of another manager before it, in seconds
+ * since the epoch: after it, no other key was changed.
  */
-export function contentEditedKey(metadata: WriteMetadata): string | undefined {
-  const last = lastContentEntry(metadata);
-  if (last?.operation !== "Update" || contentEntries(metadata).length < 2) return undefined;
-  const fields = (last.fieldsV1 ?? {}) as Readonly<Record<string, object | undefined>>;
+export function contentEditedKey(
+  metadata: WriteMetadata,
+): { readonly name: string; readonly since: number } | undefined {
+  const { entry, before } = lastContentEntry(metadata) ?? {};
+  if (entry?.operation !== "Update" || before === undefined) return undefined;
+  const fields = (entry.fieldsV1 ?? {}) as Readonly<Record<string, object | undefined>>;
   const keys = ["f:data", "f:binaryData"].flatMap((field) => Object.keys(fields[field] ?? {}));
   const [only, ...others] = keys.flatMap((key) => (key.startsWith("f:") ? [key.slice(2)] : []));
-  return others.length === 0 ? only : undefined;
+  return only === undefined || others.length > 0 ? undefined : { name: sharedString(only), since: before };
 }
 
-function lastContentEntry(metadata: WriteMetadata): ReturnType<typeof contentEntries>[number] | undefined {
+/** Returns the entry of the last edit of the content, and the time of the last one of another manager. */
+function lastContentEntry(metadata: WriteMetadata) {
   let last: { readonly at: number; readonly entry: ReturnType<typeof contentEntries>[number] } | undefined;
+  let before: number | undefined;
   for (const entry of contentEntries(metadata)) {
     const at = epochSeconds(entry.time);
-    if (last === undefined || at >= last.at) last = { at, entry };
+    const isLast = last === undefined || at >= last.at;
+    const other = isLast ? last?.at : at;
+    if (other !== undefined) before = Math.max(before ?? 0, other);
+    if (isLast) last = { at, entry };
   }
-  return last?.entry;
+  return last && { entry: last.entry, before };
 }
 
 function contentEntries({ managedFields }: WriteMetadata): NonNullable<WriteMetadata["managedFields"]> {

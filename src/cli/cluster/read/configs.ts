@@ -2,12 +2,7 @@ import { configResources, readStoredObject } from "../../../cache/live/live-conf
 import type { CompatibilitySettings } from "../../../domain/compatibility/settings.ts";
 import { type Config, type ConfigObject, toConfig } from "../../../domain/config/digest.ts";
 import { editedBy } from "../../../domain/references/annotations.ts";
-import {
-  contentEditedBy,
-  contentEditedKey,
-  contentWrittenAt,
-  epochSeconds,
-} from "../../../domain/references/field-managers.ts";
+import { contentEditedBy, contentWrittenAt, epochSeconds } from "../../../domain/references/field-managers.ts";
 import { type ConfigName, configKey, isStored, type StoredName } from "../../../domain/references/references.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { isForbidden } from "../../../kube/api/errors.ts";
@@ -26,8 +21,6 @@ export type ReadConfig =
       readonly contentAt?: number;
       /** The field manager that changed the content last, and of a pinned copy the first that wrote its content; absent if unknown. */
       readonly editedBy?: string | undefined;
-      /** The key that the last edit changed; absent if the object does not record that. */
-      readonly editedKey?: string | undefined;
       /** The creation of an immutable object, in seconds since the epoch; absent if it is not immutable. */
       readonly immutableSince?: number;
     }
@@ -151,7 +144,6 @@ function present(
       config,
       contentAt: contentWrittenAt(metadata),
       editedBy: config.isCopy ? metadata.annotations?.[editedBy] : contentEditedBy(metadata),
-      editedKey: contentEditedKey(metadata),
     };
     const immutableSince = object.immutable ? epochSeconds(metadata.creationTimestamp) : undefined;
     return { state: "present", ...read, ...(immutableSince && { immutableSince }) };
