@@ -3,12 +3,26 @@ import { rolledOut, type Scene, startScene } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { type WorkloadKind, workload, workloadPath } from "../end-to-end/objects.ts";
-import { getWorkload, recordedHash, waveEvents } from "../end-to-end/state.ts";
+import { getWorkload, hashInForce, recordedHash, waveEvents } from "../end-to-end/state.ts";
 import { startPageKubelet } from "./page-kubelet.ts";
 import { pointsPods } from "./pointed.ts";
 import { applyPointingPolicy, pagesRead, readsPages } from "./scenarios.ts";
 
-const kinds: readonly WorkloadKind[] = ["DaemonSet", "Deployment"];
+const paces = {
+  "at once": [],
+  "in batches": ["--max-concurrent-rollouts=50", "--soak=1s"],
+};
+const cases = [
+  { kind: "DaemonSet", pace: "at once" },
+  { kind: "DaemonSet", pace: "in batches" },
+  { kind: "Deployment", pace: "in batches" },
+] as const satisfies readonly Case[];
+
+interface Case {
+  readonly kind: WorkloadKind;
+  readonly pace: keyof typeof paces;
+}
+
 const names = ["a", "b"];
 
 /** Long enough for a good rollout on a busy machine. */
@@ -21,33 +35,39 @@ function closedWindow(): string {
 }
 
 describeOnControlPlane("a canary that fails, with on-failure: return,", (cluster) => {
-  it.for(kinds)("goes back as a %s although its window has closed", async (kind) => {
-    const { scene, canary, good } = await failingCanary("returns-closed", kind);
+  it.for(cases)("goes back as a $kind that rolls $pace, although its window has closed", async ({ kind, pace }) => {
+    const { scene, canary, good } = await failingCanary("returns-closed", { kind, pace });
     const annotations = { "wave.pusher.com/window": closedWindow() };
     await scene.namespace.merge(workloadPath(scene.namespace.name, kind, canary), { metadata: { annotations } });
     await goesBack(scene, kind, canary, good);
   });
 
-  it.for(kinds)("goes back as a %s after a second bad edit before the failure", async (kind) => {
-    const { scene, canary, good } = await failingCanary("returns-twice", kind);
-    await scene.namespace.edit("ConfigMap", "page", { page: "bad", more: "1" });
-    await goesBack(scene, kind, canary, good);
-  });
+  it.for(cases)(
+    "goes back as a $kind that rolls $pace, after a second bad edit before the failure",
+    async ({ kind, pace }) => {
+      const { scene, canary, good } = await failingCanary("returns-twice", { kind, pace });
+      await scene.namespace.edit("ConfigMap", "page", { page: "bad", more: "1" });
+      await goesBack(scene, kind, canary, good);
+    },
+  );
 
-  it.for(kinds)("goes back as a %s after Wave was killed during its rollout", async (kind) => {
-    const { scene, canary, good } = await failingCanary("returns-killed", kind);
-    await scene.wave.stop("SIGKILL");
-    const again = await scene.startAgain();
-    onTestFinished(async () => {
-      await again.stop();
-    });
-    await goesBack(scene, kind, canary, good);
-  });
+  it.for(cases)(
+    "goes back as a $kind that rolls $pace, after Wave was killed during its rollout",
+    async ({ kind, pace }) => {
+      const { scene, canary, good } = await failingCanary("returns-killed", { kind, pace });
+      await scene.wave.stop("SIGKILL");
+      const again = await scene.startAgain();
+      onTestFinished(async () => {
+        await again.stop();
+      });
+      await goesBack(scene, kind, canary, good);
+    },
+  );
 
   /** Makes two workloads that read a ConfigMap, and edits it so that the Pods of the first that is rolled crash. */
-  async function failingCanary(prefix: string, kind: WorkloadKind) {
-    const ns = `${prefix}-${kind.toLowerCase()}`;
-    const args = ["--pin-config", `--rollout-timeout=${rolloutTimeout}`];
+  async function failingCanary(prefix: string, { kind, pace }: Case) {
+    const ns = `${prefix}-${kind.toLowerCase()}-${pace.replace(" ", "-")}`;
+    const args = ["--pin-config", `--rollout-timeout=${rolloutTimeout}`, ...paces[pace]];
     const scene = await startScene(cluster, ns, { webhooks: false, args });
     onTestFinished(async () => {
       await scene.wave.stop("SIGKILL");
@@ -74,15 +94,16 @@ describeOnControlPlane("a canary that fails, with on-failure: return,", (cluster
     return { scene, canary, good: good.get(canary) };
   }
 
+  /** Waits until all workloads run the content before the edits. In batches, a second edit has a canary of its own. */
   async function goesBack(scene: Scene, kind: WorkloadKind, canary: string, good: string | undefined): Promise<void> {
     const ns = scene.namespace.name;
     const isBack = async () => {
-      const { metadata } = await getWorkload(cluster, ns, kind, canary);
-      const isRejected = metadata.annotations?.["wave.pusher.com/rejected-configmaps"] !== undefined;
-      return isRejected && (await recordedHash(cluster, ns, kind, canary)) === good;
+      const all = await Promise.all(names.map((name) => getWorkload(cluster, ns, kind, name)));
+      const isRejected = all.some(({ metadata }) => metadata.annotations?.["wave.pusher.com/rejected-configmaps"]);
+      return isRejected && all.every((each) => hashInForce(each.metadata, each.spec.template.metadata) === good);
     };
     await until("the return", async () => (await isBack()) || undefined);
-    await rolledOut(scene, kind, canary);
+    for (const name of names) await rolledOut(scene, kind, name);
     await scene.caughtUp();
     expect(await isBack()).toBe(true);
     for (const name of names) expect(await pagesRead(scene, name)).toEqual(["old"]);
