@@ -1,8 +1,10 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { podsToBe, reads, type Scene, startScene } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
-import { until } from "../control-plane/wave-process.ts";
-import { workload } from "../end-to-end/objects.ts";
+import { until, wave } from "../control-plane/wave-process.ts";
+import { makeNamespace, type Namespace, workload, workloadPath } from "../end-to-end/objects.ts";
 import { getWorkload, newHash } from "../end-to-end/state.ts";
 import { schedulerOwners } from "./scheduler-owners.ts";
 
@@ -54,5 +56,25 @@ describeOnControlPlane(
         expect(await scheduler(name)).toBe("default-scheduler");
       },
     );
+
+    it("conflicts with no field of a hold whose end was cut off between two writes", async () => {
+      const owners = (namespace: string) => schedulerOwners(cluster, namespace, "cut-off");
+      const cutOff = async ({ name, create }: Namespace) => {
+        await create(workload("cut-off", reads("cut-off")));
+        const path = `${workloadPath(name, kind, "cut-off")}?fieldManager=wave`;
+        const body = { spec: { template: { spec: { schedulerName: "restored" } } } };
+        await cluster.api("PATCH", path, body, "application/merge-patch+json");
+      };
+      await scene.namespace.configMap("cut-off", { a: "1" });
+      await cutOff(scene.namespace);
+      await until("Wave to give the field up", async () => ((await owners(ns)).length === 0 ? true : undefined));
+
+      const unwatched = await makeNamespace(cluster, `${ns}-unwatched`);
+      await cutOff(unwatched);
+      expect(await owners(unwatched.name)).toEqual(["wave"]);
+      const release = ["release", "--scheduling-holds", "-n", unwatched.name, "--kubeconfig", cluster.kubeconfig];
+      await promisify(execFile)(wave, release);
+      expect(await owners(unwatched.name)).toEqual([]);
+    });
   },
 );

@@ -1,7 +1,7 @@
 import { workloadPath } from "../../cache/workloads/workload-resource.ts";
-import { disownScheduler, hasSchedulingHold } from "../../domain/model/scheduling-hold.ts";
+import { hasSchedulingHold } from "../../domain/model/scheduling-hold.ts";
 import { toWorkloadIfValid, type Workload, type WorkloadObject, workloadKey } from "../../domain/model/workload.ts";
-import { liftPatch } from "../../domain/patch/workload-patch.ts";
+import { type JsonPatch, liftPatch } from "../../domain/patch/workload-patch.ts";
 import { fieldManager } from "../../domain/references/field-managers.ts";
 import { apiFailureOf } from "../../kube/api/api-failure.ts";
 import { getIfExists } from "../../kube/reads/get-if-exists.ts";
@@ -12,9 +12,12 @@ import { listMatching, type ReleaseContext, type ReleaseScope, type StepResult, 
 /** How often a write is tried if the workload changes between the read and the write. */
 const mostTries = 5;
 
-/** Lifts every scheduling hold. The writes have the field manager of Wave, so that its webhook does not add the hold again. */
+/**
+ * Lifts every scheduling hold, and gives up the schedulers that Wave restored. The writes have the field manager of Wave, so that its webhook
+ * does not add the hold again.
+ */
 export async function liftHolds(context: ReleaseContext, scope: ReleaseScope): Promise<StepResult> {
-  const { workloads, failures } = await listMatching(context, scope, hasSchedulingHold);
+  const { workloads, failures } = await listMatching(context, scope, (each) => patchOf(each) !== undefined);
   const results = await mapBounded(workloads, async (workload) => ({ workload, why: await lift(context, workload) }));
   return {
     touched: results.filter(({ why }) => why === undefined).map(({ workload }) => workload),
@@ -28,28 +31,30 @@ export async function liftHolds(context: ReleaseContext, scope: ReleaseScope): P
   };
 }
 
-/** Lifts one hold. Returns why the hold stays; undefined if it is lifted or the workload is gone. */
+function patchOf(workload: Workload): JsonPatch | undefined {
+  return hasSchedulingHold(workload) ? liftPatch(workload) : workload.disowning;
+}
+
+/** Lifts one hold, and then gives up its scheduler. Returns why the hold or the ownership stays; undefined if both are gone. */
 async function lift({ client, policy }: ReleaseContext, listed: Workload): Promise<string | undefined> {
   const path = workloadPath(listed);
   let workload: Workload | undefined = listed;
   let why = "";
   for (let tries = mostTries; tries > 0; tries -= 1) {
-    if (workload === undefined || !hasSchedulingHold(workload)) return undefined;
+    const body: JsonPatch | undefined = workload && patchOf(workload);
+    if (body === undefined) return undefined;
+    let object: WorkloadObject | undefined;
     try {
-      const write = { method: "PATCH", path, query: { fieldManager } } as const;
-      const lifted = await client.request<WorkloadObject>({ ...write, body: liftPatch(workload) });
-      const disowning = disownScheduler(listed.row, lifted);
-      if (disowning !== undefined) await client.request({ ...write, body: disowning });
-      return undefined;
+      object = await client.request<WorkloadObject>({ method: "PATCH", path, query: { fieldManager }, body });
     } catch (error) {
       const failure = apiFailureOf(error);
       if (failure === undefined) throw error;
       why = `${workloadKey(listed)}: ${errorText(error)}`;
       // The API server answers 422 both to a workload that has changed and to one that it refuses.
       if (failure.type !== "invalid" && failure.type !== "conflict" && failure.type !== "notFound") return why;
-      const object: WorkloadObject | undefined = await getIfExists<WorkloadObject>(client, { path });
-      workload = object && toWorkloadIfValid(listed.row, object, policy);
+      object = await getIfExists<WorkloadObject>(client, { path });
     }
+    workload = object && toWorkloadIfValid(listed.row, object, policy);
   }
   return why;
 }

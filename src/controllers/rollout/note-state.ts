@@ -1,12 +1,17 @@
 // Notes on a workload, in annotations, beside rollouts: that its rollout has been held or halted for a while, so that GitOps tools can show
-// it, that its rollout has passed, and when its configuration differed, both for the next leader.
+// it, that its rollout has passed, and when its configuration differed, both for the next leader. And that Wave gives up a scheduler that it restored.
 import { type Workload, workloadKey } from "../../domain/model/workload.ts";
 import { holdRows } from "../../domain/pacing/holds.ts";
 import { previousPinsPatch } from "../../domain/patch/workload-patch.ts";
 import type { RolloutPlan } from "../../domain/plan/plan.ts";
 import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
-import { configDiffered, previousPins, stateAnnotation } from "../../domain/references/annotations.ts";
+import {
+  configDiffered,
+  previousPins,
+  schedulingDisabled,
+  stateAnnotation,
+} from "../../domain/references/annotations.ts";
 import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -53,6 +58,7 @@ export async function noteState(
   const due: { readonly id: string; readonly at: number; readonly patch: NotePatch }[] = [];
   if ("previousPins" in plan)
     due.push({ id: previousPins, at: now, patch: previousPinsPatch(workload, plan.previousPins) });
+  if (workload.disowning !== undefined) due.push({ id: schedulingDisabled, at: now, patch: workload.disowning });
   if (workload.state !== state) {
     const at = state === undefined ? now : since + noteAfterMs;
     due.push({ id: stateAnnotation, at, patch: annotationsPatch(workload, stateAnnotation, state) });

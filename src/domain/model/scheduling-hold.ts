@@ -2,7 +2,8 @@ import type { ObjectMeta } from "#kubernetes";
 import { schedulingDisabled } from "../references/annotations.ts";
 import { fieldManager, recordManager } from "../references/field-managers.ts";
 import { annotationPointer, type JsonPatch, type JsonPatchOperation, valueAtPointer } from "../syntax/json-patch.ts";
-import type { Workload, WorkloadRow } from "./workload.ts";
+import type { WorkloadRow } from "./kind-row.ts";
+import type { Workload } from "./workload-shape.ts";
 
 /** The schedulerName of a workload with a scheduling hold. No scheduler has this name. */
 export const invalidScheduler = "wave.pusher.com/invalid";
@@ -88,20 +89,19 @@ export function liftSchedulingHold(workload: Workload, before?: Workload): reado
  */
 export function disownScheduler(
   { template }: Pick<WorkloadRow, "template">,
-  object: { readonly metadata?: ObjectMeta },
+  { managedFields = [] }: ObjectMeta,
+  schedulerName: string | undefined,
 ): JsonPatch | undefined {
-  const path = `${template}/spec/schedulerName`;
-  if (valueAtPointer(object, path) === invalidScheduler) return undefined;
-  const field = path.replaceAll("/", "/f:");
-  const entries = object.metadata?.managedFields ?? [];
-  const at = entries.findIndex(
+  if (schedulerName === invalidScheduler) return undefined;
+  const field = `${template}/spec/schedulerName`.replaceAll("/", "/f:");
+  const at = managedFields.findIndex(
     ({ manager, fieldsV1 }) =>
       (manager === fieldManager || manager === recordManager) && valueAtPointer(fieldsV1, field) !== undefined,
   );
   if (at < 0) return undefined;
   const entry = `/metadata/managedFields/${at}`;
   return [
-    { op: "test", path: `${entry}/manager`, value: entries[at]?.manager },
+    { op: "test", path: `${entry}/manager`, value: managedFields[at]?.manager },
     { op: "remove", path: `${entry}/fieldsV1${field}` },
   ];
 }

@@ -4,6 +4,7 @@ import type { PolicyAnnotations } from "../policy/policy-annotations.ts";
 import type { LimitExceeded } from "../references/limits.ts";
 import type { Reference } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
+import type { JsonPatch } from "../syntax/json-patch.ts";
 import type { AnnotationReads } from "./annotation-reads.ts";
 import type { KeptPods } from "./kept-pods.ts";
 import type { TemplateSource, WorkloadRow } from "./kind-row.ts";
@@ -80,6 +81,8 @@ export interface Workload extends WorkloadName {
   readonly mountsSecretsStore: boolean;
   /** The scheduler to restore, from the annotation of the scheduling hold; undefined if absent. */
   readonly schedulerToRestore: string | undefined;
+  /** The patch that ends Wave's ownership of a scheduler that it restored; undefined if it owns none. */
+  readonly disowning: JsonPatch | undefined;
   /** Whether Stakater Reloader left it paused. */
   readonly pausedByReloader: boolean;
   /** Whether it has the finalizer of an old Wave version or of `--owner-references`. */

@@ -39,6 +39,7 @@ import { standardForm, type TemplateSource, type WorkloadRow } from "./kind-row.
 import { hasOldFinalizer } from "./old-finalizer.ts";
 import { isPausedByReloader } from "./paused-by-reloader.ts";
 import { mountsSecretsStore } from "./pod-references.ts";
+import { disownScheduler } from "./scheduling-hold.ts";
 import {
   compatibilitySourceOf,
   referencesOf,
@@ -189,6 +190,7 @@ function slimForm(
     schedulerName: templateSource === undefined ? schedulerName && sharedString(schedulerName) : undefined,
     mountsSecretsStore: mountsSecretsStore(spec.template.spec ?? {}),
     schedulerToRestore: kept(annotations[schedulingDisabled]),
+    disowning: templateSource === undefined ? disownScheduler(row, metadata, schedulerName) : undefined,
     pausedByReloader: row.id === "Deployment" && optIn.state === "in" && isPausedByReloader(recorded, compatibility),
     oldFinalizer: hasOldFinalizer(metadata),
     mistakes: mistakes.length === 0 ? noMistakes : mistakes,

@@ -1,7 +1,6 @@
 import { withBorrowedTemplate } from "../../../cache/workloads/template-source-reads.ts";
 import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
 import type { DirectiveContext } from "../../../domain/compatibility/directives.ts";
-import { disownScheduler } from "../../../domain/model/scheduling-hold.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import { fieldManager, type recordManager } from "../../../domain/references/field-managers.ts";
 import { equalJson } from "../../../domain/syntax/equal-json.ts";
@@ -33,19 +32,17 @@ export async function writeWorkload(
   manager: typeof fieldManager | typeof recordManager = fieldManager,
 ): Promise<WriteResult> {
   const path = workloadPath(before);
-  const send = (body: JsonPatch) =>
-    client.request<KubeObject & WorkloadObject>({
+  let answer: KubeObject & WorkloadObject;
+  try {
+    answer = await client.request<KubeObject & WorkloadObject>({
       method: "PATCH",
       path,
       query: { fieldManager: manager },
       contentType: "application/json-patch+json",
-      body,
+      body: patch,
       signal,
       mayBeSent,
     });
-  let answer: KubeObject & WorkloadObject;
-  try {
-    answer = await send(patch);
   } catch (error) {
     signal.throwIfAborted();
     const failure = writeFailure(error, before);
@@ -58,9 +55,6 @@ export async function writeWorkload(
         return failure;
     }
   }
-  const disowning = disownScheduler(before.row, answer);
-  // The workload is written, whatever becomes of this request. If it fails, the next write of the workload repeats it.
-  if (disowning !== undefined) answer = await send(disowning).catch(() => answer);
   try {
     const object = await withBorrowedTemplate(client, before.row, answer, { signal });
     return { type: "written", after: toWorkload(before.row, object, directiveContext) };
