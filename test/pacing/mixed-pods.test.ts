@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
-import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
+import { startWave, until, type WaveProcess, wave as waveCommand } from "../control-plane/wave-process.ts";
 import { container, makeNamespace, type Namespace, workload, workloadPath } from "../end-to-end/objects.ts";
 
 const byEnv = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "page" } }] }] };
@@ -109,6 +111,20 @@ describeOnOwnControlPlane("mixed Pods", (cluster) => {
     });
     expect(last.metadata.name).not.toBe(mixed);
     expect(await templateAnnotations()).toEqual({ ...(hash && { [hashName]: hash }), [rolledAtName]: rolledAt });
+    const history = [
+      "history",
+      "deployment/web",
+      "-n",
+      "mixed-rolled",
+      "-o",
+      "json",
+      "--kubeconfig",
+      cluster.kubeconfig,
+    ];
+    const { revisions } = JSON.parse((await promisify(execFile)(waveCommand, history)).stdout);
+    const why = "1 of 1 Pod may run configuration that was reverted";
+    expect(revisions.at(-1)).toMatchObject({ cause: "mixed", rollout: { why } });
+    expect(revisions.at(-2).rollout?.why).not.toBe(why);
   });
 
   it.concurrent("do not exist if no container started in between: no Pod is replaced, and nothing is reported", async () => {

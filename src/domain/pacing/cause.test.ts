@@ -38,7 +38,11 @@ describe("the cause of a rollout", () => {
   it("is that of its hash only: an undo and a webhook write other hashes", () => {
     expect(parseCause(`v2:${"9".repeat(64)}`, writeCause(hash, cause))).toBeUndefined();
     expect(parseCause(undefined, writeCause(hash, cause))).toBeUndefined();
-    expect(parseCause("", writeCause("", cause))).toBeUndefined();
+  });
+
+  it("has no digits if only Pods were replaced and the pod template has no hash", () => {
+    expect(parseCause(undefined, writeCause("", cause))).toEqual(cause);
+    expect(parseCause(hash, writeCause("", cause))).toBeUndefined();
   });
 
   it("names at most ten objects and keys", () => {

@@ -49,11 +49,11 @@ function firstNames(edits: readonly RolloutEdit[]): readonly RolloutEdit[] {
 
 /**
  * Returns the cause of the rollout to a hash from the annotation; undefined if Wave did not start that rollout: the annotation is absent, malformed
- * or of another hash.
+ * or of another hash. Without a hash in the pod template, only Pods were replaced, and the cause has no digits.
  */
-export function parseCause(hash: string | undefined, annotation: string | undefined): Cause | undefined {
-  const written = hash ? readCause(annotation) : undefined;
-  return hash && written?.digits === digitsOf(hash) ? written.cause : undefined;
+export function parseCause(hash = "", annotation: string | undefined): Cause | undefined {
+  const written = readCause(annotation);
+  return written?.digits === digitsOf(hash) ? written.cause : undefined;
 }
 
 /**

@@ -86,12 +86,18 @@ function operationsFor(
     case "firstHash":
     case "roll":
       if (isRollAgain(plan))
-        return [...testIdentity(workload), ...testAnnotations(workload), setRolledAt(workload, now)];
+        return [
+          ...testIdentity(workload),
+          ...testAnnotations(workload),
+          recordCause({ ...plan, hash: workload.recordedHash ?? "" }, now),
+          setRolledAt(workload, now),
+        ];
       return [
         ...testIdentity(workload),
         ...testAnnotations(workload),
         ...recordConsecutiveRollouts(workload, plan.consecutiveRollouts),
-        ...recordCause(plan, now),
+        // A plan without a count is of a webhook, which starts no rollout.
+        ...(plan.consecutiveRollouts === undefined ? [] : [recordCause(plan, now)]),
         ...recordIncomplete(workload, plan),
         ...writeHash(workload, { ...plan.view, hash: plan.hash }, "keep"),
         ...rollWithSameHash(workload, plan.hash, now),
@@ -140,10 +146,9 @@ function recordConsecutiveRollouts(
 function recordCause(
   plan: Extract<DueDecision, { readonly outcome: "firstHash" | "roll" }> & Pick<RolloutPlan, "reason">,
   at: number,
-): readonly JsonPatchOperation[] {
-  const { hash, reason: why, consecutiveRollouts: count, edits = [], heldBy } = plan;
-  if (count === undefined) return [];
-  return [{ op: "add", path: annotationPointer(causeAnnotation), value: writeCause(hash, { at, why, edits, heldBy }) }];
+): JsonPatchOperation {
+  const { hash, reason: why, edits = [], heldBy } = plan;
+  return { op: "add", path: annotationPointer(causeAnnotation), value: writeCause(hash, { at, why, edits, heldBy }) };
 }
 
 /** Records that the workload is not complete when it is rolled, so that its failure halts no other workload, also after a restart. */
