@@ -1,5 +1,5 @@
 // `wave explain KIND/NAME`. This folder renders explanations; src/cli/cluster/explanation makes them.
-import { explainWorkload } from "../cluster/explanation/explanation.ts";
+import { explainWorkload, noteOfFlags } from "../cluster/explanation/explanation.ts";
 import { explainObject } from "../cluster/explanation/object-explanation.ts";
 import { withAvailableKind } from "../cluster/running-wave/available-kinds.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
@@ -8,6 +8,7 @@ import { readWorkloadSnapshot } from "../cluster/snapshot/read-one.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
 import { objectNotFound } from "../command/command-failure.ts";
 import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
+import { noteLine } from "../command/messages.ts";
 import {
   type ArgumentKind,
   configArgumentKinds,
@@ -91,6 +92,8 @@ export const explainCommand = clusterCommand({
       }
       const argument: WorkloadArgument = { kind, resource, name };
       const snapshot = await readWorkloadSnapshot(cluster, withAvailableKind(argument, policy), namespace, policy);
+      const note = noteOfFlags([snapshot]);
+      if (note !== undefined) terminal.writeError(noteLine(note));
       const explanation = explainWorkload(snapshot);
       const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
       terminal.write(

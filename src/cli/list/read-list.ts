@@ -1,11 +1,11 @@
-import { explainWorkload } from "../cluster/explanation/explanation.ts";
+import { explainWorkload, noteOfFlags } from "../cluster/explanation/explanation.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import { type ChangeNow, changesNow } from "../cluster/snapshot/changes-now.ts";
 import { readWorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
 import type { Cluster } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
 import type { CommandCall } from "../command/flag-command.ts";
-import { warningLine } from "../command/messages.ts";
+import { noteLine, warningLine } from "../command/messages.ts";
 import { byObjectName } from "../command/named-object.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
 import type { listFlags } from "./list-flags.ts";
@@ -39,6 +39,8 @@ export async function readList(call: ListCall, cluster: Cluster): Promise<ReadLi
   const { snapshots, failures, gaps, batches } = await readWorkloadSnapshots(cluster, namespace, selector, policy);
   const unread = [...failures, ...gaps];
   for (const line of unread) call.terminal.writeError(warningLine(appendCluster(line, cluster)));
+  const note = call.values.watch ? undefined : noteOfFlags(snapshots);
+  if (note !== undefined) call.terminal.writeError(noteLine(note));
   const explained = snapshots.map((snapshot) => ({ snapshot, explanation: explainWorkload(snapshot) }));
   const known = explained.map(({ snapshot, explanation }) => ({ snapshot, held: explanation.hold?.object }));
   return {

@@ -129,6 +129,22 @@ export function explainDecision(snapshot: WorkloadSnapshot) {
   return { reader, untracked, unread, plan, mixed, explained };
 }
 
+/** Returns a note with the flags of the running Wave if they decide another outcome or hold of a workload than the default flags; otherwise undefined. */
+export function noteOfFlags(snapshots: readonly WorkloadSnapshot[]): string | undefined {
+  const changed = snapshots.find(({ found, read, policy, now, pods, batch: batchHold }) => {
+    if (policy.inherited === undefined) return false;
+    const [plan, other] = [policy, { ...policy, ...policy.inherited.without }].map((each) =>
+      decide({ ...worldOf(found, read, each, now, { pods }), batchHold }),
+    );
+    return plan?.outcome !== other?.outcome || heldBy(plan) !== heldBy(other);
+  });
+  return changed?.policy.inherited?.note;
+}
+
+function heldBy(plan: RolloutPlan | undefined): string | undefined {
+  return plan?.outcome === "held" ? plan.hold.reason : undefined;
+}
+
 /** What a Pod runs, as the explanation of its workload counts it. "unknown": the current configuration is unknown. */
 export type PodContent = "current" | "mixed" | "old" | "unknown";
 

@@ -38,14 +38,17 @@ async function createWave(
 const never = `--window=${closedWindow()}`;
 
 describe("a command, if Wave runs as a Deployment,", () => {
-  it("uses the flags of the running Wave, and shows them with -v", async () => {
-    const { run, namespace } = await scene(["--observe=true", "--update-rate=5"]);
-    const { out, err } = await run("list", "-v");
-    expect(out).toMatch(/^deployment\/web +held .*\bobserved\b/m);
+  it("uses the flags of the running Wave, and shows them with -v or if they change the answer", async () => {
+    const { run, merge, namespace } = await scene(["--observe=true", "--update-rate=5"]);
+    const note = `note: Using the flags of deployment/wave-0 in ${namespace}: --namespaces=${namespace} --observe=true\n`;
+    for (const args of [["list"], ["list", "-v"], ["explain", "deployment/web"]]) {
+      const { out, err } = await run(...args);
+      expect(out).toMatch(/\bheld\b.*\bobserved\b/s);
+      expect(err).toBe(note);
+    }
+    await merge("deployments/web", { metadata: { annotations: { "wave.pusher.com/mode": "observe" } } });
     expect((await run("list")).err).toBe("");
-    expect(err).toBe(
-      `note: Using the flags of deployment/wave-0 in ${namespace}: --namespaces=${namespace} --observe=true\n`,
-    );
+    expect((await run("list", "-v")).err).toBe(note);
     for (const command of ["explain", "hold", "release"])
       expect((await run(command, "deployment/web", "-v")).err).toMatch(/^note: .* --observe=true\n/);
     expect((await run("wait", "deployment/web", "--timeout=0")).err).toMatch(/held \(observed\)/);

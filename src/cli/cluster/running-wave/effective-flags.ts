@@ -6,14 +6,14 @@ import { noteLine, warningLine } from "../../command/messages.ts";
 import { inheritedFlags } from "../../flags/inherited-flags.ts";
 import { type FlagValues, type GivenFlag, parseFlags } from "../../flags/parse-flags.ts";
 import { readClusterHoldOf } from "./cluster-hold.ts";
-import { type KnownPolicy, readPolicy } from "./known-policy.ts";
+import { type KnownPolicy, policyOfFlags, readPolicy } from "./known-policy.ts";
 import { type RunningWave, type RunningWaves, readRunningWaves, wavesWatching } from "./running-wave.ts";
 import { wavePresence } from "./wave-presence.ts";
 
 /**
  * Reads the policy of the running Wave for a namespace; `undefined` means all namespaces. A flag of the command wins; otherwise the
  * value comes from the Deployment of Wave. Writes a line to standard error with `--verbose` if the Deployment sets any flag, and if the
- * running flags are unknown. Without it, the answer itself names a flag that holds or excludes a workload. If Deployments cannot be read, or no Deployment runs Wave (for example because Wave runs outside the cluster), the flags of
+ * running flags are unknown. Without it, commands that show states write the line if these flags change a state. If Deployments cannot be read, or no Deployment runs Wave (for example because Wave runs outside the cluster), the flags of
  * the command and their defaults decide.
  */
 export async function readRunningPolicy<T extends typeof inheritedFlags>(
@@ -44,9 +44,12 @@ export async function readRunningPolicy<T extends typeof inheritedFlags>(
     return { ...(await readPolicy(client, values)), clusterHold, presence };
   }
   const effective = effectiveFlags(wave, given);
-  if (values.verbose && effective.inherited.length > 0)
-    terminal.writeError(noteLine(`Using the flags of ${describeWave(wave)}: ${effective.inherited.join(" ")}`));
-  return { ...(await readPolicy(client, effective.values)), clusterHold, presence };
+  const policy = { ...(await readPolicy(client, effective.values)), clusterHold, presence };
+  if (effective.inherited.length === 0) return policy;
+  const note = `Using the flags of ${describeWave(wave)}: ${effective.inherited.join(" ")}`;
+  if (!values.verbose) return { ...policy, inherited: { note, without: await policyOfFlags(values) } };
+  terminal.writeError(noteLine(note));
+  return policy;
 }
 
 /** The flags that a command decides by. */

@@ -21,7 +21,12 @@ export interface KnownPolicy extends Omit<ClusterPolicy, "hashKeys" | "pacing"> 
   readonly presence?: WavePresence | undefined;
   /** The kinds of workload that Wave rolls and this cluster serves. */
   readonly kinds: readonly WorkloadRow[];
+  /** The flags of the running Wave, and the policy without them; undefined if the command does not use any, or has shown them. */
+  readonly inherited?: { readonly note: string; readonly without: FlagPolicy } | undefined;
 }
+
+/** The part of the policy that does not depend on the cluster. */
+type FlagPolicy = Omit<KnownPolicy, "keys" | "kinds">;
 
 /** Builds the policy from flags; reads the keys of hashes and the served kinds from the cluster. */
 export async function readPolicy(
@@ -36,9 +41,7 @@ export async function readPolicy(
 }
 
 /** Returns the part of the policy that does not depend on the cluster. */
-export async function policyOfFlags(
-  values: FlagValues<typeof inheritedFlags>,
-): Promise<Omit<KnownPolicy, "keys" | "kinds">> {
+export async function policyOfFlags(values: FlagValues<typeof inheritedFlags>): Promise<FlagPolicy> {
   const compatibility = compatibilitySettings(values);
   await loadNamePatterns(compatibility);
   return {
@@ -55,7 +58,8 @@ export async function policyOfFlags(
 }
 
 /** Converts the policy to the form that the controller uses. */
-export function clusterPolicyOf({ keys, kinds: _kinds, presence: _presence, ...policy }: KnownPolicy): ClusterPolicy {
+export function clusterPolicyOf(known: KnownPolicy): ClusterPolicy {
+  const { keys, kinds: _kinds, presence: _presence, inherited: _inherited, ...policy } = known;
   return { ...policy, hashKeys: keys.state === "read" ? keys.keys : undefined };
 }
 
