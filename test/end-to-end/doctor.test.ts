@@ -25,6 +25,14 @@ const service = `/api/v1/namespaces/${system}/services/wave-webhook`;
 const deployment = `/apis/apps/v1/namespaces/${system}/deployments/wave`;
 const mergePatch = "application/merge-patch+json";
 
+const helmRelease = "meta.helm.sh/release-name";
+
+interface WithContainers {
+  readonly spec: {
+    readonly template: { readonly spec: { readonly containers: readonly { image: string; args: string[] }[] } };
+  };
+}
+
 // A Wave in all namespaces would roll the workloads of other suites.
 describeOnOwnControlPlane("wave doctor", (cluster) => {
   let shop: Namespace;
@@ -77,9 +85,9 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     running = undefined;
   };
   const merge = (path: string, patch: object) => cluster.api("PATCH", path, patch, mergePatch);
-  const argsOf = async () =>
-    (await cluster.api<{ spec: { template: { spec: { containers: { args: string[] }[] } } } }>("GET", deployment)).spec
-      .template.spec.containers[0]?.args ?? [];
+  const containersOf = async (path: string) =>
+    (await cluster.api<WithContainers>("GET", path)).spec.template.spec.containers;
+  const argsOf = async () => (await containersOf(deployment))[0]?.args ?? [];
   const setArgs = async (args: readonly string[]) => {
     const patch = [{ op: "replace", path: "/spec/template/spec/containers/0/args", value: args }];
     await cluster.api("PATCH", deployment, patch, "application/json-patch+json");
@@ -296,10 +304,29 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await merge(`${pods}/${fresh.metadata.name}/status`, {
       status: status({ waiting: { reason: "ImagePullBackOff" } }),
     });
-    expect(await found("wave", /cannot pull image "wave:2" \(ImagePullBackOff\)\.$/)).toMatchObject({
-      fix: expect.stringMatching(/^helm upgrade wave .* --set image\.repository=IMAGE,image\.tag=TAG$/),
-    });
+    const unpulled = /cannot pull image "wave:2" \(ImagePullBackOff\)\.$/;
+    const byHelm = await found("wave", unpulled);
+    // Another tool than Helm has installed Wave.
+    const byRelease = (name: string | null) =>
+      merge(deployment, { metadata: { annotations: { [helmRelease]: name } } });
+    await byRelease(null);
+    const byKubectl = await found("wave", unpulled);
+    await byRelease("wave");
+    const image = async () => (await containersOf(deployment))[0]?.image;
+    await follow({ fix: (byKubectl.fix ?? "").replace("IMAGE:TAG", "wave:3") });
+    expect(await image()).toBe("wave:3");
+    await follow({ fix: (byHelm.fix ?? "").replace("IMAGE", "registry.example/wave").replace("TAG", "4") });
+    expect(await image()).toBe("registry.example/wave:4");
+    await lead();
     await merge(deployment, { spec: { template: { spec: { nodeSelector: null } } } });
+    await healthy();
+  });
+
+  it("finds a replica with another image", async () => {
+    const pods = await cluster.list(`/api/v1/namespaces/${system}/pods?labelSelector=app.kubernetes.io/name=wave`);
+    const pod = pods.find(({ metadata }) => metadata.deletionTimestamp === undefined);
+    await cluster.kubectl(["-n", system, "set", "image", `pod/${pod?.metadata.name}`, "wave=other:1"]);
+    await follow(await found("wave", /^Replica wave-\S+ runs image "other:1", and the Deployment has /));
     await healthy();
   });
 
@@ -355,12 +382,35 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     );
     await follow(await found("annotations", /^Label /));
     await follow(await found("annotations", /^Annotation "waves\.pusher\.com\/hold" has no effect/));
+    const annotations = { "waves.pusher.com/min-interval": "1s" };
+    const metadata = { labels: { app: "template" }, annotations };
+    const template = { metadata, spec: { containers: [container] } };
+    await shop.create(workload("template", {}, { spec: { template } }));
+    await follow(await found("annotations", /^Annotation "waves\.pusher\.com\/min-interval" on the pod template /));
     await healthy();
     // The Wave of the last change of flags may still wait for the Lease of the one before.
     await until("the first hash", async () => {
       const { out } = await shell(`wave list -n ${ns}`);
       return /^deployment\/label +current /m.test(out) ? true : undefined;
     });
+  });
+
+  it("finds an object that another namespace does not share", async () => {
+    const elsewhere = await makeNamespace(cluster, "elsewhere");
+    const args = await argsOf();
+    await setArgs([...args, "--cross-namespace"]);
+    const annotations = { "wave.pusher.com/extra-configmaps": "elsewhere/footer" };
+    await shop.create(workload("foot", { containers: [container] }, { annotations }));
+    const unshared = await found("workloads", /^Waiting for ConfigMap "elsewhere\/footer"\./);
+    await elsewhere.configMap("footer", { a: "1" });
+    await follow(unshared);
+    await until("the object to be shared", async () => {
+      const { findings } = await diagnose();
+      return findings.some(({ what }) => what.includes("footer")) ? undefined : true;
+    });
+    await cluster.kubectl(["-n", ns, "delete", "deployment", "foot"]);
+    await setArgs(args);
+    await healthy();
   });
 
   it("finds the finalizer of an old Wave", async () => {

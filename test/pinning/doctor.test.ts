@@ -88,6 +88,32 @@ describeOnControlPlane("wave doctor with pinned configuration", (cluster) => {
     ]);
   });
 
+  it("prints how to delete copies whose deletion a policy denies", async () => {
+    await cluster.api("POST", `/api/v1/namespaces/${ns}/configmaps`, {
+      metadata: { name: copy, labels: { [pinnedCopyLabel]: "true" } },
+      immutable: true,
+    });
+    const args = (...flags: readonly string[]) => {
+      const patch = [{ op: "replace", path: "/spec/template/spec/containers/0/args", value: ["run", ...flags] }];
+      const path = `/apis/apps/v1/namespaces/${ns}/deployments/wave`;
+      return cluster.api("PATCH", path, patch, "application/json-patch+json");
+    };
+    await args(`--namespaces=${ns}`);
+    const next = async () => {
+      const [finding = ""] = await found("pinning");
+      const [what, fix = ""] = finding.split(" → ");
+      await cluster.kubectl(fix.split(" ").slice(1));
+      return what;
+    };
+    const left = "warning: Wave runs without --pin-config, but 1 copy in 1 namespace of pinned configuration remains.";
+    expect(await next()).toBe(
+      `${left} No Pod reads them. A policy denies their deletion. Delete its binding first, then run wave doctor again.`,
+    );
+    expect(await next()).toBe(`${left} No Pod reads them.`);
+    expect(await found("pinning")).toEqual([]);
+    await args(`--namespaces=${ns}`, "--pin-config");
+  });
+
   it("reports an immutable object that was deleted and created again while Pods read it", async () => {
     const create = (page: string) =>
       cluster.api("POST", `/api/v1/namespaces/${ns}/configmaps`, {

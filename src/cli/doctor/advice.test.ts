@@ -7,7 +7,7 @@ type Proof = { readonly test: string; readonly title: string } | { readonly why:
 const follows = (title: string): Proof => ({ test: "test/end-to-end/doctor.test.ts", title });
 const reads: Proof = { why: "It changes nothing." };
 const edits: Proof = { why: "It opens an editor, in which a person decides." };
-const placeholder: Proof = { why: "A person chooses the image first." };
+const image = follows("finds an upgrade whose new Pods crash while the old Pods are ready");
 const annotations = follows("finds waiting workloads, and annotations without effect");
 const alone = follows("finds a replica without standby, replicas without election, and a hold of every rollout");
 const removed = follows("finds what kubectl delete namespace leaves, and prints commands that remove it");
@@ -17,17 +17,20 @@ const advice: Readonly<Record<string, Proof>> = {
   "helm get manifest … -n … | kubectl apply -f -": follows(
     "finds a webhook configuration that is missing, left over, or without endpoints",
   ),
-  "helm upgrade … deploy/chart -n … --reset-then-reuse-values --set image.repository=IMAGE,image.tag=TAG": placeholder,
-  "kubectl annotate … …=…": { why: "It adds one annotation, as kubectl annotate … …=… …- does." },
+  "helm upgrade … deploy/chart -n … --reset-then-reuse-values --set-string image.repository=IMAGE,image.tag=TAG": image,
+  "kubectl annotate … …=…": annotations,
   "kubectl annotate … …=… && kubectl label … …-": annotations,
   "kubectl annotate … …=… …-": annotations,
-  "kubectl annotate … …shared-with=…  # once it exists": { why: "The owner of another namespace decides to share." },
+  "kubectl annotate … …shared-with=…  # once it exists": follows(
+    "finds an object that another namespace does not share",
+  ),
   "kubectl api-resources": reads,
   "kubectl api-versions": reads,
   "kubectl create namespace …": follows("finds unknown flags, and namespaces that do not exist"),
   "kubectl create … … -n … --from-file=KEY=FILE": annotations,
   "kubectl delete --ignore-not-found validatingadmissionpolicybinding …": {
-    why: "It deletes only what `kubectl delete --ignore-not-found …` deletes, too.",
+    test: "test/pinning/doctor.test.ts",
+    title: "prints how to delete copies whose deletion a policy denies",
   },
   "kubectl delete --ignore-not-found …": removed,
   "kubectl delete configmaps … --selector …=true": {
@@ -42,13 +45,13 @@ const advice: Readonly<Record<string, Proof>> = {
   "kubectl events -n … --for …/…": reads,
   "kubectl get pods -n …": reads,
   "kubectl logs …": reads,
-  "kubectl rollout restart …": { why: "Kubernetes starts the new replica before it stops the old one." },
+  "kubectl rollout restart …": follows("finds a replica with another image"),
   "kubectl rollout status …": reads,
   "kubectl scale … --replicas=…": follows("finds missing replicas, with the cause"),
   "kubectl scale … --replicas=0": follows("does not advise to delete the webhook of another Wave"),
   "kubectl scale … --replicas=1": alone,
   "kubectl scale … --replicas=2": alone,
-  "kubectl set image -n … deployment/… …=IMAGE:TAG": placeholder,
+  "kubectl set image -n … deployment/… …=IMAGE:TAG": image,
   "wave explain …": reads,
   "wave history …": reads,
   "wave release --cluster": alone,

@@ -191,10 +191,10 @@ function fixOf(unready: readonly UnreadyPod[], wave: RunningWave): string {
     : `kubectl describe ${kubectlArguments(ref)}`;
 }
 
-/** Returns the command that sets another image: by the values of the chart if Helm installed Wave. */
+/** Returns the command that sets another image: by the values of the chart if Helm installed Wave. The chart refuses a tag that is a number, so it is set as a string. */
 function imageFix(wave: RunningWave): string {
   const { namespace, name, container } = wave;
   const release = helmReleaseOf(wave);
   if (release === undefined) return `kubectl set image -n ${namespace} deployment/${name} ${container.name}=IMAGE:TAG`;
-  return `helm upgrade ${release} deploy/chart -n ${namespace} --reset-then-reuse-values --set image.repository=IMAGE,image.tag=TAG`;
+  return `helm upgrade ${release} deploy/chart -n ${namespace} --reset-then-reuse-values --set-string image.repository=IMAGE,image.tag=TAG`;
 }

@@ -29,7 +29,7 @@ export function misplacedAnnotations(
   return [
     ...first(labels, place, (name, value) => asLabel(place, name, value)),
     ...first(annotations, place, (name, value) => asMisspelt(place, name, value)),
-    ...first(templateAnnotations, place, (name, value) => onTemplate(place, name, value)),
+    ...first(templateAnnotations, place, (name, value) => onTemplate(place, name, value, annotations)),
   ];
 }
 
@@ -86,9 +86,9 @@ function asMisspelt(place: ObjectRef, name: string, value: string): Finding | un
   return problem(place, what, `kubectl annotate ${kubectlArguments(place)} ${right}=${shellWord(value)} ${name}-`);
 }
 
-function onTemplate(place: ObjectRef, name: string, value: string): Finding | undefined {
+function onTemplate(place: ObjectRef, name: string, value: string, own: Annotations): Finding | undefined {
   const right = intendedAnnotation(name);
-  if (right === undefined) return undefined;
+  if (right === undefined || Object.hasOwn(own, right)) return undefined;
   const what = `Annotation ${quoted(name)} on the pod template has no effect. Did you mean ${right} on the workload?`;
   return problem(place, what, `kubectl annotate ${kubectlArguments(place)} ${right}=${shellWord(value)}`);
 }
