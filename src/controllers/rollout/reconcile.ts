@@ -228,10 +228,9 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
   return { type: "conflict", workload };
 }
 
-/** Reports whether a list of the Pods may show that they read what is live. Then a hold does not matter. */
+/** Reports whether a list of the Pods may show that they read what is live. */
 function mayBeProven(plan: RolloutPlan): boolean {
-  const due = plan.outcome === "held" ? plan.due : plan;
-  return "unlisted" in due && due.unlisted === true;
+  return "unlisted" in plan && plan.unlisted === true;
 }
 
 /** Lists the Pods of a workload. Returns how the run ends if that is not possible now. */
