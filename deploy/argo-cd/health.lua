@@ -43,10 +43,12 @@ end
 
 local checks = { Deployment = deployment, StatefulSet = statefulSet, DaemonSet = daemonSet }
 local health, message = checks[obj.kind]()
-local state = (obj.metadata.annotations or {})["wave.pusher.com/state"]
-if state == "halted" then
+local noted = (obj.metadata.annotations or {})["wave.pusher.com/state"] or ""
+-- Argo CD offers no string library to health checks, but texts can be compared.
+local function begins(text) return noted >= text and noted < text .. "~" end
+if begins('{"state":"held","reason":"halted"') then
   health, message = "Degraded", "Wave halted this rollout, because other workloads failed. Run wave explain."
-elseif state == "held" and health ~= "Degraded" then
+elseif begins('{"state":"held"') and health ~= "Degraded" then
   health, message = "Progressing", "Wave holds a rollout. Run wave explain."
 end
 return { status = health, message = message or "" }

@@ -174,7 +174,7 @@ export const glossary: readonly GlossaryTerm[] = [
       "An annotation on a workload, Namespace, ConfigMap or Secret, which a person sets to stop rollouts. More generally, any reason why a due rollout waits.",
     appears: {
       commands: ["hold", "release"],
-      annotations: ["hold", "hold-reason", "state"],
+      annotations: ["hold", "hold-reason"],
       holds: ["hold"],
       events: ["AnnotationsKept", "AnnotationsLost"],
     },
@@ -385,6 +385,12 @@ export const glossary: readonly GlossaryTerm[] = [
       events: ["ConfigUnproven"],
       annotations: ["recorded-config"],
     },
+  },
+  {
+    term: "verdict",
+    definition:
+      "The state of a workload as the leader published it, for readers without permission to read what the state depends on.",
+    appears: { annotations: ["state"] },
   },
   {
     term: "waiting",

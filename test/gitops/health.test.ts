@@ -4,6 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { controlPlaneFolder } from "../control-plane/control-plane.ts";
+import { writeVerdict } from "../../src/domain/plan/verdict.ts";
 import { playedSeed } from "../support/played-seed.ts";
 
 const program = join(controlPlaneFolder(), "argo-cd-health");
@@ -51,10 +52,12 @@ const object = fc.record({
   }),
 });
 const objects = fc.sample(object, { seed: playedSeed(), numRuns: 2_000 });
-const withState = (state: string) =>
+const noted = (state: string, reason: string) =>
+  writeVerdict({ state, reason, since: 0, until: undefined, object: undefined });
+const withState = (state: string, reason: string) =>
   objects.map((each) => ({
     ...each,
-    metadata: { ...each.metadata, annotations: { "wave.pusher.com/state": state } },
+    metadata: { ...each.metadata, annotations: { "wave.pusher.com/state": noted(state, reason) } },
   }));
 
 describe.skipIf(isMissing)(
@@ -67,13 +70,18 @@ describe.skipIf(isMissing)(
     });
 
     it("shows a held rollout as Progressing, unless the workload is degraded", () => {
-      const all = healthOf(withState("held"));
+      const all = healthOf(withState("held", "window"));
       const wanted = all.map(({ builtIn }) => (builtIn.status === "Degraded" ? "Degraded" : "Progressing"));
       expect(all.map(({ custom }) => custom.status)).toEqual(wanted);
     });
 
+    it("is the built-in check if the noted state is another one", () => {
+      const all = healthOf(withState("rolling", ""));
+      expect(all.map(({ custom }) => custom.status)).toEqual(all.map(({ builtIn }) => builtIn.status));
+    });
+
     it("shows a halted rollout as Degraded, with the next step", () => {
-      for (const { custom } of healthOf(withState("halted")))
+      for (const { custom } of healthOf(withState("held", "halted")))
         expect(custom).toEqual({ status: "Degraded", message: expect.stringContaining("Run wave explain.") });
     });
   },

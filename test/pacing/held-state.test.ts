@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { parseVerdict } from "../../src/domain/plan/verdict.ts";
 import type { AnyObject } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
@@ -29,7 +30,7 @@ describeOnControlPlane("the annotation with the state of a held workload", (clus
     await annotate("true");
     const { generation = 0 } = (await get()).metadata;
     await namespace.edit("ConfigMap", "page", { a: "2" });
-    await until("the state", async () => (stateOf(await get()) === "held" ? true : undefined));
+    await until("the state", async () => (parseVerdict(stateOf(await get()))?.reason === "hold" ? true : undefined));
     const held = await get();
     expect(await hashOf()).toBe(first);
     // A Deployment counts changes of its annotations: the state, and the note that its configuration differs.

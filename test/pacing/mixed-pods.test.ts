@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { parseVerdict } from "../../src/domain/plan/verdict.ts";
 import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess, wave as waveCommand } from "../control-plane/wave-process.ts";
@@ -139,7 +140,7 @@ describeOnOwnControlPlane("mixed Pods", (cluster) => {
       async () => (await deployment()).metadata.annotations?.["wave.pusher.com/config-differed"],
     );
     const stateOf = async () => (await deployment()).metadata.annotations?.["wave.pusher.com/state"];
-    await until("the state", async () => ((await stateOf()) === "held" ? true : undefined));
+    await until("the state", async () => (parseVerdict(await stateOf())?.state === "held" ? true : undefined));
     await edit("good");
     await annotate({ "wave.pusher.com/hold": null });
     await settled();

@@ -425,8 +425,13 @@ describe("the controller", () => {
     lead();
     const reported = (count: number) => eventually(() => expect(cluster.events).toHaveLength(count));
     await reported(1);
+    await cluster.clock.advance(30_000);
+    await eventually(async () =>
+      expect((await cluster.get("Deployment", "web"))?.metadata?.annotations).toHaveProperty(["wave.pusher.com/state"]),
+    );
+    await cluster.show("Deployment", "web");
     // 45 minutes less a tenth, by the random number of these tests.
-    await cluster.clock.advance(40.5 * 60_000 - 1);
+    await cluster.clock.advance(40 * 60_000 - 1);
     await settled();
     expect(cluster.events).toHaveLength(1);
     await cluster.clock.advance(1);

@@ -3,6 +3,7 @@ import { defaultPolicy, workload as fixture } from "../../../test/support/domain
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import type { HoldReason } from "../../domain/outcomes/hold.ts";
 import type { RolloutPlan } from "../../domain/plan/plan.ts";
+import { parseVerdict, verdictOf, writeVerdict } from "../../domain/plan/verdict.ts";
 import { ApiError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { soleLeadership } from "../../runtime/leadership.ts";
@@ -30,8 +31,10 @@ function scene(state?: string) {
       else {
         const { annotations } = (body as { metadata: { annotations: Record<string, string | null> } }).metadata;
         expect(Object.keys(annotations)).toEqual(["wave.pusher.com/state"]);
-        written.push(annotations["wave.pusher.com/state"]);
-        if (status === undefined) world.state = annotations["wave.pusher.com/state"] ?? undefined;
+        const text = annotations["wave.pusher.com/state"];
+        const { state, reason } = parseVerdict(text ?? undefined) ?? {};
+        written.push(text === null ? null : [state, reason].join(" ").trim());
+        if (status === undefined) world.state = text ?? undefined;
       }
       if (status !== undefined) throw new ApiError({ request: "", status, reason: "", serverMessage: "" });
       return {} as T;
@@ -40,7 +43,10 @@ function scene(state?: string) {
   const run = async (plan = world.plan) => {
     world.plan = plan;
     findings.checkAt = undefined;
-    await noteState({ ...fixture(), state: world.state }, plan as RolloutPlan, undefined, findings, {
+    const workload = { ...fixture(), state: world.state };
+    const facts = { rollout: undefined, restarts: false, isRolledBack: false };
+    const verdict = verdictOf(workload, plan as RolloutPlan, facts);
+    await noteState(workload, plan as RolloutPlan, verdict, undefined, findings, {
       client,
       policy: defaultPolicy,
       clock,
@@ -89,50 +95,64 @@ it("a cache that is behind does not repeat a note at once", async () => {
   expect(patches).toHaveLength(1);
 });
 
-describe("the state of a held workload", () => {
-  it("is written once after 30 seconds, and removed when the rollout is not held any more", async () => {
+describe("the verdict on a workload", () => {
+  it("is written once after 30 seconds, and removed when the workload is current", async () => {
     const { written, held, pass, current } = scene();
     await held("approval");
     await pass(29_000);
-    await held("window");
     expect(written).toEqual([]);
     await pass(2_000);
-    expect(written).toEqual(["held"]);
+    expect(written).toEqual(["held approval"]);
     for (let minute = 0; minute < 10; minute++) {
-      await held("hold");
+      await held("approval");
       await pass(60_000);
     }
-    expect(written).toEqual(["held"]);
     await current();
     await pass(120_000);
-    expect(written).toEqual(["held", null]);
+    expect(written).toEqual(["held approval", null]);
   });
 
-  it("is not written for a short hold, or one that ends by itself or is for the whole cluster", async () => {
+  it("is not written for a state that passes, in 100 flaps", async () => {
     const { written, held, pass, current } = scene();
-    await held("hold");
-    await pass(20_000);
-    await current();
-    for (const reason of ["settling", "interval", "progressing", "batch", "observed", "clusterHold"] as const) {
-      await held(reason);
-      await pass(300_000);
+    for (let flap = 0; flap < 100; flap++) {
+      await held("hold");
+      await pass(20_000);
+      await current();
+      await pass(5_000);
     }
     expect(written).toEqual([]);
   });
 
-  it("changes when the rollout is halted", async () => {
+  it("is written once while one wait follows another, and again if another cause lasts", async () => {
     const { written, held, pass } = scene();
-    await held("hold");
-    await pass(40_000);
+    for (const reason of ["settling", "interval", "progressing", "batch", "interval", "batch"] as const) {
+      await held(reason);
+      await pass(20_000);
+    }
     await held("halted");
-    await pass(40_000);
-    expect(written).toEqual(["held", "halted"]);
+    await pass(29_000);
+    expect(written).toEqual(["held interval"]);
+    await pass(2_000);
+    expect(written).toEqual(["held interval", "held halted"]);
   });
 
-  it("is removed by the next leader if the hold has ended", async () => {
-    const { written, current } = scene("held");
+  it("stays for the next leader, which writes it only if its state differs", async () => {
+    const stored = writeVerdict({ state: "held", reason: "hold", since: 0, until: undefined, object: undefined });
+    const { written, current, held, pass } = scene(stored);
+    await held("hold");
+    await pass(120_000);
+    expect(written).toEqual([]);
     await current();
     expect(written).toEqual([null]);
+  });
+
+  it("replaces or removes the text of another client", async () => {
+    const { written, current, held, pass } = scene("held");
+    await held("hold");
+    await pass(40_000);
+    await current();
+    await pass(40_000);
+    expect(written).toEqual(["held hold", null]);
   });
 
   it("waits for a permit, and a minute after a failed write", async () => {
@@ -144,9 +164,9 @@ describe("the state of a held workload", () => {
     Object.assign(world, { permit: true, status: 403 });
     await held("hold");
     await pass(59_000);
-    expect(written).toEqual(["held"]);
+    expect(written).toEqual(["held hold"]);
     world.status = undefined;
     await pass(1_000);
-    expect(written).toEqual(["held", "held"]);
+    expect(written).toEqual(["held hold", "held hold"]);
   });
 });

@@ -1,9 +1,10 @@
-// Notes on a workload, in annotations, beside rollouts: that its rollout has been held or halted for a while, so that GitOps tools can show
-// it, that its rollout has passed, and when its configuration differed, both for the next leader. And that Wave gives up a scheduler that it restored.
+// Notes on a workload, in annotations, beside rollouts: the verdict on a state that lasts, for readers without permissions and for GitOps tools,
+// that its rollout has passed, and when its configuration differed, both for the next leader. And that Wave gives up a scheduler
+// that it restored.
 import { type Workload, workloadKey } from "../../domain/model/workload.ts";
-import { holdRows } from "../../domain/pacing/holds.ts";
 import { previousPinsPatch } from "../../domain/patch/workload-patch.ts";
 import type { RolloutPlan } from "../../domain/plan/plan.ts";
+import { parseVerdict, type Verdict, verdictId, writeVerdict } from "../../domain/plan/verdict.ts";
 import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import {
@@ -34,7 +35,7 @@ export interface NoteStateOptions {
   readonly takePermit: () => boolean;
 }
 
-/** A shorter hold is not noted, in milliseconds: each note is a write. */
+/** A shorter state is not noted, in milliseconds: each note is a write. */
 const noteAfterMs = 30_000;
 /** Minimum time between two equal notes, or two notes of the state: the cache may be behind, or another client changes the annotation. */
 const againMs = 30_000;
@@ -42,11 +43,12 @@ const againAfterFailureMs = 60_000;
 
 /**
  * Writes what is to be noted of a plan that needs no other write, or stores in `findings` when to check again. `differed`: the annotation of the
- * spans; undefined: unknown. Rejects only for a bug.
+ * spans; undefined: unknown. `verdict`: undefined if the workload is current. Rejects only for a bug.
  */
 export async function noteState(
   workload: Workload,
   plan: RolloutPlan,
+  verdict: Verdict | undefined,
   differed: { readonly text: string | undefined } | undefined,
   findings: Writable<Pick<Findings, "note" | "checkAt">>,
   options: NoteStateOptions,
@@ -54,14 +56,16 @@ export async function noteState(
   const { client, policy, clock, log, leadership, takePermit } = options;
   if (workload.deleting || rolloutPolicyOf(workload, policyFor(workload, policy)).mode.value === "observe") return;
   const now = clock.monotonic();
-  const { state, since, notBefore } = noteOf(workload, plan, findings.note, now);
+  const state = verdict && verdictId(verdict);
+  const { since, notBefore } = noteOf(workload, state, findings.note, now);
   const due: { readonly id: string; readonly at: number; readonly patch: NotePatch }[] = [];
   if ("previousPins" in plan)
     due.push({ id: previousPins, at: now, patch: previousPinsPatch(workload, plan.previousPins) });
   if (workload.disowning !== undefined) due.push({ id: schedulingDisabled, at: now, patch: workload.disowning });
-  if (workload.state !== state) {
-    const at = state === undefined ? now : since + noteAfterMs;
-    due.push({ id: stateAnnotation, at, patch: annotationsPatch(workload, stateAnnotation, state) });
+  if (!isPublished(workload, verdict)) {
+    const at = verdict === undefined ? now : since + noteAfterMs;
+    const text = verdict && writeVerdict({ ...verdict, since: clock.wall() - (now - since) });
+    due.push({ id: stateAnnotation, at, patch: annotationsPatch(workload, stateAnnotation, text) });
   }
   if (differed !== undefined && workload.differed !== differed.text)
     due.push({
@@ -96,17 +100,20 @@ export async function noteState(
   }
 }
 
-function noteOf({ uid }: Workload, plan: RolloutPlan, before: StateNote | undefined, now: number): StateNote {
-  const state = heldStateOf(plan);
-  const known = before?.uid === uid ? before : undefined;
-  if (known !== undefined && known.state === state) return known;
-  return { uid, state, since: now, notBefore: known?.notBefore ?? {} };
+/** Reports whether the annotation of a workload shows the verdict on it. */
+export function isPublished({ state }: Pick<Workload, "state">, verdict: Verdict | undefined): boolean {
+  if (verdict === undefined) return state === undefined;
+  const published = parseVerdict(state);
+  return published !== undefined && verdictId(published) === verdictId(verdict);
 }
 
-/** Returns the state of a workload; undefined if no rollout is held, or if the hold is not noted. */
-function heldStateOf(plan: RolloutPlan): StateNote["state"] {
-  if (plan.outcome !== "held" || plan.due.outcome !== "roll") return undefined;
-  const { reason } = plan.hold;
-  if (reason === "halted") return "halted";
-  return holdRows[reason].isInState ? "held" : undefined;
+function noteOf(
+  { uid }: Workload,
+  state: string | undefined,
+  before: StateNote | undefined,
+  now: number,
+): Pick<StateNote, "since" | "notBefore"> {
+  const known = before?.uid === uid ? before : undefined;
+  if (known !== undefined && known.state === state) return known;
+  return { since: now, notBefore: known?.notBefore ?? {} };
 }

@@ -7,10 +7,15 @@ import { changesTemplate, fieldOfKind, resourceName } from "../../domain/model/k
 import { MalformedWorkload, type Workload } from "../../domain/model/workload.ts";
 import type { Hold } from "../../domain/outcomes/hold.ts";
 import { isDue, isRollAgain } from "../../domain/outcomes/outcomes.ts";
+import { rolloutResult } from "../../domain/pacing/rollout-result.ts";
 import { patchFor } from "../../domain/patch/workload-patch.ts";
+import { isPinned } from "../../domain/pinning/pin-request.ts";
+import { withRejected } from "../../domain/pinning/rejections.ts";
 import { decide } from "../../domain/plan/decide.ts";
 import { type Lookup, planRollout, type RolloutPlan } from "../../domain/plan/plan.ts";
+import { type Verdict, verdictOf } from "../../domain/plan/verdict.ts";
 import { policyFor } from "../../domain/policy/cluster-policy.ts";
+import { unpaced } from "../../domain/policy/pacing-flags.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -30,7 +35,7 @@ import {
   observeRun,
   recordRolledAgain,
 } from "./mixed-pods/mixed-pods.ts";
-import { noteState } from "./note-state.ts";
+import { isPublished, noteState } from "./note-state.ts";
 import { recordNewest, takeNewest } from "./record/newest-workload.ts";
 import type { ReconcileOutcome } from "./record/outcome.ts";
 import { hasBeenComplete, lastRolloutAfter, momentOf, recordProgress } from "./record/pacing-record.ts";
@@ -89,14 +94,38 @@ export async function reconcile(run: ReconcileRun, options: ReconcileOptions): P
     const { changes, unpinned } = run.record;
     const outcome = await reconcileWorkload(run, options);
     const differed = observeRun(outcome, changes, findings, unpinned, options);
+    findings.isPublished = outcome.type === "written";
     if (outcome.type !== "done") return outcome;
-    await noteState(outcome.workload, outcome.plan, differed, findings, { ...options, takePermit });
+    const { workload, plan } = outcome;
+    const verdict = verdictNow(run, workload, plan, options);
+    findings.isPublished = isPublished(workload, verdict);
+    await noteState(workload, plan, verdict, differed, findings, {
+      ...options,
+      takePermit,
+    });
     return await withoutStuckPods(outcome, options);
   } catch (error) {
     // The stored object is not a valid workload any more. If it becomes valid again, that is a change.
     if (error instanceof MalformedWorkload) return { type: "gone" };
     throw error;
   }
+}
+
+/** Returns the verdict on a workload after a run. */
+function verdictNow(
+  { record, findings }: ReconcileRun,
+  workload: Workload,
+  plan: RolloutPlan,
+  { clock, policy, caches, restarts }: ReconcileOptions,
+): Verdict | undefined {
+  const own = policyFor(workload, policy);
+  const moment = { ...momentOf(record, findings, workload, clock), restarts: restarts(workload) };
+  const isPinnedBack = workload.rejected !== undefined && isPinned(workload, own);
+  return verdictOf(workload, plan, {
+    rollout: rolloutResult(workload, policy.pacing ?? unpaced, moment),
+    restarts: moment.restarts,
+    isRolledBack: isPinnedBack && withRejected(workload, caches.lookup, own).kept.size > 0,
+  });
 }
 
 /** Replaces the Pods that keep a workload from its return to earlier pins. */

@@ -210,7 +210,7 @@ export class RolloutWorkers {
   }
 
   #enqueue(key: string, urgency: Priority): void {
-    recordRequest(this.#records.of(key));
+    recordRequest(this.#records.of(key), this.#options.clock.monotonic());
     this.#workers.add(key, { urgency });
   }
 
@@ -225,7 +225,11 @@ export class RolloutWorkers {
     await runAll(over, (signal) => {
       signal.addEventListener("abort", () => this.#close(), { once: true });
       if (signal.aborted) this.#close();
-      this.enqueueAll();
+      // Nothing is judged before the first run.
+      for (const key of this.#keys()) {
+        recordRequest(this.#records.of(key), Number.NEGATIVE_INFINITY);
+        enqueue(key);
+      }
       const keys = () => this.#keys();
       return [
         this.#workers.run(signal),

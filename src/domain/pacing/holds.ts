@@ -27,18 +27,16 @@ interface HoldRow {
   readonly isShort: boolean;
   /** Whether the held change is rolled so soon that a workload whose last rollout failed does not return to earlier pins before. */
   readonly precedesReturn: boolean;
-  /** Whether a held workload has the annotation `state`. Not for holds that concern the whole cluster. */
-  readonly isInState: boolean;
   /** When the reason holds a write, and what ends it. docs/pacing.md has the same table. */
   readonly when: string;
   readonly ends: string;
 }
 
 /** A hold that a person wants, or that a person must end. */
-const forPerson = { isSkipped: false, isShort: false, precedesReturn: false, isInState: true };
+const forPerson = { isSkipped: false, isShort: false, precedesReturn: false };
 
 /** A hold that only waits. */
-const wait = { ...forPerson, isSkipped: true, isShort: true, precedesReturn: true, isInState: false };
+const wait = { ...forPerson, isSkipped: true, isShort: true, precedesReturn: true };
 
 /** All holds, in the order of their checks. The first hold that applies is reported. */
 export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
@@ -46,7 +44,6 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     ...forPerson,
     check: observed,
     holds: "writes",
-    isInState: false,
     when: "`mode: observe`, or `--observe`",
     ends: "another mode, or a start without the flag",
   },
@@ -54,7 +51,6 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     ...forPerson,
     check: clusterHeld,
     holds: "rollouts",
-    isInState: false,
     when: "`hold-cluster` on the Namespace of Wave: every rollout is on hold",
     ends: "`wave release --cluster`",
   },

@@ -92,7 +92,7 @@ export const causeAnnotation = "wave.pusher.com/cause";
  */
 export const configDiffered = "wave.pusher.com/config-differed";
 
-/** Annotation of a workload, written by Wave: `held` or `halted` if its rollout has been so for a while. No plan reads it. */
+/** Annotation of a workload, written by Wave: the verdict of the leader on a state that has lasted for a while. No plan reads it. */
 export const stateAnnotation = "wave.pusher.com/state";
 
 /** Annotation of a pod template, written by Wave: the time of a rollout with an unchanged hash, which replaces mixed Pods. */

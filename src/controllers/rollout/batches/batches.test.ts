@@ -47,6 +47,8 @@ async function fleet(count: number, changed: Partial<PacingFlags> = {}) {
   let underWay = 0;
   let mostUnderWay = 0;
   const hashes = new Map<string, string | undefined>();
+  const broken = new Set<string>();
+  const ends = new Map<string, number>();
   const status = (at: Deployment, body: object) =>
     cluster.request({
       method: "PATCH",
@@ -64,11 +66,16 @@ async function fleet(count: number, changed: Partial<PacingFlags> = {}) {
     const isRoll = hashes.has(uid) && hashes.get(uid) !== hash;
     hashes.set(uid, hash);
     const observedGeneration = generation;
-    if (isBad(name) && isRoll) {
+    if (isRoll) broken.delete(uid);
+    if (isBad(name) && (isRoll || broken.has(uid))) {
+      broken.add(uid);
       void status(deployment, { observedGeneration, replicas: 2, updatedReplicas: 1, availableReplicas: 1 });
       return;
     }
-    clock.timer(isRoll ? rolloutMs : 0, () => {
+    // A note of Wave is no rollout.
+    const endsAt = isRoll ? clock.monotonic() + rolloutMs : (ends.get(uid) ?? 0);
+    ends.set(uid, endsAt);
+    clock.timer(Math.max(0, endsAt - clock.monotonic()), () => {
       if (isRoll) underWay--;
       const time = new Date(clock.wall()).toISOString().replace(/\.\d+/, "");
       const conditions = [
@@ -330,9 +337,9 @@ describe("a bad change", () => {
     breakRollouts((name) => name === "web-0");
     await editConfig("bad");
     await pass(5_000);
-    const { metadata } = await cluster.get<KubeObject>(deployments, "web-0");
     const path = `${resourcePath(deployments, { namespace: "default", name: "web-0" })}/status`;
     const fail = async (reason: string) => {
+      const { metadata } = await cluster.get<KubeObject>(deployments, "web-0");
       const conditions = [{ type: "Progressing", status: "False", reason }];
       const status = { observedGeneration: metadata.generation, replicas: 2, updatedReplicas: 1, conditions };
       await cluster.request({ method: "PATCH", path, body: { status }, contentType: "application/merge-patch+json" });

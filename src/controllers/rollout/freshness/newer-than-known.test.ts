@@ -343,9 +343,11 @@ describe("a Secret that the lists omit", () => {
     for (let turn = 0; turn < 240; turn++) {
       await cluster.clock.advance(15_000);
       await cluster.settled();
+      await leader.hear(deployments);
     }
     const requests = asked("GET", "PATCH");
-    expect(requests.filter((request) => request.startsWith("PATCH"))).toEqual([]);
+    // Only the verdicts on workloads whose rollout no controller completes: rolling, and then failed.
+    expect(requests.filter((request) => request.startsWith("PATCH")).length).toBeLessThanOrEqual(4);
     expect(requests.filter((request) => request === "GET secrets/release").length).toBeLessThan(40);
   });
 

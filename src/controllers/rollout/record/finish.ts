@@ -26,9 +26,10 @@ export interface FinishedRun {
   readonly now: number;
 }
 
-/** Records a request for a run. */
-export function recordRequest(record: Writable<WorkloadRecord>): void {
+/** Records a request for a run, for changes since `since`: -Infinity if it is the first run of a leader. */
+export function recordRequest(record: Writable<WorkloadRecord>, since: number): void {
   record.requestedRuns++;
+  record.unpublishedSince ??= since;
 }
 
 /** Records that a single change, not a list, was seen. */
@@ -43,6 +44,7 @@ export function recordUnsettledChange(record: Writable<WorkloadRecord>, now: num
   const { first = now, storedFrom = storedAt } = record.changes ?? {};
   const earliest = storedFrom === undefined ? undefined : Math.min(storedFrom, storedAt ?? storedFrom);
   record.changes = { first, last: now, storedFrom: earliest, lastStored: storedAt };
+  record.unpublishedSince ??= now;
 }
 
 /** Records that a workload has Pods that read no copy. */
@@ -73,6 +75,8 @@ export function finish(record: Writable<WorkloadRecord>, run: FinishedRun): void
   record.hold = run.hold;
   record.blockers = run.blockers;
   record.finishedRuns = start.requestedRuns;
+  const isCovered = record.requestedRuns === start.requestedRuns && !hasNewChanges(record, start);
+  record.unpublishedSince = record.isPublished && isCovered ? undefined : (record.unpublishedSince ?? now);
   record.state = stateAfter(record.state, outcome);
   record.unhealthySince = isHealthy(record.state) ? undefined : (record.unhealthySince ?? now);
   record.logged = loggedAfter(record.logged, outcome);

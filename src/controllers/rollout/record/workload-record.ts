@@ -54,8 +54,10 @@ export interface Findings {
   readonly mixed: MixedRecord | undefined;
   /** The uid of the workload whose noted spans this process has read. It reads a note once: afterwards it writes the notes. */
   readonly notedSpansOf: string | undefined;
-  /** What is noted of its state; undefined if its rollout is not held and nothing was written. */
+  /** What is noted of its state; undefined if it is current and nothing was written. */
   readonly note: StateNote | undefined;
+  /** Whether the hash or the annotation `state` of the workload showed the last verdict. */
+  readonly isPublished: boolean;
 }
 
 /**
@@ -71,6 +73,8 @@ export interface WorkloadRecord extends PacingRecord, Findings {
   readonly changeSeenAt: number | undefined;
   /** When the first change was seen that is in progress, held by nothing, or only by a hold that ends by itself. */
   readonly changeInProgressSince: number | undefined;
+  /** Since when the workload may show an earlier verdict: when the first change was seen that was not judged and published. */
+  readonly unpublishedSince: number | undefined;
   /** The number of requests for a run. */
   readonly requestedRuns: number;
   /** The value of `requestedRuns` at the start of the last run that has ended. */
@@ -132,8 +136,8 @@ export interface MixedRecord {
 /** What is noted of the state of a workload in its annotations. Times are in monotonic milliseconds. */
 export interface StateNote {
   readonly uid: string;
-  /** The value of the annotation `state`. */
-  readonly state: "held" | "halted" | undefined;
+  /** The `verdictId` of its verdict; undefined if it is current. */
+  readonly state: string | undefined;
   readonly since: number;
   /** When each note may be written again, by its annotation, and by its text for a difference. */
   readonly notBefore: Readonly<Record<string, number>>;
@@ -159,6 +163,7 @@ export function newRecord(): WorkloadRecord {
     unhealthySince: undefined,
     changeSeenAt: undefined,
     changeInProgressSince: undefined,
+    unpublishedSince: undefined,
     requestedRuns: 0,
     finishedRuns: 0,
     changes: undefined,
@@ -182,6 +187,7 @@ export function newRecord(): WorkloadRecord {
     annotations: undefined,
     writtenPins: undefined,
     note: undefined,
+    isPublished: false,
     mixed: undefined,
     notedSpansOf: undefined,
     unpinned: undefined,
@@ -206,6 +212,7 @@ export function findingsOf(record: Findings | undefined): Writable<Findings> {
     annotations: record?.annotations,
     writtenPins: record?.writtenPins,
     note: record?.note,
+    isPublished: false,
     mixed: record?.mixed,
     notedSpansOf: record?.notedSpansOf,
   };

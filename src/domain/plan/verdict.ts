@@ -1,0 +1,117 @@
+// The verdict of the leader on a workload, in an annotation: for people who may not read what the workload reads, and for other tools.
+import type { Workload } from "../model/workload.ts";
+import { holdRows } from "../pacing/holds.ts";
+import type { RolloutResult } from "../pacing/rollout-result.ts";
+import { type ConfigName, configKey, parseConfigKey } from "../references/references.ts";
+import { parseTime } from "../syntax/time.ts";
+import { fieldsOf, textOf } from "../syntax/unknown-fields.ts";
+import type { RolloutPlan } from "./plan.ts";
+
+/** The state of a workload that is not current, as `wave list` names it. Never contains a key or a value. */
+export interface Verdict {
+  readonly state: string;
+  /** The cause as one word, of a hold its reason; "" if the state needs none. */
+  readonly reason: string;
+  /** When the state ends by itself, in milliseconds since the epoch; undefined if that is unknown. */
+  readonly until: number | undefined;
+  /** The first object in question. */
+  readonly object: ConfigName | undefined;
+}
+
+/** A verdict with the start of its state, in milliseconds since the epoch. */
+export interface PublishedVerdict extends Verdict {
+  readonly since: number;
+}
+
+/** What a verdict depends on, beside the plan. */
+export interface VerdictFacts {
+  /** The result of the last rollout of Wave; undefined if there is none. */
+  readonly rollout: RolloutResult | undefined;
+  /** Whether a container of its Pods restarts again and again. */
+  readonly restarts: boolean;
+  /** Whether the content of a ConfigMap was rolled back. */
+  readonly isRolledBack: boolean;
+}
+
+/** Returns the verdict on a workload; undefined if it is current, or if Wave ignores it. */
+export function verdictOf(
+  { progress }: Pick<Workload, "progress">,
+  plan: RolloutPlan,
+  { rollout, restarts, isRolledBack }: VerdictFacts,
+): Verdict | undefined {
+  const none = { reason: "", until: undefined, object: undefined };
+  switch (plan.outcome) {
+    case "held": {
+      const { reason, until, object = plan.due.outcome === "roll" ? plan.due.changed?.[0] : undefined } = plan.hold;
+      return { state: "held", reason, until, object };
+    }
+    case "waiting":
+      return { ...none, state: "waiting", reason: "missing", object: plan.missing[0] };
+    case "overLimit":
+      return { ...none, state: "overLimit", reason: "limit" };
+    case "current": {
+      if (rollout?.state === "failed") {
+        const status = progress.state === "failed" ? (progress.statusWord ?? "deadline") : "timeout";
+        return { ...none, state: "failed", reason: restarts ? "restarts" : status };
+      }
+      if (rollout?.state === "inProgress") return { ...none, state: "rolling" };
+      if (plan.unproven !== undefined) return { ...none, state: "unproven" };
+      return isRolledBack ? { ...none, state: "rolledBack" } : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Returns what must differ between two verdicts for another write: waits follow each other, and the end of a hold may move. */
+export function verdictId({ state, reason, object }: Verdict): string {
+  const isWait = Object.entries(holdRows).some(([name, { isShort }]) => isShort && name === reason);
+  return isWait ? state : [state, reason, object === undefined ? "" : configKey(object)].join(" ");
+}
+
+/** Returns the text of the annotation. */
+export function writeVerdict({ state, reason, since, until, object }: PublishedVerdict): string {
+  return JSON.stringify({
+    state,
+    reason: reason || undefined,
+    since: formatTime(since),
+    until: until === undefined ? undefined : formatTime(until),
+    object: object && configKey(object),
+  });
+}
+
+/** In characters. A verdict of Wave is shorter. */
+const maxLength = 1_024;
+
+/**
+ * Returns the verdict in an annotation; undefined if it is absent or malformed. Anyone who may edit the workload can write it, so every part is
+ * a word, a time or a name.
+ */
+export function parseVerdict(annotation: string | undefined): PublishedVerdict | undefined {
+  if (annotation === undefined || annotation.length > maxLength) return undefined;
+  try {
+    const { state, reason, since, until, object } = fieldsOf(JSON.parse(annotation));
+    const start = parseTime(textOf(since));
+    if (!isWord(state) || start === undefined) return undefined;
+    const name = textOf(object);
+    const named = /^\w+\/[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/.test(name) ? parseConfigKey(name) : undefined;
+    return {
+      state,
+      reason: isWord(reason) ? reason : "",
+      since: start,
+      until: parseTime(textOf(until)),
+      object: named,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function isWord(value: unknown): value is string {
+  return typeof value === "string" && /^[A-Za-z]{1,40}$/.test(value);
+}
+
+/** Returns a time in whole seconds, as in the API. */
+function formatTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19)}Z`;
+}
