@@ -37,6 +37,8 @@ export interface CachesOptions {
   readonly onOwnersChange?: ((configKey: string) => void) | undefined;
   /** Called after each list of a kind. An object that came and went while a watch was broken is no change. "": all namespaces. */
   readonly onListed?: (kind: string, namespace: string) => void;
+  /** Returns since when a watch may miss changes, in monotonic milliseconds; undefined if no watch does. */
+  readonly lostSince?: () => number | undefined;
   /** Returns one line for each watch that may be stale. */
   readonly silentWatches?: () => readonly string[];
   /** Returns numbers in [0, 1) for the delays between retries. Default Math.random. */

@@ -23,10 +23,10 @@ export function createCaches({
   ...options
 }: CachesOptions & { readonly client: ApiClient }): Caches {
   const { clock, log, metrics } = options;
-  const lastHeard = createWatchActivity(clock, metrics);
+  const activity = createWatchActivity(clock, metrics);
   const watch: Watch = <O extends KubeObject>(what: WatchTarget, signal: AbortSignal) => {
-    const heard = lastHeard.start(what.resource.plural, what.namespace, signal);
-    return listWatch<O>({ client, ...what, clock, log, metrics, random, heard, signal });
+    const tracked = activity.start(what.resource.plural, what.namespace, signal);
+    return listWatch<O>({ client, ...what, clock, log, metrics, random, ...tracked, signal });
   };
   const list: ListNamespace = (what, signal) => listOnce({ client, ...what, clock, log, metrics, random, signal });
   const found = new Map<WorkloadKind, WorkloadRow | undefined>();
@@ -38,8 +38,5 @@ export function createCaches({
   };
   const readTemplate: ReadTemplate = (row, name, signal) =>
     readWithBorrowedTemplate(client, row, name, { timeoutMs: 10_000, signal });
-  return cachesOver(
-    { watch, list, find, readTemplate },
-    { ...options, random, silentWatches: lastHeard.silentWatches },
-  );
+  return cachesOver({ watch, list, find, readTemplate }, { ...options, random, ...activity });
 }

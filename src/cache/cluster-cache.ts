@@ -65,6 +65,10 @@ export interface Caches {
    * is missing here may exist.
    */
   readonly synced: boolean;
+  /** Returns the namespaces of workloads about which nothing may be decided, because a namespace is unsynced. */
+  readonly undecided: () => Iterable<string>;
+  /** Returns since when a watch may miss changes, in monotonic milliseconds; undefined if no watch does. */
+  readonly lostSince: () => number | undefined;
   /** Returns in one line why the caches are not synced; undefined if they are. */
   readonly problem: () => string | undefined;
   /** Returns problems that do not prevent the sync: namespaces that cannot be listed and silent watches. */
@@ -226,6 +230,12 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
       if (syncGate.isOpen) return undefined;
       return ["the caches are not synced", ...syncedNamespaces.lines(), ...namespaces.ownProblem()].join("; ");
     },
+    undecided: () => {
+      if (syncedNamespaces.allSynced) return [];
+      const waiting = allWorkloads().filter((workload) => !mayDecide(workload));
+      return new Set([...syncedNamespaces.unsynced(), ...waiting.map(({ namespace }) => namespace)]);
+    },
+    lostSince: () => options.lostSince?.(),
     kinds: () => extra.rows(),
     notes: () => [
       ...(syncGate.isOpen ? syncedNamespaces.lines() : []),

@@ -2,6 +2,7 @@ import { type Caches, createCaches } from "../cache/caches.ts";
 import { ownerCheck } from "../cache/workloads/owner-check.ts";
 import { type Controller, type ControllerOptions, createController } from "../controllers/rollout/controller.ts";
 import { loadNamePatterns } from "../domain/compatibility/name-pattern.ts";
+import { judgedAnnotation, writeJudged } from "../domain/plan/judged.ts";
 import type { ClusterPolicy } from "../domain/policy/cluster-policy.ts";
 import type { ClusterConfig } from "../kube/config/cluster-access.ts";
 import { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "../kube/events/event-recorder.ts";
@@ -125,7 +126,7 @@ export async function assemble(
     connection: createConnection({ client, server: config.server.origin, clock, log, random }),
     ...controlled,
     webhook: await assembleWebhook(settings, config, policy, controlled.caches, connected, surroundings.createWebhook),
-    elector: assembleElector(settings, identity, recorder, connected),
+    elector: assembleElector(settings, identity, recorder, connected, controlled.controller),
   };
 }
 
@@ -207,11 +208,16 @@ function assembleElector(
   identity: string,
   recorder: EventRecorder,
   connected: ClusterDependencies,
+  controller: Pick<Controller, "judged">,
 ): LeaderElector | undefined {
   if (leaderElection === undefined) {
     connected.metrics.gauge(clusterMetrics.leader).set(1);
     return undefined;
   }
   const { id, ...rest } = leaderElection;
-  return createLeaderElector({ ...connected, ...rest, name: id, identity, recorder });
+  const annotations = () => {
+    const judged = controller.judged();
+    return { [judgedAnnotation]: judged && writeJudged(judged) };
+  };
+  return createLeaderElector({ ...connected, ...rest, name: id, identity, recorder, annotations });
 }

@@ -37,6 +37,11 @@ export class SyncedNamespaces {
     return this.#unsynced.has(namespace);
   }
 
+  /** Returns the watched namespaces that are not synced. */
+  unsynced(): Iterable<string> {
+    return this.#unsynced.keys();
+  }
+
   /** Reports whether all watched namespaces are synced. */
   get allSynced(): boolean {
     return this.#unsynced.size === 0;

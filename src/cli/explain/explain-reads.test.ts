@@ -20,7 +20,7 @@ describe("wave explain", () => {
     const { code, out } = await explain();
     expect(code).toBe(3);
     expect(out).toContain(
-      '\nNow          Unknown. Something that the decision depends on could not be read.\nWhy          Cannot read Secret "db".\n',
+      '\nNow          Unknown. Something that the decision depends on could not be read.\nWhy          Cannot read Secret "db". No Wave with leader election runs: there is no Lease wave in wave-system.\n',
     );
     expect(out).toMatch(/^Secret db {7}forbidden {2}password/m);
     expect(out).toMatch(/\nNot readable:\n {2}Secret "db": get secrets\/db in default: 403 Forbidden: .+\n/);

@@ -1,5 +1,6 @@
 import { describeObject } from "../../domain/config/messages.ts";
 import type { Explanation } from "../cluster/explanation/explanation.ts";
+import { byWave } from "../cluster/snapshot/leader-view.ts";
 import { describePodCount } from "../cluster/states/assess-state.ts";
 import { describeKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
 import { nextOfState, workloadStates } from "../cluster/states/state-rows.ts";
@@ -82,8 +83,9 @@ function styleOf(block: number, line: number, state: Explanation["state"]): Styl
 
 function summary(explanation: Explanation, now: number): readonly Line[] {
   const { state, because, reason, hold, currentHash, optIn, kubernetes } = explanation;
+  const verdict = explanation.judgedAt === null ? [] : byWave(explanation.judgedAt, now);
   const rows: [string, string][] = [
-    ["State", because === null || state === "due" ? state : `${state} (${because})`],
+    ["State", [because === null || state === "due" ? state : `${state} (${because})`, verdict].flat().join(", ")],
     ["Now", headline(explanation)],
     [hold === null ? "Why" : "Due", sentences(reason)],
     ...(hold === null || hold.until === null

@@ -58,6 +58,7 @@ describe("wave explain", () => {
       kubernetes: null,
       since: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
       outcome: "firstHash",
+      judgedAt: null,
       due: null,
       hold: null,
       pods: { total: 0, current: 0, ready: 0, notReadyReasons: [], restarts: 0, terminatingOld: 0 },

@@ -45,6 +45,12 @@ export const inheritedFlags = {
   "rollout-timeout": inherited(pacingFlags["rollout-timeout"]),
   window: inherited(pacingFlags.window),
   observe: inherited(pacingFlags.observe),
+  "leader-election-id": inherited(runFlags["leader-election-id"]),
+  "leader-election-namespace": inherited({
+    ...runFlags["leader-election-namespace"],
+    shownDefault: "wave-system",
+    help: "Namespace of the Lease, in which Wave publishes up to when it has judged changes.",
+  }),
   verbose: bool({
     group,
     short: "v",

@@ -1,5 +1,6 @@
 import type { Explanation } from "../cluster/explanation/explanation.ts";
 import { heldChangeLines } from "../cluster/explanation/held-change.ts";
+import { byWave } from "../cluster/snapshot/leader-view.ts";
 import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
 import { workloadStates } from "../cluster/states/state-rows.ts";
 import { age, remaining } from "../output/age.ts";
@@ -28,6 +29,7 @@ export function listedWorkload({
   recordedHash,
   recordedConfig,
   currentHash,
+  judgedAt,
 }: Explanation) {
   return {
     ...workload,
@@ -45,6 +47,7 @@ export function listedWorkload({
     recordedHash,
     recordedConfig,
     currentHash,
+    judgedAt,
   };
 }
 
@@ -129,7 +132,7 @@ function cellsOf(each: ListRow, { clusters, namespaces, wide }: TableForm, now: 
     each.state,
     each.pods === null ? "-" : `${each.pods.current}/${each.pods.total}`,
     each.pods === null ? "-" : `${each.pods.ready}/${each.pods.total}`,
-    reasonOf(each),
+    reasonOf(each, now),
     each.since === null ? "-" : age(now - Date.parse(each.since)),
     ...(wide
       ? [
@@ -143,10 +146,12 @@ function cellsOf(each: ListRow, { clusters, namespaces, wide }: TableForm, now: 
   ];
 }
 
-/** Returns the cause of the state, and that Pods read live configuration although their template names copies. */
-function reasonOf({ because, pinning }: ListRow): string {
+/** Returns the cause of the state, whose verdict it is, and that Pods read live configuration although their template names copies. */
+function reasonOf({ because, pinning, judgedAt }: ListRow, now: number): string {
   const words = [because ?? [], pinning !== null && pinning.unpinned > 0 ? "unpinned" : []].flat();
-  return [...new Set(words)].join(",") || "-";
+  const reasons = [...new Set(words)].join(",");
+  if (judgedAt === null) return reasons || "-";
+  return reasons === "" ? byWave(judgedAt, now) : `${reasons} (${byWave(judgedAt, now)})`;
 }
 
 /** Returns the first 8 digits, which are enough for an approval. */

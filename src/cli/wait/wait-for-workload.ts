@@ -8,6 +8,7 @@ import { type Explanation, explainWorkload } from "../cluster/explanation/explan
 import type { PodCount } from "../cluster/read/pods.ts";
 import { mayRecover } from "../cluster/requests/may-recover.ts";
 import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
+import { byWave, type Published } from "../cluster/snapshot/leader-view.ts";
 import { readWorkloadSnapshot } from "../cluster/snapshot/read-one.ts";
 import { describePodCount } from "../cluster/states/assess-state.ts";
 import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
@@ -54,9 +55,10 @@ export async function waitForWorkload({
   try {
     let reported = "";
     const soak = new Soak(soakMs);
+    const coverage = new Coverage();
     for (let isFirst = true; ; isFirst = false) {
       const check = soak.afterSoak(
-        await checkWorkload(cluster, policy, target, gone, isFirst),
+        await checkWorkload(cluster, policy, target, gone, isFirst, coverage),
         systemClock.monotonic(),
       );
       const line = check.progress === "done" ? check.message : `${check.state}. ${sentences(check.message)}`;
@@ -100,12 +102,34 @@ async function checkWorkload(
   target: WaitRequest["target"],
   gone: boolean,
   isFirst: boolean,
+  coverage: Coverage,
 ): Promise<WaitCheck> {
   try {
-    return checkOf(explainWorkload(await readWorkloadSnapshot(cluster, target, target.namespace, policy)), gone);
+    const snapshot = await readWorkloadSnapshot(cluster, target, target.namespace, policy);
+    const explanation = explainWorkload(snapshot);
+    const check = checkOf(explanation, gone);
+    if (explanation.judgedAt === null || coverage.includes(snapshot.published)) return check;
+    const verdict = `${explanation.state} ${byWave(explanation.judgedAt, snapshot.now)}`;
+    const message = `Waiting until Wave has judged the changes before this command. The last verdict: ${verdict}`;
+    return { ...check, progress: "open", complete: false, state: "unknown", message: sentences(message), next: "" };
   } catch (error) {
     if (isFirst || !mayRecover(error)) throw error;
     return { progress: "open", complete: false, state: "unknown", message: errorText(error), next: "", restarts: 0 };
+  }
+}
+
+/** Finds out whether a verdict includes every change before the first check, by the clock of the leader alone. */
+class Coverage {
+  #first: number | undefined;
+  #from: number | undefined;
+
+  includes(published: Published | undefined): boolean {
+    if (published === undefined || "why" in published) return false;
+    const { renewedAt, upTo } = published;
+    this.#first ??= renewedAt;
+    // The leader sent the first other renewal after the first check.
+    if (renewedAt !== this.#first) this.#from ??= renewedAt;
+    return this.#from !== undefined && upTo >= this.#from;
   }
 }
 

@@ -148,7 +148,7 @@ describe("wave wait", () => {
     expect(unknown).toEqual({
       code: 3,
       out: "",
-      err: `error: deployment/web in namespace ${namespace}: unknown. Cannot read ConfigMap "page". Run wave explain to see what is missing, and grant that permission.\n`,
+      err: `error: deployment/web in namespace ${namespace}: unknown. Cannot read ConfigMap "page". No Wave with leader election runs: there is no Lease wave in wave-system. Run wave explain to see what is missing, and grant that permission.\n`,
     });
     expect(both.code).toBe(1);
   });

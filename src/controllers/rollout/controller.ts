@@ -4,6 +4,7 @@ import { createPodLists } from "../../cache/live/listed-pods.ts";
 import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import type { Workload } from "../../domain/model/workload.ts";
+import type { Judged } from "../../domain/plan/judged.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
@@ -40,6 +41,8 @@ export interface Controller {
   onNamespaceChange(namespace: string): void;
   /** Receives every list of a kind, in a namespace or in all namespaces (""). */
   onListed(kind: string, namespace: string): void;
+  /** Returns up to when every change is judged; undefined if Wave does not lead, or only observes. */
+  judged(): Judged | undefined;
   /**
    * Works for one leadership: when all caches are synced, reconciles every workload once, and then the workloads that a
    * change concerns. After `leadership.stop` nothing new starts: finishes the running writes, sends Events for up to one
@@ -56,7 +59,9 @@ export interface ControllerOptions {
     | "copiesIn"
     | "countIn"
     | "lookup"
+    | "lostSince"
     | "syncedUpTo"
+    | "undecided"
     | "workload"
     | "workloads"
     | "workloadsIn"
@@ -168,6 +173,7 @@ export function createController(options: ControllerOptions): Controller {
       ownership?.onNamespaceChange(namespace);
     },
     onListed: pendingPods.onListed,
+    judged: () => rollouts?.judged(),
     run,
   };
 }

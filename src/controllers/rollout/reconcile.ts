@@ -16,6 +16,7 @@ import { type Lookup, planRollout, type RolloutPlan } from "../../domain/plan/pl
 import { type Verdict, verdictOf } from "../../domain/plan/verdict.ts";
 import { policyFor } from "../../domain/policy/cluster-policy.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
+import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -98,7 +99,10 @@ export async function reconcile(run: ReconcileRun, options: ReconcileOptions): P
     if (outcome.type !== "done") return outcome;
     const { workload, plan } = outcome;
     const verdict = verdictNow(run, workload, plan, options);
-    findings.isPublished = isPublished(workload, verdict);
+    const { mode } = rolloutPolicyOf(workload, policyFor(workload, options.policy));
+    // Readers see in the annotation of the workload that Wave publishes nothing.
+    const isObserved = mode.value === "observe" && mode.by === "workload";
+    findings.isPublished = isObserved || isPublished(workload, verdict);
     await noteState(workload, plan, verdict, differed, findings, {
       ...options,
       takePermit,

@@ -3,6 +3,7 @@ import type { PodLists } from "../../cache/live/listed-pods.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload.ts";
 import { rolloutResult } from "../../domain/pacing/rollout-result.ts";
+import type { Judged } from "../../domain/plan/judged.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
 import { sharedString } from "../../domain/syntax/shared-string.ts";
@@ -33,6 +34,7 @@ import {
   recordUnsettledChange,
   startRun,
 } from "./record/finish.ts";
+import { judgedNow } from "./record/judged-now.ts";
 import type { ReconcileOutcome } from "./record/outcome.ts";
 import { holdAfter, isSettling, type LastRollout, momentOf } from "./record/pacing-record.ts";
 import { RememberedViews } from "./record/remembered-views.ts";
@@ -55,7 +57,16 @@ export interface RolloutWorkersOptions {
   readonly leadership: Leadership;
   readonly caches: Pick<
     Caches,
-    "copiesIn" | "kinds" | "lookup" | "syncedUpTo" | "workload" | "workloads" | "workloadsIn" | "workloadsReading"
+    | "copiesIn"
+    | "kinds"
+    | "lookup"
+    | "lostSince"
+    | "syncedUpTo"
+    | "undecided"
+    | "workload"
+    | "workloads"
+    | "workloadsIn"
+    | "workloadsReading"
   >;
   readonly live: LiveReads;
   readonly pods: PodLists;
@@ -166,6 +177,20 @@ export class RolloutWorkers {
       ),
       workloads: this.#records.all(),
     };
+  }
+
+  /** Returns up to when every change is judged; undefined if Wave only observes, and so publishes no verdicts. */
+  judged(): Judged | undefined {
+    const { caches, policy, clock } = this.#options;
+    if (policy.pacing?.observe) return undefined;
+    return judgedNow({
+      records: this.#records.entries(),
+      namespaces: policy.namespaces,
+      undecided: caches.undecided(),
+      lostSince: caches.lostSince(),
+      now: clock.monotonic(),
+      wall: clock.wall(),
+    });
   }
 
   /** Accepts an Event of any controller. It waits for its turn, so that Events delay no writes. */

@@ -55,6 +55,7 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
     heard: () => {
       openedAt ??= clock.monotonic();
       options.heard?.();
+      if (state.at === "watching") options.resumed?.();
     },
   });
   const restarts = context.metrics.counter(clusterMetrics.restarts, { resource: [resource.plural] });
@@ -79,6 +80,7 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
         state = { at: "start" };
         failures = 0;
         options.heard?.();
+        options.resumed?.();
         report.well();
         if (!hasPolled)
           log.info("no permission to watch an object, reading it every 10 s", {
@@ -96,17 +98,21 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
         if (step.event !== undefined) yield step.event;
         if (step.resourceVersion === undefined) continue;
         if (state.at === "watching") relists = 0;
+        // The first one is the end of the list.
+        if (state.at !== "watching") options.resumed?.();
         state = { at: "watching", resourceVersion: step.resourceVersion };
         failures = 0;
         absent = false;
         report.well();
       }
+      options.lost?.();
       count(restarts, resource, "ended");
       if (livedLong()) failures = 0;
       else await pause(context, undefined, ++failures);
       if (options.shouldRelist?.()) state = { at: "start" };
     } catch (error) {
       if (signal.aborted) return;
+      options.lost?.();
       if (state.at === "start" && initial === "stream" && offersNoStreams(error)) {
         initial = "pages";
         continue;
@@ -118,6 +124,7 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
       }
       if (options.mayBeAbsent && isNotFound(error)) {
         options.heard?.();
+        options.resumed?.();
         if (!absent) {
           log.info("the API server does not serve a resource, checking again every 30 s", {
             resource: resource.plural,

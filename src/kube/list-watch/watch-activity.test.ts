@@ -13,16 +13,34 @@ describe("the activity of watches", () => {
     const two = start("secrets", "two");
     const pods = start("pods", undefined);
     await clock.advance(60_000);
-    one();
-    pods();
+    one.heard();
+    pods.heard();
     await clock.advance(31_000);
     expect(seriesOf(metrics, "wave_watch_last_heard_seconds")).toEqual([
       '{resource="secrets"} 91',
       '{resource="pods"} 31',
     ]);
     expect(silentWatches()).toEqual(["no data from the watch of secrets in two for 91 s"]);
-    two();
+    two.heard();
     expect(silentWatches()).toEqual([]);
     expect(seriesOf(metrics, "wave_watch_last_heard_seconds")[0]).toBe('{resource="secrets"} 31');
+  });
+
+  it("reports since when the first watch may miss changes, until all have them", async () => {
+    const clock = new FakeClock();
+    const { start, lostSince } = createWatchActivity(clock, new MetricsRegistry());
+    const one = start("secrets", "one");
+    await clock.advance(1_000);
+    const two = start("secrets", "two");
+    one.resumed();
+    two.resumed();
+    expect(lostSince()).toBe(undefined);
+    two.lost();
+    await clock.advance(1_000);
+    one.lost();
+    two.lost();
+    expect(lostSince()).toBe(clock.monotonic() - 1_000);
+    two.resumed();
+    expect(lostSince()).toBe(clock.monotonic());
   });
 });

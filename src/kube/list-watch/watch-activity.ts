@@ -10,12 +10,19 @@ interface TrackedWatch {
   /** "secrets", or "secrets in default". */
   readonly what: string;
   heardAt: number;
+  lostAt: number | undefined;
 }
 
 /** Tracks when each watch last received data: a silent watch means that the caches may be stale. */
 export interface WatchActivity {
-  /** Tracks one watch until the signal is aborted. Call the returned function for all data of the watch. */
-  readonly start: (plural: string, namespace: string | undefined, signal?: AbortSignal) => () => void;
+  /** Tracks one watch until the signal is aborted. Call the returned functions as `ListWatchOptions` describes them. */
+  readonly start: (
+    plural: string,
+    namespace: string | undefined,
+    signal?: AbortSignal,
+  ) => Readonly<Record<"heard" | "lost" | "resumed", () => void>>;
+  /** Returns since when a watch may miss changes, in monotonic milliseconds; undefined if no watch does. */
+  readonly lostSince: () => number | undefined;
   /** Returns one line for each watch without data for 90 s, at most 10. */
   readonly silentWatches: () => readonly string[];
 }
@@ -33,12 +40,24 @@ export function createWatchActivity(clock: Clock, metrics: MetricsRegistry): Wat
   return {
     start: (plural, namespace, signal) => {
       const what = namespace === undefined ? plural : `${plural} in ${namespace}`;
-      const watch = { plural, what, heardAt: clock.monotonic() };
+      const watch = { plural, what, heardAt: clock.monotonic(), lostAt: clock.monotonic() as number | undefined };
       watches.add(watch);
       signal?.addEventListener("abort", () => watches.delete(watch), { once: true });
-      return () => {
-        watch.heardAt = clock.monotonic();
+      return {
+        heard: () => {
+          watch.heardAt = clock.monotonic();
+        },
+        lost: () => {
+          watch.lostAt ??= clock.monotonic();
+        },
+        resumed: () => {
+          watch.lostAt = undefined;
+        },
       };
+    },
+    lostSince: () => {
+      const lost = [...watches].flatMap(({ lostAt }) => lostAt ?? []);
+      return lost.length === 0 ? undefined : Math.min(...lost);
     },
     silentWatches: () =>
       [...watches]

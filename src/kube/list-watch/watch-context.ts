@@ -36,6 +36,9 @@ export interface ListWatchOptions {
   readonly random?: () => number;
   /** Called for all data from the server, including bookmarks. */
   readonly heard?: (() => void) | undefined;
+  /** Called when the watch may miss changes from now on, and when it has all of them again. */
+  readonly lost?: (() => void) | undefined;
+  readonly resumed?: (() => void) | undefined;
   /** Called when the server ends a watch, after minutes. If true, everything is listed again. Default: false. */
   readonly shouldRelist?: (() => boolean) | undefined;
   /**

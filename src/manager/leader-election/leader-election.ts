@@ -12,7 +12,7 @@ import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { type HeldLeadership, holdLeadership } from "./held-leadership.ts";
 import { type ElectionTimings, holderOf, standbyPollMs } from "./lease.ts";
-import { createLeaseLock, type LeaseLock, type LeaseMoment } from "./lease-lock.ts";
+import { createLeaseLock, type LeaseAnnotations, type LeaseLock, type LeaseMoment } from "./lease-lock.ts";
 
 /** Options of {@link createLeaderElector}. The client may be shared; each request of the elector has its own timeout. */
 export interface LeaderElectorOptions extends ElectionTimings {
@@ -28,6 +28,8 @@ export interface LeaderElectorOptions extends ElectionTimings {
   /** Writes "… became leader" on the Lease, as client-go does. */
   readonly recorder?: EventRecorder;
   readonly random?: () => number;
+  /** Returns what the leader writes into annotations of the Lease when it renews. Default: nothing. */
+  readonly annotations?: LeaseAnnotations;
 }
 
 /** Leader election in one process. */

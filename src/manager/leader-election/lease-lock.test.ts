@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
+import type { Lease } from "#kubernetes";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { FakeLeaseServer } from "../../../test/support/fake-lease-server.ts";
 import { ApiError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { defaultLeaseDurationMs, electionTimings } from "./lease.ts";
-import { createLeaseLock } from "./lease-lock.ts";
+import { createLeaseLock, type LeaseAnnotations } from "./lease-lock.ts";
 
 const timings = electionTimings(defaultLeaseDurationMs);
 const patience = { timeoutMs: 5_000 };
@@ -13,7 +14,7 @@ const renew = () => "renew" as const;
 const release = () => "release" as const;
 
 /** A Lease `wave/wave` on a server, and what "a" does about it. `meanwhile` happens before a request reaches the server. */
-function start() {
+function start(annotations?: LeaseAnnotations) {
   const server = new FakeLeaseServer();
   const clock = new FakeClock();
   const requests: ApiRequest[] = [];
@@ -30,6 +31,7 @@ function start() {
     name: "wave",
     identity: "a",
     timings,
+    annotations,
   });
   const sent = () => requests.splice(0).map(({ method, path }) => `${method} ${path}`);
   return { server, clock, requests, meanwhile, lock, sent };
@@ -49,6 +51,18 @@ describe("the requests of leader election", () => {
     expect(await lock.attempt(release, patience)).toMatchObject({ written: true });
     expect(sent()).toEqual([`PUT ${leases}/wave`]);
     expect(server.lease?.spec).toMatchObject({ holderIdentity: "", leaseDurationSeconds: 1 });
+  });
+
+  it("write annotations with a renewal only, beside those of other clients", async () => {
+    const { lock, requests } = start(() => ({ judged: "now" }));
+    const written = async (aim: typeof take | typeof renew) => {
+      await lock.attempt(aim, patience);
+      return (requests.at(-1)?.body as Lease).metadata?.annotations;
+    };
+    expect(await written(take)).toBe(undefined);
+    const { lease } = lock.observation() ?? {};
+    Object.assign(lease?.metadata ?? {}, { annotations: { other: "client", judged: "before" } });
+    expect(await written(renew)).toEqual({ other: "client", judged: "now" });
   });
 
   it("have the given timeout, and only reads can be aborted before it", async () => {

@@ -46,6 +46,9 @@ export interface LeaseLock {
   ) => Promise<LeaseAttempt>;
 }
 
+/** Returns annotations of the Lease; undefined removes one. */
+export type LeaseAnnotations = () => Readonly<Record<string, string | undefined>>;
+
 /** Maximum number of writes per attempt. After a conflict the next one uses the newest Lease. */
 const maxConflicts = 4;
 
@@ -57,6 +60,8 @@ export function createLeaseLock(options: {
   readonly name: string;
   readonly identity: string;
   readonly timings: ElectionTimings;
+  /** What a renewal writes into annotations. Default: nothing. */
+  readonly annotations?: LeaseAnnotations | undefined;
 }): LeaseLock {
   const { client, clock, namespace, name, identity, timings } = options;
   const description = `${namespace}/${name}`;
@@ -78,9 +83,11 @@ export function createLeaseLock(options: {
       throw isForbidden(error) ? new Error(missingPermission(namespace, name), { cause: error }) : error;
     }
   };
-  const write = (over: Lease | undefined, spec: LeaseSpec, timeoutMs: number) => {
+  const write = (over: Lease | undefined, spec: LeaseSpec, renews: boolean, timeoutMs: number) => {
     // With the uid: a PUT with only a resourceVersion creates the Lease again if it was deleted meanwhile.
-    const body = { apiVersion, kind, metadata: over?.metadata ?? { namespace, name }, spec };
+    const { metadata = { namespace, name } } = over ?? {};
+    const annotations = renews && options.annotations && { ...metadata.annotations, ...options.annotations() };
+    const body = { apiVersion, kind, metadata: annotations ? { ...metadata, annotations } : metadata, spec };
     return send({ method: over === undefined ? "POST" : "PUT", body, timeoutMs });
   };
 
@@ -92,9 +99,10 @@ export function createLeaseLock(options: {
       let seen = observation === undefined || aim() === "acquire" ? await read() : observation;
       for (let conflicts = 0; conflicts < maxConflicts; conflicts++) {
         const sentAt: LeaseMoment = { monotonic: clock.monotonic(), wall: clock.wall() };
-        const step = nextLeaseStep(seen, { identity, aim: aim(), ...sentAt }, timings);
+        const wanted = aim();
+        const step = nextLeaseStep(seen, { identity, aim: wanted, ...sentAt }, timings);
         if (step.do === "wait") return { written: false, ms: step.ms };
-        const lease = await write(seen.lease, step.spec, limits.timeoutMs);
+        const lease = await write(seen.lease, step.spec, wanted === "renew", limits.timeoutMs);
         if (lease !== undefined) {
           record(lease);
           return { written: true, sentAt, ms: step.claimMs };

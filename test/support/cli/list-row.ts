@@ -10,6 +10,7 @@ export function listRow(name: string, state: ListRow["state"], changes: Partial<
     recordedConfig: null,
     currentHash: null,
     compatibility: [],
+    judgedAt: null,
   };
   return { kind: "Deployment", namespace: "shop", name, state, since: null, ...none, ...hashes, ...changes };
 }

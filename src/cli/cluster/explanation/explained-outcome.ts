@@ -1,12 +1,14 @@
 import { hashFormat } from "../../../domain/config/hash.ts";
-import { describeMissing } from "../../../domain/config/messages.ts";
+import { describeMissing, describeObject } from "../../../domain/config/messages.ts";
 import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { Hold } from "../../../domain/outcomes/hold.ts";
+import { holdRows } from "../../../domain/pacing/holds.ts";
 import type { Decision, RolloutPlan } from "../../../domain/plan/plan.ts";
 import type { ConfigName } from "../../../domain/references/references.ts";
 import { sentences } from "../../output/sentences.ts";
 import type { ReadHashKeys } from "../running-wave/hash-keys.ts";
+import type { Published } from "../snapshot/leader-view.ts";
 
 /** Why a due action must not happen yet. */
 export interface ExplainedHold {
@@ -28,8 +30,17 @@ export interface ExplainedOutcome {
   readonly hold: ExplainedHold | null;
   /** One line for a person. */
   readonly reason: string;
+  /** Up to when the verdict of the leader includes changes, RFC 3339; null if the outcome does not come from it. */
+  readonly judgedAt: string | null;
   /** Null if the configuration is incomplete, is not tracked by Wave, or could not be read. */
   readonly currentHash: string | null;
+}
+
+/** What could not be read, and the verdict of the leader if there is one. */
+interface UnreadFacts {
+  readonly unread: readonly ConfigName[];
+  readonly unnamed: string | undefined;
+  readonly published: Published | undefined;
 }
 
 /**
@@ -38,23 +49,23 @@ export interface ExplainedOutcome {
  */
 export function explainedOutcome(
   plan: RolloutPlan,
-  { unread, unnamed }: { readonly unread: readonly ConfigName[]; readonly unnamed: string | undefined },
+  { unread, unnamed, published }: UnreadFacts,
   workload: Workload,
   keys: ReadHashKeys,
 ): ExplainedOutcome {
   const { outcome, reason } = plan;
-  const nothing = { due: null, hold: null, currentHash: null };
+  const nothing = { due: null, hold: null, judgedAt: null, currentHash: null };
   if (outcome === "ignore" || outcome === "cleanUp" || outcome === "waiting" || outcome === "overLimit")
     return { ...nothing, outcome, reason };
   if (unread.length > 0) {
     const objects = describeMissing(unread, workload.namespace);
-    return { ...nothing, outcome: "unknown", reason: `Cannot read ${objects}.` };
+    return publishedOutcome(`Cannot read ${objects}`, published, workload);
   }
-  if (unnamed !== undefined) return { ...nothing, outcome: "unknown", reason: unnamed };
+  if (unnamed !== undefined) return publishedOutcome(unnamed, published, workload);
   const decided = outcome === "held" ? plan.due : plan;
   const known = keys.state === "read";
   if (decided.outcome === "recorded" && decided.cause === "key" && !known)
-    return { ...nothing, outcome: "unknown", reason: withoutKey(workload, keys.why) };
+    return publishedOutcome(withoutKey(workload, keys.why), published, workload);
   // The hash that Wave would write depends on its keys.
   const currentHash = keys.state === "unread" || !("view" in decided) ? null : decided.view.hash;
   const explained = {
@@ -67,6 +78,31 @@ export function explainedOutcome(
   const { reason: by, message, until, object } = plan.hold;
   const hold = { reason: by, message, until: timeOf(until), ...(object && { object }) };
   return { ...explained, due: plan.due.outcome, hold };
+}
+
+/** Returns the outcome by the verdict of the leader, or "unknown". `why`: why the command cannot decide itself. */
+function publishedOutcome(why: string, published: Published | undefined, { namespace }: Workload): ExplainedOutcome {
+  const nothing = { due: null, hold: null, currentHash: null };
+  if (published === undefined || "why" in published)
+    return { ...nothing, outcome: "unknown", judgedAt: null, reason: sentences(why, published?.why ?? "") };
+  const { verdict, upTo } = published;
+  const shared = { ...nothing, judgedAt: timeOf(upTo), reason: sentences(why, "The state is the verdict of Wave") };
+  switch (verdict?.state) {
+    case "held": {
+      const { reason, until, object } = verdict;
+      if (!Object.hasOwn(holdRows, reason)) return { ...shared, outcome: "held" };
+      const by = reason as Hold["reason"];
+      const of = object && `The change is in ${describeObject(object, namespace)}`;
+      const ends = `The hold ends with ${holdRows[by].ends.replaceAll("`", "")}`;
+      const hold = { reason: by, message: sentences(`Rollout held (${by})`, of ?? "", ends), until: timeOf(until) };
+      return { ...shared, outcome: "held", due: "roll", hold: { ...hold, ...(object && { object }) } };
+    }
+    case "waiting":
+    case "overLimit":
+      return { ...shared, outcome: verdict.state };
+    default:
+      return { ...shared, outcome: "current" };
+  }
 }
 
 /** The reason of a plan assumes a Wave that observed the change. A command did not observe it, so its reason is less specific. */

@@ -115,7 +115,7 @@ export interface Explanation extends ExplainedOutcome {
 
 /** Decides what Wave would do with a workload now, from the objects that could be read. */
 export function explainDecision(snapshot: WorkloadSnapshot) {
-  const { found, unnamed, read, policy, pods, now, batch } = snapshot;
+  const { found, unnamed, read, policy, pods, now, batch, published } = snapshot;
   const reader = withAllReferences(found, policy);
   const { untracked } = trackedReferences(reader, lookupIn(read), policyOf(reader, policy));
   const unread = unreadObjects(reader, read).filter((object) => !untracked.has(configKey(object)));
@@ -125,7 +125,7 @@ export function explainDecision(snapshot: WorkloadSnapshot) {
   const total = pods.state === "read" ? pods.of(found.workload).length : 0;
   const withMixed = { ...world.moment, mixed: { mixed: mixed.size, total, cause: "reverted" } as const };
   const plan = mixed.size === 0 ? first : decide({ ...world, moment: withMixed });
-  const explained = explainedOutcome(plan, { unread, unnamed: unnamed?.error }, found.workload, policy.keys);
+  const explained = explainedOutcome(plan, { unread, unnamed: unnamed?.error, published }, found.workload, policy.keys);
   return { reader, untracked, unread, plan, mixed, explained };
 }
 
@@ -161,7 +161,7 @@ export function explainWorkload(snapshot: WorkloadSnapshot): Explanation {
 
 /** Returns the same as {@link explainWorkload}, and what each Pod runs. */
 export function explainPods(snapshot: WorkloadSnapshot): ExplainedPods {
-  const { found, unnamed, read, policy, pods, kubernetes, now, place, others, gaps } = snapshot;
+  const { found, unnamed, read, policy, pods, kubernetes, now, place, others, gaps, published } = snapshot;
   const { reader, untracked, unread, plan, mixed, explained } = explainDecision(snapshot);
   const { object, workload } = found;
   const { keys, pacing: flags } = policy;
@@ -180,7 +180,8 @@ export function explainPods(snapshot: WorkloadSnapshot): ExplainedPods {
   );
   const back = rolledBackConfigMaps(workload, lookup, policyOf(workload, policy));
   const running = pods.state === "read" ? pods.of(workload) : undefined;
-  const isCurrent = currentPods(workload, plan, explained.outcome, counted, policy);
+  const isPublished = explained.judgedAt !== null;
+  const isCurrent = currentPods(workload, plan, explained, counted, policy);
   const isTrulyCurrent =
     isCurrent &&
     ((pod: RunningPod) => isCurrent(pod) && !mixed.has(pod.observed.uid) && readsTemplate(workload, pod, lookup, back));
@@ -190,7 +191,7 @@ export function explainPods(snapshot: WorkloadSnapshot): ExplainedPods {
   const pinning = running === undefined ? null : podPinning(workload, running);
   const changedAt = dueSince({ object, workload: readable }, read, now);
   const held =
-    running && isTrulyCurrent
+    running && isTrulyCurrent && !isPublished
       ? heldChange(plan, workload, running, isTrulyCurrent, {
           keys: changedSinceRollout(workload, read),
           at: changedAt,
@@ -206,7 +207,14 @@ export function explainPods(snapshot: WorkloadSnapshot): ExplainedPods {
     workload,
     ...explained,
     hold: plan.outcome === "held" ? plan.hold : undefined,
-    unread: unread[0] ? read.get(configKey(unread[0]))?.state : unnamed?.state,
+    unread:
+      published && "why" in published && published.mayCome
+        ? "notJudged"
+        : unread[0]
+          ? read.get(configKey(unread[0]))?.state
+          : unnamed?.state,
+    verdict: isPublished && published && "verdict" in published ? published.verdict : undefined,
+    holdMessage: isPublished ? explained.hold?.message : undefined,
     pods,
     podCount,
     pinning,
@@ -284,12 +292,15 @@ function isUnfinished(state: Explanation["state"], outcome: Explanation["outcome
 function currentPods(
   workload: Workload,
   plan: RolloutPlan,
-  outcome: Explanation["outcome"],
+  { outcome, judgedAt }: Pick<Explanation, "outcome" | "judgedAt">,
   { references }: TrackedReferences,
   policy: KnownPolicy,
 ): ((pod: RunningPod) => boolean) | undefined {
   const decided = plan.outcome === "held" ? plan.due : plan;
-  if (outcome === "unknown" || !("view" in decided) || !workload.strategy.podsCarryHash) return undefined;
+  if (judgedAt !== null && outcome === "current" && workload.strategy.podsCarryHash)
+    return ({ hash }) => hash !== undefined && hash === workload.recordedHash;
+  if (judgedAt !== null || outcome === "unknown" || !("view" in decided) || !workload.strategy.podsCarryHash)
+    return undefined;
   const { view } = decided;
   if (decided.outcome === "current" && decided.unproven !== undefined) return () => false;
   const readsNothing = references.every(({ reads }) => reads === "existence");

@@ -44,7 +44,7 @@ export async function readRunningPolicy<T extends typeof inheritedFlags>(
     return { ...(await readPolicy(client, values)), clusterHold, presence };
   }
   const effective = effectiveFlags(wave, given);
-  const policy = { ...(await readPolicy(client, effective.values)), clusterHold, presence };
+  const policy = { ...(await readPolicy(client, effective.values, wave.namespace)), clusterHold, presence };
   if (effective.inherited.length === 0) return policy;
   const note = `Using the flags of ${describeWave(wave)}: ${effective.inherited.join(" ")}`;
   if (!values.verbose) return { ...policy, inherited: { note, without: await policyOfFlags(values) } };

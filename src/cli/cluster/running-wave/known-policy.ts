@@ -19,6 +19,8 @@ export interface KnownPolicy extends Omit<ClusterPolicy, "hashKeys" | "pacing"> 
   readonly keys: ReadHashKeys;
   /** Whether Wave can act now; undefined if that was not read. */
   readonly presence?: WavePresence | undefined;
+  /** The Lease of the running Wave; undefined if that was not read. */
+  readonly lease?: { readonly namespace: string; readonly name: string };
   /** The kinds of workload that Wave rolls and this cluster serves. */
   readonly kinds: readonly WorkloadRow[];
   /** The flags of the running Wave, and the policy without them; undefined if the command does not use any, or has shown them. */
@@ -26,15 +28,23 @@ export interface KnownPolicy extends Omit<ClusterPolicy, "hashKeys" | "pacing"> 
 }
 
 /** The part of the policy that does not depend on the cluster. */
-type FlagPolicy = Omit<KnownPolicy, "keys" | "kinds">;
+type FlagPolicy = Omit<KnownPolicy, "keys" | "kinds" | "lease">;
 
-/** Builds the policy from flags; reads the keys of hashes and the served kinds from the cluster. */
+/** The namespace in which the docs install Wave. */
+const usualNamespace = "wave-system";
+
+/** Builds the policy from flags; reads the keys of hashes and the served kinds from the cluster. `namespace`: that of the running Wave. */
 export async function readPolicy(
   client: Pick<ApiClient, "request">,
   values: FlagValues<typeof inheritedFlags>,
+  namespace: string = usualNamespace,
 ): Promise<KnownPolicy> {
   return {
     ...(await policyOfFlags(values)),
+    lease: {
+      namespace: values["leader-election-namespace"] ?? namespace,
+      name: values["leader-election-id"],
+    },
     keys: await readHashKeys(client, values["hash-key-secret"]),
     kinds: await availableKinds(client, wantedKinds(values) ?? []),
   };
@@ -59,7 +69,7 @@ export async function policyOfFlags(values: FlagValues<typeof inheritedFlags>): 
 
 /** Converts the policy to the form that the controller uses. */
 export function clusterPolicyOf(known: KnownPolicy): ClusterPolicy {
-  const { keys, kinds: _kinds, presence: _presence, inherited: _inherited, ...policy } = known;
+  const { keys, kinds: _kinds, presence: _presence, lease: _lease, inherited: _inherited, ...policy } = known;
   return { ...policy, hashKeys: keys.state === "read" ? keys.keys : undefined };
 }
 

@@ -1,4 +1,5 @@
 import { workloadKey } from "../../../domain/model/workload.ts";
+import { configKey } from "../../../domain/references/references.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import { readManyConfigs } from "../read/configs.ts";
 import { readNames, withMatches } from "../read/matching-names.ts";
@@ -8,7 +9,9 @@ import { listWorkloads } from "../read/workloads.ts";
 import { mapBounded } from "../requests/map-bounded.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { type BatchesNow, batchesNow } from "./batches-now.ts";
+import { publishedOf, readLeaderView } from "./leader-view.ts";
 import { withVerifiedHash } from "./legacy-hash.ts";
+import { isUnread } from "./live-plan.ts";
 import { planObjects } from "./plan-objects.ts";
 import { readRefusedPods } from "./refused-pods.ts";
 import type { WorkloadSnapshot } from "./workload-snapshot.ts";
@@ -63,6 +66,11 @@ export async function readWorkloadSnapshots(
   ]);
   const podsOf = new Map<string, ReadPods>(pods);
   const now = Date.now();
+  const lacksAll = policy.keys.state === "unread";
+  const lacks = ({ unnamed, workload }: (typeof found)[number]) =>
+    lacksAll || unnamed !== undefined || workload.references.some((each) => isUnread(read.get(configKey(each))));
+  const incomplete = new Set(found.filter(lacks));
+  const view = incomplete.size > 0 && policy.lease ? await readLeaderView(client, policy.lease, now) : undefined;
   const unread: ReadPods = { state: "unread", why: "Pods of this namespace were not listed" };
   const podsIn = (each: string) => podsOf.get(each) ?? unread;
   const batches = batchesNow({ found, read, policy, now, podsIn });
@@ -71,6 +79,7 @@ export async function readWorkloadSnapshots(
   const snapshots = await mapBounded(wanted, (each) =>
     withVerifiedHash(client, {
       found: each,
+      published: view && incomplete.has(each) ? publishedOf(each.workload, view, policy, now) : undefined,
       unnamed: each.unnamed,
       read,
       policy,

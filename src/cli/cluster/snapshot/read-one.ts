@@ -14,8 +14,9 @@ import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { batchNotes } from "./batch-notes.ts";
 import { placeIn } from "./batch-numbers.ts";
 import { batchesNow } from "./batches-now.ts";
+import { publishedOf, readLeaderView } from "./leader-view.ts";
 import { withVerifiedHash } from "./legacy-hash.ts";
-import { worldOf } from "./live-plan.ts";
+import { isUnread, worldOf } from "./live-plan.ts";
 import { planObjects } from "./plan-objects.ts";
 import { readRefusedPods } from "./refused-pods.ts";
 import { type WorkloadSnapshot, withAllReferences } from "./workload-snapshot.ts";
@@ -45,14 +46,19 @@ export async function readWorkloadSnapshot(
     readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector) }, flags.kinds),
     readRefusedPods(client, [found]),
   ]);
+  const now = Date.now();
+  const unnamed = unreadFor(workload);
+  const isIncomplete = unnamed !== undefined || policy.keys.state === "unread" || read.values().some(isUnread);
+  const view = isIncomplete && policy.lease ? await readLeaderView(client, policy.lease, now) : undefined;
   const stored = {
     found,
-    unnamed: unreadFor(workload),
+    published: view && publishedOf(found.workload, view, policy, now),
+    unnamed,
     read,
     policy,
     pods,
     kubernetes: refused(found),
-    now: Date.now(),
+    now,
     batch: undefined,
     others: [],
     gaps: [...gapsOf(namespaces), ...failures],

@@ -8,6 +8,7 @@ import type { FoundWorkload } from "../read/workloads.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import type { KubernetesReason } from "../states/kubernetes-reason.ts";
 import type { BatchPlace } from "./batch-numbers.ts";
+import type { Published } from "./leader-view.ts";
 
 /** A workload with everything that its plan depends on, as read at one moment. */
 export interface WorkloadSnapshot {
@@ -17,6 +18,8 @@ export interface WorkloadSnapshot {
   readonly read: ReadConfigs;
   readonly policy: KnownPolicy;
   readonly pods: ReadPods;
+  /** The verdict of the leader; undefined if everything that the plan depends on could be read. */
+  readonly published?: Published | undefined;
   /** Why Kubernetes cannot create Pods; null if it reports no failure. */
   readonly kubernetes: KubernetesReason | null;
   /** Milliseconds since the epoch. */

@@ -4,6 +4,7 @@ import type { Workload, WorkloadObject } from "../../../domain/model/workload.ts
 import type { Hold } from "../../../domain/outcomes/hold.ts";
 import { pinTexts } from "../../../domain/pinning/pin-texts.ts";
 import { unprovenText } from "../../../domain/plan/evidence.ts";
+import type { PublishedVerdict } from "../../../domain/plan/verdict.ts";
 import { desiredPods } from "../../../domain/pods/desired-pods.ts";
 import { type FailingContainer, failingContainer } from "../../../domain/pods/failing-container.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
@@ -13,7 +14,7 @@ import { sentences } from "../../output/sentences.ts";
 import type { PodCount, ReadPods, RunningPod } from "../read/pods.ts";
 import { conditionsOf, type KubernetesReason, kubernetesWord } from "./kubernetes-reason.ts";
 import type { PodPinning } from "./pod-pinning.ts";
-import type { WorkloadStateName } from "./state-rows.ts";
+import { isStateName, type WorkloadStateName, workloadStates } from "./state-rows.ts";
 
 /** The state of a workload, with its cause. */
 export interface AssessedState {
@@ -34,6 +35,8 @@ export interface StateFacts {
   readonly outcome: string;
   readonly reason: string;
   readonly hold: Hold | undefined;
+  /** The text of the hold in the verdict of the leader. */
+  readonly holdMessage?: string | undefined;
   /** The first ConfigMap or Secret that could not be read. */
   readonly unread: string | undefined;
   readonly pods: ReadPods;
@@ -41,6 +44,8 @@ export interface StateFacts {
   readonly pinning: PodPinning | null;
   /** The ConfigMaps whose content was rolled back. */
   readonly rolledBack: readonly string[];
+  /** The verdict of the leader, if the state depends on something that could not be read; undefined also if it is current. */
+  readonly verdict?: PublishedVerdict | undefined;
   /** Set if nothing shows that the Pods read the recorded configuration. */
   readonly unproven: UnprovenTimes | undefined;
   /** The last change before the last rollout, as a sentence; "" if it is unknown. */
@@ -55,7 +60,11 @@ export interface StateFacts {
 
 /** Returns the state of a workload. An action that is due comes first; otherwise the progress of the last rollout decides. */
 export function assessState(facts: StateFacts): AssessedState {
-  const { outcome, hold, reason, dueSince } = facts;
+  const { outcome, hold, reason, dueSince, verdict } = facts;
+  if (verdict !== undefined && isStateName(verdict.state)) {
+    const { state, since } = verdict;
+    return { state, because: verdict.reason, message: facts.holdMessage ?? workloadStates[state].means, since };
+  }
   switch (outcome) {
     case "current":
       return assessRollout(facts);

@@ -74,6 +74,11 @@ export const workloadStates = {
 /** The name of a state of a workload, the same in all commands. */
 export type WorkloadStateName = keyof typeof workloadStates;
 
+/** Reports whether a word is the name of a state. */
+export function isStateName(word: string): word is WorkloadStateName {
+  return Object.hasOwn(workloadStates, word);
+}
+
 /**
  * Returns the next step of the person who sees a state; "" if there is none. `optIn` is that of the explanation: Wave may ignore a workload for
  * another reason, for example because it is being deleted.
