@@ -72,6 +72,7 @@ export class ClusterFeed {
   /** The namespaces whose workloads read objects of others, by the namespace of the object. */
   #readersOf = new Map<string, Set<string>>();
   #wake: () => void = () => {};
+  readonly #shown = Promise.withResolvers<void>();
 
   constructor(options: FeedOptions) {
     this.#options = options;
@@ -99,6 +100,11 @@ export class ClusterFeed {
     return this.#status?.policy;
   }
 
+  /** Resolves when all rows are shown, or the cluster is lost, or the signal is aborted: other reads would delay the first rows. */
+  get shown(): Promise<void> {
+    return this.#shown.promise;
+  }
+
   /** Shows what `wave doctor` found. */
   showDiagnosis(diagnosis: Pick<ClusterHeader, "doctor" | "webhook">): void {
     this.#publishHeader(diagnosis);
@@ -108,6 +114,7 @@ export class ClusterFeed {
   async run(): Promise<void> {
     const { clock, signal } = this.#options;
     let failures = 0;
+    signal.addEventListener("abort", () => this.#shown.resolve(), { once: true });
     signal.addEventListener("abort", () => this.#wake(), { once: true });
     while (!signal.aborted) {
       let pauseMs = minPauseMs;
@@ -230,8 +237,7 @@ export class ClusterFeed {
   async #readNamespaces(namespaces: readonly string[]): Promise<void> {
     for (const each of namespaces) this.#dirty.delete(each);
     try {
-      const all = await mapBounded(namespaces, async (each) => [each, await this.#read(each)] as const);
-      for (const [namespace, read] of all) await this.#publish(read, new Set([namespace]));
+      await mapBounded(namespaces, async (each) => this.#publish(await this.#read(each), new Set([each])));
     } catch (error) {
       for (const each of namespaces) this.#dirty.add(each);
       throw error;
@@ -318,6 +324,7 @@ export class ClusterFeed {
   }
 
   #connected(more: Partial<ClusterHeader> = {}): void {
+    this.#shown.resolve();
     if (this.#header.connection.state === "connected" && more.readAt === undefined) return;
     this.#publishHeader({ connection: { state: "connected", error: null }, ...more });
   }
@@ -329,6 +336,7 @@ export class ClusterFeed {
     if (failure === undefined) throw error;
     const next =
       isForbidden(error) && namespace === undefined ? `${failure.line}. To see one namespace, pass -n.` : failure.line;
+    this.#shown.resolve();
     this.#mark(undefined);
     this.#everythingNotBefore = Number.NEGATIVE_INFINITY;
     this.#statusAt = Number.NEGATIVE_INFINITY;

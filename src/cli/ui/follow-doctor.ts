@@ -5,6 +5,7 @@ import { describeRef } from "../doctor/context/finding.ts";
 import { diagnose } from "../doctor/doctor.ts";
 import type { Diagnosis } from "../doctor/doctor-output.ts";
 import { sentences } from "../output/sentences.ts";
+import type { ClusterFeed } from "./cluster-feed.ts";
 import type { ClusterHeader } from "./model.ts";
 import type { UiCall } from "./ui-flags.ts";
 
@@ -12,7 +13,7 @@ import type { UiCall } from "./ui-flags.ts";
 export interface DoctorFeed {
   readonly call: UiCall;
   readonly cluster: Cluster;
-  readonly feed: { showDiagnosis: (diagnosis: Pick<ClusterHeader, "doctor" | "webhook">) => void };
+  readonly feed: Pick<ClusterFeed, "shown" | "showDiagnosis">;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -27,6 +28,7 @@ export async function followDoctor({ call, cluster, feed, clock, signal }: Docto
   const { namespace } = call.values;
   const values = { ...call.values, "all-namespaces": namespace === undefined, output: "table" as const };
   const quiet = { ...call, values, terminal: { ...call.terminal, writeError: () => {} } };
+  await feed.shown;
   while (!signal.aborted) {
     const from = clock.monotonic();
     try {
