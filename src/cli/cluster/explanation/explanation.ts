@@ -298,7 +298,7 @@ function currentPods(
 ): ((pod: RunningPod) => boolean) | undefined {
   const decided = plan.outcome === "held" ? plan.due : plan;
   if (judgedAt !== null && outcome === "current" && workload.strategy.podsCarryHash)
-    return ({ hash }) => hash !== undefined && hash === workload.recordedHash;
+    return ({ hash }) => hash === workload.recordedHash;
   if (judgedAt !== null || outcome === "unknown" || !("view" in decided) || !workload.strategy.podsCarryHash)
     return undefined;
   const { view } = decided;

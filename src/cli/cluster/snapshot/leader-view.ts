@@ -1,4 +1,5 @@
 import type { Lease } from "#kubernetes";
+import { recordedConfigFor } from "../../../domain/config/recorded-config.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import { judgedAnnotation, judgedUpTo } from "../../../domain/plan/judged.ts";
 import { type PublishedVerdict, parseVerdict } from "../../../domain/plan/verdict.ts";
@@ -57,7 +58,7 @@ export async function readLeaderView(
 /** Returns the verdict of the leader on a workload, at `now` in milliseconds since the epoch. */
 export function publishedOf(workload: Workload, view: LeaderView, policy: KnownPolicy, now: number): Published {
   if ("why" in view) return view;
-  const { namespace, recordedHash, state } = workload;
+  const { namespace, recordedHash, recordedConfig, state } = workload;
   const upTo = judgedUpTo(view.judged, namespace);
   const observes = rolloutPolicyOf(workload, policyOf(workload, policy)).mode.value === "observe";
   if (observes) return { why: leaderTexts.observed, mayCome: false };
@@ -66,7 +67,8 @@ export function publishedOf(workload: Workload, view: LeaderView, policy: KnownP
   const verdict = parseVerdict(state);
   if (state !== undefined && (verdict === undefined || !isStateName(verdict.state)))
     return { why: leaderTexts.otherState, mayCome: true };
-  if (verdict === undefined && recordedHash === undefined) return { why: leaderTexts.noHash, mayCome: true };
+  const isRecorded = recordedHash !== undefined || recordedConfigFor("", recordedConfig) !== undefined;
+  if (verdict === undefined && !isRecorded) return { why: leaderTexts.noHash, mayCome: true };
   return { verdict, upTo, renewedAt: view.renewedAt };
 }
 

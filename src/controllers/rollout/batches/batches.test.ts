@@ -4,6 +4,7 @@ import { workload } from "../../../../test/support/fake-cluster.ts";
 import { LateReplica, MemoryCluster } from "../../../../test/support/late-replica.ts";
 import { parseExposition } from "../../../../test/support/parse-exposition.ts";
 import { startMemoryServer } from "../../../../test/support/sandbox-memory-server.ts";
+import { parseVerdict } from "../../../domain/plan/verdict.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { ApiError } from "../../../kube/api/errors.ts";
@@ -56,8 +57,15 @@ async function fleet(count: number, changed: Partial<PacingFlags> = {}) {
       body: { status: body },
       contentType: "application/merge-patch+json",
     });
+  /** The verdicts that Wave wrote, in order: `web-1 held batch`, or `web-1` if it removed one. */
+  const noted: string[] = [];
+  const states = new Map<string, string | undefined>();
   const play = (deployment: Deployment): void => {
-    const { namespace, name = "", generation = 0, uid = "" } = deployment.metadata;
+    const { namespace, name = "", generation = 0, uid = "", annotations } = deployment.metadata;
+    const text = annotations?.["wave.pusher.com/state"];
+    const { state = "", reason = "" } = parseVerdict(text) ?? {};
+    if (states.get(uid) !== text) noted.push([name, state, reason].join(" ").trim());
+    states.set(uid, text);
     const hash = deployment.spec.template.metadata?.annotations?.[hashName];
     if (hashes.has(uid) && hashes.get(uid) !== hash) {
       rolled.push(namespace === "default" ? name : `${namespace}/${name}`);
@@ -131,6 +139,7 @@ async function fleet(count: number, changed: Partial<PacingFlags> = {}) {
     cluster,
     clock,
     rolled,
+    noted,
     start,
     add,
     pass,
@@ -162,6 +171,7 @@ async function steady(...args: Parameters<typeof fleet>) {
   await made.pass(20_000);
   await made.pass(700_000, 100_000);
   made.rolled.length = 0;
+  made.noted.length = 0;
   leader.events.length = 0;
   made.takeMostUnderWay();
   const halted = () => Number(/^wave_rollouts_halted (\d+)$/m.exec(leader.metrics.render())?.[1]);
@@ -169,6 +179,30 @@ async function steady(...args: Parameters<typeof fleet>) {
     Number(new RegExp(`wave_held_workloads\\{reason="${reason}"} (\\d+)`).exec(leader.metrics.render())?.[1]);
   return { ...made, leader, halted, held };
 }
+
+describe("the verdicts on workloads", () => {
+  it("cost at most one write for each workload and state when 500 workloads roll in batches", async () => {
+    const { editConfig, pass, rolled, noted, takeMostUnderWay } = await steady(500);
+    await editConfig("1");
+    for (let minute = 0; minute < 60 && rolled.length < 500; minute++) await pass(60_000, 2_000);
+    await pass(120_000, 2_000);
+    expect([rolled.length, takeMostUnderWay()]).toEqual([500, expect.any(Number)]);
+    expect(new Set(noted).size).toBe(noted.length);
+    expect(new Set(noted.map((each) => each.replace(/^\S+ ?/, "")))).toEqual(new Set(["held batch", ""]));
+    expect(noted.length).toBeLessThanOrEqual(2 * 499);
+  });
+
+  it("cost nothing while 100 edits of a held object take each other back", async () => {
+    const { annotate, editConfig, pass, noted } = await steady(5);
+    for (let n = 0; n < 5; n++) await annotate(`web-${n}`, "hold", "true");
+    for (let flap = 0; flap < 100; flap++) {
+      await editConfig(String((flap + 1) % 2));
+      await pass(10_000, 1_000);
+    }
+    await pass(60_000, 2_000);
+    expect(noted).toEqual([]);
+  });
+});
 
 describe("a change of an object that many workloads read", () => {
   it("rolls one workload first, and the others in batches when the first was complete for the soak time", async () => {
