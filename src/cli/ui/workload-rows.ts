@@ -65,7 +65,11 @@ export function workloadRow(explained: ExplainedWorkload, context: RowContext): 
     cluster: context.cluster,
     ...{ namespace, kind, name, state, because },
     needsPerson: needsPerson(explanation),
-    message: sentences(withKubernetesReason(message ?? reason, kubernetes), ...heldChangeLines(heldChange)),
+    message: sentences(
+      withKubernetesReason(message ?? reason, kubernetes),
+      ...heldChangeLines(heldChange),
+      explanation.judgedAt === null ? "" : `By Wave, as of ${explanation.judgedAt}`,
+    ),
     since: since === null ? null : Date.parse(since),
     until: hold?.until ? Date.parse(hold.until) : null,
     command: commandFor(explained, context),

@@ -8,7 +8,7 @@ import { type Explanation, explainWorkload } from "../cluster/explanation/explan
 import type { PodCount } from "../cluster/read/pods.ts";
 import { mayRecover } from "../cluster/requests/may-recover.ts";
 import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
-import { byWave, type Published } from "../cluster/snapshot/leader-view.ts";
+import type { Published } from "../cluster/snapshot/leader-view.ts";
 import { readWorkloadSnapshot } from "../cluster/snapshot/read-one.ts";
 import { describePodCount } from "../cluster/states/assess-state.ts";
 import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
@@ -108,10 +108,12 @@ async function checkWorkload(
     const snapshot = await readWorkloadSnapshot(cluster, target, target.namespace, policy);
     const explanation = explainWorkload(snapshot);
     const check = checkOf(explanation, gone);
-    if (explanation.judgedAt === null || coverage.includes(snapshot.published)) return check;
-    const verdict = `${explanation.state} ${byWave(explanation.judgedAt, snapshot.now)}`;
-    const message = `Waiting until Wave has judged the changes before this command. The last verdict: ${verdict}`;
-    return { ...check, progress: "open", complete: false, state: "unknown", message: sentences(message), next: "" };
+    if (explanation.judgedAt === null) return check;
+    // Without the age of the verdict: each text is printed once.
+    if (coverage.includes(snapshot.published))
+      return { ...check, message: sentences(check.message, "This is the verdict of Wave") };
+    const message = sentences("Waiting for a verdict of Wave that includes every change before this command");
+    return { ...check, progress: "open", complete: false, state: "unknown", message, next: "" };
   } catch (error) {
     if (isFirst || !mayRecover(error)) throw error;
     return { progress: "open", complete: false, state: "unknown", message: errorText(error), next: "", restarts: 0 };

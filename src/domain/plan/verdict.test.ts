@@ -1,17 +1,15 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { blocksFollowedBy } from "../../../test/docs/fences.ts";
 import { parseVerdict, writeVerdict } from "./verdict.ts";
 
-const object = { kind: "Secret", namespace: "shop", name: "db" } as const;
-const since = Date.parse("2026-01-31T12:00:00Z");
-
-it("an annotation has the verdict, its times and its object", () => {
-  const verdict = { state: "held", reason: "window", since, until: since + 60_000, object };
-  const text = writeVerdict(verdict);
-  expect(text).toBe(
-    '{"state":"held","reason":"window","since":"2026-01-31T12:00:00Z","until":"2026-01-31T12:01:00Z","object":"Secret/shop/db"}',
-  );
-  expect(parseVerdict(text)).toEqual(verdict);
+it("an annotation has the verdict, its times and its object, as docs/gitops.md shows it", () => {
+  const [block] = blocksFollowedBy("src/domain/plan/verdict.test.ts", "docs/gitops.md");
+  const [since, until] = ["2026-11-26T18:03:12Z", "2026-11-27T02:00:00Z"].map(Date.parse) as [number, number];
+  const object = { kind: "ConfigMap", namespace: "shop", name: "common" } as const;
+  const verdict = { state: "held", reason: "window", since, until, object };
+  expect(writeVerdict(verdict)).toBe(block?.text.trim());
+  expect(parseVerdict(writeVerdict(verdict))).toEqual(verdict);
 });
 
 it("an annotation of another client is a short word, a time and a name of an object, or nothing", () => {

@@ -86,7 +86,7 @@ function publishedOutcome(why: string, published: Published | undefined, { names
   if (published === undefined || "why" in published)
     return { ...nothing, outcome: "unknown", judgedAt: null, reason: sentences(why, published?.why ?? "") };
   const { verdict, upTo } = published;
-  const shared = { ...nothing, judgedAt: timeOf(upTo), reason: sentences(why, "The state is the verdict of Wave") };
+  const shared = { ...nothing, judgedAt: timeOf(upTo), reason: sentences(why, "This is the verdict of Wave") };
   switch (verdict?.state) {
     case "held": {
       const { reason, until, object } = verdict;
