@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { controlPlaneFolder } from "../control-plane/control-plane.ts";
 import { writeVerdict } from "../../src/domain/plan/verdict.ts";
+import { controlPlaneFolder } from "../control-plane/control-plane.ts";
 import { playedSeed } from "../support/played-seed.ts";
 
 const program = join(controlPlaneFolder(), "argo-cd-health");

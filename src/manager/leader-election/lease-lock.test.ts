@@ -57,7 +57,7 @@ describe("the requests of leader election", () => {
     const { lock, requests } = start(() => ({ judged: "now" }));
     const written = async (aim: typeof take | typeof renew) => {
       await lock.attempt(aim, patience);
-      return (requests.at(-1)?.body as Lease).metadata?.annotations;
+      return (requests.at(-1)?.body as Lease | undefined)?.metadata?.annotations;
     };
     expect(await written(take)).toBe(undefined);
     const { lease } = lock.observation() ?? {};
