@@ -78,7 +78,8 @@ export function annotationCommand<K extends string>(row: AnnotationCommandRow<K>
         throw new UsageError(argumentErrorTexts.twoNamespaces(values.namespace, namespaceObject.name));
       return async (cluster) => {
         const namespace = namespaceObject?.name ?? values.namespace ?? cluster.namespace;
-        const policy = await readRunningPolicy(cluster, call, namespace);
+        // A verdict of Wave is some seconds old, and a person acts on the state of this moment.
+        const policy = { ...(await readRunningPolicy(cluster, call, namespace)), lease: undefined };
         const context: Omit<AnnotationContext, "written"> = {
           ...cluster,
           policy,

@@ -19,8 +19,8 @@ export interface KnownPolicy extends Omit<ClusterPolicy, "hashKeys" | "pacing"> 
   readonly keys: ReadHashKeys;
   /** Whether Wave can act now; undefined if that was not read. */
   readonly presence?: WavePresence | undefined;
-  /** The Lease of the running Wave; undefined if that was not read. */
-  readonly lease?: { readonly namespace: string; readonly name: string };
+  /** The Lease of the running Wave; undefined if its verdicts are not read. */
+  readonly lease?: { readonly namespace: string; readonly name: string } | undefined;
   /** The kinds of workload that Wave rolls and this cluster serves. */
   readonly kinds: readonly WorkloadRow[];
   /** The flags of the running Wave, and the policy without them; undefined if the command does not use any, or has shown them. */
