@@ -7,18 +7,7 @@ import { webhookConfiguration } from "../../src/webhook/certificates/configurati
 import { helm } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { grantsOf, objectsOf } from "./grants.ts";
-import {
-  chart,
-  deploy,
-  deploymentIn,
-  type Manifest,
-  manifestsIn,
-  ofKind,
-  only,
-  policyApi,
-  rendered,
-  renderedAs,
-} from "./rendered.ts";
+import { chart, deploy, deploymentIn, manifestsIn, ofKind, policyApi, rendered, renderedAs } from "./rendered.ts";
 
 const { version } = JSON.parse(readFileSync(join(deploy, "../package.json"), "utf8"));
 
@@ -193,9 +182,11 @@ describeOnControlPlane("the chart", (cluster) => {
   it("grants exactly the permissions of docs/security.md", async () => {
     const everything =
       "webhooks.enabled=true,pinConfig.enabled=true,hashKeySecret=wave-hash-key,ownerReferences=true,enableCsiIntegration=true,workloadKinds={cronjobs.batch,jobs.batch}";
-    const granted = grantsOf(await rendered(cluster, everything)).map(({ role, verb, ...what }) =>
-      [role, objectsOf(what), verb].join(" "),
-    );
+    const all = grantsOf(await rendered(cluster, everything));
+    // This role is for users.
+    const granted = all
+      .filter(({ role }) => role !== "wave-lease-reader")
+      .map(({ role, verb, ...what }) => [role, objectsOf(what), verb].join(" "));
     const page = readFileSync(join(deploy, "../docs/security.md"), "utf8");
     const rows = page.matchAll(/^\| `(.*?)` \| (.*?) \| (.*?) \| \S.*? \| .*\|$/gm);
     const explained = Array.from(rows, ([, role, resources = "", verbs = ""]) =>
@@ -217,11 +208,22 @@ describeOnControlPlane("the chart", (cluster) => {
 
   it("can put the Lease into another namespace, with a role there", async () => {
     const elsewhere = await rendered(cluster, "leaderElection.namespace=elections,leaderElection.id=wave-eu");
-    const role = only<Manifest & { rules: readonly { resourceNames?: readonly string[] }[] }>("Role", elsewhere);
-    expect(role.metadata).toMatchObject({ name: "wave-leader-election", namespace: "elections" });
-    expect(role.rules[0]?.resourceNames).toEqual(["wave-eu"]);
+    const ofLease = grantsOf(elsewhere).filter(({ resource, names }) => resource === "leases" && names !== undefined);
+    expect(new Set(ofLease.map(({ role, namespace, names }) => `${role} in ${namespace}: ${names}`))).toEqual(
+      new Set(["wave-leader-election in elections: wave-eu", "wave-lease-reader in elections: wave-eu"]),
+    );
     const off = await rendered(cluster, "leaderElection.enabled=false,replicas=1");
     expect([...ofKind("Role", off), ...ofKind("Lease", off)]).toEqual([]);
+  });
+
+  it("lets every user read the one Lease, and nothing else", async () => {
+    const manifests = await rendered(cluster);
+    const granted = grantsOf(manifests).filter(({ role }) => role === "wave-lease-reader");
+    expect(granted.map(({ verb, ...what }) => `${verb} ${objectsOf(what)}`)).toEqual([
+      "get leases.coordination.k8s.io/wave",
+    ]);
+    const toAll = manifests.filter((each) => JSON.stringify(each.subjects ?? []).includes("system:authenticated"));
+    expect(toAll).toMatchObject([{ kind: "RoleBinding", metadata: { name: "wave-lease-reader" } }]);
   });
 
   it("installs no Lease, because Wave creates it and Argo CD warns about an installed one", async () => {
