@@ -104,7 +104,7 @@ export const permissionRows: readonly PermissionRow[] = [
     "",
     "pods",
     "list",
-    "Wave finds Pods that [read an earlier configuration](concepts.md#what-pods-read), [mixed Pods](rollouts.md#mixed-pods), and containers of a canary that restart; with the value `pinConfig.enabled`, Wave deletes no pinned copy that a Pod uses",
+    "Wave finds Pods that [read an earlier configuration](concepts.md#what-pods-read), [mixed Pods](rollouts.md#mixed-pods), and containers of a canary that restart; with the value `pinConfig.enabled` also the pinned copies that Pods use",
   ),
   row("", "replicasets.apps", "list", "Wave keeps the pinned copies of old revisions", "pinned"),
   row("", "controllerrevisions.apps", "list", "as replicasets", "pinned"),

@@ -31,7 +31,7 @@
   resources: [pods]
   verbs: [delete]
 {{- end }}
-# Wave finds Pods that read an earlier configuration, mixed Pods, and containers of a canary that restart; with the value `pinConfig.enabled`, Wave deletes no pinned copy that a Pod uses.
+# Wave finds Pods that read an earlier configuration, mixed Pods, and containers of a canary that restart; with the value `pinConfig.enabled` also the pinned copies that Pods use.
 - apiGroups: [""]
   resources: [pods]
   verbs: [list]

@@ -6,7 +6,8 @@ export const diffEffects = {
   held: "A rollout becomes due, but a hold applies.",
   template: "The manifests change the pod template, so Kubernetes replaces the Pods in any case.",
   waiting: "Something that the Pods require is missing. Running Pods are not changed.",
-  created: "The workload is new. Without webhooks, Wave replaces its first Pods once to add the hash.",
+  created:
+    "The workload is new. Without webhooks, Wave replaces its first Pods once if they may read an earlier configuration.",
   starts: "The configuration of pending Pods becomes complete, so they start.",
   recorded: "Wave records the current configuration without a restart.",
   notDue: "A rollout that is due now is no longer needed.",

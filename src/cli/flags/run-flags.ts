@@ -58,7 +58,7 @@ export const runFlags = {
     of: ["roll", "record"],
     default: undefined,
     shownDefault: "roll; record if annotations of Reloader opt in",
-    help: "How to treat running workloads that Wave has not seen before. `roll`: restart them once. `record`: record the current configuration without a restart.",
+    help: "How to treat running workloads that Wave has not seen before, if a Pod may read an earlier configuration. `roll`: restart them once. `record`: record the current configuration without a restart.",
   }),
   "update-rate": rate({
     group: rollouts,

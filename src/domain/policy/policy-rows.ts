@@ -150,7 +150,7 @@ export const policyRows = {
     places: onAll,
     allowed: '"roll" or "record"',
     means:
-      "How to treat a running workload that Wave has not seen before. `roll`: replace its Pods once. `record`: record the current configuration without a restart.",
+      "How to treat a running workload that Wave has not seen before, if a Pod may read an earlier configuration. `roll`: replace its Pods once. `record`: record the current configuration without a restart.",
     maxLength: 20,
     holdsIfInvalid: true,
     parse: oneOf("roll", "record"),

@@ -85,7 +85,7 @@ describe("readNotifyFile", () => {
     [{ url: "", urlFile: "nowhere" }, /^receivers\[0\]\.urlFile cannot be read: ENOENT/],
     [{ outcomes: [] }, /^receivers\[0\]\.outcomes is missing; use "\*", roll, complete/],
     [{ outcomes: ["role"] }, /^receivers\[0\]\.outcomes contains "role"; use "\*", roll,/],
-    [{ namespaces: [] }, "receivers[0].namespaces is empty; name a namespace, or remove the field for all"],
+    [{ namespaces: [] }, "receivers[0].namespaces is empty; name a namespace, or remove the field for all namespaces"],
     [{ namespaces: ["Shop"] }, 'receivers[0].namespaces contains "Shop", which is not the name of a namespace'],
     [{ text: "{{who}}" }, /^receivers\[0\]\.text contains \{\{who\}\}; use kind, namespace, name/],
     [{ text: "{{name" }, "receivers[0].text contains {{ or }} without the other"],

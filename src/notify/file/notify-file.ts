@@ -102,7 +102,7 @@ function outcomesOf(section: Section): ReadonlySet<NotifiedOutcome> {
 function namespacesOf(section: Section): ReadonlySet<string> | undefined {
   const names = section.texts("namespaces");
   if (names.length === 0 && section.has("namespaces"))
-    throw section.wrong("namespaces", "is empty; name a namespace, or remove the field for all");
+    throw section.wrong("namespaces", "is empty; name a namespace, or remove the field for all namespaces");
   const wrong = names.find((name) => name !== "*" && !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name));
   if (wrong !== undefined)
     throw section.wrong("namespaces", `contains ${JSON.stringify(wrong)}, which is not the name of a namespace`);
