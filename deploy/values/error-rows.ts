@@ -45,7 +45,7 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
   mixedPodsLeft: ["compare the clocks of the nodes, and delete these Pods"],
   stateNotWritten: ["see the field `error`. Rollouts are not affected; GitOps tools show the workload as before"],
   copiesNotSwept: [
-    "grant the [permissions](security.md#permissions) for `pinConfig.enabled`. Until then Wave deletes no copy there",
+    "grant the [permissions](security.md#permissions) for `pinConfig.enabled`. Until then, Wave deletes no pinned copies in these namespaces",
   ],
   copyNotWritten: ["exclude the label `wave.pusher.com/pinned-copy` from the admission policy"],
   copyLost: [

@@ -36,7 +36,7 @@ export const logMessages = {
   ownersNotWritten: "cannot write owner references; retrying",
   mixedPodsKept: "cannot read the Pods that may run configuration that was reverted; retrying",
   mixedPodsLeft: "Pods still seem to run another configuration after a rollout: clocks differ",
-  stateNotWritten: "cannot note the state of a workload in its annotations; retrying",
+  stateNotWritten: "cannot write the state of a workload into its annotations; retrying",
   copiesNotSwept: "cannot check which pinned copies are unused; retrying",
   copyNotWritten: "the API server refuses the write of a pinned copy",
   copyLost: "a pinned copy is gone, and its ConfigMap has another content",
