@@ -189,7 +189,7 @@ describe("the pod template of a Deployment that is the template source of a Roll
       result: {
         type: "refused",
         message:
-          'Not rolled: Deployment "lent" has Pods and has not opted in. To let its template change for a workloadRef, set wave.pusher.com/allow-workload-ref: "true" on it.',
+          'Not rolled: Deployment "lent" has Pods and has not opted in. To allow the changes for a Rollout with workloadRef, set wave.pusher.com/allow-workload-ref: "true" on it.',
       },
     });
     const optedIn = { ...not, "wave.pusher.com/update-on-config-change": "true" };

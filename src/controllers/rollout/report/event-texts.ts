@@ -205,7 +205,7 @@ export const refusedTexts = {
     `Annotation ${annotation} removed from the pod template of Deployment ${quoted(deployment)} on write. Fix the webhook that removes the annotation.`,
   /** The owner of a template source did not consent to a restart of its Pods. */
   workloadRefNotAllowed: (deployment: string) =>
-    `Not rolled: Deployment ${quoted(deployment)} has Pods and has not opted in. To let its template change for a workloadRef, set ${allowWorkloadRef}: "true" on it.`,
+    `Not rolled: Deployment ${quoted(deployment)} has Pods and has not opted in. To allow the changes for a Rollout with workloadRef, set ${allowWorkloadRef}: "true" on it.`,
   forbiddenToWrite: (resource: string, namespace: string) =>
     `Cannot write the hash: forbidden. Grant patch on ${resource} in namespace ${quoted(namespace)} to the service account of Wave with a Role.`,
   forbiddenToRead: (resource: string, namespace: string) =>
