@@ -3,7 +3,7 @@ import { FairQueue, type Priority } from "./fair-queue.ts";
 import type { Leadership } from "./leadership.ts";
 import type { TokenBucket } from "./token-bucket.ts";
 
-/** What a controller writes. Housekeeping is every write that is no rollout: its delay changes no Pod. */
+/** What a controller writes. Housekeeping is every write that no rollout waits for. */
 export type PermitUse = "rollouts" | "housekeeping";
 
 /** While housekeeping waits, it gets one permit after so many rollouts: otherwise endless rollouts of one tenant would stop it. */

@@ -14,6 +14,7 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
+import type { ControllerPermits, WritePermits } from "../../runtime/write-permits.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { createReplacement, deleteRecord } from "./replace.ts";
@@ -30,7 +31,7 @@ export interface JobReplacementsOptions {
 /** Creates the Jobs of records that are left, while Wave leads: after a crash, or while the API server rejects the Job. */
 export interface JobReplacements {
   /** Works for one leadership. */
-  run(leadership: Leadership): Promise<void>;
+  run(leadership: Leadership, permits: WritePermits): Promise<void>;
 }
 
 /** The time between two sweeps, in milliseconds. */
@@ -46,9 +47,9 @@ const staleMs = 300_000;
 export function createJobReplacements(options: JobReplacementsOptions): JobReplacements {
   const { caches, clock, log } = options;
   return {
-    async run({ stop, abort, valid }) {
+    async run({ stop, abort, valid }, permits) {
       const signal = AbortSignal.any([stop, abort]);
-      const sweep = new Sweep(options, signal);
+      const sweep = new Sweep(options, signal, permits);
       while (!signal.aborted && valid()) {
         if (caches.kinds().some(({ strategy }) => strategy === "replacement")) {
           await sweep.run(valid).catch((error: unknown) => {
@@ -65,12 +66,14 @@ export function createJobReplacements(options: JobReplacementsOptions): JobRepla
 class Sweep {
   readonly #options: JobReplacementsOptions;
   readonly #signal: AbortSignal;
+  readonly #permits: ControllerPermits;
   /** When each record was seen first, by uid. */
   #seen = new Map<string, number>();
 
-  constructor(options: JobReplacementsOptions, signal: AbortSignal) {
+  constructor(options: JobReplacementsOptions, signal: AbortSignal, permits: WritePermits) {
     this.#options = options;
     this.#signal = signal;
+    this.#permits = permits.of("housekeeping", { flowOf: (namespace) => namespace });
   }
 
   async run(valid: () => boolean): Promise<void> {
@@ -110,7 +113,7 @@ class Sweep {
       const path = resourcePath(resources.jobs, { namespace, name });
       const record = await getIfExists<KubeObject & ReplacementRecord>(client, { path, signal: this.#signal });
       replacement = record && recordedReplacement(record);
-      if (replacement === undefined) return;
+      if (replacement === undefined || !(await this.#permits.wait(namespace))) return;
       const result = await createReplacement(client, namespace, replacement);
       const isRunning = clock.monotonic() - seenAt < staleMs;
       if (result.type === "kept" && (result.isDeleting || isRunning)) return;

@@ -6,6 +6,8 @@ import { toWorkload, type WorkloadObject } from "../../domain/model/workload.ts"
 import { ApiError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { soleLeadership } from "../../runtime/leadership.ts";
+import { TokenBucket } from "../../runtime/token-bucket.ts";
+import { WritePermits } from "../../runtime/write-permits.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { recreateJob } from "../rollout/apply/recreate-job.ts";
 import { createJobReplacements } from "./controller.ts";
@@ -79,17 +81,27 @@ async function crash(at: number, isSent: boolean, server = new JobServer()) {
   return { server, requests };
 }
 
-/** Lets another process lead for a time, in seconds. */
-async function lead(server: JobServer, seconds: number): Promise<void> {
+/** Lets another process lead for a time, in seconds. Returns the times of its writes, in milliseconds, which are one in ten seconds. */
+async function lead(server: JobServer, seconds: number): Promise<readonly number[]> {
   const clock = new FakeClock();
   const stop = new AbortController();
-  const client = { request: async <T>(request: ApiRequest): Promise<T> => server.answer(request) as T };
+  const writes: number[] = [];
+  const client = {
+    request: async <T>(request: ApiRequest): Promise<T> => {
+      if (request.method !== "GET") writes.push(clock.monotonic() - start);
+      return server.answer(request) as T;
+    },
+  };
+  const start = clock.monotonic();
   const policy = { crossNamespace: "granted", namespaces: ["default"], schedulingHold: true } as const;
   const options = { client, caches: { kinds: () => [row] }, policy, clock, log: silentLogger };
-  const run = createJobReplacements(options).run(soleLeadership(stop.signal));
+  const leadership = soleLeadership(stop.signal);
+  const tokens = new TokenBucket({ clock, perSecond: 0.1, burst: 1 });
+  const run = createJobReplacements(options).run(leadership, new WritePermits({ clock, tokens, leadership }));
   for (let second = 0; second < seconds; second += 10) await clock.advance(10_000);
   stop.abort();
   await run;
+  return writes;
 }
 
 const cases = Array.from({ length: 6 }, (_, at) => [false, true].map((isSent) => [at, isSent] as const)).flat();
@@ -130,6 +142,17 @@ describe("a Job that is being replaced", () => {
     expect(server.jobs.has("web")).toBe(false);
     await lead(server, 600);
     expect([...server.jobs.keys()]).toEqual(["web"]);
+  });
+
+  it("is created when it has a write permit, and its record deleted with the same permit", async () => {
+    const { server } = await crash(5, false);
+    const [record] = [...server.jobs.values()];
+    if (record === undefined) throw new Error("the record is missing");
+    const { metadata, ...rest } = record;
+    for (const uid of ["other-1", "other-2"])
+      server.jobs.set(uid, { metadata: { ...metadata, name: uid, uid }, ...rest });
+    const writes = await lead(server, 30);
+    expect(writes).toEqual([0, 0, 10_000, 10_000, 20_000, 20_000]);
   });
 
   it("stays deleted if a person deletes the record", async () => {

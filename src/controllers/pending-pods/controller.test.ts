@@ -7,7 +7,9 @@ import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { ApiError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { soleLeadership } from "../../runtime/leadership.ts";
+import { type Leadership, soleLeadership } from "../../runtime/leadership.ts";
+import { TokenBucket } from "../../runtime/token-bucket.ts";
+import { WritePermits } from "../../runtime/write-permits.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { createPendingPods } from "./controller.ts";
 
@@ -49,6 +51,16 @@ function pod(name: string, change: { kind?: string; deleting?: boolean } = {}) {
   };
 }
 
+/** Returns the permits of a leadership, by default without a limit. */
+function permitsOf(
+  leadership: Leadership,
+  clock: FakeClock,
+  perSecond: number = Number.POSITIVE_INFINITY,
+): WritePermits {
+  const tokens = new TokenBucket({ clock, perSecond, burst: 1 });
+  return new WritePermits({ clock, tokens, leadership });
+}
+
 /** An API server with these pending Pods and this StatefulSet. The cache contains `cached`. */
 function start(pods: ReturnType<typeof pod>[], owner: ReturnType<typeof statefulSet> | undefined, valid = () => true) {
   const state = { pods, owner, refuse: 0, cached: undefined as Workload | undefined };
@@ -87,7 +99,8 @@ function start(pods: ReturnType<typeof pod>[], owner: ReturnType<typeof stateful
     random: () => 1,
   });
   const stop = new AbortController();
-  const done = held.run({ ...soleLeadership(stop.signal), valid });
+  const leadership = { ...soleLeadership(stop.signal), valid };
+  const done = held.run(leadership, permitsOf(leadership, clock));
   const end = () => {
     stop.abort();
     return done;
@@ -257,8 +270,15 @@ function owned(namespace: string, name: string, owner: { readonly kind: string; 
   return { metadata: { namespace, name, uid: `uid-${name}`, resourceVersion: "7", ownerReferences } };
 }
 
-/** An API server with many namespaces and paged lists, on which no requested StatefulSet has a scheduling hold. */
-function manyNamespaces(pods: ReturnType<typeof owned>[], refuseDelete: (path: string) => boolean = () => false) {
+/**
+ * An API server with many namespaces and paged lists, on which no requested StatefulSet has a scheduling hold. Wave has `perSecond` write
+ * permits, by default any number.
+ */
+function manyNamespaces(
+  pods: ReturnType<typeof owned>[],
+  refuseDelete: (path: string) => boolean = () => false,
+  perSecond?: number,
+) {
   let held = pods;
   const deleted: string[] = [];
   const asked: string[] = [];
@@ -297,7 +317,8 @@ function manyNamespaces(pods: ReturnType<typeof owned>[], refuseDelete: (path: s
     random: () => 1,
   });
   const stop = new AbortController();
-  const done = pendingPods.run(soleLeadership(stop.signal));
+  const leadership = soleLeadership(stop.signal);
+  const done = pendingPods.run(leadership, permitsOf(leadership, clock, perSecond));
   const end = () => {
     stop.abort();
     return done;
@@ -341,6 +362,23 @@ describe("Pods of hostile neighbours", () => {
     const more = asked.slice(before).filter((request) => request.startsWith("DELETE"));
     expect(more.length).toBeGreaterThan(2);
     expect(more.length).toBeLessThan(12);
+    await end();
+  });
+
+  it("delay another namespace by one write permit each", async () => {
+    const db = { kind: "StatefulSet", name: "db" };
+    const evil = ["evil-1", "evil-2", "evil-3", "evil-4", "evil-5"];
+    const pods = evil.flatMap((namespace) => Array.from({ length: 30 }, (_, n) => owned(namespace, `db-${n}`, db)));
+    const { deleted, asked, clock, end } = manyNamespaces([...pods, owned("shop", "db-0", db)], undefined, 1);
+    await eventually(async () => {
+      await clock.advance(0);
+      expect(asked).toContain("GET /apis/apps/v1/namespaces/shop/statefulsets/db");
+    });
+    await clock.advance(6_000);
+    expect(deleted).toHaveLength(7);
+    expect(deleted).toContain("/api/v1/namespaces/shop/pods/db-0");
+    await clock.advance(200_000);
+    expect(deleted).toHaveLength(151);
     await end();
   });
 

@@ -4,6 +4,7 @@ import type { StoreChange } from "../../cache/store/store.ts";
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
+import type { WritePermits } from "../../runtime/write-permits.ts";
 import { type PendingPodsOptions, PendingPodsSweep } from "./reconcile.ts";
 
 /**
@@ -24,7 +25,7 @@ export interface PendingPods {
   /** Receives every list: a hold of an uncached workload may have been added and removed while the watch was broken. */
   onListed(kind: string, namespace: string): void;
   /** Searches everywhere once, for holds that were removed without a leader, and then after each removal. */
-  run(leadership: Leadership): Promise<void>;
+  run(leadership: Leadership, permits: WritePermits): Promise<void>;
 }
 
 /** Returns the controller. Nothing happens before `run`. */
@@ -46,8 +47,8 @@ export function createPendingPods(options: PendingPodsOptions): PendingPods {
       if (options.caches.kinds().some(({ id, keepsPendingPods }) => id === kind && keepsPendingPods))
         sweep?.enqueue(namespace);
     },
-    async run(leadership) {
-      sweep = new PendingPodsSweep(options, leadership);
+    async run(leadership, permits) {
+      sweep = new PendingPodsSweep(options, leadership, permits);
       try {
         await sweep.run();
       } finally {

@@ -12,6 +12,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import { done, type Result } from "../../runtime/result.ts";
 import { Workers } from "../../runtime/workers.ts";
+import type { ControllerPermits, WritePermits } from "../../runtime/write-permits.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
@@ -49,6 +50,7 @@ export class PendingPodsSweep {
   readonly #options: PendingPodsOptions;
   readonly #leadership: Leadership;
   readonly #workers: Workers;
+  readonly #permits: ControllerPermits;
   readonly #owners: PodOwners;
   readonly #report: PendingPodReport;
   /** For namespaces with more pages: the next page, and whether an earlier page has Pods that must be checked again. */
@@ -58,10 +60,14 @@ export class PendingPodsSweep {
   /** The namespaces that the search everywhere has found: one with thousands of Pods is enqueued once. */
   readonly #found = new Set<string>();
 
-  constructor(options: PendingPodsOptions, leadership: Leadership) {
+  constructor(options: PendingPodsOptions, leadership: Leadership, permits: WritePermits) {
     const { clock, random = Math.random } = options;
     this.#options = options;
     this.#leadership = leadership;
+    this.#permits = permits.of("housekeeping", {
+      flowOf: (namespace) => namespace,
+      onGranted: (namespace) => this.#workers.add(namespace, { urgency: "next" }),
+    });
     this.#workers = new Workers({
       clock,
       random,
@@ -100,6 +106,7 @@ export class PendingPodsSweep {
     } catch (error) {
       // The API server does not keep the rest of the list any more.
       if (isExpired(error)) this.#started.delete(namespace);
+      this.#permits.drop(namespace);
       if (!this.#isOver) this.#warn(namespace, error);
       return { type: "retry" };
     }
@@ -117,12 +124,18 @@ export class PendingPodsSweep {
     const pods = (items ?? []).filter((pod) => pod?.metadata && pod.metadata.deletionTimestamp === undefined);
     const left =
       namespace === everywhere ? this.#enqueueFound(pods) : await this.#release(namespace, pods, before === undefined);
+    if (left === "permitPending") {
+      // A new first page lacks the Pods that are deleted, and a next page would still have them.
+      this.#started.delete(namespace);
+      return { type: "deferred" };
+    }
     const anyLeft = left || (before?.left ?? false);
     if (metadata.continue) {
       this.#started.set(namespace, { next: metadata.continue, left: anyLeft });
       return { type: "deferred", delayMs: 0 };
     }
     this.#started.delete(namespace);
+    this.#permits.drop(namespace);
     if (namespace === everywhere) this.#found.clear();
     return anyLeft || this.#requested.has(namespace) ? { type: "retry" } : done;
   }
@@ -146,11 +159,15 @@ export class PendingPodsSweep {
   }
 
   /**
-   * Deletes the replaceable Pods. Returns true if a Pod must be checked again. Only Pods of the first page get Events: a tenant may have
-   * any number of pending Pods.
+   * Deletes the replaceable Pods. Returns true if a Pod must be checked again, and "permitPending" if the namespace waits for a permit, so that
+   * no worker does. Only Pods of the first page get Events: a tenant may have any number of pending Pods.
    */
-  async #release(namespace: string, pods: readonly KubeObject[], isFirstPage: boolean): Promise<boolean> {
-    let left = false;
+  async #release(
+    namespace: string,
+    pods: readonly KubeObject[],
+    isFirstPage: boolean,
+  ): Promise<boolean | "permitPending"> {
+    let left: boolean | "permitPending" = false;
     let failure: { readonly error: unknown } | undefined;
     const replaced: string[] = [];
     const decide = this.#owners.ofOnePage();
@@ -161,7 +178,11 @@ export class PendingPodsSweep {
         // Check again whether this Pod is replaceable, or whether the new Pod is free.
         if (decision !== "held") left = true;
         else if (isFirstPage) this.#report.report(pod);
-        if (decision !== "replaceable" || !this.#leadership.valid()) continue;
+        if (decision !== "replaceable") continue;
+        if (!this.#permits.take(namespace, "low")) {
+          left = "permitPending";
+          break;
+        }
         const { abort: signal, valid: mayBeSent } = this.#leadership;
         await deletePod(this.#options.client, pod, { signal, mayBeSent });
         replaced.push(pod.metadata.name);

@@ -142,10 +142,10 @@ export function createController(options: ControllerOptions): Controller {
           workers,
           random,
         });
-        const pending = options.webhooks ? [pendingPods.run(inOrder)] : [];
+        const pending = options.webhooks ? [pendingPods.run(inOrder, permits)] : [];
         const owners = ownership === undefined ? [] : [ownership.run(inOrder, permits, post)];
         const copies = collector === undefined ? [] : [collector.run(inOrder, permits)];
-        const jobs = policy.pacing?.observe ? [] : [replacements.run(inOrder)];
+        const jobs = policy.pacing?.observe ? [] : [replacements.run(inOrder, permits)];
         return [rollouts.run(), ...pending, ...owners, ...copies, ...jobs];
       });
     } finally {

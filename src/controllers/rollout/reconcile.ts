@@ -72,7 +72,10 @@ export interface ReconcileRun {
   readonly takePermit: () => boolean;
   /** Returns a permit that was taken and not used. */
   readonly returnPermit: () => void;
-  /** Takes a permit for a note on the workload. If there is none, the workload is reconciled again when it has one. */
+  /**
+   * Takes a permit for a note on the workload, or to delete a Pod that keeps it from its return. If there is none, the workload is reconciled
+   * again when it has one.
+   */
   readonly takeNotePermit: () => boolean;
   /** Returns the hold of the batches of these changes; undefined if all of them admit the workload. */
   readonly batchHold: (changed: readonly ConfigName[], lookup: Lookup) => Hold | undefined;
@@ -107,7 +110,7 @@ export async function reconcile(run: ReconcileRun, options: ReconcileOptions): P
       ...options,
       takePermit,
     });
-    return await withoutStuckPods(outcome, options);
+    return await withoutStuckPods(outcome, run, options);
   } catch (error) {
     // The stored object is not a valid workload any more. If it becomes valid again, that is a change.
     if (error instanceof MalformedWorkload) return { type: "gone" };
@@ -135,13 +138,14 @@ function verdictNow(
 /** Replaces the Pods that keep a workload from its return to earlier pins. */
 async function withoutStuckPods(
   outcome: Extract<ReconcileOutcome, { readonly type: "done" }>,
+  { takeNotePermit: takePermit }: ReconcileRun,
   options: ReconcileOptions,
 ): Promise<ReconcileOutcome> {
   const { workload } = outcome;
   if (!mayHaveStuckPods(workload, options)) return outcome;
   if (mustNotWrite(options)) return { type: "stopped" };
   try {
-    const failure = await replaceStuckPods(workload, options);
+    const failure = await replaceStuckPods(workload, { ...options, takePermit });
     return failure === undefined ? outcome : { ...failure, workload };
   } catch (error) {
     if (options.leadership.abort.aborted) return { type: "stopped" };
@@ -150,12 +154,12 @@ async function withoutStuckPods(
 }
 
 async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): Promise<ReconcileOutcome> {
-  const { key, findings } = run;
+  const { key, findings, takePermit } = run;
   const { caches, clock, views } = options;
   const cached = caches.workload(key);
   if (cached === undefined) return outcomeWithoutCache(findings, options);
   let workload = takeNewest(findings, cached, clock.monotonic());
-  const { write, unusable } = await updateRejections(findings, workload, options);
+  const { write, unusable } = await updateRejections(findings, workload, { ...options, takePermit });
   if (unusable.length > 0) findings.unrestored = { uid: workload.uid, pinned: workload.pinned, names: unusable };
   switch (write?.type) {
     case "written":
@@ -169,6 +173,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
       return { ...write, workload };
     case "gone":
     case "stopped":
+    case "permitPending":
       return write;
   }
   findings.pins = seenPins(workload, findings.pins);
@@ -199,7 +204,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
     }
     if (mustNotWrite(options)) return { type: "stopped" };
     // A permit is for one write, however many tries the write needs.
-    if (attempt === 0 && !run.takePermit()) return { type: "permitPending" };
+    if (attempt === 0 && !takePermit()) return { type: "permitPending" };
     if (!isFresh) {
       const live = await planLive(workload, plan, findings, planWith, options);
       if (live.type !== "planned") return live;

@@ -52,11 +52,13 @@ interface Scene {
   readonly pinnedBy?: string;
   /** When another client last edited the pod template, in seconds, with webhooks. Default: no webhooks. */
   readonly editedAt?: number;
+  /** Whether there is a write permit. Default: true. */
+  readonly permit?: boolean;
 }
 
 /** Runs it for a workload whose pins changed from `before` to `now`, while ConfigMap `page` has this content. Returns the annotation. */
 async function rejectedAfter(before: string, now: string, page: Config | Error, scene: Scene = {}) {
-  const { writtenPins, rejected, readsBefore, reads, editedAt, pinnedBy } = scene;
+  const { writtenPins, rejected, readsBefore, reads, editedAt, pinnedBy, permit = true } = scene;
   const sent: ApiRequest[] = [];
   const workload = { ...toPinned(now, rejected, reads), templateEditedAt: editedAt ?? 0 };
   const live = page instanceof Error ? lookupOf() : lookupOf(page, ...copies);
@@ -81,6 +83,7 @@ async function rejectedAfter(before: string, now: string, page: Config | Error, 
       policy: { ...defaultPolicy, pinConfig: true },
       leadership: soleLeadership(new AbortController().signal),
       webhooks: editedAt !== undefined,
+      takePermit: () => permit,
     },
   );
   const patch = (sent[0]?.body ?? []) as readonly { op: string; path: string; value?: string }[];
@@ -94,6 +97,13 @@ const page = (content: string) => configMap("page", { a: content });
 it("records what an undo rejects", async () => {
   const { written } = await rejectedAfter(second, first, page("2"));
   expect(written).toMatch(/^page=[0-9a-f]{16}$/);
+});
+
+it("waits for a write permit", async () => {
+  expect(await rejectedAfter(second, first, page("2"), { permit: false })).toMatchObject({
+    type: "permitPending",
+    written: undefined,
+  });
 });
 
 it("does not take pins that Wave wrote for an undo, if the response was lost and the edit was reverted", async () => {

@@ -22,12 +22,14 @@ export interface UpdateRejectionsOptions extends Pick<ApplyOptions, "client" | "
   readonly live: Pick<LiveReads, "lookup">;
   /** Whether webhooks are on. They reject in the request, if the API server asks them in time. */
   readonly webhooks: boolean;
+  /** Takes a permit for one write. Returns false if there is no permit. */
+  readonly takePermit: () => boolean;
 }
 
 /** What {@link updateRejections} did. */
 export interface UpdatedRejections {
   /** The write of the annotation; undefined if there was nothing to write. */
-  readonly write?: WriteResult | { readonly type: "stopped" };
+  readonly write?: WriteResult | { readonly type: "stopped" | "permitPending" };
   /** The ConfigMaps that Pods are to read live, because the copies that the pod template names are gone or lack a key. */
   readonly unusable: readonly string[];
 }
@@ -59,6 +61,7 @@ export async function updateRejections(
   const { rejected, unusable } = found;
   if (rejected === workload.rejected) return { unusable };
   if (leadership.abort.aborted || !leadership.valid()) return { write: { type: "stopped" }, unusable };
+  if (!options.takePermit()) return { write: { type: "permitPending" }, unusable };
   try {
     const patch = rejectPatch(workload, rejected);
     return { write: await writeWorkload(client, workload, patch, leadership, options.policy), unusable };

@@ -15,7 +15,10 @@ import type { ApplyOptions } from "./apply.ts";
 import type { WriteFailure } from "./write-failure.ts";
 
 /** What {@link replaceStuckPods} needs. */
-export type StuckPodsOptions = Pick<ApplyOptions, "client" | "policy" | "leadership">;
+export interface StuckPodsOptions extends Pick<ApplyOptions, "client" | "policy" | "leadership"> {
+  /** Takes a permit for one deletion. If there is none, the workload is reconciled again when it has one. */
+  readonly takePermit: () => boolean;
+}
 
 /** How replacing Pods failed. */
 export type StuckPodsFailure = Extract<WriteFailure, { readonly type: "refused" | "unavailable" }>;
@@ -30,7 +33,7 @@ const pageSize = 100;
  * Reports whether Pods of a failed revision may keep a workload from its return. A StatefulSet with ordered Pods waits for ever until such a
  * Pod is ready (https://github.com/kubernetes/kubernetes/issues/67250).
  */
-export function mayHaveStuckPods(workload: Workload, { policy }: Pick<StuckPodsOptions, "policy">): boolean {
+export function mayHaveStuckPods(workload: Workload, { policy }: Pick<ApplyOptions, "policy">): boolean {
   const { row, progress, rejected } = workload;
   if (row.id !== "StatefulSet" || rejected === undefined || progress.state !== "progressing") return false;
   const ofWorkload = policyFor(workload, policy);
@@ -43,7 +46,7 @@ export function mayHaveStuckPods(workload: Workload, { policy }: Pick<StuckPodsO
  */
 export async function replaceStuckPods(
   workload: Workload,
-  { client, leadership }: StuckPodsOptions,
+  { client, leadership, takePermit }: StuckPodsOptions,
 ): Promise<StuckPodsFailure | undefined> {
   const { namespace } = workload;
   const { abort: signal, valid: mayBeSent } = leadership;
@@ -64,6 +67,7 @@ export async function replaceStuckPods(
     });
     for (const pod of items ?? []) {
       if (!isStuck(pod, workload)) continue;
+      if (!takePermit()) return undefined;
       await deletePod(client, pod, { signal, mayBeSent });
     }
     return undefined;
