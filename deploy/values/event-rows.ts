@@ -1,4 +1,4 @@
-import { deletionBlockedEvent } from "../../src/controllers/owner-references/texts.ts";
+import { deletionBlockedEvent } from "../../src/controllers/owner-references/report.ts";
 import { pendingPodText } from "../../src/controllers/pending-pods/report.ts";
 import { collectorTexts } from "../../src/controllers/pinned-copies/texts.ts";
 import { eventTexts, refusedTexts } from "../../src/controllers/rollout/report/event-texts.ts";

@@ -10,8 +10,16 @@ import { quoted } from "../domain/syntax/wording.ts";
 import { refusalOf } from "../kube/api/api-failure.ts";
 import { isAlreadyExists } from "../kube/api/errors.ts";
 import { resourcePath, resources } from "../kube/api/resources.ts";
-import { type Refused, refused, refusedWrite } from "./refused.ts";
-import { existingCopy, isCopyWith, limitsOf, ownerOf, type StoreCopiesOptions } from "./use-copy.ts";
+import {
+  existingCopy,
+  isCopyWith,
+  limitsOf,
+  ownerOf,
+  type Refused,
+  refused,
+  refusedWrite,
+  type StoreCopiesOptions,
+} from "./use-copy.ts";
 
 /** What {@link createCopy} needs. */
 export interface CreateCopyOptions extends StoreCopiesOptions {

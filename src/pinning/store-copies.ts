@@ -8,8 +8,7 @@ import { contentOf, type PinSource } from "../domain/pinning/pin-request.ts";
 import { pinTexts } from "../domain/pinning/pin-texts.ts";
 import { formatPins, maxPinnedLength, type Pins, parsePins } from "../domain/pinning/pins.ts";
 import { type CreateCopyOptions, createCopy } from "./create-copy.ts";
-import type { Refused } from "./refused.ts";
-import { existingCopy, readConfigMap, type StoreCopiesOptions, useCopy } from "./use-copy.ts";
+import { existingCopy, type Refused, readConfigMap, type StoreCopiesOptions, useCopy } from "./use-copy.ts";
 
 /** How storing ended. */
 export type StoredCopies =

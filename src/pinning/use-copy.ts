@@ -13,7 +13,6 @@ import { ApiError } from "../kube/api/errors.ts";
 import { resourcePath, resources } from "../kube/api/resources.ts";
 import type { ApiClient } from "../kube/http/client.ts";
 import { getIfExists } from "../kube/reads/get-if-exists.ts";
-import { type Refused, refusedWrite } from "./refused.ts";
 
 /** What {@link storeCopies} needs. */
 export interface StoreCopiesOptions {
@@ -140,4 +139,22 @@ export function ownerOf({ row, name, uid }: Workload): OwnerReference | undefine
 /** Returns the limits of each request. */
 export function limitsOf({ signal, mayBeSent }: StoreCopiesOptions): Pick<StoreCopiesOptions, "signal" | "mayBeSent"> {
   return { ...(signal && { signal }), ...(mayBeSent && { mayBeSent }) };
+}
+
+/** Pods cannot read a copy. `why` is one clause without a final period. */
+export interface Refused {
+  readonly type: "refused";
+  readonly why: string;
+}
+
+/** Returns that Pods cannot read a copy. */
+export function refused(why: string): Refused {
+  return { type: "refused", why };
+}
+
+/** Returns that a write of a copy was refused. Of the message, only a quota is quoted: the text of an admission plugin may contain values. */
+export function refusedWrite(what: string, { type, error }: NonNullable<ReturnType<typeof refusalOf>>): Refused {
+  const { reason, status, serverMessage } = error;
+  const quota = type === "forbidden" ? /exceeded quota: [^"\n]*/.exec(serverMessage)?.[0].trim() : undefined;
+  return refused(`${what}: ${quota ?? (reason === "" ? `status ${status}` : `${reason} (${status})`)}`);
 }

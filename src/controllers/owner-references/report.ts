@@ -1,7 +1,6 @@
 import type { Workload } from "../../domain/model/workload.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { deletionBlockedEvent } from "./texts.ts";
 
 /** The most workloads that one report names: an object may have any number of owners. */
 const maxReported = 100;
@@ -20,4 +19,13 @@ export function reportBlockedDeletions(
     const regarding = { apiVersion: row.apiVersion, kind: row.kind, namespace, name, uid };
     post({ regarding, ...event, repeats: "perhaps" });
   }
+}
+
+/** Returns the Event on a workload whose deletion is blocked, because a write failed with `cause`. */
+export function deletionBlockedEvent(cause: string): Omit<ObjectEvent, "regarding"> {
+  return {
+    type: "Warning",
+    reason: "OldFinalizer",
+    message: `Deletion blocked: cannot remove finalizer: ${cause}. Wave retries.`,
+  };
 }

@@ -1,4 +1,5 @@
 import { namespaceOf } from "../../domain/model/workload-key.ts";
+import { apiFailureOf, retryAfterMs as retryAfterMsOf } from "../../kube/api/api-failure.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Priority } from "../../runtime/fair-queue.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
@@ -11,7 +12,6 @@ import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
 import type { Counter } from "../../telemetry/metrics/metrics.ts";
 import { RevertedWrites } from "./reverted-writes.ts";
-import { failureOf, type OwnerWriteFailure } from "./write-failure.ts";
 import type { ObjectWriteResult } from "./write-requests.ts";
 
 /** What an {@link OwnerReferenceWriter} needs. */
@@ -106,6 +106,38 @@ export class OwnerReferenceWriter {
     const isRefused =
       failure.result === "refused" || (failure.result === "conflict" && failures >= conflictsUntilRefused);
     return { result: resultOf(failure), isRefused };
+  }
+}
+
+/** What a failed request means for the retry. */
+interface OwnerWriteFailure {
+  /** The result in the metrics. */
+  readonly result: "conflict" | "refused" | "unavailable";
+  /** The Retry-After of the API server, in milliseconds; 0 without one. */
+  readonly retryAfterMs: number;
+}
+
+/** A longer Retry-After is ignored, in milliseconds: it comes from a proxy, and would stop Wave for hours. */
+const maxRetryAfterMs = 60_000;
+
+/**
+ * Returns what a failed request means. 422 is a failed `test`, and 409 is an object that kept changing: both are edits of
+ * others. A refused write stays refused in most cases. Other failures say nothing about the object.
+ */
+function failureOf(error: unknown): OwnerWriteFailure {
+  const retryAfterMs = Math.min(retryAfterMsOf(error), maxRetryAfterMs);
+  switch (apiFailureOf(error)?.type) {
+    case "conflict":
+    case "alreadyExists":
+    case "invalid":
+      return { result: "conflict", retryAfterMs };
+    case "badRequest":
+    case "forbidden":
+    case "notFound":
+    case "deniedByAdmission":
+      return { result: "refused", retryAfterMs };
+    default:
+      return { result: "unavailable", retryAfterMs };
   }
 }
 

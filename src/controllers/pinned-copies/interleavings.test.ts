@@ -15,7 +15,7 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import { storeCopies } from "../../pinning/store-copies.ts";
 import { soleLeadership } from "../../runtime/leadership.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
-import { planSweep } from "./plan-sweep.ts";
+import { planSweep } from "./read-uses.ts";
 import { writeCopy } from "./write-copies.ts";
 
 const deployments = "/apis/apps/v1/namespaces/default/deployments";
@@ -164,7 +164,7 @@ function sweeper(clock: FakeClock, mistake: Mistake | undefined): (client: ApiCl
     for (const action of actions) {
       if (mistake === "no precondition" && action.type === "delete") {
         await client.request({ method: "DELETE", path: `${configMaps}/${action.copy.name}` }).catch(() => {});
-      } else await writeCopy("default", action, { client, clock, leadership });
+      } else await writeCopy("default", action, { client, caches: { workload: () => undefined }, clock, leadership });
     }
   };
 }

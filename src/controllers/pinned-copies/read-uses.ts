@@ -1,7 +1,13 @@
 import type { OwnerReference, Pod } from "#kubernetes";
 import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import { workloadKey } from "../../domain/model/workload-key.ts";
-import type { CopyUses, StoredCopy } from "../../domain/pinning/collect.ts";
+import {
+  type CollectMoment,
+  type CollectPlan,
+  type CopyUses,
+  collectCopies,
+  type StoredCopy,
+} from "../../domain/pinning/collect.ts";
 import { isUnpinned } from "../../domain/pinning/pod-pins.ts";
 import { namesInTemplate, pinsOfTemplate, referencedNames } from "../../domain/pinning/used-copies.ts";
 import { podOwner } from "../../domain/pods/pod-owner.ts";
@@ -9,6 +15,7 @@ import { valueAtPointer } from "../../domain/syntax/json-patch.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
 import { type FreshListOptions, freshList } from "../../kube/reads/fresh-list.ts";
+import { readCopies } from "../../pinning/read-copies.ts";
 
 /** A pin in the template of a workload whose copy does not exist. */
 export interface LostCopy {
@@ -32,7 +39,7 @@ export interface UsesRead extends CopyUses {
  * template to its revision and its Pods, so none is missed between two lists. Workloads that have opted out are read, too. Kubernetes
  * deletes the revisions beyond `revisionHistoryLimit` by itself, so each revision that exists is kept.
  */
-export async function readUses(
+async function readUses(
   copies: readonly StoredCopy[],
   namespace: string,
   kinds: readonly WorkloadRow[],
@@ -118,4 +125,26 @@ function append(map: Map<string, OwnerReference[]>, copy: string, owner: OwnerRe
   const owners = map.get(copy);
   if (owners === undefined) map.set(copy, [owner]);
   else if (!owners.some(({ uid }) => uid === owner.uid)) owners.push(owner);
+}
+
+/** What a sweep has read, and what it does. */
+export interface SweepPlan {
+  readonly copies: readonly StoredCopy[];
+  readonly uses: UsesRead;
+  readonly plan: CollectPlan;
+}
+
+/**
+ * Reads the copies of a namespace, then everything that may use them, and decides. The copies are read first: a client that takes a marked
+ * copy into use after that changes its resourceVersion. `momentOf` returns the moment of the decision.
+ */
+export async function planSweep(
+  namespace: string,
+  kinds: readonly WorkloadRow[],
+  listing: FreshListOptions,
+  momentOf: (copies: readonly StoredCopy[]) => CollectMoment,
+): Promise<SweepPlan> {
+  const copies = await readCopies(namespace, listing);
+  const uses = await readUses(copies, namespace, kinds, listing);
+  return { copies, uses, plan: collectCopies(copies, uses, momentOf(copies)) };
 }

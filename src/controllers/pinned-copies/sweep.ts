@@ -19,11 +19,9 @@ import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
 import type { Counter } from "../../telemetry/metrics/metrics.ts";
 import { MarksSeen } from "./marks-seen.ts";
-import { planSweep } from "./plan-sweep.ts";
-import type { UsesRead } from "./read-uses.ts";
-import { recreateCopy } from "./recreate.ts";
+import { planSweep, type UsesRead } from "./read-uses.ts";
 import { copiesOverLimitEvent, copyLostEvent } from "./texts.ts";
-import { writeCopy } from "./write-copies.ts";
+import { recreateCopy, writeCopy } from "./write-copies.ts";
 
 /** The times of the collector, in milliseconds. */
 export interface CollectorTimes {

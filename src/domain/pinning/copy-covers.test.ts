@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { configMap } from "../../../test/support/domain/objects.ts";
 import type { Reference } from "../references/references.ts";
-import { copyCovers } from "./copy-covers.ts";
+import { copyCovers } from "./pinned-lookup.ts";
 
 const reads = (way: Reference["reads"], keys: Reference["keys"]): Reference => ({
   kind: "ConfigMap",

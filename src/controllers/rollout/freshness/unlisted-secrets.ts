@@ -49,7 +49,7 @@ export async function readUnlisted(
  * Returns the missing Secrets that may exist, because lists omit them (`withoutHelmReleases`). Empty if anything else is
  * missing too, or if the Secrets were read recently and were missing.
  */
-export function possiblyUnlisted(
+function possiblyUnlisted(
   findings: Writable<Pick<Findings, "confirmedMissing">>,
   { namespace }: Workload,
   plan: RolloutPlan,
