@@ -138,6 +138,7 @@ class Stage {
       workers: 4,
       webhooks: false,
       random: () => 0,
+      onWaiting: () => {},
     });
     this.#done.push(caches.run(signal));
   }

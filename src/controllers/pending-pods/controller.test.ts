@@ -88,11 +88,12 @@ function start(pods: ReturnType<typeof pod>[], owner: ReturnType<typeof stateful
     close: async () => {},
   };
   const clock = new FakeClock();
-  const caches = { workload: () => state.cached, kinds: () => builtInKinds, lookup: () => undefined };
+  const caches = { workload: () => state.cached, kinds: () => builtInKinds };
   const held = createPendingPods({
     client,
     caches,
     post: () => {},
+    waitingFor: () => undefined,
     policy: { ...policy, namespaces: ["shop"] },
     clock,
     log: silentLogger,
@@ -181,12 +182,13 @@ describe("Pods that are pending although their scheduling hold is open", () => {
     await end();
   });
 
-  it("are listed only when a workload is held or its scheduling hold opens, not at other changes", async () => {
+  it("are listed only when a workload waits or its scheduling hold opens, not at other changes", async () => {
     const { asked, held, clock, end } = start([], undefined);
     await clock.advance(0);
-    held.onWorkloadChange({ ...opened, after: opened.before });
+    held.onWaiting("shop");
     await clock.advance(10_000);
     expect(asked).toHaveLength(2);
+    held.onWorkloadChange({ ...opened, after: opened.before });
     held.onWorkloadChange({ ...opened, before: opened.after });
     held.onWorkloadChange({ ...opened, before: { ...opened.after, generation: 1 } });
     held.onWorkloadChange({ ...opened, before: undefined, after: { ...opened.after, generation: 1 } });
@@ -306,11 +308,12 @@ function manyNamespaces(
     },
   };
   const clock = new FakeClock();
-  const caches = { workload: () => undefined, kinds: () => builtInKinds, lookup: () => undefined };
+  const caches = { workload: () => undefined, kinds: () => builtInKinds };
   const pendingPods = createPendingPods({
     client,
     caches,
     post: () => {},
+    waitingFor: () => undefined,
     policy,
     clock,
     log: silentLogger,

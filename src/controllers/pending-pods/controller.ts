@@ -18,10 +18,12 @@ import { type PendingPodsOptions, PendingPodsSweep } from "./reconcile.ts";
  * the namespaces take turns. A failure is retried in its namespace and delays no other.
  */
 export interface PendingPods {
-  /** Receives every change of a workload: if it has a scheduling hold, or had one, its namespace is searched. */
+  /** Receives every change of a workload: if it had a scheduling hold, its namespace is searched. */
   onWorkloadChange(change: StoreChange<Workload>): void;
   /** Receives every namespace whose Namespace annotations changed: its workloads may have left observe mode. */
   onNamespaceChange(namespace: string): void;
+  /** Receives every namespace in which a workload waits with a scheduling hold: its Pods get an Event. */
+  onWaiting(namespace: string): void;
   /** Receives every list: a hold of an uncached workload may have been added and removed while the watch was broken. */
   onListed(kind: string, namespace: string): void;
   /** Searches everywhere once, for holds that were removed without a leader, and then after each removal. */
@@ -35,7 +37,6 @@ export function createPendingPods(options: PendingPodsOptions): PendingPods {
     onWorkloadChange({ before, after }) {
       const { row, namespace } = after ?? before ?? {};
       if (row === undefined || namespace === undefined) return;
-      if (after !== undefined && isSchedulingHeld(after)) sweep?.enqueueReport(namespace);
       if (!row.keepsPendingPods) return;
       const wasObserved = before?.policy.mode === "observe" && after?.policy.mode !== "observe";
       if (wasObserved || mayBeReleased(before, after)) sweep?.enqueue(namespace);
@@ -43,6 +44,7 @@ export function createPendingPods(options: PendingPodsOptions): PendingPods {
     onNamespaceChange(namespace) {
       sweep?.enqueue(namespace);
     },
+    onWaiting: (namespace) => sweep?.enqueueReport(namespace),
     onListed(kind, namespace) {
       if (options.caches.kinds().some(({ id, keepsPendingPods }) => id === kind && keepsPendingPods))
         sweep?.enqueue(namespace);

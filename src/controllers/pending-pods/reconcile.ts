@@ -1,11 +1,9 @@
-import type { Caches } from "../../cache/caches.ts";
 import { pendingPodsSelector } from "../../domain/model/scheduling-hold.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { isExpired } from "../../kube/api/api-failure.ts";
 import type { KubeList, KubeObject } from "../../kube/api/api-types.ts";
 import { metadataOnlyList } from "../../kube/api/media-types.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
-import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { deletePod } from "../../kube/writes/delete-pod.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -17,15 +15,12 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { createPodOwners, isObservedOwner, type PodOwners, type PodOwnersOptions } from "./pod-owners.ts";
-import { PendingPodReport } from "./report.ts";
+import { PendingPodReport, type PendingPodReportOptions } from "./report.ts";
 
 /** What the search for pending Pods needs. */
-export interface PendingPodsOptions {
+export interface PendingPodsOptions extends PendingPodReportOptions {
   readonly client: Pick<ApiClient, "request">;
-  readonly caches: Pick<Caches, "workload" | "kinds" | "lookup">;
   readonly policy: ClusterPolicy;
-  /** Accepts an Event, which waits for its turn. */
-  readonly post: (event: ObjectEvent) => void;
   readonly clock: Clock;
   readonly log: Logger;
   readonly random?: () => number;
@@ -88,7 +83,7 @@ export class PendingPodsSweep {
     this.#workers.add(namespace, { delayMs });
   }
 
-  /** Enqueues a namespace in which a workload is held: when its Pods exist, they get an Event. */
+  /** Enqueues a namespace in which a workload waits: when its Pods exist, they get an Event. */
   enqueueReport(namespace: string): void {
     this.#workers.add(namespace, { delayMs: reportDelayMs });
   }

@@ -1,18 +1,16 @@
 import type { Caches } from "../../cache/caches.ts";
-import { describeMissing } from "../../domain/config/messages.ts";
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import { type Workload, workloadKey } from "../../domain/model/workload.ts";
-import { planRollout } from "../../domain/plan/plan.ts";
 import { podOwner } from "../../domain/pods/pod-owner.ts";
-import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
 import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 
 /** What {@link PendingPodReport} needs. */
 export interface PendingPodReportOptions {
-  readonly caches: Pick<Caches, "workload" | "kinds" | "lookup">;
-  readonly policy: ClusterPolicy;
+  readonly caches: Pick<Caches, "workload" | "kinds">;
+  /** Returns the names of the missing objects that a workload waits for, by its key; undefined if it does not wait. */
+  readonly waitingFor: (key: string) => string | undefined;
   /** Accepts an Event, which waits for its turn. */
   readonly post: (event: ObjectEvent) => void;
 }
@@ -35,10 +33,10 @@ export class PendingPodReport {
     const { namespace = "", name, uid = "" } = metadata;
     const workload = this.#ownerOf(metadata);
     if (workload === undefined || !isSchedulingHeld(workload)) return;
-    const { caches, policy, post } = this.#options;
-    const plan = planRollout(workload, caches.lookup, policyFor(workload, policy));
-    if (plan.outcome !== "waiting") return;
-    const message = pendingPodText(describeMissing(plan.missing, namespace));
+    const { waitingFor, post } = this.#options;
+    const missing = waitingFor(workloadKey(workload));
+    if (missing === undefined) return;
+    const message = pendingPodText(missing);
     if (this.#reported.get(uid) === message) return;
     const [oldest] = this.#reported.keys();
     if (this.#reported.size >= mostRemembered && oldest !== undefined) this.#reported.delete(oldest);

@@ -104,7 +104,8 @@ export function createController(options: ControllerOptions): Controller {
   // Each controller runs beside the rollouts of a leadership, and its Events wait in their outbox: many Events delay no write, and a lost
   // Event is counted.
   const post = (event: ObjectEvent) => rollouts?.post(event);
-  const pendingPods = createPendingPods({ ...options, random, post });
+  const waitingFor = (key: string) => rollouts?.waitingFor(key);
+  const pendingPods = createPendingPods({ ...options, random, post, waitingFor });
   const ownership = createOwnership({ ...options, random });
   const replacements = createJobReplacements({ client, caches, policy, clock, log });
   const onUnpinned = options.webhooks ? (key: string) => rollouts?.podsUnpinned(key) : undefined;
@@ -141,6 +142,7 @@ export function createController(options: ControllerOptions): Controller {
           metrics,
           workers,
           random,
+          onWaiting: pendingPods.onWaiting,
         });
         const pending = options.webhooks ? [pendingPods.run(inOrder, permits)] : [];
         const owners = ownership === undefined ? [] : [ownership.run(inOrder, permits, post)];

@@ -1,6 +1,7 @@
 import type { Caches, StoreChange } from "../../cache/caches.ts";
 import type { PodLists } from "../../cache/live/listed-pods.ts";
 import type { Config } from "../../domain/config/digest.ts";
+import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload.ts";
 import { rolloutResult } from "../../domain/pacing/rollout-result.ts";
 import type { Judged } from "../../domain/plan/judged.ts";
@@ -82,6 +83,8 @@ export interface RolloutWorkersOptions {
   readonly workers: number;
   readonly webhooks: boolean;
   readonly random: () => number;
+  /** Receives the namespace of a workload with a scheduling hold that waits for missing objects, after each of its runs. */
+  readonly onWaiting: (namespace: string) => void;
 }
 
 /** How long the last Events may take when the leadership ends. */
@@ -191,6 +194,11 @@ export class RolloutWorkers {
       now: clock.monotonic(),
       wall: clock.wall(),
     });
+  }
+
+  /** Returns the names of the missing objects that a workload waits for, as its last decision has them; undefined if it does not wait. */
+  waitingFor(key: string): string | undefined {
+    return this.#records.get(key)?.blockers?.waitingFor;
   }
 
   /** Accepts an Event of any controller. It waits for its turn, so that Events delay no writes. */
@@ -353,6 +361,10 @@ export class RolloutWorkers {
     finish(record, { ...ended, start, findings, now: clock.monotonic() });
     if (hasNewChanges(record, start)) this.#workers.add(key, { urgency: priority });
     batch?.ended(outcome);
+    if (outcome !== "bug" && outcome.type === "done" && outcome.plan.outcome === "waiting") {
+      const { workload } = outcome;
+      if (isSchedulingHeld(workload)) this.#options.onWaiting(workload.namespace);
+    }
     const type = outcome === "bug" ? outcome : outcome.type;
     if (type !== "permitPending") this.#permits.drop(key);
     if (!noteWaits) this.#notePermits.drop(key);
