@@ -66,9 +66,9 @@ export const panelRows: readonly { readonly title: string; readonly panels: read
         { below: 1 },
       ),
       stat(
-        "Failed rollouts",
-        "New Pods are not ready in time. Run wave list -A --state failed.",
-        `sum(${chosen(workloads.failed)})`,
+        "Failed or stuck",
+        "New Pods are not ready in time, or do not start. Run wave list -A --state failed,stuck.",
+        `sum(${chosen(workloads.failed)}) + sum(${chosen(workloads.stuck)})`,
         { from: 1 },
       ),
       stat(

@@ -103,6 +103,7 @@ const holds: Readonly<Record<keyof typeof holdTexts, readonly string[]>> = {
   ],
   progressing: [varying(holdTexts.progressing(shortMs))],
   batch: [holdTexts.batch(object, "…")],
+  stuck: [holdTexts.stuck(object, "…", workload, "…")],
   halted: [due(holdTexts.halted(object, "…"))],
 };
 
@@ -151,6 +152,11 @@ const crossNamespace: CellsOf<typeof crossNamespaceTexts> = {
 
 /** What is wrong. */
 export const problemRows: Rows = [
+  event(
+    "RolloutStuck",
+    eventTexts.rolloutStuck,
+    "[stuck](pacing.md#stuck-is-not-failed): Wave waits, and reverts nothing",
+  ),
   event("RolloutFailed", eventTexts.rolloutFailed, "Wave does not revert it: [a failed rollout](on-call.md)"),
   ...events("RolloutRefused", refusedTexts, refused).map(([reason = "", text = "", ...notes]) => [
     reason,

@@ -376,6 +376,17 @@ export const glossary: readonly GlossaryTerm[] = [
     appears: { events: ["Unpinned"] },
   },
   {
+    term: "stuck",
+    definition:
+      "A new Pod of the last rollout does not start for a reason outside of its configuration: it is unschedulable, exceeds a quota, or lacks its image or a volume. The batch waits.",
+    appears: {
+      outcomes: ["stuck"],
+      listed: ["stuck"],
+      events: ["RolloutStuck"],
+      metrics: ["wave_rollouts_stuck"],
+    },
+  },
+  {
     term: "unproven",
     definition:
       "Wave recorded the current configuration, but the Pods may read an earlier one: they were not created after its last change.",

@@ -104,7 +104,7 @@ export const permissionRows: readonly PermissionRow[] = [
     "",
     "pods",
     "list",
-    "Wave finds Pods that [read an earlier configuration](concepts.md#what-pods-read), [mixed Pods](rollouts.md#mixed-pods), and containers of a canary that restart; with the value `pinConfig.enabled` also the pinned copies that Pods use",
+    "Wave finds Pods that [read an earlier configuration](concepts.md#what-pods-read), [mixed Pods](rollouts.md#mixed-pods), containers that restart, and [stuck Pods](pacing.md#stuck-is-not-failed); with the value `pinConfig.enabled` also the pinned copies that Pods use",
   ),
   row("", "replicasets.apps", "list", "Wave keeps the pinned copies of old revisions", "pinned"),
   row("", "controllerrevisions.apps", "list", "as replicasets", "pinned"),
@@ -129,6 +129,12 @@ export const permissionRows: readonly PermissionRow[] = [
     "events",
     "create patch",
     "Wave writes Events on workloads, pending Pods, ConfigMaps and Secrets; a repeated Event increases the count of the existing Event",
+  ),
+  row(
+    "",
+    "events",
+    "list",
+    "Wave reads why a quota rejects the Pods of a StatefulSet or DaemonSet, and why a volume of a Pod is not attached",
   ),
   named(
     "namespaces",

@@ -136,6 +136,16 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
     },
     quiet: [{ [`wave_rollouts_failed{${pod}}`]: "0x20 1 0x30" }],
   },
+  WaveRolloutStuck: {
+    fires: {
+      series: { [`wave_rollouts_stuck{${pod}}`]: "0x5 1x30" },
+      afterMinutes: 18,
+      labels: ofJob,
+      summary:
+        "Rollouts that Wave in wave watches are stuck (workloads: 1), for example because no node has room. Run wave list -A --state stuck.",
+    },
+    quiet: [{ [`wave_rollouts_stuck{${pod}}`]: "0x5 1x8 0x30" }],
+  },
   WaveOnlyObserves: {
     fires: {
       series: {

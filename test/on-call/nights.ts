@@ -89,7 +89,7 @@ export const nights: Readonly<Record<string, Night>> = {
     answersBefore: 2,
   },
   "A namespace is full": {
-    series: /^wave_rollouts_halted [1-9]/m,
+    series: /^wave_rollouts_stuck [1-9]/m,
     breaks: async ({ cluster }) => {
       await cluster.kubectl(["-n", "shop", "create", "quota", "team", "--hard=pods=6"]);
       await cluster.api("PATCH", page, { data: { "index.html": "Welcome back" } }, mergePatch);

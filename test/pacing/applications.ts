@@ -15,6 +15,8 @@ export interface Applications {
   readonly list: () => Promise<readonly ApplicationDeployment[]>;
   /** Resolves with the hash when all have the same hash and this hash is not `before`. */
   readonly onlyHash: (before?: string) => Promise<string>;
+  /** Closes or opens their node: new Pods have no other. */
+  readonly closeNode: (isClosed: boolean) => Promise<unknown>;
   /** Resolves when no rollout is under way. */
   readonly complete: () => Promise<void>;
   /** Resolves as `complete`, and when no earlier write holds any of them. A first hash holds the others for a while. */
@@ -60,13 +62,14 @@ export async function makeApplications(
   count: number,
   annotations: Record<string, string> = {},
   minReadySeconds = 0,
+  envFrom: readonly object[] = [{ configMapRef: { name: "shared" } }],
 ): Promise<Applications> {
   const { name } = namespace;
   const node = `node-of-${name}`;
   await makeNode(cluster, node, taint);
   await namespace.configMap("shared", { state: "good", edit: "0" });
   const podSpec = {
-    containers: [{ ...container, envFrom: [{ configMapRef: { name: "shared" } }] }],
+    containers: [{ ...container, envFrom }],
     nodeSelector: { "kubernetes.io/hostname": node },
     tolerations: [taint],
   };
@@ -108,7 +111,9 @@ export async function makeApplications(
     await stopKubelet();
     await cluster.api("DELETE", `/api/v1/nodes/${node}`);
   };
-  return { list, hashes, onlyHash, complete, free, stop };
+  const closeNode = (unschedulable: boolean) =>
+    cluster.api("PATCH", `/api/v1/nodes/${node}`, { spec: { unschedulable } }, "application/merge-patch+json");
+  return { list, hashes, onlyHash, closeNode, complete, free, stop };
 }
 
 interface Pod extends AnyObject {

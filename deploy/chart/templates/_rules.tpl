@@ -31,7 +31,7 @@
   resources: [pods]
   verbs: [delete]
 {{- end }}
-# Wave finds Pods that read an earlier configuration, mixed Pods, and containers of a canary that restart; with the value `pinConfig.enabled` also the pinned copies that Pods use.
+# Wave finds Pods that read an earlier configuration, mixed Pods, containers that restart, and stuck Pods; with the value `pinConfig.enabled` also the pinned copies that Pods use.
 - apiGroups: [""]
   resources: [pods]
   verbs: [list]
@@ -66,9 +66,10 @@
   verbs: [list, watch]
 {{- end }}
 # Wave writes Events on workloads, pending Pods, ConfigMaps and Secrets; a repeated Event increases the count of the existing Event.
+# Wave reads why a quota rejects the Pods of a StatefulSet or DaemonSet, and why a volume of a Pod is not attached.
 - apiGroups: [""]
   resources: [events]
-  verbs: [create, patch]
+  verbs: [create, patch, list]
 {{- range (include "wave.kinds" . | fromJson).kinds }}
 - apiGroups: [{{ toYaml .group }}]
   resources: [{{ toYaml .plural }}]

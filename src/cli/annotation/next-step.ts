@@ -36,6 +36,7 @@ function effectOf(
       if (pods !== null && pods.current === pods.total) return upToDate;
       return noRollout(state, withKubernetesReason(message ?? reason, kubernetes));
     case "failed":
+    case "stuck":
     case "rolledBack":
     case "unproven":
     case "behind":

@@ -56,6 +56,8 @@ function currentHeadline({ state, message }: Explanation): string {
       return sentences("Rollout in progress", message ?? "");
     case "failed":
       return sentences("Rollout failed", message ?? "", "The hash is current");
+    case "stuck":
+      return sentences("Rollout stuck", message ?? "", "The hash is current");
     case "behind":
       return sentences("The hash is current, but Kubernetes keeps old Pods", message ?? "");
     default:

@@ -11,6 +11,7 @@ const shownWorkloads = 5;
 const branches: readonly { readonly stage: ChangedWorkload["stage"]; readonly title: string; readonly style: Style }[] =
   [
     { stage: "failed", title: "failed", style: "red" },
+    { stage: "stuck", title: "stuck", style: "yellow" },
     { stage: "passed", title: "complete", style: "green" },
     { stage: "soaking", title: "soaking", style: "cyan" },
     { stage: "progressing", title: "rolling", style: "cyan" },

@@ -8,6 +8,7 @@ import { formatCount } from "../../domain/syntax/wording.ts";
 import { editedAt } from "../cluster/read/configs.ts";
 import { batchNumbers } from "../cluster/snapshot/batch-numbers.ts";
 import type { BatchesNow } from "../cluster/snapshot/batches-now.ts";
+import { sentences } from "../output/sentences.ts";
 import type { EditLog } from "./edit-log.ts";
 import type { Batch, Change, Failure } from "./model.ts";
 import { changedObjects, type ExplainedWorkload, objectName, type RowContext } from "./workload-rows.ts";
@@ -144,6 +145,7 @@ function stateOf({ change, members, waiting }: ChangeFacts): Change["state"] {
   if (change?.admission.halted) return "halted";
   if (countOf(members, "progressing") > 0) return "rolling";
   const left = countOf(members, "due", "heldElsewhere");
+  if (countOf(members, "stuck") > 0) return "stuck";
   if (left > 0 && countOf(members, "soaking") > 0 && change?.admission.canaryPassed === false) return "soaking";
   if (left > 0) return (change?.admission.admitted.size ?? 0) > 0 ? "rolling" : "waiting";
   if (waiting.length > 0) return "waiting";
@@ -157,6 +159,7 @@ const changeTexts = {
     `${formatCount(complete)} of ${formatCount(all)} ${all === 1 ? "workload is" : "workloads are"} complete.`,
   soaking: (name: string, others: number) =>
     `${name} is complete, and must stay so for the soak time. ${workloadsWait(others)} for it.`,
+  stuck: (name: string, others: number) => `The rollout of ${name} is stuck. ${workloadsWait(others)}.`,
   failed: (name: string) => `The rollout of ${name} failed. No other workload waits for this change.`,
   complete: (all: number) =>
     all === 1 ? "The workload that reads the object is complete." : `All ${formatCount(all)} workloads are complete.`,
@@ -189,6 +192,11 @@ function messageOf(
       if (change?.admission.halted || failed === undefined) return change?.admission.hold.message ?? "";
       return changeTexts.failed(nameOf(failed.workload));
     }
+    case "stuck": {
+      const stuck = members.find(({ member }) => member.stage.state === "stuck");
+      const why = stuck?.workload.explanation.message ?? "";
+      return sentences(stuck === undefined ? "" : changeTexts.stuck(nameOf(stuck.workload), others), why);
+    }
     case "waiting":
       return waiting[0]?.explanation.hold?.message ?? changeTexts.waiting(describeObject(object, namespace));
     case "complete":
@@ -206,6 +214,7 @@ const memberStates: Readonly<Record<BatchMember["stage"]["state"], MemberState>>
   due: "waiting",
   heldElsewhere: "waiting",
   progressing: "rolling",
+  stuck: "stuck",
   soaking: "complete",
   passed: "complete",
   failed: "failed",

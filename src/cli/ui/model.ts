@@ -88,7 +88,7 @@ export interface Change {
   readonly keys: readonly string[];
   readonly editor: string | null;
   readonly editedAt: number | null;
-  readonly state: "rolling" | "soaking" | "waiting" | "halted" | "complete";
+  readonly state: "rolling" | "stuck" | "soaking" | "waiting" | "halted" | "complete";
   /** The sentence for people. */
   readonly message: string;
   /** When the soak ends; null if none runs. */
@@ -102,7 +102,10 @@ export interface Change {
 /** Workloads that a change rolls together. Number 0 is the canary. */
 export interface Batch {
   readonly number: number;
-  readonly workloads: readonly { readonly id: Id; readonly state: "waiting" | "rolling" | "complete" | "failed" }[];
+  readonly workloads: readonly {
+    readonly id: Id;
+    readonly state: "waiting" | "rolling" | "stuck" | "complete" | "failed";
+  }[];
 }
 
 /** The workload that halted a change. */

@@ -84,7 +84,7 @@ export function workloadRow(explained: ExplainedWorkload, context: RowContext): 
 
 /** Reports whether a state lasts until a person acts. */
 function needsPerson({ state, hold }: Pick<Explanation, "state" | "hold">): boolean {
-  if (state !== "held") return workloadStates[state].style === "red" || state === "unproven";
+  if (state !== "held") return workloadStates[state].style === "red" || state === "unproven" || state === "stuck";
   const row = hold === null ? undefined : holdRows[hold.reason];
   return row !== undefined && !row.isShort && !row.isSkipped;
 }
@@ -116,9 +116,10 @@ export function podSquare({ contentOf, explanation }: ExplainedWorkload, pod: Ru
 }
 
 function phaseOf({ observed }: RunningPod, isRolling: boolean): PodSquare["phase"] {
-  const { ending, ready, notReadyReason, restarts } = observed;
+  const { ending, ready, notReadyReason, restarts, start } = observed;
   if (ending) return "terminating";
   if (ready) return "ready";
+  if (start.state === "stuck") return "notReady";
   if (restarts.count > 0 || (notReadyReason !== undefined && !startingReasons.has(notReadyReason))) return "failed";
   return isRolling ? "starting" : "notReady";
 }

@@ -173,6 +173,7 @@ function checkOf(
     case "held":
       return { ...shared, progress: hold?.reason === "halted" ? "over" : "open", complete: true };
     case "rolling":
+    case "stuck":
     case "due":
     case "waiting":
     case "behind":

@@ -44,7 +44,7 @@ function scene(state?: string) {
     world.plan = plan;
     findings.checkAt = undefined;
     const workload = { ...fixture(), state: world.state };
-    const facts = { rollout: undefined, restarts: false, isRolledBack: false };
+    const facts = { rollout: undefined, newPods: undefined, isRolledBack: false };
     const verdict = verdictOf(workload, plan as RolloutPlan, facts);
     await noteState(workload, plan as RolloutPlan, verdict, undefined, findings, {
       client,

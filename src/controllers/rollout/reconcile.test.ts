@@ -43,7 +43,7 @@ function options(request: ApiClient["request"], lookup: Lookup): ReconcileOption
     policy: defaultPolicy,
     leadership: soleLeadership(new AbortController().signal),
     webhooks: true,
-    restarts: () => false,
+    newPods: () => undefined,
     log: silentLogger,
     clock: new FakeClock(),
     views: new RememberedViews(() => {}),

@@ -14,6 +14,7 @@ import { withRejected } from "../../domain/pinning/rejections.ts";
 import { decide } from "../../domain/plan/decide.ts";
 import { type Lookup, planRollout, type RolloutPlan } from "../../domain/plan/plan.ts";
 import { type Verdict, verdictOf } from "../../domain/plan/verdict.ts";
+import type { NewPods } from "../../domain/pods/new-pods.ts";
 import { policyFor } from "../../domain/policy/cluster-policy.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
@@ -57,8 +58,8 @@ export interface ReconcileOptions extends LivePlanOptions, Pick<MixedPodsOptions
   readonly webhooks: boolean;
   readonly views: Pick<RememberedViews, "of" | "remember">;
   readonly pods: PodLists;
-  /** Reports whether a container of the Pods of the last rollout restarts again and again. */
-  readonly restarts: (workload: Workload) => boolean;
+  /** Returns what the Pods of the last rollout show. */
+  readonly newPods: (workload: Workload) => NewPods | undefined;
 }
 
 /** One run for one workload. */
@@ -123,14 +124,14 @@ function verdictNow(
   { record, findings }: ReconcileRun,
   workload: Workload,
   plan: RolloutPlan,
-  { clock, policy, caches, restarts }: ReconcileOptions,
+  { clock, policy, caches, newPods }: ReconcileOptions,
 ): Verdict | undefined {
   const own = policyFor(workload, policy);
-  const moment = { ...momentOf(record, findings, workload, clock), restarts: restarts(workload) };
+  const moment = { ...momentOf(record, findings, workload, clock), newPods: newPods(workload) };
   const isPinnedBack = workload.rejected !== undefined && isPinned(workload, own);
   return verdictOf(workload, plan, {
     rollout: rolloutResult(workload, policy.pacing ?? unpaced, moment),
-    restarts: moment.restarts,
+    newPods: moment.newPods,
     isRolledBack: isPinnedBack && withRejected(workload, caches.lookup, own).kept.size > 0,
   });
 }
@@ -231,7 +232,8 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
     if (pins.pins.pinned !== undefined) findings.writtenPins = pins.pins.pinned;
     const patch = patchFor(workload, plan, clock.wall(), pins.pins) ?? [];
     const soakMs = options.policy.pacing?.soakMs ?? 0;
-    const hasPassed = !options.restarts(workload) && hasBeenComplete(findings, workload, soakMs, clock.monotonic());
+    const hasPassed =
+      options.newPods(workload)?.state !== "restarts" && hasBeenComplete(findings, workload, soakMs, clock.monotonic());
     const result = await applyPlan(workload, plan, patch, options);
     switch (result.type) {
       case "written": {
@@ -293,12 +295,12 @@ function planNow(
   { key, record, findings, batchHold }: ReconcileRun,
   workload: Workload,
   lookup: Lookup,
-  { clock, policy, views, restarts }: ReconcileOptions,
+  { clock, policy, views, newPods }: ReconcileOptions,
 ): RolloutPlan {
   const now = clock.monotonic();
   recordProgress(findings, workload, now);
   const mixed = mixedPodsOf(findings, workload);
-  const moment = { ...momentOf(record, findings, workload, clock, mixed), restarts: restarts(workload) };
+  const moment = { ...momentOf(record, findings, workload, clock, mixed), newPods: newPods(workload) };
   const plan = decide({
     workload,
     lookup,

@@ -8,7 +8,6 @@ import type { Judged } from "../../domain/plan/judged.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
 import { sharedString } from "../../domain/syntax/shared-string.ts";
-import { quoted } from "../../domain/syntax/wording.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -24,6 +23,7 @@ import type { Logger } from "../../telemetry/logging/log.ts";
 import { type BatchQueue, createBatchQueue } from "./batches/batch-queue.ts";
 import type { LiveReads } from "./freshness/live-reads.ts";
 import { writeLastNotes } from "./mixed-pods/last-notes.ts";
+import { NewPodsWatch } from "./new-pods/new-pods-watch.ts";
 import { type ReconcileOptions, reconcile } from "./reconcile.ts";
 import {
   type FinishedRun,
@@ -50,7 +50,6 @@ import { OutcomeReport } from "./report/outcome-report.ts";
 import { type ConfigEventOptions, postConfigEvent } from "./report/post-config-event.ts";
 import { reportHalt } from "./report/report-halt.ts";
 import type { RolloutGauges, RolloutMetrics } from "./report/rollout-metrics.ts";
-import { RestartWatch } from "./restarts/restart-watch.ts";
 
 /** What {@link RolloutWorkers} need. */
 export interface RolloutWorkersOptions {
@@ -107,7 +106,7 @@ export class RolloutWorkers {
   readonly #permits: ControllerPermits;
   /** The permits of the notes on workloads, which come after all rollouts. */
   readonly #notePermits: ControllerPermits;
-  readonly #restarts: RestartWatch;
+  readonly #newPods: NewPodsWatch;
   /** Undefined if batches are off. */
   readonly #batches: BatchQueue | undefined;
   readonly #outbox: EventOutbox;
@@ -143,8 +142,8 @@ export class RolloutWorkers {
       writesWait: () => this.#workers.depth > 0,
       onDropped: metrics.countDroppedEvent,
     });
-    const restarts = (workload: Workload) => this.#restarts.failing(workload) !== undefined;
-    this.#restarts = new RestartWatch({
+    const newPods = (workload: Workload) => this.#newPods.of(workload);
+    this.#newPods = new NewPodsWatch({
       ...options,
       watchMs: (options.policy.pacing ?? unpaced).rolloutTimeoutMs,
       lastRollout: (workload) => lastRolloutOf(this.#records.get(workloadKey(workload)), workload),
@@ -154,12 +153,12 @@ export class RolloutWorkers {
     const { post } = this;
     this.#batches = createBatchQueue(options, {
       record: (key) => this.#records.get(key),
-      restarts,
-      onCanary: (key) => this.#restarts.watch(key),
+      newPods,
+      onCanary: (key) => this.#newPods.watch(key),
       onChange: (key, urgency) => this.#workers.add(key, { urgency }),
       onHalted: (change) => void reportHalt(change, { ...options, signal: leadership.abort, post }),
     });
-    this.#reconciling = { ...options, views: this.#views, restarts, reading: new Set() };
+    this.#reconciling = { ...options, views: this.#views, newPods, reading: new Set() };
     const eventReporter = new EventReporter({ post, clock, random });
     this.#report = new OutcomeReport({ eventReporter, metrics, clock, log });
     this.#configEvents = { client: options.client, post, signal: leadership.abort };
@@ -174,10 +173,7 @@ export class RolloutWorkers {
       waitingEvents: this.#outbox.waiting,
       viewEntries: this.#views.entries,
       haltedChanges: this.#batches?.halted ?? 0,
-      failedRollouts: Iterator.from(this.#options.caches.workloads()).reduce(
-        (sum, workload) => sum + (workload.progress.state === "failed" || this.#restarts.failing(workload) ? 1 : 0),
-        0,
-      ),
+      ...this.#rollouts(),
       workloads: this.#records.all(),
     };
   }
@@ -199,6 +195,17 @@ export class RolloutWorkers {
   /** Returns the names of the missing objects that a workload waits for, as its last decision has them; undefined if it does not wait. */
   waitingFor(key: string): string | undefined {
     return this.#records.get(key)?.blockers?.waitingFor;
+  }
+
+  /** Counts the rollouts that failed, and those that are stuck. */
+  #rollouts(): Pick<RolloutGauges, "failedRollouts" | "stuckRollouts"> {
+    let [failedRollouts, stuckRollouts] = [0, 0];
+    for (const workload of this.#options.caches.workloads()) {
+      const shown = this.#newPods.of(workload)?.state;
+      if (shown === "stuck") stuckRollouts++;
+      else if (workload.progress.state === "failed" || shown === "restarts") failedRollouts++;
+    }
+    return { failedRollouts, stuckRollouts };
   }
 
   /** Accepts an Event of any controller. It waits for its turn, so that Events delay no writes. */
@@ -266,7 +273,7 @@ export class RolloutWorkers {
       const keys = () => this.#keys();
       return [
         this.#workers.run(signal),
-        this.#restarts.run(signal),
+        this.#newPods.run(signal),
         resync({ periodMs: syncPeriodMs, keys, enqueue, clock, signal }),
       ];
     });
@@ -309,14 +316,9 @@ export class RolloutWorkers {
     const { workload } = outcome;
     const flags = policy.pacing ?? unpaced;
     const now = clock.wall();
-    const failing = this.#restarts.failing(workload);
-    const moment = { ...momentOf(record, findings, workload, clock), restarts: failing !== undefined };
+    const moment = { ...momentOf(record, findings, workload, clock), newPods: this.#newPods.of(workload) };
     const result = rolloutResult(workload, flags, moment);
-    const cause =
-      failing &&
-      `container ${quoted(failing.container)} of Pod ${quoted(failing.pod)} restarted ${failing.restarts} times`;
-    const explained = result?.state === "failed" && cause !== undefined ? { ...result, cause } : result;
-    const end = trackEnd(findings, workload, explained, now, flags.rolloutTimeoutMs);
+    const end = trackEnd(findings, workload, result, now, flags.rolloutTimeoutMs);
     if (result?.state === "inProgress" && findings.rollout?.state === "inProgress" && Number.isFinite(result.failsAt))
       checkBy(findings, clock.monotonic() + result.failsAt - now);
     return end;
@@ -329,6 +331,7 @@ export class RolloutWorkers {
     const start = startRun(record);
     const batch = this.#batches?.startRun(key);
     const findings = findingsOf(record);
+    const slowAt = this.#newPods.watchIfSlow(key);
     let noteWaits = false;
     const current = {
       key,
@@ -346,6 +349,7 @@ export class RolloutWorkers {
     let ended: Pick<FinishedRun, "outcome" | "hold" | "blockers">;
     try {
       const outcome = await reconcile(current, this.#reconciling);
+      if (slowAt !== undefined && slowAt > clock.monotonic()) checkBy(findings, slowAt);
       const hold = holdAfter(record.hold, outcome, clock);
       const end = this.#endOfRollout(record, findings, outcome);
       const failure = findings.rollout?.failure;

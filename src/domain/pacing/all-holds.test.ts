@@ -138,7 +138,9 @@ describe("a rollout keeps a minimum time after the previous one", () => {
     const heldAfter = (known: Partial<Workload>, moment: Partial<Moment> = since) =>
       later(240_000, { consecutiveRollouts: "9", policy, ...known }, moment);
     expect(heldAfter({ progress: { state: "failed" } })).toBeUndefined();
-    expect(heldAfter({}, { restarts: true })).toBeUndefined();
+    expect(
+      heldAfter({}, { newPods: { state: "restarts", pod: "web-0", container: "app", restarts: 3 } }),
+    ).toBeUndefined();
     expect(heldAfter({ progress: progressing })).toEqual(["interval", 600_000]);
     expect(heldAfter({ progress: { state: "failed" }, templateEditedAt: rolledAt + 1 })).toEqual(["interval", 600_000]);
     const flags = { rolloutTimeoutMs: 60_000 };

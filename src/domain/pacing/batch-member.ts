@@ -1,9 +1,10 @@
 import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
 import { rejectsLive } from "../pinning/rejections.ts";
+import type { NewPods } from "../pods/new-pods.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import type { RolloutPolicy } from "../policy/rollout-policy.ts";
-import type { ConfigName } from "../references/references.ts";
+import { type ConfigName, parseConfigKey } from "../references/references.ts";
 import type { BatchMember } from "./batches.ts";
 import { hasSoaked } from "./has-soaked.ts";
 import { hasLostHash } from "./lost-hash.ts";
@@ -52,8 +53,8 @@ export interface MemberFacts {
   readonly advancedAt: number | undefined;
   /** The longest time for which the last rollout was complete, in milliseconds. */
   readonly completeMs: number;
-  /** Whether a container of its new Pods restarts again and again. Default: not known. */
-  readonly restarts?: boolean | undefined;
+  /** What its new Pods show. Default: not known. */
+  readonly newPods?: NewPods | undefined;
 }
 
 /** A write of this process that replaced Pods. */
@@ -94,7 +95,7 @@ function weightOf({ row, replicas = manyReplicas }: Workload): number {
 }
 
 function stageAt(
-  { workload, policy, held, isCurrent, lastWrite, completeSince, advancedAt, completeMs, restarts }: MemberFacts,
+  { workload, policy, held, isCurrent, lastWrite, completeSince, advancedAt, completeMs, newPods }: MemberFacts,
   position: MemberPosition,
   config: string,
   { changedAt, seenAt }: Pick<ObjectChange, "changedAt" | "seenAt">,
@@ -122,7 +123,8 @@ function stageAt(
       reverted,
       completeSince,
       advancedAt,
-      restarts,
+      newPods,
+      isSecret: parseConfigKey(config).kind === "Secret",
       soaked: hasSoaked(completeMs, flags.soakMs),
       isForOthers: isCurrentWrite && lastWrite.includes?.includes(config) === false,
       resumed: policy.resumedAt,

@@ -48,6 +48,37 @@ describe("a workload whose containers restart again and again", () => {
   });
 });
 
+describe("a workload that is stuck", () => {
+  const stuck: Stage = { state: "stuck", until: Number.POSITIVE_INFINITY, reason: "Unschedulable", wasComplete: true };
+
+  const named = (group: readonly BatchMember[]) =>
+    group.map((each) => ({ ...each, key: `Deployment/shop/${each.key}` }));
+
+  it("halts nothing: the others wait for it, and their hold names it with the reason", () => {
+    const group = named(members([1, stuck], [10, due]));
+    const { halted, admitted, hold, canary } = batch(group, { haltAfterFailures: 1 });
+    expect({ halted, admitted: [...admitted], canary: [...canary] }).toEqual({
+      ...{ halted: false, admitted: [] },
+      canary: ["Deployment/shop/a000"],
+    });
+    expect(hold).toMatchObject({ reason: "batch", warning: false });
+    expect(hold.message).toContain('Deployment "a000", which rolls first after the change');
+    expect(hold.message).toContain("is stuck (Unschedulable)");
+  });
+
+  it("takes a place in its batch", () => {
+    expect(admitted(members([1, passed], [2, stuck], [10, due]), { maxConcurrent: 3 })).toEqual(["a003"]);
+  });
+
+  it("lets the next one go first when others do not wait any more", () => {
+    expect(batch(named(members([1, { ...stuck, until: 9_000 }], [3, due]))).nextCheckAt).toBe(9_000);
+    const left: Stage = { ...stuck, until: undefined };
+    expect(admitted(members([1, left], [3, due]), { maxConcurrent: 1 })).toEqual(["a001"]);
+    expect(admitted(members([1, left], [1, underWay], [3, due]))).toEqual([]);
+    expect(admitted(members([1, left], [1, passed], [3, due])).length).toBe(3);
+  });
+});
+
 describe("a change that concerns many workloads", () => {
   it("starts with the canary", () => {
     expect(admitted(members([200, due]))).toEqual(["a000"]);

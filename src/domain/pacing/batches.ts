@@ -1,4 +1,4 @@
-import type { Workload } from "../model/workload.ts";
+import { parseWorkloadKey, type Workload } from "../model/workload.ts";
 import type { Hold } from "../outcomes/hold.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import type { ConfigName } from "../references/references.ts";
@@ -51,7 +51,7 @@ export interface BatchAdmission {
 /**
  * Returns which workloads may start. First one workload starts alone (the canary). When it has passed, the rest
  * starts, at most `maxConcurrent` at once. One failure in the canary, or `haltAfterFailures` failures later, halts all others
- * except workloads that a person resumed. A workload whose containers restart again and again is a failure of the canary, also later. If the change concerns only one workload, that workload does not wait.
+ * except workloads that a person resumed. A workload whose containers restart again and again is a failure of the canary, also later. A workload that is stuck is none: the others wait for it. If the change concerns only one workload, that workload does not wait.
  *
  * A workload that is not complete before its rollout shows nothing if it fails. So it comes with the rest, and its failure
  * halts nothing. If no workload is complete, such workloads are the canary: one of them may become complete by the change.
@@ -66,7 +66,8 @@ export function admitBatch({ object, namespace, members }: BatchedChange, flags:
   const failed = members.filter(({ stage }) => stage.state === "failed" && stage.wasComplete);
   const restarts = failed.some(({ stage }) => stage.state === "failed" && stage.restarts);
   const halted = isHalted(count, members.length, restarts, flags);
-  const progressing = countStages(members).progressing;
+  const all = countStages(members);
+  const progressing = all.progressing + all.stuck;
   const free = Math.max(0, maxConcurrent - progressing);
   const result = { halted, failed: keysOf(failed), canary: none, canaryPassed: false, nextCheckAt };
   if (halted) {
@@ -76,18 +77,24 @@ export function admitBatch({ object, namespace, members }: BatchedChange, flags:
   const due = members.filter(({ stage }) => stage.state === "due").sort(inOrder);
   // A failure that does not halt ends the canary like a success.
   const ended = count.passed + count.failed;
-  const started = count.progressing + count.soaking + ended;
-  const isNoneLeft = count.due + count.progressing + count.soaking === 0;
+  const waitedFor = count.progressing + count.stuck + count.soaking;
+  const started = waitedFor + ended;
+  const isNoneLeft = count.due + waitedFor === 0;
   const canaryPassed = members.length <= 1 || ended > 0;
   const canary = isNoneLeft
     ? due.slice(0, Math.max(0, 1 - progressing))
     : due.filter(showsResult).slice(0, Math.max(0, 1 - started));
-  const soaksUntil = !canaryPassed && started > 0 && count.progressing === 0 ? nextCheckAt : undefined;
+  const soaksUntil = !canaryPassed && started > 0 && count.progressing + count.stuck === 0 ? nextCheckAt : undefined;
   const admitted = keysOf((canaryPassed ? due : canary).slice(0, free));
-  const rolling = canaryPassed
-    ? []
-    : members.filter(({ stage }) => stage.state === "progressing" || stage.state === "soaking");
-  return { ...result, admitted, canaryPassed, canary: keysOf(rolling), hold: batchHold(object, namespace, soaksUntil) };
+  const rolling = canaryPassed ? [] : members.filter(({ stage }) => stage.state === "soaking" || isInProgress(stage));
+  const stuck = count.due > 0 ? rolling.filter(({ stage }) => stage.state === "stuck").sort(inOrder)[0] : undefined;
+  return {
+    ...result,
+    admitted,
+    canaryPassed,
+    canary: keysOf(rolling),
+    hold: batchHold(object, namespace, soaksUntil, stuck),
+  };
 }
 
 const none: ReadonlySet<string> = new Set();
@@ -106,9 +113,15 @@ function isHalted(count: Counts, members: number, restarts: boolean, flags: Paci
 
 type Counts = Readonly<Record<Stage["state"], number>>;
 
+/** Reports whether others wait for the rollout. */
+function isInProgress(stage: Stage): boolean {
+  return stage.state === "progressing" || (stage.state === "stuck" && stage.until !== undefined);
+}
+
+/** Counts the members in each stage, without those that are stuck and for which others do not wait any more. */
 function countStages(members: readonly BatchMember[]): Counts {
-  const counts = { due: 0, heldElsewhere: 0, progressing: 0, soaking: 0, passed: 0, failed: 0 };
-  for (const { stage } of members) counts[stage.state]++;
+  const counts = { due: 0, heldElsewhere: 0, progressing: 0, stuck: 0, soaking: 0, passed: 0, failed: 0 };
+  for (const { stage } of members) if (stage.state !== "stuck" || isInProgress(stage)) counts[stage.state]++;
   return counts;
 }
 
@@ -124,7 +137,8 @@ function isResumedAfter(failure: number): (member: BatchMember) => boolean {
 
 function earliestEnd(members: readonly BatchMember[]): number | undefined {
   let first = Number.POSITIVE_INFINITY;
-  for (const { stage } of members) if ("until" in stage && stage.until < first) first = stage.until;
+  for (const { stage } of members)
+    if ("until" in stage && stage.until !== undefined && stage.until < first) first = stage.until;
   return Number.isFinite(first) ? first : undefined;
 }
 
@@ -142,9 +156,16 @@ function keysOf(members: readonly BatchMember[]): ReadonlySet<string> {
   return new Set(members.map(({ key }) => key));
 }
 
-/** Returns the hold of waiting workloads. Its message has no numbers, so that hundreds of Events stay the same as batches proceed. */
-export function batchHold(object: ConfigName, namespace: string, until: number | undefined): Hold {
-  return { reason: "batch", message: holdTexts.batch(object, namespace), until, object, warning: false };
+/**
+ * Returns the hold of waiting workloads. Its message has no numbers, so that hundreds of Events stay the same as batches proceed. `stuck`: the
+ * member of the canary that is stuck, if one is.
+ */
+export function batchHold(object: ConfigName, namespace: string, until: number | undefined, stuck?: BatchMember): Hold {
+  const message =
+    stuck?.stage.state === "stuck"
+      ? holdTexts.stuck(object, namespace, parseWorkloadKey(stuck.key), stuck.stage.reason)
+      : holdTexts.batch(object, namespace);
+  return { reason: "batch", message, until, object, warning: false };
 }
 
 function haltedHold(object: ConfigName, namespace: string): Hold {

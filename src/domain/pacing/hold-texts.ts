@@ -61,6 +61,11 @@ export const holdTexts = {
   batch: (object: ConfigName, namespace: string) =>
     `Waiting for other workloads that roll first after the change of ${describeObject(object, namespace)}. Starts when they are complete.`,
 
+  /** `reason` is a word of Kubernetes. Its message is not here: it changes while the hold lasts. */
+  stuck: (object: ConfigName, namespace: string, stuck: WorkloadName, reason: string) =>
+    `Waiting for ${stuck.kind} ${quoted(stuck.name)}, which rolls first after the change of ${describeObject(object, namespace)} and is stuck (${reason}). ` +
+    `${object.kind === "Secret" ? "Starts when it is complete, or after --rollout-timeout." : "Starts when it is complete."} Run: wave explain ${waveArguments(stuck)}.`,
+
   halted: (object: ConfigName, namespace: string) => {
     const described = describeObject(object, namespace);
     const next =

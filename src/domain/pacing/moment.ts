@@ -1,5 +1,6 @@
 import type { LegacyVerification } from "../config/legacy/legacy-verification.ts";
 import type { HoldReason } from "../outcomes/hold.ts";
+import type { NewPods } from "../pods/new-pods.ts";
 
 /** What a list of its Pods shows about a workload. */
 export interface ListedPods {
@@ -31,8 +32,8 @@ export interface Moment {
   readonly advancedAt?: number | undefined;
   /** The longest time for which the last rollout was complete, in milliseconds. Default: unknown, as 0. */
   readonly completeMs?: number;
-  /** Whether a container of the Pods of the last rollout restarts again and again. Default: not known. */
-  readonly restarts?: boolean;
+  /** What the Pods of the last rollout show. Default: not known. */
+  readonly newPods?: NewPods | undefined;
   /** What a list of its Pods has shown; absent if they were not listed. */
   readonly pods?: ListedPods | undefined;
   /** Pods that run another configuration than that of the recorded hash; absent if none are known. */

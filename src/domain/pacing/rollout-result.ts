@@ -1,7 +1,10 @@
 import type { Progress } from "../model/progress.ts";
 import type { Workload } from "../model/workload.ts";
+import type { NewPods } from "../pods/new-pods.ts";
+import { describeStuck } from "../pods/stuck-reason.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import { formatDuration } from "../syntax/duration.ts";
+import { quoted } from "../syntax/wording.ts";
 import { hasSoaked } from "./has-soaked.ts";
 import type { Moment } from "./moment.ts";
 import { lastRolloutAt } from "./rollout-time.ts";
@@ -11,6 +14,8 @@ export type RolloutResult =
   | { readonly state: "complete" }
   /** `cause` is a clause for people. */
   | { readonly state: "failed"; readonly cause: string }
+  /** A Pod does not start, which the configuration does not cause. `cause` is a clause for people. */
+  | { readonly state: "stuck"; readonly cause: string }
   /** It fails at this time if it makes no more progress, in milliseconds since the epoch; infinity: never by time alone. */
   | { readonly state: "inProgress"; readonly failsAt: number };
 
@@ -28,27 +33,41 @@ export function rolloutResult(
   const { progress, rolledAt, templateEditedAt } = workload;
   const startedAt = lastRolloutAt(workload, moment);
   if (startedAt === undefined || progress.state === "idle" || templateEditedAt > rolledAt) return undefined;
-  if (moment.restarts) return { state: "failed", cause: "a container of its Pods restarts again and again" };
+  const { newPods } = moment;
+  if (newPods?.state === "restarts") {
+    const { container, pod, restarts } = newPods;
+    return {
+      state: "failed",
+      cause: `container ${quoted(container)} of Pod ${quoted(pod)} restarted ${restarts} times`,
+    };
+  }
   // A complete rollout that loses a Pod has not failed.
   if (progress.state === "complete" || hasSoaked(moment.completeMs ?? 0, flags.soakMs)) return { state: "complete" };
+  if (newPods?.state === "stuck") return { state: "stuck", cause: describeStuck(newPods) };
   const isOld = moment.now > startedAt + 2 * flags.rolloutTimeoutMs;
   if (progress.state === "progressing" && (progress.wasComplete || (isOld && !pending))) return undefined;
-  const failsAt = rolloutDeadline(progress, Math.max(startedAt, moment.advancedAt ?? 0), flags);
+  const failsAt = rolloutDeadline(progress, Math.max(startedAt, moment.advancedAt ?? 0), flags, moment.now, newPods);
   if (moment.now < failsAt) return { state: "inProgress", failsAt };
   if (progress.state === "failed")
     return { state: "failed", cause: `its status reports ${progress.statusWord ?? "ProgressDeadlineExceeded"}` };
   return { state: "failed", cause: `no new Pod became available within ${formatDuration(flags.rolloutTimeoutMs)}` };
 }
 
+/** How long a rollout that is over its deadline is taken as in progress while its Pods are read, in milliseconds. */
+const readingMs = 10_000;
+
 /**
  * Returns when a rollout that is not complete fails if it makes no more progress, in milliseconds since the epoch: 0 if its controller reports the failure, infinity if its
- * controller has its own deadline.
+ * controller has its own deadline. It does not fail before its Pods are read, if they are going to be.
  */
 export function rolloutDeadline(
   progress: Extract<Progress, { readonly state: "progressing" | "failed" }>,
   lastProgress: number,
   { rolloutTimeoutMs }: Pick<PacingFlags, "rolloutTimeoutMs">,
+  now: number,
+  newPods: NewPods | undefined,
 ): number {
-  if (progress.state === "failed") return 0;
-  return progress.selfTimed ? Number.POSITIVE_INFINITY : lastProgress + rolloutTimeoutMs;
+  const deadline =
+    progress.state === "failed" ? 0 : progress.selfTimed ? Number.POSITIVE_INFINITY : lastProgress + rolloutTimeoutMs;
+  return newPods?.state === "unread" ? Math.max(deadline, now + readingMs) : deadline;
 }

@@ -137,6 +137,36 @@ describe("the stage of a workload for a change", () => {
   });
 });
 
+describe("a rollout whose Pods do not start", () => {
+  const newPods = { state: "stuck", pod: "web-0", reason: "Unschedulable", message: "0/1 nodes" } as const;
+  const stuck = { state: "stuck", reason: "Unschedulable", wasComplete: true };
+  const late = 700_000;
+
+  it("is stuck and not failed, whatever its status and however long", () => {
+    for (const progress of [progressing, { state: "failed" } as const])
+      expect(stage(progress, late, { newPods })).toEqual({ ...stuck, until: Number.POSITIVE_INFINITY });
+    expect(stage(complete(second + 30), late, { newPods })).toEqual({ state: "passed" });
+  });
+
+  it("holds a change of a Secret only until --rollout-timeout", () => {
+    const until = (now: number) => stage(progressing, now, { newPods, isSecret: true });
+    expect(until(60_000)).toMatchObject({ ...stuck, until: expect.any(Number) });
+    expect(until(late)).toEqual({ ...stuck, until: undefined });
+  });
+
+  it("has not failed before its Pods are read", () => {
+    const unread = { newPods: { state: "unread" } } as const;
+    for (const progress of [progressing, { state: "failed" } as const]) {
+      expect(stage(progress, late, unread)).toMatchObject({ state: "progressing" });
+      expect(stage(progress, late)).toMatchObject({ state: "failed" });
+    }
+  });
+
+  it("shows nothing if a person resumed it", () => {
+    expect(stage(progressing, 60_000, { newPods, resumed: noon + 50_000 })).toBeUndefined();
+  });
+});
+
 describe("a resumed workload", () => {
   it("is not failed if it was rolled before", () => {
     const over: Progress = { state: "failed" };
@@ -145,8 +175,18 @@ describe("a resumed workload", () => {
     expect(stage(progressing, 700_000, { resumed: noon + 650_000 })).toBeUndefined();
     // Also before Kubernetes or the timeout reports the failure: nothing waits for this workload any more.
     const resumed = { resumed: noon + 50_000 };
-    expect(stage(progressing, 60_000, { ...resumed, restarts: true })).toBeUndefined();
-    expect(stage(complete(second + 30), 60_000, { ...resumed, restarts: true })).toBeUndefined();
+    expect(
+      stage(progressing, 60_000, {
+        ...resumed,
+        newPods: { state: "restarts", pod: "web-0", container: "app", restarts: 3 },
+      }),
+    ).toBeUndefined();
+    expect(
+      stage(complete(second + 30), 60_000, {
+        ...resumed,
+        newPods: { state: "restarts", pod: "web-0", container: "app", restarts: 3 },
+      }),
+    ).toBeUndefined();
     expect(stage(progressing, 60_000, resumed)).toBeUndefined();
     expect(stage(complete(second + 55), 80_000, resumed)).toEqual({ state: "passed" });
   });

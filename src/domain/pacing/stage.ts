@@ -1,5 +1,6 @@
 import { isComplete } from "../model/progress.ts";
 import type { Workload } from "../model/workload.ts";
+import type { NewPods } from "../pods/new-pods.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import { wasComplete } from "./complete-before.ts";
 import { rolloutDeadline } from "./rollout-result.ts";
@@ -13,6 +14,11 @@ export type Stage =
   | { readonly state: "heldElsewhere" }
   /** The rollout is in progress. It has failed if it is still in progress at `until`, which may be never. */
   | ({ readonly state: "progressing"; readonly until: number } & CompleteBefore)
+  /**
+   * The rollout is in progress, and a Pod does not start for a reason outside of its configuration. Others wait until `until`, which may be
+   * never; undefined: they do not wait any more. `reason` is a word of Kubernetes.
+   */
+  | ({ readonly state: "stuck"; readonly until: number | undefined; readonly reason: string } & CompleteBefore)
   /** The rollout is complete, and must stay complete until `until`. */
   | { readonly state: "soaking"; readonly until: number }
   | { readonly state: "passed" }
@@ -50,8 +56,10 @@ export interface StageFacts {
   readonly isForOthers?: boolean;
   /** When the rollout last made progress: more Pods than before were replaced or available. Undefined: not known. */
   readonly advancedAt?: number | undefined;
-  /** Whether a container of its new Pods restarts again and again. */
-  readonly restarts?: boolean | undefined;
+  /** What its new Pods show. Default: not known. */
+  readonly newPods?: NewPods | undefined;
+  /** Whether the object is a Secret. Others do not wait for ever to read a new one: the old credential may be gone. */
+  readonly isSecret?: boolean;
   /** The time in the annotation `resumed`; undefined without the annotation. */
   readonly resumed: number | undefined;
 }
@@ -90,7 +98,8 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   const before = { wasComplete: wasComplete(workload, isLater) };
   // A person has seen the failure, or expects it. From then on the rollout shows nothing, until it is complete.
   const isResumed = resumedSince(facts.resumed, rolledAt, now);
-  if (facts.restarts && !facts.reverted)
+  const { newPods } = facts;
+  if (newPods?.state === "restarts" && !facts.reverted)
     return isResumed ? undefined : { state: "failed", rolledAt, ...before, restarts: true };
   if (progress.state === "complete") {
     if (facts.reverted) return undefined;
@@ -103,7 +112,11 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   if (facts.soaked) return { state: "passed" };
   if (isResumed) return undefined;
   const lastProgress = Math.max(rolledAt, facts.advancedAt ?? 0);
-  const until = rolloutDeadline(progress, lastProgress, flags);
+  if (newPods?.state === "stuck") {
+    const until = facts.isSecret ? lastProgress + flags.rolloutTimeoutMs : Number.POSITIVE_INFINITY;
+    return { state: "stuck", until: now < until ? until : undefined, reason: newPods.reason, ...before };
+  }
+  const until = rolloutDeadline(progress, lastProgress, flags, now, newPods);
   if (now < until) return { state: "progressing", until, ...before };
   return { state: "failed", rolledAt, ...before };
 }

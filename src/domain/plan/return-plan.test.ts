@@ -160,6 +160,15 @@ describe("a rollout that failed", () => {
   });
 });
 
+it("a rollout does not return while a Pod does not start for another reason, or before its Pods are read", () => {
+  const stuck = { state: "stuck", pod: "web-0", reason: "Unschedulable", message: "" } as const;
+  for (const progress of [failed().progress, { state: "failed" } as const]) {
+    expect(planned(failed({ progress }))).toHaveProperty("returns");
+    for (const newPods of [stuck, { state: "unread" } as const])
+      expect(planned(failed({ progress }), lookup, moment({ newPods }))).not.toHaveProperty("returns");
+  }
+});
+
 describe("a rollout that was complete", () => {
   const soaked = { ...policy, pacing: { ...unpaced, soakMs: 10_000 } };
   const complete = { progress: { state: "complete", since: undefined } } as const;
@@ -172,7 +181,9 @@ describe("a rollout that was complete", () => {
     expect(at({ progressSince: now - 10_000 })).toMatchObject({ outcome: "current", previousPins: own });
     const early = { now: now - 1, progressSince: now - 100_000 };
     expect(at(early)).toMatchObject({ checkAt: now });
-    expect(at({ progressSince: now - 100_000, restarts: true })).toHaveProperty("returns");
+    expect(
+      at({ progressSince: now - 100_000, newPods: { state: "restarts", pod: "web-0", container: "app", restarts: 3 } }),
+    ).toHaveProperty("returns");
   });
 
   it("has passed, and does not return if it loses a Pod later, whichever process sees that", () => {

@@ -20,7 +20,7 @@ export interface PlannedWorkload extends Pick<MemberFacts, "policy"> {
   readonly workload: Workload;
   readonly plan: RolloutPlan;
   /** Returns what its Pods show. Default: they are not known. */
-  readonly observe?: () => Pick<MemberFacts, "advancedAt" | "restarts">;
+  readonly observe?: () => Pick<MemberFacts, "advancedAt" | "newPods">;
 }
 
 /** Derives the batches of a namespace from the API alone, as a leader that has just started does. */

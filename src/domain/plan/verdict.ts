@@ -2,6 +2,7 @@
 import type { Workload } from "../model/workload.ts";
 import { holdRows } from "../pacing/holds.ts";
 import type { RolloutResult } from "../pacing/rollout-result.ts";
+import type { NewPods } from "../pods/new-pods.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../references/references.ts";
 import { parseTime } from "../syntax/time.ts";
 import { fieldsOf, textOf } from "../syntax/unknown-fields.ts";
@@ -27,8 +28,8 @@ export interface PublishedVerdict extends Verdict {
 export interface VerdictFacts {
   /** The result of the last rollout of Wave; undefined if there is none. */
   readonly rollout: RolloutResult | undefined;
-  /** Whether a container of its Pods restarts again and again. */
-  readonly restarts: boolean;
+  /** What the Pods of that rollout show; undefined if that is not known. */
+  readonly newPods: NewPods | undefined;
   /** Whether the content of a ConfigMap was rolled back. */
   readonly isRolledBack: boolean;
 }
@@ -37,7 +38,7 @@ export interface VerdictFacts {
 export function verdictOf(
   { progress }: Pick<Workload, "progress">,
   plan: RolloutPlan,
-  { rollout, restarts, isRolledBack }: VerdictFacts,
+  { rollout, newPods, isRolledBack }: VerdictFacts,
 ): Verdict | undefined {
   const none = { reason: "", until: undefined, object: undefined };
   switch (plan.outcome) {
@@ -52,8 +53,10 @@ export function verdictOf(
     case "current": {
       if (rollout?.state === "failed") {
         const status = progress.state === "failed" ? (progress.statusWord ?? "deadline") : "timeout";
-        return { ...none, state: "failed", reason: restarts ? "restarts" : status };
+        return { ...none, state: "failed", reason: newPods?.state === "restarts" ? "restarts" : status };
       }
+      if (rollout?.state === "stuck")
+        return { ...none, state: "stuck", reason: newPods?.state === "stuck" ? newPods.reason : "" };
       if (rollout?.state === "inProgress") return { ...none, state: "rolling" };
       if (plan.unproven !== undefined) return { ...none, state: "unproven" };
       return isRolledBack ? { ...none, state: "rolledBack" } : undefined;

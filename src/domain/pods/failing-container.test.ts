@@ -17,6 +17,7 @@ function pod(fields: Partial<ObservedPod> & { readonly count: number }): Observe
     ending: false,
     ready: true,
     notReadyReason: undefined,
+    start: { state: "started" },
     restarts: { container: "app", count },
     liveObjects: [undefined],
     reads: [],

@@ -42,7 +42,8 @@ export function earlierPodsFail(pods: Iterable<ObservedPod>, rollout: LastRollou
   return Iterator.from(pods).some((pod) => !isNew(pod, rollout) && restartsOften(pod, rollout.now));
 }
 
-function isNew({ hash, createdAt }: ObservedPod, rollout: LastRolloutPods): boolean {
+/** Reports whether a Pod is one of the last rollout. */
+export function isNew({ hash, createdAt }: ObservedPod, rollout: LastRolloutPods): boolean {
   return hash === rollout.hash && createdAt >= rollout.rolledAt;
 }
 

@@ -3,6 +3,7 @@ import { podReferences } from "../model/pod-references.ts";
 import { pinsOfPod } from "../pinning/point-pod.ts";
 import type { ConfigName, Reference } from "../references/references.ts";
 import { type HashPlace, podHash } from "./pod-hash.ts";
+import { isImageReason, type StuckReason, stuckReason } from "./stuck-reason.ts";
 
 /** A Pod as far as it shows what its containers have read. Times are in milliseconds since the epoch. */
 export interface ObservedPod {
@@ -16,6 +17,8 @@ export interface ObservedPod {
   readonly ready: boolean;
   /** Why it is not ready: the reason of a container, such as `CrashLoopBackOff`, or of the Pod. Undefined if no reason is known. */
   readonly notReadyReason: string | undefined;
+  /** Whether one of its containers has run, or what keeps all of them from a start. */
+  readonly start: PodStart;
   /** The highest number of restarts of one of its containers, and the container. */
   readonly restarts: { readonly container: string; readonly count: number };
   /** What its containers read live, also those that wait; empty if it reads only pinned copies. Undefined: as in {@link PodRead.object}. */
@@ -25,6 +28,12 @@ export interface ObservedPod {
   /** When its volumes were set up, at the earliest. */
   readonly volumesAt: number;
 }
+
+/** Whether a container of a Pod has run. `isScheduled`: whether it has a node. */
+export type PodStart =
+  | { readonly state: "started" }
+  | { readonly state: "starting"; readonly isScheduled: boolean }
+  | ({ readonly state: "stuck" } & StuckReason);
 
 /** A start of a container that has read live configuration. */
 export interface PodRead {
@@ -84,6 +93,7 @@ export function observePod(pod: Pod, config: ReadConfig, workload: HashPlace | u
     ending: Boolean(metadata.deletionTimestamp) || status.phase === "Succeeded" || status.phase === "Failed",
     ready,
     notReadyReason: ready ? undefined : reasonOf(pod, statuses),
+    start: startOfPod(pod, statuses),
     restarts: mostRestarts(statuses),
     liveObjects: containers.flatMap(({ reads }) => reads.map(({ object }) => object)),
     reads: containers.flatMap(({ reads, status: own }) => readsOf(reads, startOf(own))),
@@ -124,6 +134,23 @@ function readsOf(reads: LiveContainer["reads"], at: number | undefined): readonl
 function startOf(status: ContainerStatus | undefined): number | undefined {
   const { running, terminated } = status?.state ?? {};
   return timeOf(running?.startedAt) ?? timeOf(terminated?.startedAt);
+}
+
+function startOfPod({ status }: Pod, statuses: readonly ContainerStatus[]): PodStart {
+  const scheduled = status?.conditions?.find(({ type }) => type === "PodScheduled");
+  const hasRun = ({ state, restartCount }: ContainerStatus) =>
+    restartCount > 0 || (state?.terminated?.exitCode ?? 0) > 0;
+  const pull = statuses.map(({ state }) => state?.waiting).find((waiting) => isImageReason(waiting?.reason));
+  if (pull !== undefined && !statuses.some(hasRun))
+    return { state: "stuck", ...stuckReason(pull.reason, pull.message) };
+  if (
+    statuses.some(({ state }) => state?.running !== undefined || state?.terminated !== undefined) ||
+    statuses.some(hasRun)
+  )
+    return { state: "started" };
+  if (scheduled?.status === "False" && scheduled.reason === "Unschedulable")
+    return { state: "stuck", ...stuckReason(scheduled.reason, scheduled.message) };
+  return { state: "starting", isScheduled: scheduled?.status === "True" };
 }
 
 function mostRestarts(statuses: readonly ContainerStatus[]): ObservedPod["restarts"] {

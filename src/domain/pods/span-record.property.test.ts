@@ -99,6 +99,7 @@ function play(all: readonly Step[], seenLateMs = 0) {
       ending: false,
       ready: true,
       notReadyReason: undefined,
+      start: { state: "started" },
       restarts: { container: "", count: 0 },
       liveObjects: [undefined],
       reads: [{ by: "env", at, object: undefined }],

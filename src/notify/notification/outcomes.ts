@@ -6,6 +6,10 @@ export const outcomes = {
     means: "a rollout by Wave failed: new Pods are not ready in time, or restart again and again",
     reasons: ["RolloutFailed"],
   },
+  stuck: {
+    means: "a new Pod does not start, because of the node, a quota, its image or a volume",
+    reasons: ["RolloutStuck"],
+  },
   firstHash: {
     means: "the workload got its first hash, which replaces existing Pods once",
     reasons: ["ConfigHashAdded"],
@@ -25,7 +29,7 @@ export const outcomes = {
   waiting: { means: "a required object or key is missing", reasons: ["ConfigMissing", "SchedulingDisabled"] },
   held: { means: "a rollout is due, but a hold delays it", reasons: ["RolloutHeld"] },
   halted: { means: "the rollouts of a change are halted because workloads failed with it", reasons: ["RolloutHalted"] },
-  resolved: { means: "what failed or was halted is complete or continues", reasons: ["RolloutResolved"] },
+  resolved: { means: "what failed, was stuck or was halted is complete or continues", reasons: ["RolloutResolved"] },
   annotationsLost: {
     means: "`kubectl rollout undo` changed annotations of Wave, such as a hold",
     reasons: ["AnnotationsLost", "AnnotationsKept"],

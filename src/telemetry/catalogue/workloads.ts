@@ -9,7 +9,8 @@ const outcomes = {
     "Wave wrote the first hash, or released the scheduling hold of a new workload with it (`ConfigHashAdded`, `SchedulingEnabled`)",
   complete: "A rollout by Wave is complete (`RolloutComplete`)",
   failed: "A rollout by Wave failed (`RolloutFailed`)",
-  resolved: "A rollout is complete after a failed rollout of the same workload (`RolloutResolved`)",
+  stuck: "A rollout by Wave is stuck (`RolloutStuck`)",
+  resolved: "A rollout is complete after a failed or stuck rollout of the same workload (`RolloutResolved`)",
   recorded: "Wave recorded the current configuration without a restart (`ConfigRecorded`)",
   cleanUp:
     "Wave released a scheduling hold or unpaused a Deployment, without a rollout (`SchedulingEnabled`, `Unpaused`)",
@@ -83,6 +84,9 @@ export const workloadMetrics = {
   }),
   failed: gauge("wave_rollouts_failed", {
     help: "Number of workloads whose rollout failed: their status reports it, or a container of a canary restarted three times.",
+  }),
+  stuck: gauge("wave_rollouts_stuck", {
+    help: "Number of workloads whose rollout is stuck: a new Pod does not start for a reason outside of its configuration.",
   }),
   onlyObserves: gauge("wave_only_observes", {
     help: "1 if Wave runs with --observe, so that it rolls nothing; otherwise 0.",

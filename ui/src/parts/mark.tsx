@@ -7,6 +7,7 @@ export const shapes: Readonly<Record<string, string>> = {
   due: "M8 1.5a6.5 6.5 0 1 0 0 13a6.5 6.5 0 0 0 0-13zM8 4.5v3.7l2.4 1.6",
   held: "M5 2.5v11M11 2.5v11",
   waiting: "M3 1.5h10M3 14.5h10M4 1.5c0 4 4 4 4 6.5s-4 2.5-4 6.5M12 1.5c0 4-4 4-4 6.5s4 2.5 4 6.5",
+  stuck: "M8 1.5l7 12.5h-14zM8 6v4M8 11.7v.5",
   failed: "M3 3l10 10M13 3l-10 10",
   behind: "M13 2.5l-6 5.5l6 5.5zM3 2.5v11",
   rolledBack: "M2.5 6h7a4 4 0 1 1 0 8h-3M5.5 3l-3 3l3 3",

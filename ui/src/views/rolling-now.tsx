@@ -12,6 +12,7 @@ import { type Tone, toneOfRow } from "../states.ts";
 
 /** How a change is shown, in the order of the cards. */
 const looks: Readonly<Record<Change["state"], { readonly mark: string; readonly tone: Tone }>> = {
+  stuck: { mark: "stuck", tone: "yellow" },
   halted: { mark: "halted", tone: "red" },
   soaking: { mark: "due", tone: "cyan" },
   rolling: { mark: "rolling", tone: "cyan" },
@@ -219,6 +220,7 @@ const memberMarks: Readonly<
   waiting: { mark: "held", tone: "dim" },
   rolling: { mark: "rolling", tone: "cyan" },
   complete: { mark: "current", tone: "green" },
+  stuck: { mark: "stuck", tone: "yellow" },
   failed: { mark: "failed", tone: "red" },
 };
 

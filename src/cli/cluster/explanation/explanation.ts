@@ -115,11 +115,11 @@ export interface Explanation extends ExplainedOutcome {
 
 /** Decides what Wave would do with a workload now, from the objects that could be read. */
 export function explainDecision(snapshot: WorkloadSnapshot) {
-  const { found, unnamed, read, policy, pods, now, batch, published } = snapshot;
+  const { found, unnamed, read, policy, pods, kubernetes, now, batch, published } = snapshot;
   const reader = withAllReferences(found, policy);
   const { untracked } = trackedReferences(reader, lookupIn(read), policyOf(reader, policy));
   const unread = unreadObjects(reader, read).filter((object) => !untracked.has(configKey(object)));
-  const world = { ...worldOf(found, read, policy, now, { pods }), batchHold: batch };
+  const world = { ...worldOf(found, read, policy, now, { pods, kubernetes }), batchHold: batch };
   const first = decide(world);
   const mixed = first.outcome === "current" ? mixedPods(snapshot, reader) : new Set<string>();
   const total = pods.state === "read" ? pods.of(found.workload).length : 0;

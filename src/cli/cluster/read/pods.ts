@@ -1,18 +1,22 @@
 import type { Pod } from "#kubernetes";
 import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { podReferences } from "../../../domain/model/pod-references.ts";
-import { type WorkloadName, type WorkloadRow, workloadKey } from "../../../domain/model/workload.ts";
+import { parseWorkloadKey, type WorkloadName, type WorkloadRow, workloadKey } from "../../../domain/model/workload.ts";
+import { mayWaitForVolume } from "../../../domain/pods/new-pods.ts";
 import { everyObject, type ObservedPod, observePod } from "../../../domain/pods/observed-pod.ts";
 import { type HashPlace, hashAnnotations, podHash } from "../../../domain/pods/pod-hash.ts";
 import { podOwner } from "../../../domain/pods/pod-owner.ts";
+import { stuckReason, volumeReason } from "../../../domain/pods/stuck-reason.ts";
 import { pinnedAnnotation } from "../../../domain/references/annotations.ts";
 import { epochSeconds } from "../../../domain/references/field-managers.ts";
 import { configKey } from "../../../domain/references/references.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
+import { eventMessage } from "../../../kube/reads/event-message.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import { type ListScope, listAll } from "../requests/list-all.ts";
+import { mapBounded } from "../requests/map-bounded.ts";
 
 /** What a running Pod shows about the configuration that it reads. */
 export interface RunningPod {
@@ -60,10 +64,11 @@ export async function readPods(
   kinds: readonly WorkloadRow[] = builtInKinds,
 ): Promise<ReadPods> {
   try {
-    const running = await listAll<PodObject, readonly [string, UnresolvedPod]>(client, resources.pods, scope, (pod) => {
+    const listed = await listAll<PodObject, readonly [string, UnresolvedPod]>(client, resources.pods, scope, (pod) => {
       const owner = podOwner(pod.metadata, kinds);
       return owner && hasNotEnded(pod) ? [workloadKey(owner), runningPod(pod, kinds, owner)] : undefined;
     });
+    const running = await withVolumes(client, listed);
     const byWorkload = Map.groupBy(running, ([key]) => key);
     const podsOf = (workload: WorkloadName & HashPlace, isEnding: boolean) =>
       (byWorkload.get(workloadKey(workload)) ?? []).flatMap(([, pod]) =>
@@ -100,6 +105,29 @@ function runningPod(pod: PodObject, kinds: readonly WorkloadRow[], owner: Worklo
 function withHash({ hashes, ...pod }: UnresolvedPod, workload: HashPlace): RunningPod {
   const hash = podHash(hashes, workload);
   return { ...pod, hash, observed: { ...pod.observed, hash } };
+}
+
+/** Limit of the Pods whose Events are read: Pods of one rollout wait for the same cause. */
+const maxWaiting = 10;
+
+/** Returns the Pods with the reason of those that wait for a volume, which only an Event shows. */
+async function withVolumes(
+  client: ApiClient,
+  pods: readonly (readonly [string, UnresolvedPod])[],
+): Promise<typeof pods> {
+  const waiting = pods.filter(([, { observed }]) => mayWaitForVolume(observed, Date.now())).slice(0, maxWaiting);
+  const reasons = await mapBounded(waiting, async ([owner, { observed }]) => {
+    const { uid, createdAt: since } = observed;
+    const { namespace } = parseWorkloadKey(owner);
+    return [uid, await eventMessage(client, { namespace, uid, reason: volumeReason, since })] as const;
+  });
+  const byUid = new Map(reasons);
+  return pods.map(([owner, pod]) => {
+    const message = byUid.get(pod.observed.uid);
+    if (message === undefined) return [owner, pod];
+    const start = { state: "stuck", ...stuckReason(volumeReason, message) } as const;
+    return [owner, { ...pod, observed: { ...pod.observed, start } }];
+  });
 }
 
 /** The number of Pods that serve, and what is known about them. */

@@ -10,6 +10,7 @@ const mostShown = 5;
 /** The words for each stage of a workload with a change, in the order of the lines. */
 const rows: readonly { readonly state: Stage["state"]; readonly text: string }[] = [
   { state: "failed", text: "failed in" },
+  { state: "stuck", text: "is stuck in" },
   { state: "progressing", text: "is rolling out in" },
   { state: "soaking", text: "was just rolled out in" },
 ];

@@ -54,5 +54,5 @@ export function placeIn(group: BatchedChange, key: string, flags: PacingFlags): 
 const passed = { state: "passed" } as const;
 
 function isUnderWay({ stage }: BatchMember): boolean {
-  return stage.state === "progressing" || stage.state === "soaking";
+  return stage.state === "progressing" || stage.state === "stuck" || stage.state === "soaking";
 }

@@ -10,8 +10,9 @@ import type { ReadConfigs } from "../read/configs.ts";
 import type { ReadPods } from "../read/pods.ts";
 import type { FoundWorkload } from "../read/workloads.ts";
 import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
-import { restartingContainer, rolloutProgressSince } from "../states/assess-state.ts";
+import { newPodsNow, rolloutProgressSince } from "../states/assess-state.ts";
 import { lookupIn, worldOf } from "./live-plan.ts";
+import type { RefusedPods } from "./refused-pods.ts";
 
 /** The workloads of one or more namespaces, and what their plans depend on. */
 export interface BatchesNowFacts {
@@ -22,6 +23,8 @@ export interface BatchesNowFacts {
   readonly now: number;
   /** Returns the Pods of a namespace, which show when a rollout last made progress. */
   readonly podsIn?: (namespace: string) => ReadPods;
+  /** Returns why Kubernetes cannot create Pods of a workload. Default: not known. */
+  readonly refused?: RefusedPods;
   /** Returns the configuration that the Pods of a workload run with, if known: only differences from it are due. */
   readonly seen?: (workload: Workload) => ConfigView | undefined;
 }
@@ -72,7 +75,7 @@ interface ChangesOfNamespace {
 function batchesIn(
   namespace: string,
   found: readonly FoundWorkload[],
-  { read, policy, now, podsIn = unreadPods, seen }: BatchesNowFacts,
+  { read, policy, now, podsIn = unreadPods, refused = () => null, seen }: BatchesNowFacts,
 ): ChangesOfNamespace {
   const pods = podsIn(namespace);
   const readers = new Map<string, string[]>();
@@ -88,10 +91,10 @@ function batchesIn(
     workloads.set(key, {
       workload,
       policy: rolloutPolicyOf(workload, policyOf(workload, policy)),
-      plan: decide(worldOf(each, read, policy, now, { previous: seen?.(workload), pods })),
+      plan: decide(worldOf(each, read, policy, now, { previous: seen?.(workload), pods, kubernetes: refused(each) })),
       observe: () => ({
         advancedAt: rolloutProgressSince(object, workload, pods),
-        restarts: restartingContainer(workload, pods, now) !== undefined,
+        newPods: newPodsNow(workload, { pods, kubernetes: refused(each), now }),
       }),
     });
   }

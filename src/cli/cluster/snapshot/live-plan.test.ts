@@ -35,8 +35,8 @@ it("shows the restarts and the progress of the Pods that were read, as the leade
   const pods: ReadPods = { state: "read", of: () => [pod], terminating: () => [] };
   const found = { object: workloadObject(), workload };
   expect(worldOf(found, new Map(), policy, noon + 60_000, { pods }).moment).toMatchObject({
-    restarts: true,
+    newPods: { state: "restarts", pod: "web-1", container: "web", restarts: 3 },
     advancedAt: noon + 5_000,
   });
-  expect(worldOf(found, new Map(), policy, noon + 60_000).moment).not.toHaveProperty("restarts");
+  expect(worldOf(found, new Map(), policy, noon + 60_000).moment).not.toHaveProperty("newPods");
 });

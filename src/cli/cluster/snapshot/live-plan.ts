@@ -11,7 +11,8 @@ import { editedAt, type ReadConfig, type ReadConfigs } from "../read/configs.ts"
 import type { ReadPods, RunningPod } from "../read/pods.ts";
 import type { FoundWorkload } from "../read/workloads.ts";
 import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
-import { restartingContainer, rolloutProgressSince, statusProgressSince } from "../states/assess-state.ts";
+import { newPodsNow, rolloutProgressSince, statusProgressSince } from "../states/assess-state.ts";
+import type { KubernetesReason } from "../states/kubernetes-reason.ts";
 
 /** Returns the lookup over the objects that were read. */
 export function lookupIn(read: ReadConfigs): Lookup {
@@ -34,14 +35,22 @@ export function readableReferences(references: readonly Reference[], read: ReadC
 /**
  * Returns the world of a workload at this moment, from the objects that could be read. A command does not know what only the running
  * controller has observed: it decides like a leader that has just started. `previous` is the configuration that the Pods run
- * with, if the caller knows it. `pods` show the progress and the failures of the last rollout, if the caller has read them.
+ * with, if the caller knows it. `pods` show the progress and the failures of the last rollout, if the caller has read them, and `kubernetes` why none is created.
  */
 export function worldOf(
   found: FoundWorkload,
   read: ReadConfigs,
   policy: KnownPolicy,
   now: number,
-  { previous, pods }: { readonly previous?: ConfigView | undefined; readonly pods?: ReadPods | undefined } = {},
+  {
+    previous,
+    pods,
+    kubernetes = null,
+  }: {
+    readonly previous?: ConfigView | undefined;
+    readonly pods?: ReadPods | undefined;
+    readonly kubernetes?: KubernetesReason | null;
+  } = {},
 ): World {
   const { object, workload } = found;
   const moment: Moment = {
@@ -51,7 +60,7 @@ export function worldOf(
     progressSince: statusProgressSince(object, workload),
     ...(pods && {
       advancedAt: rolloutProgressSince(object, workload, pods),
-      restarts: restartingContainer(workload, pods, now) !== undefined,
+      newPods: newPodsNow(workload, { pods, kubernetes, now }),
       ...(pods.state === "read" && { pods: listedPods(pods.of(workload)) }),
     }),
   };

@@ -73,7 +73,7 @@ export async function readWorkloadSnapshots(
   const view = incomplete.size > 0 && policy.lease ? await readLeaderView(client, policy.lease, now) : undefined;
   const unread: ReadPods = { state: "unread", why: "Pods of this namespace were not listed" };
   const podsIn = (each: string) => podsOf.get(each) ?? unread;
-  const batches = batchesNow({ found, read, policy, now, podsIn });
+  const batches = batchesNow({ found, read, policy, now, podsIn, refused });
   const keys = new Set(matching.found.map(({ workload }) => workloadKey(workload)));
   const wanted = found.filter(({ workload }) => keys.has(workloadKey(workload)));
   const snapshots = await mapBounded(wanted, (each) =>

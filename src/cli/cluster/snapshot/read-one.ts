@@ -68,8 +68,8 @@ export async function readWorkloadSnapshot(
 }
 
 /** Reports whether only other workloads of the batch can hold this workload. They are many, so they are read only in this case. */
-function isInBatch({ found, read, policy, now, pods }: WorkloadSnapshot): boolean {
-  return decide(worldOf(found, read, policy, now, { pods })).batched !== undefined;
+function isInBatch({ found, read, policy, now, pods, kubernetes }: WorkloadSnapshot): boolean {
+  return decide(worldOf(found, read, policy, now, { pods, kubernetes })).batched !== undefined;
 }
 
 /** Adds the workloads of the namespace that may roll before this workload, as far as they can be listed. */
@@ -85,13 +85,15 @@ async function withOthers({ client }: Cluster, snapshot: WorkloadSnapshot): Prom
     const policy = { ...snapshot.policy, namesMatching };
     const found = listed.map((each) => ({ ...each, workload: withMatches(each.workload, policy) }));
     const objects = found.flatMap(({ workload }) => planObjects(workload, policy));
-    const [read, pods] = await Promise.all([
+    const [read, pods, refused] = await Promise.all([
       readManyConfigs(client, objects, policy.compatibility),
       readPods(client, { namespace }, snapshot.policy.kinds),
+      readRefusedPods(client, found),
     ]);
-    const { holdOf, holderOf, groupOf } = batchesNow({ found, read, policy, now, podsIn: () => pods });
+    const { holdOf, holderOf, groupOf } = batchesNow({ found, read, policy, now, podsIn: () => pods, refused });
     let others: readonly string[] = [];
-    const { batched } = decide(worldOf(snapshot.found, snapshot.read, snapshot.policy, now, { pods }));
+    const { kubernetes } = snapshot;
+    const { batched } = decide(worldOf(snapshot.found, snapshot.read, snapshot.policy, now, { pods, kubernetes }));
     const { workload } = snapshot.found;
     const holder = batched && holderOf(workload, batched);
     if (holder !== undefined) others = batchNotes(holder);

@@ -96,6 +96,7 @@ describe("the state of a CloneSet that Wave rolled longer ago than --rollout-tim
         ending: false,
         ready: true,
         notReadyReason: undefined,
+        start: { state: "started" } as const,
       },
       ...{ restarts: { container: "web", count: 0 }, liveObjects: [], reads: [], volumesAt: startedAt },
     };

@@ -6,7 +6,8 @@ import { pinTexts } from "../../../domain/pinning/pin-texts.ts";
 import { unprovenText } from "../../../domain/plan/evidence.ts";
 import type { PublishedVerdict } from "../../../domain/plan/verdict.ts";
 import { desiredPods } from "../../../domain/pods/desired-pods.ts";
-import { type FailingContainer, failingContainer } from "../../../domain/pods/failing-container.ts";
+import { type NewPods, newPodsOf } from "../../../domain/pods/new-pods.ts";
+import { describeStuck, quotaReason } from "../../../domain/pods/stuck-reason.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
 import { formatList, quoted } from "../../../domain/syntax/wording.ts";
@@ -99,20 +100,22 @@ function becauseIgnored({ deleting, optIn, templateSource }: Workload): string {
 }
 
 /** The facts from which the failure of a rollout shows. */
-type RolloutFacts = Pick<StateFacts, "object" | "workload" | "pods" | "flags" | "now">;
+type RolloutFacts = Pick<StateFacts, "object" | "workload" | "pods" | "flags" | "now"> &
+  Partial<Pick<StateFacts, "kubernetes">>;
 
 /** Returns why the last rollout of a workload failed, as a word and a sentence; undefined if it did not fail. */
 export function rolloutFailure(
   facts: RolloutFacts,
+  newPods = newPodsNow(facts.workload, facts),
 ): { readonly word: string | undefined; readonly why: string } | undefined {
   const { object, workload, pods, flags, now } = facts;
   const { progress, rolledAt } = workload;
-  const failing = restartingContainer(workload, pods, now);
-  if (failing !== undefined)
+  if (newPods?.state === "restarts")
     return {
       word: undefined,
-      why: `Container ${quoted(failing.container)} of Pod ${quoted(failing.pod)} restarted ${failing.restarts} times`,
+      why: `Container ${quoted(newPods.container)} of Pod ${quoted(newPods.pod)} restarted ${newPods.restarts} times`,
     };
+  if (newPods?.state === "stuck" && progress.state !== "complete") return undefined;
   if (progress.state === "failed") {
     const { statusWord: word = "deadline" } = progress;
     return { word, why: word === "deadline" ? "Progress deadline exceeded" : `The status reports ${word}` };
@@ -129,10 +132,16 @@ function assessRollout(facts: StateFacts): AssessedState {
   const since = workload.rolledAt === 0 ? undefined : workload.rolledAt * 1000;
   const word = kubernetesWord(kubernetes);
   const count = podCount === undefined ? "" : `${describePodCount(podCount)}.`;
-  const failure = rolloutFailure(facts);
+  const newPods = newPodsNow(workload, facts);
+  const failure = rolloutFailure(facts, newPods);
   if (failure !== undefined) {
     const because = word ?? failure.word ?? podCount?.notReadyReasons[0] ?? "restarts";
     return { state: "failed", because, message: sentences(failure.why, count, facts.lastChange), since };
+  }
+  if (newPods?.state === "stuck" && (progress.state === "progressing" || progress.state === "failed")) {
+    // The caller adds the reason of Kubernetes for Pods that it cannot create.
+    const why = newPods.pod === undefined ? "Kubernetes creates no new Pod" : describeStuck(newPods);
+    return { state: "stuck", because: newPods.reason, message: sentences(why, count, facts.lastChange), since };
   }
   if (progress.state === "progressing") {
     return {
@@ -191,15 +200,14 @@ export function describePodCount({ current, total, ready, notReadyReasons }: Pod
   return `${current} of ${total} ${total === 1 ? "Pod runs" : "Pods run"} with the current configuration`;
 }
 
-/** Returns a container of the last rollout that restarts again and again; undefined if there is none, or if the Pods are unknown. */
-export function restartingContainer(
+/** Returns what the Pods of the last rollout of a workload show; undefined if they show no failure, or are not known. */
+export function newPodsNow(
   { recordedHash: hash, rolledAt, templateEditedAt, ...workload }: Workload,
-  pods: ReadPods,
-  now: number,
-): FailingContainer | undefined {
+  { pods, kubernetes, now }: Pick<RolloutFacts, "pods" | "kubernetes" | "now">,
+): NewPods | undefined {
   if (pods.state !== "read" || rolledAt === 0 || templateEditedAt > rolledAt) return undefined;
   const ofWorkload = [...pods.of(workload), ...pods.terminating(workload)].map(({ observed }) => observed);
-  return failingContainer(ofWorkload, { hash, rolledAt: rolledAt * 1000, now });
+  return newPodsOf(ofWorkload, { hash, rolledAt: rolledAt * 1000, now }, quotaReason(kubernetes?.message));
 }
 
 /** Returns when the last rollout of a workload last made progress, from its status, in milliseconds since the epoch. */

@@ -33,6 +33,12 @@ export const workloadStates = {
     means: "A ConfigMap, Secret or key that the Pods require is missing. Running Pods are not changed.",
     next: "Create the missing object or key.",
   },
+  stuck: {
+    style: "yellow",
+    means:
+      "A new Pod does not start for a reason outside of its configuration: no room on a node, a quota, an image or a volume. Nothing is halted.",
+    next: "Make room, raise the quota, or repair the image or volume. The rollout then continues by itself.",
+  },
   failed: {
     style: "red",
     means: "The last rollout failed or exceeded its time limit.",

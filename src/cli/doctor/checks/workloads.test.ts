@@ -51,15 +51,16 @@ describe("wave doctor, for a workload,", () => {
     await cluster.createNamespace("halted");
     await cluster.createConfigMap("page", "1");
     await cluster.createWorkload("deployments/zz", { annotations: { "wave.pusher.com/priority": "1" } });
-    await cluster.roll("deployments/zz");
     const conditions = [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "late" }];
-    await cluster.merge("deployments/zz/status", { status: { observedGeneration: 1_000, conditions } });
     // A workload without Pods waits for no batch.
     const pods = { observedGeneration: 1_000, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
     for (let at = 0; at < 22; at++) {
       await cluster.createWorkload(`deployments/a${at}`);
       await cluster.merge(`deployments/a${at}/status`, { status: pods });
     }
+    // After the workloads, each of which edits the ConfigMap.
+    await cluster.roll("deployments/zz");
+    await cluster.merge("deployments/zz/status", { status: { observedGeneration: 1_000, conditions } });
     await cluster.toBe("deployments/a0", "held");
     const { out } = await cluster.run("doctor");
     expect(out).toMatch(/^3 problems\b/);

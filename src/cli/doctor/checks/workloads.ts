@@ -102,6 +102,8 @@ function findingsOn(explanation: Explanation, { now, policy }: DoctorContext): r
       // The check of the installation reports a Wave that does not run, once.
       if (!(forMs > dueForMs) || policy.presence === "notReady") return [];
       return [problem(ref, `Due for ${age(forMs)}, but Wave does not roll the workload.`, events(ref))];
+    case "stuck":
+      return [warning(ref, what, describe)];
     case "rolling":
       return kubernetes === null ? [] : [warning(ref, what, describe)];
     case "rolledBack":

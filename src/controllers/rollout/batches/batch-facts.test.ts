@@ -16,7 +16,7 @@ const nothing: BatchFactsOptions["caches"] = {
 
 function facts(clock: FakeClock, caches: Partial<typeof nothing>, record?: Partial<WorkloadRecord>): BatchFacts {
   return new BatchFacts({
-    ...{ clock, flags, policy: { ...defaultPolicy, pacing: flags }, restarts: () => false },
+    ...{ clock, flags, policy: { ...defaultPolicy, pacing: flags }, newPods: () => undefined },
     caches: { ...nothing, ...caches },
     record: () => record && { ...newRecord(), ...record },
   });

@@ -5,6 +5,7 @@ import { storedTimeOf } from "../../../domain/config/stored-time.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import { namespaceOf, type Workload } from "../../../domain/model/workload.ts";
 import type { MemberFacts, ObjectChange } from "../../../domain/pacing/batch-member.ts";
+import type { NewPods } from "../../../domain/pods/new-pods.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import { noPolicy } from "../../../domain/policy/policy-annotations.ts";
@@ -23,8 +24,8 @@ export interface BatchFactsOptions {
   readonly policy: ClusterPolicy;
   readonly flags: PacingFlags;
   readonly record: (key: string) => WorkloadRecord | undefined;
-  /** Reports whether a container of the new Pods of a workload restarts again and again. */
-  readonly restarts: (workload: Workload) => boolean;
+  /** Returns what the new Pods of a workload show. */
+  readonly newPods: (workload: Workload) => NewPods | undefined;
 }
 
 /** Up to this many readers of an object are walked through to find those of one namespace. */
@@ -130,7 +131,7 @@ export class BatchFacts {
 
   /** Returns the lookup of what is known about the workloads of a namespace at this moment. */
   membersIn(namespace: string): (key: string) => MemberFacts | undefined {
-    const { caches, clock, policy: clusterPolicy, record: recordOf, restarts } = this.#options;
+    const { caches, clock, policy: clusterPolicy, record: recordOf, newPods } = this.#options;
     const policy = policyFor({ namespace }, clusterPolicy);
     const ofNamespace = rolloutPolicyOf({ policy: noPolicy }, policy);
     const now = clock.monotonic();
@@ -148,7 +149,7 @@ export class BatchFacts {
         policy: own,
         mustBePlanned,
         ...this.#known(record, workload),
-        restarts: restarts(workload),
+        newPods: newPods(workload),
       };
     };
   }

@@ -30,7 +30,13 @@ function readers(...names: readonly string[]) {
   const enqueued: string[] = [];
   const halts: HaltedChange[] = [];
   const queue = new BatchQueue({
-    ...{ clock, flags, policy: { ...defaultPolicy, pacing: flags }, restarts: () => false, onCanary: () => undefined },
+    ...{
+      clock,
+      flags,
+      policy: { ...defaultPolicy, pacing: flags },
+      newPods: () => undefined,
+      onCanary: () => undefined,
+    },
     caches: { lookup, workload: (key) => workloads.get(key), workloadsReading: () => workloads.keys() },
     record: (key) => records.get(key),
     onChange: (key) => enqueued.push(key.split("/").at(-1) ?? ""),

@@ -8,16 +8,16 @@ export interface TrackedRollout {
   readonly uid: string;
   readonly hash: string | undefined;
   readonly state: RolloutResult["state"];
-  /** Whether this rollout, or the one before it, failed: then its end is also the end of a problem. */
+  /** Whether this rollout, or the one before it, failed or was stuck: then its end is also the end of a problem. */
   readonly hasFailed: boolean;
-  /** What is reported as long as the rollout has failed; undefined if it has not. */
+  /** What is reported as long as the rollout has failed or is stuck; undefined if neither. */
   readonly failure: RolloutEnd | undefined;
 }
 
-/** The end of a rollout, as it is reported. */
+/** The end of a rollout, as it is reported. A rollout that is stuck is reported as one, too. */
 export interface RolloutEnd {
-  readonly result: "complete" | "failed" | "resolved";
-  /** Why it failed, as a clause; undefined if it did not fail. */
+  readonly result: "complete" | "failed" | "stuck" | "resolved";
+  /** Why it failed or is stuck, as a clause; undefined if neither. */
   readonly cause: string | undefined;
   /** The time from the start to the end, in milliseconds. */
   readonly durationMs: number;
@@ -60,22 +60,26 @@ export function trackEnd(
   const { rollout } = findings;
   const known = rollout?.uid === uid && rollout.hash === hash ? rollout : undefined;
   // Another client may have repaired the workload.
-  const isRepaired = known?.state === "failed" && progress.state === "complete";
+  const isRepaired = known !== undefined && isProblem(known.state) && progress.state === "complete";
   const result = isRepaired && found === undefined ? ({ state: "complete" } as const) : found;
   if (result === undefined) return undefined;
   const isOld = result.state === "complete" && now - started.at > recentMs;
   const before = known?.state ?? (isOld ? "complete" : "inProgress");
   // A rollout that makes progress after its end, because a Pod was lost or a late Pod is ready, has not begun again.
-  const state = result.state === "inProgress" ? before : result.state;
+  const state = result.state === "inProgress" && before !== "stuck" ? before : result.state;
   if (known?.state === state) return undefined;
   const end: RolloutEnd = {
-    result: state === "failed" ? "failed" : known?.hasFailed ? "resolved" : "complete",
-    cause: result.state === "failed" ? result.cause : undefined,
+    result: isProblem(state) ? state : known?.hasFailed ? "resolved" : "complete",
+    cause: "cause" in result ? result.cause : undefined,
     durationMs: Math.max(0, now - started.at),
     why: started.why,
     startedAt: started.at,
   };
-  const hasFailed = state === "failed" || (state === "inProgress" && known?.hasFailed === true);
-  findings.rollout = { uid, hash, state, hasFailed, failure: state === "failed" ? end : undefined };
-  return state === before ? undefined : end;
+  const hasFailed = isProblem(state) || (state === "inProgress" && known?.hasFailed === true);
+  findings.rollout = { uid, hash, state, hasFailed, failure: isProblem(state) ? end : undefined };
+  return state === before || state === "inProgress" ? undefined : end;
+}
+
+function isProblem(state: RolloutResult["state"]): state is "failed" | "stuck" {
+  return state === "failed" || state === "stuck";
 }

@@ -125,6 +125,10 @@ export function rolloutEndEvent(
       return { type: "Normal", reason: "RolloutComplete", message: eventTexts.rolloutComplete(duration, why), ...once };
     case "resolved":
       return { type: "Normal", reason: "RolloutResolved", message: eventTexts.rolloutResolved(duration, why), ...once };
+    case "stuck": {
+      const message = eventTexts.rolloutStuck(cause, why, waveArguments(workload));
+      return { type: "Warning", reason: "RolloutStuck", message, ...once };
+    }
     case "failed": {
       const message = eventTexts.rolloutFailed(duration, cause, why, waveArguments(workload));
       return { type: "Warning", reason: "RolloutFailed", message, ...once };
@@ -178,6 +182,8 @@ export const eventTexts = {
   rolloutResolved: (duration: string, why: string) => `Failed rollout resolved: complete after ${duration}: ${why}.`,
   rolloutFailed: (duration: string, cause: string, why: string, toExplain: string) =>
     `Rollout failed after ${duration}: ${cause}. It started because ${why}. Run: wave explain ${toExplain}.`,
+  rolloutStuck: (cause: string, why: string, toExplain: string) =>
+    `Rollout stuck: ${cause}. It started because ${why}. It continues when the Pod starts. Run: wave explain ${toExplain}.`,
   hashAdded: (place: string, why: string) => `Added the configuration hash to the ${place}: ${why}`,
   recorded: (why: string) => `Recorded the current configuration without restarting Pods: ${why}.`,
   schedulingEnabled: (why: string) => `Scheduling enabled: ${why}`,

@@ -11,6 +11,7 @@ const idle = {
   viewEntries: 0,
   haltedChanges: 0,
   failedRollouts: 0,
+  stuckRollouts: 0,
 };
 
 /** What is shown of these workloads 100 s after the clock's beginning, without what is 0. */

@@ -30,6 +30,8 @@ export interface RolloutGauges {
   readonly haltedChanges: number;
   /** Workloads whose status reports a failed rollout, or whose containers restart again and again. */
   readonly failedRollouts: number;
+  /** Workloads with a Pod of their last rollout that does not start. */
+  readonly stuckRollouts: number;
   /** Every workload with a record. */
   readonly workloads: Iterable<{
     readonly state: WorkloadState | undefined;
@@ -65,6 +67,7 @@ export function rolloutMetrics(
   const seconds = registry.histogram(workloadMetrics.duration);
   const halted = registry.gauge(workloadMetrics.halted);
   const failed = registry.gauge(workloadMetrics.failed);
+  const stuck = registry.gauge(workloadMetrics.stuck);
   const depth = registry.gauge(workloadMetrics.depth);
   const delayed = registry.gauge(workloadMetrics.delayed);
   const permits = registry.gauge(workloadMetrics.permits);
@@ -85,6 +88,7 @@ export function rolloutMetrics(
     views.set(observed?.viewEntries ?? 0);
     halted.set(observed?.haltedChanges ?? 0);
     failed.set(observed?.failedRollouts ?? 0);
+    stuck.set(observed?.stuckRollouts ?? 0);
     showWorkloads(observed?.workloads ?? []);
   });
   return {

@@ -1,0 +1,247 @@
+// Reads the Pods of canaries and of slow rollouts: their containers may restart again and again, or they may not start at all.
+import type { Pod } from "#kubernetes";
+import type { Caches } from "../../../cache/caches.ts";
+import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
+import { namespaceOf, type Workload, type WorkloadObject, workloadKey } from "../../../domain/model/workload.ts";
+import { earlierPodsFail } from "../../../domain/pods/failing-container.ts";
+import { mayWaitForVolume, type NewPods, newPodsOf, stuckAfterMs } from "../../../domain/pods/new-pods.ts";
+import { type ObservedPod, observePod } from "../../../domain/pods/observed-pod.ts";
+import { podOwner } from "../../../domain/pods/pod-owner.ts";
+import { podSelector } from "../../../domain/pods/pod-selector.ts";
+import {
+  quotaReason,
+  quotaReasonOf,
+  refusedReason,
+  type StuckReason,
+  stuckReason,
+  volumeReason,
+} from "../../../domain/pods/stuck-reason.ts";
+import { apiFailureOf, retryAfterMs } from "../../../kube/api/api-failure.ts";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { resources } from "../../../kube/api/resources.ts";
+import type { ApiClient } from "../../../kube/http/client.ts";
+import { eventMessage } from "../../../kube/reads/event-message.ts";
+import { freshList } from "../../../kube/reads/fresh-list.ts";
+import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Leadership } from "../../../runtime/leadership.ts";
+import { done, type Result } from "../../../runtime/result.ts";
+import { Workers } from "../../../runtime/workers.ts";
+import { errorText } from "../../../telemetry/logging/error-text.ts";
+import type { Logger } from "../../../telemetry/logging/log.ts";
+import { logMessages } from "../../../telemetry/logging/log-messages.ts";
+
+/** What a {@link NewPodsWatch} needs. */
+export interface NewPodsWatchOptions {
+  readonly client: Pick<ApiClient, "request" | "stream">;
+  readonly caches: Pick<Caches, "workload" | "kinds">;
+  readonly leadership: Leadership;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  /** How long the Pods of a rollout are read, in milliseconds. */
+  readonly watchMs: number;
+  /** Returns the last rollout of a workload that this process wrote, in monotonic milliseconds. The cache may be behind. */
+  readonly lastRollout: (workload: Workload) => { readonly hash: string; readonly at: number } | undefined;
+  /** Receives the key of a workload whose Pods show something else now. */
+  readonly onChange: (key: string) => void;
+}
+
+/** The rollout of a workload, and what its Pods have shown. */
+interface WatchedRollout {
+  readonly uid: string;
+  readonly hash: string;
+  /** The time of the rollout, in monotonic milliseconds. */
+  readonly since: number;
+  /** Whether the Pods before the rollout restarted as often. */
+  earlierFail?: boolean;
+  shown: NewPods | undefined;
+}
+
+/** Limits: Wave reads the Pods of so many rollouts, so many at once, and so many Pods of each. */
+const maxWatched = 1_000;
+const readsAtOnce = 2;
+const maxPods = 1_000;
+/** The time between two reads, in milliseconds: by itself, for each Pod, and for each rollout. Kubernetes waits longer and longer before a restart. */
+const periodMs = 10_000;
+const periodPerPodMs = 20;
+const periodPerRolloutMs = 300;
+const slowPeriodMs = 60_000;
+const backoff = { baseMs: 1_000, retryMaxMs: 60_000 };
+/** Every container matters: no configuration is compared. */
+const nothingRead = { includes: () => false, byEachContainer: false };
+
+/** Reads the Pods of canaries for a time after their rollout, and those of slow rollouts. Remembers nothing that another leader could not read again. */
+export class NewPodsWatch {
+  readonly #options: NewPodsWatchOptions;
+  readonly #workers: Workers;
+  readonly #watched = new Map<string, WatchedRollout>();
+
+  constructor(options: NewPodsWatchOptions) {
+    const { clock, random } = options;
+    this.#options = options;
+    this.#workers = new Workers({
+      clock,
+      random,
+      workers: readsAtOnce,
+      flowOf: namespaceOf,
+      backoff,
+      urgencyOf: () => "low",
+      reconcile: (key) => this.#run(key),
+    });
+  }
+
+  /** Reads the Pods of a workload that was just rolled, from now on. Has no effect if its rollout is watched already, or too old. */
+  watch(key: string): void {
+    const { caches, watchMs } = this.#options;
+    const workload = caches.workload(key);
+    if (workload !== undefined) this.#watch(key, workload, (age) => age < watchMs);
+  }
+
+  /** Reads the Pods of a workload from now on if its rollout is slow. Returns when it is going to be slow, in monotonic milliseconds; undefined if not. */
+  watchIfSlow(key: string): number | undefined {
+    const workload = this.#options.caches.workload(key);
+    if (workload === undefined || !isSlow(workload) || workload.templateEditedAt > workload.rolledAt) return undefined;
+    const since = this.#watch(key, workload, (age) => age >= stuckAfterMs);
+    return since === undefined ? undefined : since + stuckAfterMs;
+  }
+
+  /** Returns when the rollout began, in monotonic milliseconds; undefined if its Pods cannot be read. */
+  #watch(key: string, workload: Workload, isWanted: (age: number) => boolean): number | undefined {
+    const { clock, lastRollout } = this.#options;
+    if (!workload.strategy.podsCarryHash || workload.row.replicaSetLabel === undefined) return undefined;
+    const now = clock.monotonic();
+    const stored = { hash: workload.recordedHash, at: now - Math.max(0, clock.wall() - workload.rolledAt * 1000) };
+    const { hash, at } = lastRollout(workload) ?? stored;
+    const before = this.#watched.get(key);
+    if (hash === undefined || !isWanted(now - at) || (before?.uid === workload.uid && before.hash === hash)) return at;
+    if (before === undefined && this.#watched.size >= maxWatched) return undefined;
+    this.#watched.set(key, { uid: workload.uid, hash, since: at, shown: { state: "unread" } });
+    this.#workers.add(key, { urgency: "low" });
+    return at;
+  }
+
+  /** Returns what the Pods of the last rollout of a workload show; undefined if they show no failure, or are not read. */
+  of(workload: Workload): NewPods | undefined {
+    const watched = this.#watched.get(workloadKey(workload));
+    return watched?.uid === workload.uid && watched.hash === workload.recordedHash ? watched.shown : undefined;
+  }
+
+  /** Reads Pods until the leadership ends. */
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#workers.run(signal);
+  }
+
+  async #run(key: string): Promise<Result> {
+    const { caches, clock, leadership, log, watchMs } = this.#options;
+    const watched = this.#watched.get(key);
+    const workload = caches.workload(key);
+    if (watched === undefined) return done;
+    const age = clock.monotonic() - watched.since;
+    const isOther = workload?.recordedHash !== watched.hash && age > slowPeriodMs;
+    if (workload === undefined || workload.uid !== watched.uid || isOther || isEditedByOthers(workload, watched)) {
+      this.#end(key, watched);
+      return done;
+    }
+    try {
+      const read = await this.#read(workload, watched);
+      if (read === undefined) {
+        this.#end(key, watched);
+        return done;
+      }
+      const { pods, refused } = read;
+      this.#update(key, watched, workload, pods, refused);
+      if (age >= watchMs && watched.shown === undefined && !isSlow(workload)) {
+        this.#end(key, watched);
+        return done;
+      }
+      const leastMs = Math.max(periodMs, pods.length * periodPerPodMs, this.#watched.size * periodPerRolloutMs);
+      return { type: "requeueAfter", delayMs: age >= watchMs ? Math.max(slowPeriodMs, leastMs) : leastMs };
+    } catch (error) {
+      if (leadership.abort.aborted) return done;
+      const failure = apiFailureOf(error);
+      if (failure === undefined) throw error;
+      log.warn(logMessages.canaryPodsUnread, { workload: key, error: errorText(error) });
+      if (failure.type !== "forbidden") return { type: "retry", atLeastMs: retryAfterMs(error) };
+      // The entry stays: the Pods show nothing, and are not about to be read.
+      this.#show(key, watched, undefined);
+      return done;
+    }
+  }
+
+  async #read(
+    workload: Workload,
+    watched: WatchedRollout,
+  ): Promise<{ readonly pods: readonly ObservedPod[]; readonly refused: StuckReason | undefined } | undefined> {
+    const { client, caches, clock, log, leadership } = this.#options;
+    const signal = leadership.abort;
+    const request = { path: workloadPath(workload), signal };
+    const owner = await getIfExists<KubeObject & WorkloadObject>(client, request);
+    if (owner === undefined) return undefined;
+    const { selector } = (owner.spec ?? {}) as { readonly selector?: unknown };
+    const found = new Map<string, ObservedPod>();
+    const kinds = caches.kinds();
+    const key = workloadKey(workload);
+    const options = { client, clock, log, signal };
+    const { namespace } = workload;
+    const query = { labelSelector: podSelector(selector) };
+    let read = 0;
+    for await (const object of freshList<KubeObject & Pod>(resources.pods, namespace, options, query)) {
+      if (++read > maxPods) break;
+      const owner = podOwner(object.metadata, kinds);
+      if (owner !== undefined && workloadKey(owner) === key)
+        found.set(object.metadata.uid, observePod(object, nothingRead, workload));
+    }
+    const pods = [...found.values()];
+    const now = clock.wall();
+    const messageOf = (uid: string, reason: string, since: number) =>
+      eventMessage(client, { namespace, uid, reason, since }, signal);
+    const waiting = pods.findIndex((pod) => pod.hash === watched.hash && mayWaitForVolume(pod, now));
+    const pod = pods[waiting];
+    const unattached = pod && (await messageOf(pod.uid, volumeReason, pod.createdAt));
+    if (pod !== undefined && unattached !== undefined)
+      pods[waiting] = { ...pod, start: { state: "stuck", ...stuckReason(volumeReason, unattached) } };
+    const lacksPods = isSlow(workload) && pods.every(({ hash, ready }) => hash !== watched.hash || ready);
+    if (!lacksPods) return { pods, refused: undefined };
+    const since = workload.rolledAt * 1000;
+    const refused = quotaReasonOf(owner.status) ?? quotaReason(await messageOf(workload.uid, refusedReason, since));
+    return { pods, refused };
+  }
+
+  #update(
+    key: string,
+    watched: WatchedRollout,
+    workload: Workload,
+    pods: readonly ObservedPod[],
+    refused: StuckReason | undefined,
+  ): void {
+    const rolledAt = workload.recordedHash === watched.hash ? workload.rolledAt * 1000 : 0;
+    const rollout = { hash: watched.hash, rolledAt, now: this.#options.clock.wall() };
+    watched.earlierFail ||= earlierPodsFail(pods, rollout);
+    const shown = newPodsOf(pods, rollout, refused);
+    this.#show(key, watched, watched.earlierFail && shown?.state === "restarts" ? undefined : shown);
+  }
+
+  #show(key: string, watched: WatchedRollout, shown: NewPods | undefined): void {
+    if (this.#watched.get(key) !== watched) return;
+    const before = watched.shown;
+    watched.shown = shown;
+    if (before?.state !== shown?.state) this.#options.onChange(key);
+  }
+
+  #end(key: string, watched: WatchedRollout): void {
+    if (this.#watched.get(key) !== watched) return;
+    this.#watched.delete(key);
+    if (watched.shown !== undefined) this.#options.onChange(key);
+  }
+}
+
+/** Reports whether the last rollout of a workload has not replaced all Pods. */
+function isSlow({ progress }: Workload): boolean {
+  return progress.state === "progressing" || progress.state === "failed";
+}
+
+/** Reports whether another client changed the pod template after the rollout. Its Pods may fail for another reason. */
+function isEditedByOthers({ recordedHash, templateEditedAt, rolledAt }: Workload, { hash }: WatchedRollout): boolean {
+  return recordedHash === hash && templateEditedAt > rolledAt;
+}
