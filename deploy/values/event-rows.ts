@@ -5,6 +5,7 @@ import { eventTexts, refusedTexts } from "../../src/controllers/rollout/report/e
 import { oldFinalizerWarning } from "../../src/domain/model/old-finalizer.ts";
 import { undoTexts } from "../../src/domain/model/undo-request.ts";
 import { holdTexts } from "../../src/domain/pacing/hold-texts.ts";
+import { flapText } from "../../src/domain/pacing/interval.ts";
 import { rolloutBlockedText } from "../../src/domain/pacing/progressing.ts";
 import {
   keptPins,
@@ -182,6 +183,7 @@ export const problemRows: Rows = [
     "run Wave with `--migrate-legacy` until no object has `wave.pusher.com/finalizer`",
   ),
   event("AnnotationsLost", undoTexts.lost(["…"]), "[rollback](rollouts.md)"),
+  event("ConfigurationFlaps", flapText("…", 3_600_000), "[alert](alerts.md#waveconfigurationflaps)"),
   event(
     "RolloutBlocked",
     stateOf(rolloutBlockedText("…", "…")),

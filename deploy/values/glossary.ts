@@ -96,7 +96,7 @@ export const glossary: readonly GlossaryTerm[] = [
   {
     term: "consecutive rollouts",
     definition:
-      "Rollouts of one workload without 10 quiet minutes between them. Each rollout doubles the interval before the next one, up to 5 minutes.",
+      "Rollouts of one workload without a quiet time between them: twice the last interval, at least 10 minutes. Each rollout doubles the interval before the next one, up to 1 hour.",
     appears: { annotations: ["consecutive-rollouts"] },
   },
   {

@@ -146,6 +146,16 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
     },
     quiet: [{ [`wave_rollouts_stuck{${pod}}`]: "0x5 1x8 0x30" }],
   },
+  WaveConfigurationFlaps: {
+    fires: {
+      series: { [`wave_workloads_flapping{${pod}}`]: "0x5 2x30" },
+      afterMinutes: 18,
+      labels: ofJob,
+      summary:
+        "The configuration of some workloads of Wave in wave keeps changing (workloads: 2). Run kubectl get events -A --field-selector reason=ConfigurationFlaps, which name object, keys and field manager.",
+    },
+    quiet: [{ [`wave_workloads_flapping{${pod}}`]: "0x5 1x8 0x30" }],
+  },
   WaveOnlyObserves: {
     fires: {
       series: {

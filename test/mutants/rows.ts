@@ -79,7 +79,7 @@ export const mutants: readonly Mutant[] = [
   ...of(
     "domain/pacing/interval.ts",
     ["firstWaitMs * 2 **", "firstWaitMs * 3 **"],
-    ["moment.now - last >= quietMs", "moment.now - last < quietMs"],
+    ["moment.now - last >= quietAfter(count)", "moment.now - last < quietAfter(count)"],
     ["const waitMs = Math.max(consecutiveMs", "const waitMs = Math.min(consecutiveMs"],
     ["return Math.max(stored, lastWrite?.consecutiveRollouts ?? 1);", "return stored;"],
   ),

@@ -51,6 +51,33 @@ describeOnControlPlane("configuration or a hash that changes again and again", (
     }
   });
 
+  it.concurrent("is rolled less and less often, and an Event and a metric report it", async () => {
+    const ns = "flaps";
+    const namespace = await makeNamespace(cluster, ns);
+    await namespace.configMap("app", { edit: "0" });
+    await namespace.create(workload("app", reads));
+    const wave = await startWave(["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns}`], { paced: true });
+    try {
+      await newHash(cluster, ns, "Deployment", "app");
+      const patch = (path: string, body: object) => cluster.api("PATCH", path, body, "application/merge-patch+json");
+      const configMap = `/api/v1/namespaces/${ns}/configmaps/app?fieldManager=restless`;
+      await patch(configMap, { data: { edit: "1" } });
+      await until("a rollout", async () =>
+        (await waveEvents(cluster, ns, "app")).find(({ reason }) => reason === "ConfigChanged"),
+      );
+      // As after seven rollouts in ten minutes.
+      await patch(template(ns, "app"), { metadata: { annotations: { "wave.pusher.com/consecutive-rollouts": "7" } } });
+      await patch(configMap, { data: { edit: "2" } });
+      const { message } = await until("the Event", async () =>
+        (await waveEvents(cluster, ns, "app")).find(({ reason }) => reason === "ConfigurationFlaps"),
+      );
+      expect(message).toContain('ConfigMap "app" changed (key "edit", last edited by "restless")');
+      expect(await wave.metrics()).toContain("\nwave_workloads_flapping 1\n");
+    } finally {
+      await wave.stop();
+    }
+  });
+
   it.concurrent("names an owner that strips the hash, and stops writing the hash again", async () => {
     const ns = "stripping";
     const namespace = await makeNamespace(cluster, ns);

@@ -15,7 +15,7 @@ const mostWrites = 10;
 const slackMs = 2_000;
 
 /** The wait after the second removal of a hash doubles after each further one, up to a limit. */
-const [firstWaitMs, longestWaitMs] = [10_000, 300_000];
+const [firstWaitMs, longestWaitMs] = [10_000, 3_600_000];
 
 /** A container that restarts as often since a change shows that the change is bad. */
 const failingRestarts = 3;

@@ -8,8 +8,9 @@ import type { HistoryEntry, Pacing, Recording, StoredObject } from "./record.ts"
 
 const streakAnnotation = "wave.pusher.com/consecutive-rollouts";
 
-/** A rollout this long after the previous rollout is not consecutive. */
-const quietMs = 600_000;
+/** The wait after so many consecutive rollouts. A rollout after twice this time, and after 10 minutes at least, is not consecutive. */
+const waitAfter = (streak: number) => Math.min(3_600_000, 10_000 * 2 ** (streak - 1));
+const leastQuietMs = 600_000;
 /** A rollout without progress for this long is stuck. */
 const stuckMs = 30_000;
 /** The tolerance for times of the API, which have whole seconds, and for requests in flight. */
@@ -50,7 +51,7 @@ export function judgePace(run: Recording): readonly string[] {
       see(rolls, entry, before, after);
       return [];
     }
-    const states = namespaces.between(after.metadata.namespace, write.sentAt - quietMs, write.sentAt);
+    const states = namespaces.between(after.metadata.namespace, write.sentAt - leastQuietMs, write.sentAt);
     const minIntervals = states.map((namespace) => saidOf(write.before, namespace, pacing).minIntervalMs);
     const wrong = wrongIn(write, rolls, pacing, Math.min(...minIntervals), run);
     note(rolls, write);
@@ -73,7 +74,7 @@ function wrongIn(
   if (hasOutgrownCopies(write, run)) return wrong;
   const slack = slackMs + 2 * wallOffMs;
   const gap = at - rolls.lastAt;
-  const flapping = pacing.settleMs === 0 ? 0 : Math.min(300_000, 10_000 * 2 ** (rolls.streak - 1));
+  const flapping = pacing.settleMs === 0 ? 0 : waitAfter(rolls.streak);
   const wait = Math.max(flapping, minIntervalMs);
   // A failed rollout does not hold its fix.
   const timedOut = !rolls.wasComplete && gap >= drift * pacing.rolloutTimeoutMs - slack;
@@ -98,6 +99,7 @@ function note(rolls: Rolls, { at, replica, after, wallOffMs }: WaveWrite): void 
   const tries = rolls.tries.get(replica);
   rolls.tries.set(replica, { hash, count: tries !== undefined && tries.hash === hash ? tries.count + 1 : 1 });
   // By a wrong clock, the quiet time may be over already.
+  const quietMs = Math.max(leastQuietMs, 2 * waitAfter(rolls.streak));
   const inRow = rolls.lastAt !== undefined && at - rolls.lastAt + 2 * wallOffMs < drift * quietMs;
   rolls.streak = inRow ? rolls.streak + 1 : 1;
   rolls.lastAt = at;

@@ -3,6 +3,7 @@ import type { PodLists } from "../../cache/live/listed-pods.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload.ts";
+import { isFlapping } from "../../domain/pacing/interval.ts";
 import { rolloutResult } from "../../domain/pacing/rollout-result.ts";
 import type { Judged } from "../../domain/plan/judged.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
@@ -197,15 +198,17 @@ export class RolloutWorkers {
     return this.#records.get(key)?.blockers?.waitingFor;
   }
 
-  /** Counts the rollouts that failed, and those that are stuck. */
-  #rollouts(): Pick<RolloutGauges, "failedRollouts" | "stuckRollouts"> {
-    let [failedRollouts, stuckRollouts] = [0, 0];
+  /** Counts the rollouts that failed, those that are stuck, and those that never end because their configuration keeps changing. */
+  #rollouts(): Pick<RolloutGauges, "failedRollouts" | "stuckRollouts" | "flapping"> {
+    let [failedRollouts, stuckRollouts, flapping] = [0, 0, 0];
+    const moment = { now: this.#options.clock.wall(), lastWrite: undefined };
     for (const workload of this.#options.caches.workloads()) {
+      if (isFlapping(workload, moment)) flapping++;
       const shown = this.#newPods.of(workload)?.state;
       if (shown === "stuck") stuckRollouts++;
       else if (workload.progress.state === "failed" || shown === "restarts") failedRollouts++;
     }
-    return { failedRollouts, stuckRollouts };
+    return { failedRollouts, stuckRollouts, flapping };
   }
 
   /** Accepts an Event of any controller. It waits for its turn, so that Events delay no writes. */

@@ -70,8 +70,10 @@ describe("a rollout keeps a minimum time after the previous one", () => {
     [2, 20_000],
     [3, 40_000],
     [5, 160_000],
-    [6, 300_000],
-    [99, 300_000],
+    [6, 320_000],
+    [9, 2_560_000],
+    [10, 3_600_000],
+    [99, 3_600_000],
   ])("after %d consecutive rollouts, %d ms", (count, waitMs) => {
     expect(later(waitMs - 1, { consecutiveRollouts: `${count}` })).toEqual(["interval", waitMs]);
     expect(later(waitMs, { consecutiveRollouts: `${count}` })).toBeUndefined();
@@ -87,13 +89,34 @@ describe("a rollout keeps a minimum time after the previous one", () => {
   );
 
   it("and the next rollout has the next number, but 1 after a quiet period", () => {
-    const rolledAfter = (ms: number) => planned({ rolledAt, consecutiveRollouts: "6" }, momentAt(noon + ms));
-    expect(rolledAfter(599_999)).toMatchObject({ outcome: "roll", consecutiveRollouts: 7 });
-    expect(rolledAfter(600_000)).toMatchObject({ outcome: "roll", consecutiveRollouts: 1 });
+    const rolledAfter = (count: number, ms: number) =>
+      planned({ rolledAt, consecutiveRollouts: `${count}` }, momentAt(noon + ms));
+    for (const [count, quietMs] of [
+      [1, 600_000],
+      [5, 600_000],
+      [6, 640_000],
+      [10, 7_200_000],
+    ] as const) {
+      expect(rolledAfter(count, quietMs - 1)).toMatchObject({ outcome: "roll", consecutiveRollouts: count + 1 });
+      expect(rolledAfter(count, quietMs)).toMatchObject({ outcome: "roll", consecutiveRollouts: 1 });
+    }
     expect(planned({}, momentAt(noon))).toMatchObject({ outcome: "roll", consecutiveRollouts: 1 });
-    expect(planned({ rolledAt, consecutiveRollouts: "99" }, momentAt(noon + 300_000))).toMatchObject({
+    expect(planned({ rolledAt, consecutiveRollouts: "99" }, momentAt(noon + 3_600_000))).toMatchObject({
       consecutiveRollouts: 99,
     });
+  });
+
+  it("and reports from the seventh on what keeps changing, with its keys and its editor", () => {
+    const edited = (count: number, settleMs = 1_000) =>
+      planned({ rolledAt, consecutiveRollouts: `${count}` }, momentAt(noon + 9_000), { settleMs }).warnings;
+    expect(edited(6)).toEqual([]);
+    expect(edited(7, 0)).toEqual([]);
+    expect(edited(7)).toMatchObject([
+      {
+        reason: "ConfigurationFlaps",
+        message: expect.stringMatching(/^Configuration keeps changing: ConfigMap "web" changed\. /),
+      },
+    ]);
   });
 
   it("also after a write of this process that no cache shows yet", () => {
@@ -136,7 +159,7 @@ describe("a rollout keeps a minimum time after the previous one", () => {
     const progressing = { state: "progressing", step: 0, available: 0 } as const;
     const since = { progressSince: noon - 60_000 };
     const heldAfter = (known: Partial<Workload>, moment: Partial<Moment> = since) =>
-      later(240_000, { consecutiveRollouts: "9", policy, ...known }, moment);
+      later(240_000, { consecutiveRollouts: "6", policy, ...known }, moment);
     expect(heldAfter({ progress: { state: "failed" } })).toBeUndefined();
     expect(
       heldAfter({}, { newPods: { state: "restarts", pod: "web-0", container: "app", restarts: 3 } }),
@@ -195,7 +218,7 @@ describe("a hash that another client removes", () => {
     });
     expect(held(tried(0, 10_000))).toBeUndefined();
     expect(held(tried(3, 79_999))).toEqual(["reverted", 80_000]);
-    expect(held(tried(8, 300_000))).toBeUndefined();
+    expect(held(tried(8, 2_560_000))).toBeUndefined();
   });
 
   it("is not written an eleventh time, however long ago the tenth write was", () => {

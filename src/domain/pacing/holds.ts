@@ -103,7 +103,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     holds: "rollouts",
     precedesReturn: false,
     when: "the previous rollout was recent. A first hash also starts this wait, a recorded configuration (Event `ConfigRecorded`) does not",
-    ends: "10 s pass after the rollout, or `min-interval` if that is longer. The 10 s double for each consecutive rollout, up to 5 min. Or the previous rollout fails, or `wave roll`",
+    ends: "10 s pass after the rollout, or `min-interval` if that is longer. The 10 s double for each consecutive rollout, up to 1 h. Or the previous rollout fails, or `wave roll`",
   },
   progressing: {
     ...wait,

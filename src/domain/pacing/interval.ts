@@ -1,5 +1,7 @@
 import type { Workload } from "../model/workload.ts";
 import type { Hold } from "../outcomes/hold.ts";
+import type { Warning } from "../references/warning.ts";
+import { formatDuration } from "../syntax/duration.ts";
 import type { DueWrite } from "./due.ts";
 import { holdTexts } from "./hold-texts.ts";
 import type { Moment } from "./moment.ts";
@@ -8,10 +10,13 @@ import { lastRolloutAt } from "./rollout-time.ts";
 
 /** The wait of the second consecutive rollout, in milliseconds. It doubles with each further rollout, up to the longest wait. */
 const firstWaitMs = 10_000;
-const longestWaitMs = 300_000;
+const longestWaitMs = 3_600_000;
 
-/** The time without a rollout that ends a series of consecutive rollouts. It is longer than the longest wait. */
-const quietMs = 600_000;
+/** The time without a rollout that ends a series of consecutive rollouts, at least. */
+const leastQuietMs = 600_000;
+
+/** From this number of consecutive rollouts on, a person must find out who keeps changing the configuration. */
+const flapsFrom = 7;
 
 /** The highest number that is recorded: the wait no longer grows. */
 const maxConsecutiveRollouts = 99;
@@ -21,14 +26,43 @@ export function waitAfter(consecutiveRollouts: number): number {
   return Math.min(longestWaitMs, firstWaitMs * 2 ** (consecutiveRollouts - 1));
 }
 
+/**
+ * Returns the time without a rollout that ends a series of so many consecutive rollouts, in milliseconds. It is longer than the wait, or each
+ * wait would end the series. For a short series it is short: edits of a person, half an hour apart, are no series.
+ */
+function quietAfter(consecutiveRollouts: number): number {
+  return Math.max(leastQuietMs, 2 * waitAfter(consecutiveRollouts));
+}
+
+/** Reports whether the configuration of a workload keeps changing: many consecutive rollouts, and no quiet period since. */
+export function isFlapping(
+  workload: Pick<Workload, "rolledAt" | "consecutiveRollouts">,
+  moment: Pick<Moment, "now" | "lastWrite">,
+): boolean {
+  const count = lastConsecutiveRollouts(workload, moment);
+  const last = lastRolloutAt(workload, moment);
+  return count >= flapsFrom && last !== undefined && moment.now - last < quietAfter(count);
+}
+
+/** Returns the warning about a rollout that is held because the configuration keeps changing. `why` names what changed and who edited it. */
+export function flapWarnings({ workload, moment, flags }: DueWrite, hold: Hold, why: string): readonly Warning[] {
+  if (hold.reason !== "interval" || flags.settleMs === 0 || !isFlapping(workload, moment)) return [];
+  return [{ reason: "ConfigurationFlaps", message: flapText(why, longestWaitMs) }];
+}
+
+/** The text about configuration that keeps changing. */
+export const flapText = (why: string, mostMs: number) =>
+  `Configuration keeps changing: ${why}. The time between two rollouts doubles up to ${formatDuration(mostMs)}. Find the client that keeps editing the object, or stop tracking the key.`;
+
 /** Returns the number of the next rollout in its series. Only a quiet period ends a series, so the stored state is sufficient. */
 export function nextConsecutiveRollouts(
   workload: Pick<Workload, "rolledAt" | "consecutiveRollouts">,
   moment: Moment,
 ): number {
   const last = lastRolloutAt(workload, moment);
-  if (last === undefined || moment.now - last >= quietMs) return 1;
-  return Math.min(maxConsecutiveRollouts, lastConsecutiveRollouts(workload, moment) + 1);
+  const count = lastConsecutiveRollouts(workload, moment);
+  if (last === undefined || moment.now - last >= quietAfter(count)) return 1;
+  return Math.min(maxConsecutiveRollouts, count + 1);
 }
 
 /**
@@ -54,7 +88,7 @@ export function interval({ workload, policy, flags, moment }: DueWrite): Hold | 
  */
 function lastConsecutiveRollouts(
   { consecutiveRollouts }: Pick<Workload, "consecutiveRollouts">,
-  { lastWrite }: Moment,
+  { lastWrite }: Pick<Moment, "lastWrite">,
 ): number {
   const stored =
     consecutiveRollouts !== undefined && /^[1-9]\d?$/.test(consecutiveRollouts) ? Number(consecutiveRollouts) : 1;

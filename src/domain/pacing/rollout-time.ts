@@ -10,7 +10,10 @@ export function storedRolloutAt({ rolledAt }: Pick<Workload, "rolledAt">, now: n
 }
 
 /** Returns the time of the last rollout, milliseconds since the epoch; undefined if there was none. */
-export function lastRolloutAt(workload: Pick<Workload, "rolledAt">, { now, lastWrite }: Moment): number | undefined {
+export function lastRolloutAt(
+  workload: Pick<Workload, "rolledAt">,
+  { now, lastWrite }: Pick<Moment, "now" | "lastWrite">,
+): number | undefined {
   const last = Math.max(storedRolloutAt(workload, now), lastWrite?.at ?? 0);
   return last > 0 ? last : undefined;
 }

@@ -10,7 +10,7 @@ import type { BatchHoldLookup } from "../pacing/batches.ts";
 import { replacesPods } from "../pacing/due.ts";
 import { dueReason, editsOf, heldReason } from "../pacing/due-reason.ts";
 import { dueWrite, holdOf, holdOfReturn, holdRows } from "../pacing/holds.ts";
-import { nextConsecutiveRollouts } from "../pacing/interval.ts";
+import { flapWarnings, nextConsecutiveRollouts } from "../pacing/interval.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { blockedWarnings } from "../pacing/progressing.ts";
 import { closing } from "../pacing/requested-holds.ts";
@@ -85,7 +85,10 @@ function applyHolds(
   const { reason, warnings, ...due } = plan;
   const write = dueWrite(workload, due, lookup, policy, moment);
   const hold = holdOf(write);
-  if (hold !== undefined) return { outcome: "held", due, hold, reason: heldReason(write, reason), warnings };
+  if (hold !== undefined) {
+    const why = heldReason(write, reason);
+    return { outcome: "held", due, hold, reason: why, warnings: [...warnings, ...flapWarnings(write, hold, why)] };
+  }
   if (isRollAgain(plan)) return plan;
   const incomplete = rolledIncompleteBy(write);
   if ((due.outcome !== "roll" && due.outcome !== "firstHash") || !replacesPods(workload, due)) {

@@ -12,6 +12,7 @@ export interface Warning {
     | "AnnotationsKept"
     | "AnnotationsLost"
     | "RolloutBlocked"
+    | "ConfigurationFlaps"
     | "Unpinned"
     | "PinsKept"
     | "RolledBack";

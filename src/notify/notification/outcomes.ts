@@ -38,6 +38,10 @@ export const outcomes = {
     means: "Kubernetes does not replace a Pod that is not ready, so a rollout needs a person",
     reasons: ["RolloutBlocked"],
   },
+  flaps: {
+    means: "a client changes the configuration again and again, so Wave waits longer between two rollouts",
+    reasons: ["ConfigurationFlaps"],
+  },
   returned: {
     means: "a rollout failed, and the workload returned to the pinned configuration before it",
     reasons: ["RolloutReturned"],

@@ -88,6 +88,9 @@ export const workloadMetrics = {
   stuck: gauge("wave_rollouts_stuck", {
     help: "Number of workloads whose rollout is stuck: a new Pod does not start for a reason outside of its configuration.",
   }),
+  flapping: gauge("wave_workloads_flapping", {
+    help: "Number of workloads with at least seven consecutive rollouts, because their configuration keeps changing.",
+  }),
   onlyObserves: gauge("wave_only_observes", {
     help: "1 if Wave runs with --observe, so that it rolls nothing; otherwise 0.",
   }),

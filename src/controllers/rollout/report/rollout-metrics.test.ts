@@ -12,6 +12,7 @@ const idle = {
   haltedChanges: 0,
   failedRollouts: 0,
   stuckRollouts: 0,
+  flapping: 0,
 };
 
 /** What is shown of these workloads 100 s after the clock's beginning, without what is 0. */

@@ -32,6 +32,8 @@ export interface RolloutGauges {
   readonly failedRollouts: number;
   /** Workloads with a Pod of their last rollout that does not start. */
   readonly stuckRollouts: number;
+  /** Workloads whose configuration keeps changing. */
+  readonly flapping: number;
   /** Every workload with a record. */
   readonly workloads: Iterable<{
     readonly state: WorkloadState | undefined;
@@ -67,6 +69,7 @@ export function rolloutMetrics(
   const seconds = registry.histogram(workloadMetrics.duration);
   const halted = registry.gauge(workloadMetrics.halted);
   const failed = registry.gauge(workloadMetrics.failed);
+  const flapping = registry.gauge(workloadMetrics.flapping);
   const stuck = registry.gauge(workloadMetrics.stuck);
   const depth = registry.gauge(workloadMetrics.depth);
   const delayed = registry.gauge(workloadMetrics.delayed);
@@ -88,6 +91,7 @@ export function rolloutMetrics(
     views.set(observed?.viewEntries ?? 0);
     halted.set(observed?.haltedChanges ?? 0);
     failed.set(observed?.failedRollouts ?? 0);
+    flapping.set(observed?.flapping ?? 0);
     stuck.set(observed?.stuckRollouts ?? 0);
     showWorkloads(observed?.workloads ?? []);
   });
