@@ -44,9 +44,12 @@ export function isFlapping(
   return count >= flapsFrom && last !== undefined && moment.now - last < quietAfter(count);
 }
 
-/** Returns the warning about a rollout that is held because the configuration keeps changing. `why` names what changed and who edited it. */
-export function flapWarnings({ workload, moment, flags }: DueWrite, hold: Hold, why: string): readonly Warning[] {
-  if (hold.reason !== "interval" || flags.settleMs === 0 || !isFlapping(workload, moment)) return [];
+/**
+ * Returns the warning about a held rollout if the configuration keeps changing, also while an edit settles: otherwise the Event would be written again after
+ * each edit. `why` names what changed and who edited it.
+ */
+export function flapWarnings({ workload, moment, flags }: DueWrite, why: string): readonly Warning[] {
+  if (flags.settleMs === 0 || !isFlapping(workload, moment)) return [];
   return [{ reason: "ConfigurationFlaps", message: flapText(why, longestWaitMs) }];
 }
 

@@ -87,7 +87,8 @@ function applyHolds(
   const hold = holdOf(write);
   if (hold !== undefined) {
     const why = heldReason(write, reason);
-    return { outcome: "held", due, hold, reason: why, warnings: [...warnings, ...flapWarnings(write, hold, why)] };
+    const flaps = holdRows[hold.reason].isShort ? flapWarnings(write, why) : [];
+    return { outcome: "held", due, hold, reason: why, warnings: [...warnings, ...flaps] };
   }
   if (isRollAgain(plan)) return plan;
   const incomplete = rolledIncompleteBy(write);
