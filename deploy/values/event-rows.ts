@@ -3,6 +3,7 @@ import { pendingPodText } from "../../src/controllers/pending-pods/report.ts";
 import { collectorTexts } from "../../src/controllers/pinned-copies/texts.ts";
 import { eventTexts, refusedTexts } from "../../src/controllers/rollout/report/event-texts.ts";
 import { oldFinalizerWarning } from "../../src/domain/model/old-finalizer.ts";
+import { holdExpiredText } from "../../src/domain/model/scheduling-hold.ts";
 import { undoTexts } from "../../src/domain/model/undo-request.ts";
 import { holdTexts } from "../../src/domain/pacing/hold-texts.ts";
 import { flapText } from "../../src/domain/pacing/interval.ts";
@@ -183,6 +184,7 @@ export const problemRows: Rows = [
     "run Wave with `--migrate-legacy` until no object has `wave.pusher.com/finalizer`",
   ),
   event("AnnotationsLost", undoTexts.lost(["…"]), "[rollback](rollouts.md)"),
+  event("SchedulingHoldExpired", holdExpiredText("…"), "[scheduling hold](webhooks.md#scheduling-hold)"),
   event("ConfigurationFlaps", flapText("…", 3_600_000), "[alert](alerts.md#waveconfigurationflaps)"),
   event(
     "RolloutBlocked",

@@ -66,6 +66,24 @@ export async function removeDriver(cluster: Cluster): Promise<void> {
   await cluster.api("DELETE", path).catch(() => {});
 }
 
+/** Adds a kind with any content to the API, as other projects install it. */
+export async function installKind(cluster: Cluster, group: string, kind: string): Promise<void> {
+  const [singular, names] = [kind.toLowerCase(), kind.toLowerCase().replace(/s?$/, kind.endsWith("s") ? "ses" : "s")];
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  const spec = {
+    ...{ group, scope: "Namespaced", names: { kind, plural: names, singular } },
+    versions: [{ name: "v1", served: true, storage: true, schema }],
+  };
+  const body = {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${names}.${group}` },
+    spec,
+  };
+  await cluster.api("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body);
+  await until(`the kind ${kind}`, () => cluster.list(`/apis/${group}/v1/${names}`));
+}
+
 /** Returns a volume of a class for a pod spec. */
 export const volumeOf = (className: string) => ({
   name: "vault",

@@ -100,6 +100,8 @@ describeOnControlPlane("the roles of the chart", () => {
       // The state after a Wave held the Pods and was then removed.
       const spec = { podManagementPolicy: "OrderedReady" };
       await shop.create(workload("held", held, { kind: "StatefulSet", annotations, spec }));
+      // Kubernetes cannot create its Pod, and only Events show why.
+      await shop.create(workload("refused", { ...reads, serviceAccountName: "none" }, { kind: "StatefulSet" }));
       await until("the Pod that is held", () => cluster.api("GET", `/api/v1/namespaces/${ns}/pods/held-0`));
       const set = Object.entries(values).flatMap(([key, value]) => ["--set-json", `${key}=${JSON.stringify(value)}`]);
       if (certificates) {

@@ -38,6 +38,9 @@ export function judgeWrites(run: Recording): readonly string[] {
   return run.history.flatMap((entry) => judge.look(entry));
 }
 
+/** A scheduling hold ends by itself after this time. */
+const longestHoldMs = 600_000;
+
 class WriteJudge {
   readonly #run: Recording;
   readonly #timeline: ConfigTimeline;
@@ -118,7 +121,19 @@ class WriteJudge {
     }
     // The scheduling hold of a workload that opted out is removed, whatever hash another client left on it.
     if (!hashChanged && (!settings.schedulingHold || asked.includes(false))) return violations;
+    if (!hashChanged && opened && this.#isExpired(before, entry)) return violations;
     return [...violations, ...this.#judgeHash(before, after, rv)];
+  }
+
+  /** Reports whether a scheduling hold may be over its longest time, by the clock of the process that lifted it. */
+  #isExpired({ metadata: { uid } }: StoredObject, { at, by }: HistoryEntry): boolean {
+    const { history, lives } = this.#run;
+    const off = (by.actor === "wave" && lives.find(({ replica }) => replica === by.replica)?.wallOffMs) || 0;
+    const held = history.findLast(
+      ({ before, after, at: then }) =>
+        then < at && after?.metadata.uid === uid && schedulerOf(before) !== schedulerOf(after),
+    );
+    return held !== undefined && at - held.at + Math.abs(off) >= 0.96 * longestHoldMs - 2_500;
   }
 
   #judgeHash(before: StoredObject, after: StoredObject, rv: number): readonly string[] {

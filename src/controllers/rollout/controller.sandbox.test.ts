@@ -473,6 +473,33 @@ describe("the controller", () => {
     });
   });
 
+  it("opens a scheduling hold after 10 minutes, although the object is still missing", async () => {
+    const { cluster, patched, lead } = await scene();
+    const annotations = { "wave.pusher.com/scheduling-disabled": "mine" };
+    await cluster.create("Deployment", workload("web", { schedulerName: "wave.pusher.com/invalid" }, annotations));
+    await cluster.list();
+    lead();
+    await eventually(() => expect(cluster.events).toHaveLength(1));
+    await cluster.clock.advance(590_000);
+    expect(await cluster.get("Deployment", "web")).toMatchObject({
+      spec: { template: { spec: { schedulerName: "wave.pusher.com/invalid" } } },
+    });
+    await cluster.clock.advance(11_000);
+    await patched(1);
+    expect(await cluster.get("Deployment", "web")).toMatchObject({
+      spec: { template: { spec: { schedulerName: "mine" } } },
+    });
+    await eventually(() =>
+      expect(cluster.events).toContainEqual(
+        expect.objectContaining({
+          type: "Warning",
+          reason: "SchedulingHoldExpired",
+          message: expect.stringContaining('Still missing: ConfigMap "web"'),
+        }),
+      ),
+    );
+  });
+
   it("looks for pending Pods while the API server answers no Event", async () => {
     const posted: string[] = [];
     const record = ({ regarding }: ObjectEvent) => {

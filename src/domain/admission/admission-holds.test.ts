@@ -45,6 +45,21 @@ describe("a workload whose Pods would keep a scheduling hold for ever", () => {
     expect(plan.warnings).toMatchObject([{ message: expect.stringContaining("not rolled until then") }]);
   });
 
+  it.each(["workload", "Namespace"])("gets no hold, and loses one, if its %s opts out", (by) => {
+    const annotations = { "scheduling-hold": "off" };
+    const policy =
+      by === "Namespace" ? { ...defaultPolicy, namespacePolicy: { optsIn: false, annotations } } : defaultPolicy;
+    const planOf = (schedulerName: string) => {
+      const object = objectOf(kinds.Deployment, { schedulerName });
+      if (by === "workload" && object.metadata)
+        object.metadata.annotations = { ...object.metadata.annotations, "wave.pusher.com/scheduling-hold": "off" };
+      return planAdmission("CREATE", toAdmissionObject(kinds.Deployment, object), undefined, lookupOf(), policy);
+    };
+    expect(planOf("default-scheduler")).toMatchObject({ outcome: "waiting", patch: undefined });
+    expect(planOf(invalidScheduler).outcome).toBe("schedulingReleased");
+    expect(created(kinds.Deployment, objectOf(kinds.Deployment)).outcome).toBe("schedulingHeld");
+  });
+
   it("gets no hold, and loses one, if a volume of the Secrets Store driver may create what is missing", () => {
     const csi = { driver: "secrets-store.csi.k8s.io", volumeAttributes: { secretProviderClass: "vault" } };
     const mounting = (schedulerName: string) =>

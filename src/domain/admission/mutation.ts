@@ -5,6 +5,7 @@ import { setHash, writeHash } from "../patch/workload-patch.ts";
 import type { DuePlan } from "../plan/plan.ts";
 import { isOptedIn } from "../policy/opted-in.ts";
 import type { Policy } from "../policy/policy.ts";
+import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import type { JsonPatchOperation } from "../syntax/json-patch.ts";
 
 /**
@@ -101,7 +102,7 @@ function mutateIncomplete(request: MutatedRequest, policy: Policy): Mutation {
   const held = before !== undefined && isSchedulingHeld(before);
   const hash = keepHash(request);
   const mayBeHeld = held || (!keepsPods && policy.isStopping !== true);
-  if (policy.schedulingHold && request.canBeHeld && mayBeHeld) {
+  if (rolloutPolicyOf(workload, policy).schedulingHold && request.canBeHeld && mayBeHeld) {
     return { outcome: "schedulingHeld", operations: [...hash, ...addSchedulingHold(workload, before)] };
   }
   // The request would hold running Pods, for example `kubectl rollout undo` to a template with a scheduling hold.

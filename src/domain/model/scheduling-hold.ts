@@ -38,6 +38,18 @@ export function acceptsSchedulingHold({ strategy, mountsSecretsStore }: Workload
   return strategy.acceptsSchedulingHold && !mountsSecretsStore;
 }
 
+/** The longest time of a scheduling hold, in milliseconds. What makes the missing object may itself wait for the Pod. */
+const longestHoldMs = 600_000;
+
+/** Returns when the scheduling hold of a workload ends by itself, in milliseconds since the epoch: some time after the last change of its pod template. */
+export function schedulingHoldEndsAt({ createdAt, templateEditedAt }: Workload): number {
+  return Math.max(createdAt, templateEditedAt) * 1000 + longestHoldMs;
+}
+
+/** The text about a scheduling hold that ended although objects are missing. */
+export const holdExpiredText = (missing: string) =>
+  `Scheduling hold ended after 10 minutes. Still missing: ${missing}. Create what is missing. Kubernetes then starts the Pods.`;
+
 /**
  * Returns the scheduler of a workload after its scheduling hold is lifted; "" means the default scheduler. If the annotation is missing, the
  * function returns the scheduler before the update, if `before` is known. Otherwise it returns the default, so that Pods do

@@ -1,13 +1,19 @@
 import type { ConfigView } from "../config/hash.ts";
 import { matchedReferences } from "../config/matched-references.ts";
-import { describeObject, describeWaiting } from "../config/messages.ts";
+import { describeMissing, describeObject, describeWaiting } from "../config/messages.ts";
 import { recordedClassesOf } from "../config/recorded-classes.ts";
 import { missingTemplateWarning } from "../config/template-source.ts";
 import { trackedReferences } from "../config/tracked-references.ts";
 import { trackedViews } from "../config/tracked-view.ts";
 import { type Lookup, limitExceededBy, type Missing, missingFrom } from "../config/view-of-references.ts";
 import { withWholeObjects } from "../config/whole-objects.ts";
-import { acceptsSchedulingHold, hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
+import {
+  acceptsSchedulingHold,
+  hasSchedulingHold,
+  holdExpiredText,
+  isSchedulingHeld,
+  schedulingHoldEndsAt,
+} from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Decision, DuePlan, ExplainedDecision } from "../outcomes/outcomes.ts";
 import type { Moment } from "../pacing/moment.ts";
@@ -51,7 +57,7 @@ export function planDue(
   const limitExceeded = limitExceededBy(tracked.references, tracked.lookup);
   if (limitExceeded !== undefined) return planOverLimit(workload, limitExceeded, warnings);
   const missing = missingFrom(tracked.references, tracked.lookup);
-  if (missing.length > 0) return { ...planIncomplete(workload, missing, policy), warnings };
+  if (missing.length > 0) return planIncomplete(workload, missing, policy, warnings, moment?.now);
   const views = withRemoved(trackedViews(tracked, policy.hashKeys, classes), workload);
   if (!hasSchedulingHold(workload) && tracked.references.every(({ reads }) => reads === "existence")) {
     const what = tracked.untracked.size > 0 ? "no tracked configuration" : "no configuration";
@@ -133,12 +139,25 @@ function planOverLimit(workload: Workload, limitExceeded: LimitExceeded, others:
   return { outcome: "overLimit", limitExceeded, reason, warnings };
 }
 
-function planIncomplete(workload: Workload, missing: readonly Missing[], policy: Policy): ExplainedDecision {
+/** Without `now`, a scheduling hold does not end by itself. In milliseconds since the epoch. */
+function planIncomplete(
+  workload: Workload,
+  missing: readonly Missing[],
+  policy: Policy,
+  warnings: readonly Warning[],
+  now: number | undefined,
+): DuePlan {
   const reason = describeWaiting(missing, workload.namespace);
-  if (!isSchedulingHeld(workload)) return { outcome: "waiting", missing, schedulingHold: "open", reason };
-  if (!policy.schedulingHold) return cleanUp(`scheduling holds are off; ${reason}`);
-  if (!acceptsSchedulingHold(workload)) return cleanUp(`its Pods would stay pending; ${reason}`);
-  return { outcome: "waiting", missing, schedulingHold: "closed", reason };
+  if (!isSchedulingHeld(workload)) return { outcome: "waiting", missing, schedulingHold: "open", reason, warnings };
+  if (!rolloutPolicyOf(workload, policy).schedulingHold)
+    return { ...cleanUp(`scheduling holds are off; ${reason}`), warnings };
+  if (!acceptsSchedulingHold(workload)) return { ...cleanUp(`its Pods would stay pending; ${reason}`), warnings };
+  const endsAt = schedulingHoldEndsAt(workload);
+  if (now === undefined || now < endsAt)
+    return { outcome: "waiting", missing, schedulingHold: "closed", reason, warnings, checkAt: endsAt };
+  const message = holdExpiredText(describeMissing(missing, workload.namespace));
+  const all: readonly Warning[] = [...warnings, { reason: "SchedulingHoldExpired", message }];
+  return { ...cleanUp(`it is 10 minutes old; ${reason}`), warnings: all };
 }
 
 /** Returns a text without its final period, as the reason of a plan requires. */

@@ -119,6 +119,14 @@ export const policyRows = {
     holdsIfInvalid: true,
     parse: either("on", "off"),
   }),
+  "scheduling-hold": row({
+    places: onAll,
+    allowed: '"on" or "off"',
+    means: "`off`: new Pods are scheduled although a ConfigMap or Secret that they require is missing.",
+    maxLength: 20,
+    holdsIfInvalid: false,
+    parse: either("on", "off"),
+  }),
   priority: row({
     places: onAll,
     allowed: "a whole number, such as 10 or -10",

@@ -13,6 +13,7 @@ export interface Warning {
     | "AnnotationsLost"
     | "RolloutBlocked"
     | "ConfigurationFlaps"
+    | "SchedulingHoldExpired"
     | "Unpinned"
     | "PinsKept"
     | "RolledBack";

@@ -20,7 +20,7 @@ export const outcomes = {
   },
   cleanUp: {
     means: "Pods are scheduled again, or Wave resumed a Deployment that Reloader left paused",
-    reasons: ["SchedulingEnabled", "Unpaused"],
+    reasons: ["SchedulingEnabled", "SchedulingHoldExpired", "Unpaused"],
   },
   unproven: {
     means: "the recorded configuration is current, but the Pods may run an earlier one",

@@ -13,7 +13,7 @@ const outcomes = {
   resolved: "A rollout is complete after a failed or stuck rollout of the same workload (`RolloutResolved`)",
   recorded: "Wave recorded the current configuration without a restart (`ConfigRecorded`)",
   cleanUp:
-    "Wave released a scheduling hold or unpaused a Deployment, without a rollout (`SchedulingEnabled`, `Unpaused`)",
+    "Wave released a scheduling hold or unpaused a Deployment, without a rollout (`SchedulingEnabled`, `SchedulingHoldExpired`, `Unpaused`)",
   waiting: "The workload started to wait for a missing object or key (`ConfigMissing`, `SchedulingDisabled`)",
   overLimit: "The workload started to exceed a limit (`OverLimit`)",
   held: "A due rollout started to be held (`RolloutHeld`, `RolloutHalted`)",

@@ -22,6 +22,7 @@ import {
 } from "../context/finding.ts";
 import { haltFindings, heldFindings } from "./held-workloads.ts";
 import { recreatedObjectFindings } from "./recreated-objects.ts";
+import { readSecretMakers, type SecretMaker } from "./secret-makers.ts";
 
 const minute = 60_000;
 
@@ -37,12 +38,14 @@ export async function checkWorkloads(doctorContext: DoctorContext): Promise<Chec
   const known = explanations.filter(({ state }) => state !== "unknown");
   const held = known.filter(({ state }) => state === "held");
   const others = known.filter(({ state }) => state !== "held");
+  const missingSecrets = known.flatMap(({ missing: [first] }) => (first?.kind === "Secret" ? [first.namespace] : []));
+  const makerOf = await readSecretMakers(doctorContext.cluster.client, missingSecrets);
   // The output shows only the first findings, so the cause comes before the workloads that it holds.
   const found = [
     ...[...failures, ...gaps].map((line) => unchecked(null, sentences(line))),
-    ...others.flatMap((each) => findingsOn(each, doctorContext)),
+    ...others.flatMap((each) => findingsOn(each, doctorContext, makerOf)),
     ...haltFindings(held),
-    ...held.flatMap((each) => findingsOn(each, doctorContext)),
+    ...held.flatMap((each) => findingsOn(each, doctorContext, makerOf)),
     ...armedHoldFindings(known),
     ...recreatedObjectFindings(snapshots),
     ...unknownFindings(explanations.filter(({ state }) => state === "unknown")),
@@ -80,7 +83,11 @@ function objectsUnread(unread: Explanation["unread"]): string {
     : "Objects on which they depend could not be read";
 }
 
-function findingsOn(explanation: Explanation, { now, policy }: DoctorContext): readonly Finding[] {
+function findingsOn(
+  explanation: Explanation,
+  { now, policy }: DoctorContext,
+  makerOf: SecretMaker,
+): readonly Finding[] {
   const { state, workload, message, reason, kubernetes, since } = explanation;
   const ref: ObjectRef = workload;
   const what = withKubernetesReason(message ?? reason, kubernetes);
@@ -88,7 +95,7 @@ function findingsOn(explanation: Explanation, { now, policy }: DoctorContext): r
   const forMs = now - Date.parse(since ?? "");
   switch (state) {
     case "waiting":
-      return [problem(ref, what, missingObjectFix(explanation))];
+      return [problem(ref, what, missingObjectFix(explanation, makerOf))];
     case "failed":
       return [problem(ref, what, describe)];
     case "overLimit":
@@ -119,8 +126,8 @@ function events({ kind, namespace, name }: ObjectRef): string {
   return `kubectl events -n ${namespace} --for ${kind.toLowerCase()}/${name}`;
 }
 
-/** Returns the command that creates or shares the first missing object of a workload; null if nothing is missing. */
-function missingObjectFix({ missing, references, workload }: Explanation): string | null {
+/** Returns the command that creates, shares or explains the first missing object of a workload; null if nothing is missing. */
+function missingObjectFix({ missing, references, workload }: Explanation, makerOf: SecretMaker): string | null {
   const [first] = missing;
   if (first === undefined) return null;
   const { kind, namespace, name } = first;
@@ -133,6 +140,11 @@ function missingObjectFix({ missing, references, workload }: Explanation): strin
   );
   if (elsewhere && refused)
     return `kubectl annotate ${kubectlArguments(first)} ${annotationPrefix}shared-with=${workload.namespace}  # once it exists`;
+  const maker = kind === "Secret" ? makerOf(namespace, name) : undefined;
+  if (maker === "unknown")
+    return `kubectl get externalsecrets,secretproviderclasses -n ${namespace}  # whether one of them makes the Secret`;
+  if (maker !== undefined)
+    return `kubectl describe ${maker.resource} ${maker.name} -n ${namespace}  # it makes the Secret`;
   return first.key === undefined ? create(first) : `kubectl edit ${kubectlArguments(first)}  # add the key`;
 }
 
