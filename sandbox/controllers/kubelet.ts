@@ -4,7 +4,7 @@ import { resources } from "../objects/resources.ts";
 import { remove } from "../registry/deletion.ts";
 import { type Registry, update } from "../registry/registry.ts";
 import { type Controller, type DelayedSteps, kubelet, objectKey, objectOfKey } from "./controller.ts";
-import { crashedStatus, runningStatus, stoppedStatus, waitingStatus } from "./pod-status.ts";
+import { crashedStatus, runningStatus, stoppedStatus, unschedulableStatus, waitingStatus } from "./pod-status.ts";
 import { isReady } from "./pods.ts";
 
 /** The sandbox's one node. */
@@ -16,7 +16,12 @@ export interface KubeletOptions {
   readonly podDelayMs: number;
   /** Whether the containers of a Pod would end as soon as they start now; undefined: never. */
   readonly crashes?: ((pod: ApiObject) => boolean) | undefined;
+  /** Whether the node has room for another Pod now; undefined: always. */
+  readonly hasRoom?: (() => boolean) | undefined;
 }
+
+/** How long a Pod without room waits until the scheduler tries again, in milliseconds. */
+const roomDelayMs = 1_000;
 
 /**
  * Plays scheduler and kubelet: Pods for the default scheduler become Running and ready a moment after the ConfigMaps and
@@ -26,7 +31,7 @@ export interface KubeletOptions {
 export function kubeletController(
   registry: Registry,
   steps: DelayedSteps,
-  { podDelayMs: delayMs, crashes }: KubeletOptions,
+  { podDelayMs: delayMs, crashes, hasRoom = () => true }: KubeletOptions,
 ): Controller {
   return {
     concerned({ resource, after }) {
@@ -42,7 +47,7 @@ export function kubeletController(
       const { uid, deletionTimestamp } = pod.metadata;
       if (deletionTimestamp !== undefined)
         return steps.schedule(`stop/${uid}`, delayMs, () => stop(registry, key, uid));
-      if (stringOf(objectOf(pod.spec).nodeName) === "") return assign(registry, pod);
+      if (stringOf(objectOf(pod.spec).nodeName) === "") return schedule(registry, steps, pod, hasRoom);
       if (isReady(pod)) return;
       const waiting = waitsFor(registry, pod);
       if (waiting !== undefined) return writePodStatus(registry, pod, waitingStatus(pod, waiting));
@@ -51,11 +56,25 @@ export function kubeletController(
   };
 }
 
-function assign(registry: Registry, pod: ApiObject): void {
+/** Assigns a Pod to the node. Without room, the Pod waits with the words of the scheduler, and is tried again. */
+function schedule(registry: Registry, steps: DelayedSteps, pod: ApiObject, hasRoom: () => boolean): void {
   if (objectOf(pod.spec).schedulerName !== "default-scheduler") return;
-  const { namespace, name } = pod.metadata;
-  const assigned = { ...pod, spec: { ...objectOf(pod.spec), nodeName } };
-  update(registry, resources.pods, namespace, name, assigned, kubelet);
+  const { namespace, name, uid } = pod.metadata;
+  const { conditions, ...status } = objectOf(pod.status);
+  if (hasRoom()) {
+    // The next step assigns it.
+    if (conditions !== undefined) writePodStatus(registry, pod, status);
+    else
+      update(registry, resources.pods, namespace, name, { ...pod, spec: { ...objectOf(pod.spec), nodeName } }, kubelet);
+    return;
+  }
+  const key = objectKey(pod);
+  steps.schedule(`room/${uid}`, roomDelayMs, () => {
+    const now = objectOfKey(registry, resources.pods, key);
+    const isWaiting = now?.metadata.uid === uid && stringOf(objectOf(now.spec).nodeName) === "";
+    if (now !== undefined && isWaiting) schedule(registry, steps, now, hasRoom);
+  });
+  writePodStatus(registry, pod, unschedulableStatus(pod, registry.clock));
 }
 
 function start(registry: Registry, key: string, uid: string, crashes: KubeletOptions["crashes"]): void {

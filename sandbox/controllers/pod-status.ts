@@ -25,6 +25,16 @@ export function runningStatus(pod: ApiObject, clock: Clock): JsonObject {
   };
 }
 
+/** Returns the status of a Pod for which no node has room. */
+export function unschedulableStatus(pod: ApiObject, clock: Clock): JsonObject {
+  const known = listOf(objectOf(pod.status).conditions)[0];
+  const condition = known ?? {
+    ...{ type: "PodScheduled", status: "False", reason: "Unschedulable" },
+    ...{ message: "0/1 nodes are available: 1 Insufficient memory.", lastTransitionTime: timestamp(clock.wall()) },
+  };
+  return { ...objectOf(pod.status), phase: "Pending", conditions: [condition] };
+}
+
 /** Returns the status of a Pod that waits for what it needs. Containers that run are not stopped. */
 export function waitingStatus(pod: ApiObject, reason: string): JsonObject {
   const containerStatuses = containersOf(pod).map((container): JsonObject => {

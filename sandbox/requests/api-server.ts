@@ -30,6 +30,8 @@ export interface ApiServerOptions {
   readonly admitPod?: (pod: ApiObject) => ApiObject;
   /** Whether the containers of a Pod would end as soon as they start now. Default: none does. */
   readonly crashes?: (pod: ApiObject) => boolean;
+  /** Whether the node has room for another Pod now. Default: it has. */
+  readonly hasRoom?: () => boolean;
 }
 
 /** An API server in memory; `answerCall` asks it. */
@@ -51,6 +53,7 @@ export function startApiServer(options: ApiServerOptions = {}): ApiServer {
     workloads: options.controllers ?? true,
     podDelayMs: options.podDelayMs ?? 50,
     crashes: options.crashes,
+    hasRoom: options.hasRoom,
   });
   const { bookmarkMs = 10_000, servesWidgets } = options;
   return { registry, bookmarkMs, servesWidgets, stop };

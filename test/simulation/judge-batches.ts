@@ -6,6 +6,7 @@ import { isComplete, isIdle, wasComplete } from "./model-progress.ts";
 import { type WaveWrite, waveWriteOf } from "./model-rolls.ts";
 import { search } from "./model-search.ts";
 import { writtenAt } from "./model-stored.ts";
+import { isStuck } from "./model-stuck.ts";
 import { namedBy, optedIn, readHash, recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Pacing, Recording, StoredObject } from "./record.ts";
 
@@ -156,6 +157,8 @@ class BatchJudge {
     if (this.#wasResumed(before)) return wrong;
     const hasPassed = (one: Begun) => {
       if (one.excused) return true;
+      // An old credential is the greater harm: others do not wait for ever for a Pod that finds no node.
+      if (key.startsWith("Secret/") && timedOut(one) && isStuck(one.uid, sentAt, this.#run.history)) return true;
       if (one.incomplete && one.completeAt === undefined) return false;
       if (one.completeAt !== undefined && one.completeAt + drift * soakMs - slack <= sentAt) return true;
       // Also if it is complete: a late cache may have shown until its deadline that it is not.

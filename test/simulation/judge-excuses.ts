@@ -108,7 +108,7 @@ export function restarts({ metadata: { uid } }: StoredObject, since: number, { c
 }
 
 /** Reports whether a workload is the owner of an object, or of its owner. */
-function isOwnedBy(object: string, workload: string, history: readonly HistoryEntry[]): boolean {
+export function isOwnedBy(object: string, workload: string, history: readonly HistoryEntry[]): boolean {
   const entry = history.find(({ before, after }) => (after ?? before)?.metadata.uid === object);
   const owners = (entry?.after ?? entry?.before)?.metadata.ownerReferences ?? [];
   return owners.some(({ uid }) => uid === workload || isOwnedBy(uid, workload, history));

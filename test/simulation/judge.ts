@@ -14,6 +14,7 @@ import { judgeRecorded } from "./judge-recorded.ts";
 import { judgeReplacements } from "./judge-replacements.ts";
 import { judgeReviews } from "./judge-reviews.ts";
 import { judgeSettling } from "./judge-settling.ts";
+import { judgeStuck } from "./judge-stuck.ts";
 import { judgeWaiting } from "./judge-waiting.ts";
 import { judgeWrites } from "./judge-writes.ts";
 import type { Recording } from "./record.ts";
@@ -44,5 +45,6 @@ const parts = [
   judgeKeptPins,
   judgeSettling,
   judgeBatches,
+  judgeStuck,
   judgeEnd,
 ];

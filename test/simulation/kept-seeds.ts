@@ -1,5 +1,11 @@
 /** What runs have had since some time, oldest first. */
-const additions = ["pins and broken workloads", "restarts", "pins with pacing", "other releases"] as const;
+const additions = [
+  "pins and broken workloads",
+  "restarts",
+  "pins with pacing",
+  "other releases",
+  "full nodes",
+] as const;
 
 /** Something that runs did not have from the start. */
 export type Addition = (typeof additions)[number];

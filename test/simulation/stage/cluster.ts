@@ -37,6 +37,8 @@ export interface Cluster {
   readonly crashes: (pod: ApiObject) => boolean;
   /** Every write of a workload or Pod that a process of Wave sent, with any result. */
   readonly sent: SentWrite[];
+  /** Whether no Pod finds a node. */
+  isFull: boolean;
   /** Whether only the world gets answers. */
   down: boolean;
   /** The namespace that no process of Wave can list. */
@@ -76,6 +78,7 @@ export function startCluster(options: {
     admitPod: (pod) => pointed(pod as unknown as StoredObject) as unknown as typeof pod,
     servesWidgets: () => scheduler.now >= widgetsFrom,
     crashes: (pod) => crashes(pod),
+    hasRoom: () => !cluster.isFull,
   });
   const { storage } = server.registry;
   const crashes = (pod: ApiObject) =>
@@ -116,7 +119,22 @@ export function startCluster(options: {
       return { status: reply.status, body: reply.body };
     },
   };
-  return { server, epoch, history, terms, answer, api, crashes, sent: [], down: false, unlisted: undefined };
+  const cluster: Cluster = {
+    ...{
+      server,
+      epoch,
+      history,
+      terms,
+      answer,
+      api,
+      crashes,
+      sent: [],
+      isFull: false,
+      down: false,
+      unlisted: undefined,
+    },
+  };
+  return cluster;
 }
 
 function callOf({ method, path, headers, body }: ArrivingRequest): ApiCall {

@@ -19,6 +19,27 @@ export function chooseRestarts(random: Random, seed: number): boolean {
   return random.chance(0.5) && !isOlderThan(seed, "restarts");
 }
 
+/** Whether the node is full for some time: in a third of the runs, but in no older run that is kept. */
+export function chooseFull(random: Random, seed: number): boolean {
+  return random.chance(0.34) && !isOlderThan(seed, "full nodes");
+}
+
+/** Lets no Pod find a node for some time, again and again until a time. */
+export async function fillNodes(
+  { cluster, scheduler, trace, ...options }: Omit<NodesOptions, "random"> & { readonly random: Random },
+  until: number,
+): Promise<void> {
+  const random = options.random.stream("full nodes");
+  const longest = random.pick([5_000, 60_000, 300_000]);
+  while (scheduler.now < until) {
+    await scheduler.sleep(random.exponential(60_000));
+    cluster.isFull = scheduler.now < until;
+    trace.line("node", () => (cluster.isFull ? "is full" : "has room"));
+    await scheduler.sleep(Math.min(random.between(1_000, longest), Math.max(0, until - scheduler.now)));
+    cluster.isFull = false;
+  }
+}
+
 /** What {@link Nodes} needs. */
 export interface NodesOptions {
   readonly cluster: Cluster;

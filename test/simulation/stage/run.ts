@@ -9,7 +9,7 @@ import { type Cluster, startCluster } from "./cluster.ts";
 import { Director } from "./director.ts";
 import { emptied } from "./emptied.ts";
 import { Encore } from "./encore.ts";
-import { chooseRestarts, Nodes } from "./nodes.ts";
+import { chooseFull, chooseRestarts, fillNodes, Nodes } from "./nodes.ts";
 import { chooseBroken, choosePacing } from "./pacing.ts";
 import { choosePinning, collectedMs } from "./pinning.ts";
 import { Random } from "./random.ts";
@@ -101,6 +101,7 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
       violated(`the stage broke: ${error instanceof Error ? error.stack : String(error)}`),
     );
     void nodes?.trouble(weather.calmAt);
+    if (chooseFull(random.stream("is full"), seed)) void fillNodes(stage, weather.calmAt);
     await scheduler.runUntil(weather.calmAt);
     const calmAt = scheduler.now;
     trace.line("", () => "calm");
