@@ -97,7 +97,10 @@ export const glossary: readonly GlossaryTerm[] = [
     term: "consecutive rollouts",
     definition:
       "Rollouts of one workload without a quiet time between them: twice the last interval, at least 10 minutes. Each rollout doubles the interval before the next one, up to 1 hour.",
-    appears: { annotations: ["consecutive-rollouts"] },
+    appears: {
+      annotations: ["consecutive-rollouts"],
+      events: ["ConfigurationFlaps"],
+    },
   },
   {
     term: "current",
@@ -336,8 +339,8 @@ export const glossary: readonly GlossaryTerm[] = [
       "An invalid scheduler name in the pod template. It keeps new Pods pending while required configuration is missing.",
     appears: {
       flags: ["scheduling-hold"],
-      annotations: ["scheduling-disabled"],
-      events: ["SchedulingDisabled", "SchedulingEnabled"],
+      annotations: ["scheduling-disabled", "scheduling-hold"],
+      events: ["SchedulingDisabled", "SchedulingEnabled", "SchedulingHoldExpired"],
     },
   },
   {
@@ -354,6 +357,17 @@ export const glossary: readonly GlossaryTerm[] = [
     term: "soak",
     definition: "How long the canary must stay complete before the other workloads follow.",
     appears: { flags: ["soak"] },
+  },
+  {
+    term: "stuck",
+    definition:
+      "A new Pod of the last rollout does not start for a reason outside of its configuration: it is unschedulable, exceeds a quota, or lacks its image or a volume. The batch waits.",
+    appears: {
+      outcomes: ["stuck"],
+      listed: ["stuck"],
+      events: ["RolloutStuck"],
+      metrics: ["wave_rollouts_stuck"],
+    },
   },
   {
     term: "template source",
@@ -374,17 +388,6 @@ export const glossary: readonly GlossaryTerm[] = [
     term: "unpinned",
     definition: "A Pod that reads live configuration, although the pod template of its workload names pinned copies.",
     appears: { events: ["Unpinned"] },
-  },
-  {
-    term: "stuck",
-    definition:
-      "A new Pod of the last rollout does not start for a reason outside of its configuration: it is unschedulable, exceeds a quota, or lacks its image or a volume. The batch waits.",
-    appears: {
-      outcomes: ["stuck"],
-      listed: ["stuck"],
-      events: ["RolloutStuck"],
-      metrics: ["wave_rollouts_stuck"],
-    },
   },
   {
     term: "unproven",
