@@ -58,8 +58,9 @@ interface WatchedRollout {
   shown: NewPods | undefined;
 }
 
-/** Limits: Wave reads the Pods of so many rollouts, so many at once, and so many Pods of each. */
+/** Limits: Wave reads the Pods of so many rollouts, so many of one namespace, so many at once, and so many Pods of each. */
 const maxWatched = 1_000;
+const maxInNamespace = 100;
 const readsAtOnce = 2;
 const maxPods = 1_000;
 /** The time between two reads, in milliseconds: by itself, for each Pod, and for each rollout. Kubernetes waits longer and longer before a restart. */
@@ -115,10 +116,16 @@ export class NewPodsWatch {
     const { hash, at } = lastRollout(workload) ?? stored;
     const before = this.#watched.get(key);
     if (hash === undefined || !isWanted(now - at) || (before?.uid === workload.uid && before.hash === hash)) return at;
-    if (before === undefined && this.#watched.size >= maxWatched) return undefined;
+    if (before === undefined && !this.#hasPlace(workload.namespace)) return undefined;
     this.#watched.set(key, { uid: workload.uid, hash, since: at, shown: { state: "unread" } });
     this.#workers.add(key, { urgency: "low" });
     return at;
+  }
+
+  /** A tenant with many broken workloads leaves places for others. */
+  #hasPlace(namespace: string): boolean {
+    const ofNamespace = this.#watched.keys().filter((key) => namespaceOf(key) === namespace);
+    return this.#watched.size < maxWatched && ofNamespace.reduce((count) => count + 1, 0) < maxInNamespace;
   }
 
   /** Returns what the Pods of the last rollout of a workload show; undefined if they show no failure, or are not read. */
