@@ -24,19 +24,22 @@ export function chooseFull(random: Random, seed: number): boolean {
   return random.chance(0.34) && !isOlderThan(seed, "full nodes");
 }
 
-/** Lets no Pod find a node for some time, again and again until a time. */
+/** Lets no Pod find a node for some time, again and again until a time. The last time may be as much longer, so that a rollout is stuck. */
 export async function fillNodes(
-  { cluster, scheduler, trace, ...options }: Omit<NodesOptions, "random"> & { readonly random: Random },
+  { cluster, scheduler, trace, ...options }: NodesOptions,
   until: number,
+  longerMs: number,
 ): Promise<void> {
   const random = options.random.stream("full nodes");
-  const longest = random.pick([5_000, 60_000, 300_000]);
+  const end = until + random.between(0, longerMs);
   while (scheduler.now < until) {
-    await scheduler.sleep(random.exponential(60_000));
-    cluster.isFull = scheduler.now < until;
-    trace.line("node", () => (cluster.isFull ? "is full" : "has room"));
-    await scheduler.sleep(Math.min(random.between(1_000, longest), Math.max(0, until - scheduler.now)));
+    await scheduler.sleep(Math.min(random.exponential(20_000), Math.max(0, until - 1_000 - scheduler.now)));
+    cluster.isFull = true;
+    trace.line("node", () => "is full");
+    const isLast = random.chance(0.3) || scheduler.now >= until - 2_000;
+    await scheduler.sleep(isLast ? end - scheduler.now : random.between(1_000, 20_000));
     cluster.isFull = false;
+    trace.line("node", () => "has room");
   }
 }
 

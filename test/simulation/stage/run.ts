@@ -38,8 +38,10 @@ const calmMs = 30_000;
 /** The process that creates the very first Lease leads after the Lease has existed for its duration. */
 const firstLeaseMs = 15_000;
 
-/** The same with pacing: the second of two consecutive rollouts waits for up to 5 minutes, and for other workloads. */
-const pacedCalmMs = 480_000;
+/** The same with pacing: a rollout waits for up to 11 minutes after the seventh in a row, for a node, and for other workloads. */
+const pacedCalmMs = 960_000;
+/** How long a node may be full after the last fault, in milliseconds. */
+const longestFullMs = 120_000;
 
 /** The same for mixed Pods: files of a Pod may be old for two minutes, and an interval between rollouts is up to five minutes. */
 const podsRightMs = 600_000;
@@ -101,7 +103,8 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
       violated(`the stage broke: ${error instanceof Error ? error.stack : String(error)}`),
     );
     void nodes?.trouble(weather.calmAt);
-    if (chooseFull(random.stream("is full"), seed)) void fillNodes(stage, weather.calmAt);
+    if (chooseFull(random.stream("is full"), seed))
+      void fillNodes(stage, weather.calmAt, pacing === undefined ? 0 : longestFullMs);
     await scheduler.runUntil(weather.calmAt);
     const calmAt = scheduler.now;
     trace.line("", () => "calm");
