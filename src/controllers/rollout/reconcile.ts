@@ -17,6 +17,7 @@ import { type Verdict, verdictOf } from "../../domain/plan/verdict.ts";
 import type { NewPods } from "../../domain/pods/new-pods.ts";
 import { policyFor } from "../../domain/policy/cluster-policy.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -102,8 +103,9 @@ export async function reconcile(run: ReconcileRun, options: ReconcileOptions): P
     findings.isPublished = outcome.type === "written";
     if (outcome.type !== "done") return outcome;
     const { workload, plan } = outcome;
-    const verdict = verdictNow(run, workload, plan, options);
-    const { mode } = rolloutPolicyOf(workload, policyFor(workload, options.policy));
+    const own = policyFor(workload, options.policy);
+    const verdict = verdictNow(run, workload, plan, own, options);
+    const { mode } = rolloutPolicyOf(workload, own);
     // Readers see in the annotation of the workload that Wave publishes nothing.
     const isObserved = mode.value === "observe" && mode.by === "workload";
     findings.isPublished = isObserved || isPublished(workload, verdict);
@@ -124,9 +126,9 @@ function verdictNow(
   { record, findings }: ReconcileRun,
   workload: Workload,
   plan: RolloutPlan,
+  own: Policy,
   { clock, policy, caches, newPods }: ReconcileOptions,
 ): Verdict | undefined {
-  const own = policyFor(workload, policy);
   const moment = { ...momentOf(record, findings, workload, clock), newPods: newPods(workload) };
   const isPinnedBack = workload.rejected !== undefined && isPinned(workload, own);
   return verdictOf(workload, plan, {
