@@ -115,7 +115,8 @@ export class NewPodsWatch {
     const stored = { hash: workload.recordedHash, at: now - Math.max(0, clock.wall() - workload.rolledAt * 1000) };
     const { hash, at } = lastRollout(workload) ?? stored;
     const before = this.#watched.get(key);
-    if (hash === undefined || !isWanted(now - at) || (before?.uid === workload.uid && before.hash === hash)) return at;
+    if (hash === undefined || !isWanted(now - at) || isOther(workload, hash, now - at)) return at;
+    if (before?.uid === workload.uid && before.hash === hash) return at;
     if (before === undefined && !this.#hasPlace(workload.namespace)) return undefined;
     this.#watched.set(key, { uid: workload.uid, hash, since: at, shown: { state: "unread" } });
     this.#workers.add(key, { urgency: "low" });
@@ -145,8 +146,9 @@ export class NewPodsWatch {
     const workload = caches.workload(key);
     if (watched === undefined) return done;
     const age = clock.monotonic() - watched.since;
-    const isOther = workload?.recordedHash !== watched.hash && age > slowPeriodMs;
-    if (workload === undefined || workload.uid !== watched.uid || isOther || isEditedByOthers(workload, watched)) {
+    const isOver =
+      workload?.uid !== watched.uid || isOther(workload, watched.hash, age) || isEditedByOthers(workload, watched);
+    if (workload === undefined || isOver) {
       this.#end(key, watched);
       return done;
     }
@@ -246,6 +248,11 @@ export class NewPodsWatch {
 /** Reports whether the last rollout of a workload has not replaced all Pods. */
 function isSlow({ progress }: Workload): boolean {
   return progress.state === "progressing" || progress.state === "failed";
+}
+
+/** Reports whether a rollout with this hash is no longer that of the workload: for a minute, the cache may be behind. `age`: in milliseconds. */
+function isOther({ recordedHash }: Workload, hash: string, age: number): boolean {
+  return recordedHash !== hash && age > slowPeriodMs;
 }
 
 /** Reports whether another client changed the pod template after the rollout. Its Pods may fail for another reason. */
