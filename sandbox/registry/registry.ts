@@ -118,7 +118,7 @@ export function update(
   const object = checked(resource, live, candidate);
   const owned =
     applied === undefined
-      ? recordUpdate(live, object, writerOf(registry, options))
+      ? recordUpdate(withSentManagers(live, sent.managedFields), object, writerOf(registry, options))
       : withManagedFields(object, applied);
   const mutated = afterAdmission(resource, live, owned, options);
   if (isNoOp(live, mutated)) return live;
@@ -155,6 +155,14 @@ function checkedDecode(resource: SandboxResource, body: Json, { strict, warn }: 
   }
   for (const problem of problems) warn(problem);
   return object;
+}
+
+/** Returns the live object with the entries of managedFields that a client sends. Without any, the server keeps its own. */
+function withSentManagers(live: ApiObject, sent: Json | undefined): ApiObject {
+  const own = live.metadata.managedFields ?? [];
+  if (!Array.isArray(sent) || sent.length === 0 || sameJson(sent, own)) return live;
+  const isEntry = (entry: Json) => objectOf(entry).fieldsType === "FieldsV1";
+  return sent.every(isEntry) ? withManagedFields(live, sent as unknown as readonly ManagedFieldsEntry[]) : live;
 }
 
 function checkNamespace(sent: JsonObject, namespace: string | undefined): void {

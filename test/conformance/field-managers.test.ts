@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Body } from "./api.ts";
-import { apply, deployment, merge, patching } from "./patching.ts";
+import { apply, deployment, json, merge, patching } from "./patching.ts";
 import { describeApiServers } from "./targets.ts";
 
 describeApiServers("field managers", (target) => {
@@ -29,6 +29,16 @@ describeApiServers("field managers", (target) => {
     const { body } = await patch(`${configMaps()}/taken`, merge, { data: { a: "2" } }, { fieldManager: "second" });
     const owners = body.metadata.managedFields?.filter(({ fieldsV1 }) => JSON.stringify(fieldsV1).includes('"f:a"'));
     expect(owners?.map(({ manager }) => manager)).toEqual(["second"]);
+  });
+
+  it("lose a field that a client takes from their entry", async () => {
+    await create(configMaps(), { metadata: { name: "given-up" }, data: { a: "1", b: "1" } });
+    const path = `${configMaps()}/given-up`;
+    const operations = [{ op: "remove", path: "/metadata/managedFields/0/fieldsV1/f:data/f:b" }];
+    const { body } = await patch(path, json, operations, { fieldManager: "second" });
+    expect(body.metadata.managedFields).toMatchObject([{ manager: "conformance" }]);
+    expect(body.metadata.managedFields?.[0]?.fieldsV1).toEqual({ "f:data": { ".": {}, "f:a": {} } });
+    expect(body.data).toEqual({ a: "1", b: "1" });
   });
 
   it("of type apply create missing objects, and conflict over a field of another manager", async () => {
