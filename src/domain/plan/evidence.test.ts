@@ -73,6 +73,13 @@ describe.each([
       later(501, second),
       "recorded",
     ],
+    [
+      "rolls if its Pods may be of an earlier pod template of the same second, because a rollout replaces none",
+      listed(second),
+      {},
+      { ...later(501, second), progress: { state: "idle" } },
+      rolls,
+    ],
     ["rolls if a later pod template has earlier Pods", listed(second - 1), {}, later(501, second), rolls],
   ])("%s", (_case, pods, config, known, outcome) => {
     expect(planned({ ...workload, ...known }, web("1", second, config), pods).outcome).toBe(outcome);

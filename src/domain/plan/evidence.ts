@@ -61,9 +61,15 @@ export function evidenceOf(
   // A hash in the pod template of a workload without Pods replaces nothing.
   const { oldestAt = 0, listedUpTo } = pods;
   const isOlder = (config: Config) => changedBefore(config, oldestAt) && (config.revision ?? 0) <= listedUpTo;
-  if (configs.every(isOlder) || (isLaterWrite && templateWrite.at <= oldestAt)) return { state: "proven" };
+  if (configs.every(isOlder) || (isLaterWrite && isOfTemplate(workload, templateWrite.at, oldestAt)))
+    return { state: "proven" };
   const changedAt = configs.reduce((last, config) => Math.max(last, contentChangedAt(config) ?? 0), 0);
   return { state: "unproven", changedAt, podsAt: pods.oldestAt ?? 0 };
+}
+
+/** Reports whether all Pods were created from the pod template that was written at `at`, in seconds: in the same second, the status must show it. */
+function isOfTemplate({ progress, keptPods }: Workload, at: number, oldestAt: number): boolean {
+  return at < oldestAt || (at === oldestAt && progress.state === "complete" && keptPods === undefined);
 }
 
 /** Returns that Pods may run an earlier configuration, why, and the next step. `toRoll`: the arguments of `wave roll`. */
