@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Scene, startScene } from "../admission/admitted.ts";
-import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
 import { wave } from "../control-plane/wave-process.ts";
 import { optIn, workload } from "../end-to-end/objects.ts";
 import { getWorkload, newHash } from "../end-to-end/state.ts";
@@ -10,7 +10,7 @@ import { installKind, volumeOf } from "./driver.ts";
 
 const ns = "csi-scheduling-hold";
 
-describeOnControlPlane("a workload whose SecretProviderClass makes the Secret that it reads", (cluster) => {
+describeOnOwnControlPlane("a workload whose SecretProviderClass makes the Secret that it reads", (cluster) => {
   let scene: Scene;
   beforeAll(async () => {
     scene = await startScene(cluster, ns, { webhooks: true });
