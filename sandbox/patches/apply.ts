@@ -42,7 +42,10 @@ export function applyConfiguration(
   const kept = others.flatMap((entry) => narrowed(entry, taken));
   const merged = merge("", live, configuration);
   const dropped = own === undefined ? [] : [...difference(fromFieldsV1(own.fieldsV1), named)];
-  const object = objectOf(dropped.filter((field) => !ownedByAny(kept, field)).reduce(withoutField, merged));
+  // An entry that was an update before names also the maps of its fields.
+  const isNamed = (field: string) => [...named].some((each) => isWithin(each, field));
+  const gone = dropped.filter((field) => !isNamed(field) && !ownedByAny(kept, field));
+  const object = objectOf(gone.reduce(withoutField, merged));
   const apiVersion = String(configuration.apiVersion);
   return { object, managedFields: named.size === 0 ? kept : [...kept, entryOf(writer, apiVersion, named)] };
 }

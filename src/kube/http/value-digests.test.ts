@@ -14,7 +14,9 @@ const text = fc.oneof(
 );
 const bytes = fc.uint8Array({ maxLength: 70 });
 const base64 = bytes.map((value) => Buffer.from(value).toString("base64"));
-const map = (value: fc.Arbitrary<string>) => fc.dictionary(text, value, { maxKeys: 4 });
+/** JSON.parse of Node.js 24 reads the key `\"` as `\` after an object with that key. Kubernetes allows neither of them. */
+const key = text.filter((each) => !each.includes("\\"));
+const map = (value: fc.Arbitrary<string>) => fc.dictionary(key, value, { maxKeys: 4 });
 
 /** A JSON string with any of its characters escaped. */
 const escaped = (value: string, escapeAt: (index: number) => boolean) =>
@@ -48,7 +50,7 @@ const object = fc.record(
   {
     data: map(base64),
     text: map(text),
-    metadata: fc.record({ name: text, annotations: fc.dictionary(fc.oneof(text, fc.constant(lastApplied)), text) }),
+    metadata: fc.record({ name: text, annotations: fc.dictionary(fc.oneof(key, fc.constant(lastApplied)), text) }),
     type: text,
     immutable: fc.boolean(),
   },
