@@ -134,9 +134,19 @@ describeOnControlPlane("a user without permission to read Secrets", (cluster) =>
   });
 
   it("gets the verdict of Wave, which includes every change before the command, and `unknown` if no Wave runs", async () => {
-    // No new Pod fits into the quota, so the rollout of the canary makes no progress.
-    const pods = { kind: "ResourceQuota", metadata: { name: "full" }, spec: { hard: { pods: "4" } } };
-    await cluster.api("POST", `/api/v1/namespaces/${ns}/resourcequotas`, { apiVersion: "v1", ...pods });
+    // The API server rejects new Pods, and not for a quota: the rollout of the canary makes no progress, and fails.
+    const limits = [{ type: "Pod", min: { memory: "1Gi" } }];
+    await cluster.api("POST", `/api/v1/namespaces/${ns}/limitranges`, {
+      metadata: { name: "large" },
+      spec: { limits },
+    });
+    const small = { apiVersion: "v1", kind: "Pod", metadata: { name: "small" }, spec: { containers: [container] } };
+    await until("the limit", () =>
+      cluster.api("POST", `/api/v1/namespaces/${ns}/pods?dryRun=All`, small).then(
+        () => undefined,
+        (error) => (`${error}`.includes("minimum memory usage") ? true : undefined),
+      ),
+    );
     await namespace.merge(path("held"), { metadata: { annotations: { "wave.pusher.com/hold": "true" } } });
     const secretPath = (name: string) => `/api/v1/namespaces/${ns}/secrets/${name}`;
     const edit = (name: string) => namespace.merge(secretPath(name), { stringData: { password: "2" } });
