@@ -51,7 +51,7 @@ describe("the reason of a held rollout", () => {
       expect(held([{ ...edit("kubectl-edit", 3), operation: "Apply" }, edit("helm", -60)])).toBe(unknown);
     });
 
-    it("does not name an object of which only a key was edited that no Pod reads", () => {
+    it("does not name an object if only keys that no Pod reads were edited", () => {
       expect(held([edit("kubectl-edit", 3, "gone"), edit("helm", -60)])).toBe(
         "the configuration changed after its hash was recorded",
       );

@@ -42,7 +42,7 @@ export function editsOf(due: DueWrite): readonly RolloutEdit[] {
 
 /**
  * Returns what made a rollout due. If this process did not see it: the objects that changed since the last rollout, with the key that alone was
- * edited since, if the API shows it. An object of which no Pod reads that key is no reason.
+ * edited since, if the API shows it. If no Pod reads this key, the object is no reason.
  */
 function changesOf({ workload, decision, lookup, changed }: DueWrite): readonly Change[] {
   if (decision.outcome !== "roll" || decision.again) return [];

@@ -6,7 +6,7 @@ import {
   type LastRolloutPods,
 } from "./failing-container.ts";
 import type { ObservedPod } from "./observed-pod.ts";
-import type { StuckReason } from "./stuck-reason.ts";
+import { type StuckReason, stuckReason, volumeReason } from "./stuck-reason.ts";
 
 /** What the Pods of the last rollout of a workload show. */
 export type NewPods =
@@ -37,6 +37,11 @@ export function newPodsOf(
   }
   if (refused === undefined || unready.length > 0 || rollout.now - rollout.rolledAt < stuckAfterMs) return undefined;
   return { state: "stuck", pod: undefined, ...refused };
+}
+
+/** Returns a Pod that waits for a volume with the message of the Event about it. */
+export function withVolumeReason(pod: ObservedPod, message: string): ObservedPod {
+  return { ...pod, start: { state: "stuck", ...stuckReason(volumeReason, message) } };
 }
 
 /** Reports whether a Pod may wait for a volume that is not attached: it has a node, and none of its containers starts. */

@@ -2,11 +2,11 @@ import type { Pod } from "#kubernetes";
 import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { podReferences } from "../../../domain/model/pod-references.ts";
 import { parseWorkloadKey, type WorkloadName, type WorkloadRow, workloadKey } from "../../../domain/model/workload.ts";
-import { mayWaitForVolume } from "../../../domain/pods/new-pods.ts";
+import { mayWaitForVolume, withVolumeReason } from "../../../domain/pods/new-pods.ts";
 import { everyObject, type ObservedPod, observePod } from "../../../domain/pods/observed-pod.ts";
 import { type HashPlace, hashAnnotations, podHash } from "../../../domain/pods/pod-hash.ts";
 import { podOwner } from "../../../domain/pods/pod-owner.ts";
-import { stuckReason, volumeReason } from "../../../domain/pods/stuck-reason.ts";
+import { volumeReason } from "../../../domain/pods/stuck-reason.ts";
 import { pinnedAnnotation } from "../../../domain/references/annotations.ts";
 import { epochSeconds } from "../../../domain/references/field-managers.ts";
 import { configKey } from "../../../domain/references/references.ts";
@@ -124,9 +124,7 @@ async function withVolumes(
   const byUid = new Map(reasons);
   return pods.map(([owner, pod]) => {
     const message = byUid.get(pod.observed.uid);
-    if (message === undefined) return [owner, pod];
-    const start = { state: "stuck", ...stuckReason(volumeReason, message) } as const;
-    return [owner, { ...pod, observed: { ...pod.observed, start } }];
+    return [owner, message === undefined ? pod : { ...pod, observed: withVolumeReason(pod.observed, message) }];
   });
 }
 

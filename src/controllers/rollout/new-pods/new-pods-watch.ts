@@ -4,7 +4,13 @@ import type { Caches } from "../../../cache/caches.ts";
 import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
 import { namespaceOf, type Workload, type WorkloadObject, workloadKey } from "../../../domain/model/workload.ts";
 import { earlierPodsFail } from "../../../domain/pods/failing-container.ts";
-import { mayWaitForVolume, type NewPods, newPodsOf, stuckAfterMs } from "../../../domain/pods/new-pods.ts";
+import {
+  mayWaitForVolume,
+  type NewPods,
+  newPodsOf,
+  stuckAfterMs,
+  withVolumeReason,
+} from "../../../domain/pods/new-pods.ts";
 import { type ObservedPod, observePod } from "../../../domain/pods/observed-pod.ts";
 import { podOwner } from "../../../domain/pods/pod-owner.ts";
 import { podSelector } from "../../../domain/pods/pod-selector.ts";
@@ -13,7 +19,6 @@ import {
   quotaReasonOf,
   refusedReason,
   type StuckReason,
-  stuckReason,
   volumeReason,
 } from "../../../domain/pods/stuck-reason.ts";
 import { apiFailureOf, retryAfterMs } from "../../../kube/api/api-failure.ts";
@@ -208,8 +213,7 @@ export class NewPodsWatch {
     const waiting = pods.findIndex((pod) => pod.hash === watched.hash && mayWaitForVolume(pod, now));
     const pod = pods[waiting];
     const unattached = pod && (await messageOf(pod.uid, volumeReason, pod.createdAt));
-    if (pod !== undefined && unattached !== undefined)
-      pods[waiting] = { ...pod, start: { state: "stuck", ...stuckReason(volumeReason, unattached) } };
+    if (pod !== undefined && unattached !== undefined) pods[waiting] = withVolumeReason(pod, unattached);
     const lacksPods = isSlow(workload) && pods.every(({ hash, ready }) => hash !== watched.hash || ready);
     if (!lacksPods) return { pods, refused: undefined };
     const since = workload.rolledAt * 1000;
