@@ -71,7 +71,7 @@ export function judge(events: readonly TimedAuditEvent[], namespace: string): Ju
 
 /** Reports whether a patch writes what Pods read. */
 function recordsConfig(patch: unknown): boolean {
-  return /wave\.pusher\.com~1(config-hash|recorded-config)/.test(JSON.stringify(patch));
+  return /wave\.pusher\.com(~1|\/)(config-hash|recorded-config)/.test(JSON.stringify(patch));
 }
 
 /** Returns the lines of the audit log. The API server writes with a delay: send a request first and wait until it is in the log. */
