@@ -77,7 +77,7 @@ export const suites: readonly Suite[] = [
   all("test/docs/snippets.test.ts", ["docs/**", "contributing/*.md", "*.md", "deploy/chart/README.md", "src/cli/**"]),
   all("test/docs/walks.test.ts", ["docs/**", "contributing/*.md", "*.md", "src/cli/**"]),
   all("test/docs/site.test.ts", ["docs/**", "contributing/**", "*.md", "site/**"], [], ["Chromium"]),
-  all("test/pacing/{batches,flapping,held-state,many-pods,mixed-*,permissions,restarts}.test.ts", pacing),
+  all("test/pacing/{batches,flapping,held-state,many-pods,mixed-*,permissions,restarts,stuck}.test.ts", pacing),
   all("test/pinning/{scenarios,scenarios-*,return-later,unpinned-pods}.test.ts", [...pinning, ...pacing]),
   all("test/pinning/{collection,commands,many-revisions,return,uninstall}.test.ts", pinning),
   all("test/hostile/{admission,full-namespaces,memory,objects,values-in-memory}.test.ts", [
@@ -93,6 +93,7 @@ export const suites: readonly Suite[] = [
   all("test/csi/rotations.test.ts", ["src/cache/**", "src/domain/references/**", "src/controllers/rollout/**"]),
   all("test/kinds/{batches,borrowed-template,kinds,pinned-rollouts}.test.ts", [...kinds, ...pacing]),
   all("test/end-to-end/{diff,doctor}.test.ts", ["src/cli/**"]),
+  all("test/end-to-end/verdict.test.ts", ["src/cli/**", "src/domain/plan/**", "src/controllers/rollout/**"]),
   all("test/ui/demo.test.ts", ["ui/**", "src/cli/**"], ["Chromium"]),
   all("test/on-call/**", ["docs/on-call.md", "src/cli/**", ...pacing]),
   all(
