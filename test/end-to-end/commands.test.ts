@@ -77,19 +77,6 @@ describeOnControlPlane("a user of the commands", (cluster) => {
     expect(ended.out).toMatch(/^deployment\/web: 2 of 2 Pods run with the current configuration\.$/m);
   });
 
-  it("waits for each kind by the rules of that kind", async () => {
-    await namespace.configMap("kinds", { a: "1" });
-    await namespace.create(workload("db", reads("kinds"), { kind: "StatefulSet" }));
-    await namespace.create(workload("agent", reads("kinds"), { kind: "DaemonSet" }));
-    expect(await run("wait", "sts/db", "ds/agent")).toMatchObject({ code: 0, err: "" });
-    await namespace.edit("ConfigMap", "kinds", { a: "2" });
-    expect(await run("wait", "sts/db", "ds/agent")).toMatchObject({ code: 0, err: "" });
-    expect(await list("--state=current")).toMatchObject({
-      "statefulset/db": "current 1/1 -",
-      "daemonset/agent": "current 1/1 -",
-    });
-  });
-
   it("holds one workload, sees the hold, and releases the workload", async () => {
     expect((await run("hold", "deploy/web")).out).toContain("The workload is up to date. No rollout is due.\n");
     await namespace.edit("ConfigMap", "page", { a: "3" });
@@ -119,7 +106,20 @@ describeOnControlPlane("a user of the commands", (cluster) => {
     expect((await run("wait", "deploy/web", "deploy/api")).code).toBe(0);
   });
 
-  it("does not report a paused or OnDelete workload with old Pods as up to date", async () => {
+  it.concurrent("waits for each kind by the rules of that kind", async () => {
+    await namespace.configMap("kinds", { a: "1" });
+    await namespace.create(workload("db", reads("kinds"), { kind: "StatefulSet" }));
+    await namespace.create(workload("agent", reads("kinds"), { kind: "DaemonSet" }));
+    expect(await run("wait", "sts/db", "ds/agent")).toMatchObject({ code: 0, err: "" });
+    await namespace.edit("ConfigMap", "kinds", { a: "2" });
+    expect(await run("wait", "sts/db", "ds/agent")).toMatchObject({ code: 0, err: "" });
+    expect(await list("--state=current")).toMatchObject({
+      "statefulset/db": "current 1/1 -",
+      "daemonset/agent": "current 1/1 -",
+    });
+  });
+
+  it.concurrent("does not report a paused or OnDelete workload with old Pods as up to date", async () => {
     await namespace.configMap("slow", { a: "1" });
     await deployment("paused", "slow");
     await namespace.create(
@@ -142,7 +142,7 @@ describeOnControlPlane("a user of the commands", (cluster) => {
     expect((await run("wait", "deploy/paused")).code).toBe(0);
   });
 
-  it("resumes a change that was halted because the canary failed", async () => {
+  it.concurrent("resumes a change that was halted because the canary failed", async () => {
     await namespace.configMap("bad", { a: "1" });
     const names = ["canary", "first", "second"];
     await deployment("canary", "bad", { "wave.pusher.com/priority": "1" }, { progressDeadlineSeconds: 2 });
