@@ -77,7 +77,10 @@ export const suites: readonly Suite[] = [
   all("test/docs/snippets.test.ts", ["docs/**", "contributing/*.md", "*.md", "deploy/chart/README.md", "src/cli/**"]),
   all("test/docs/walks.test.ts", ["docs/**", "contributing/*.md", "*.md", "src/cli/**"]),
   all("test/docs/site.test.ts", ["docs/**", "contributing/**", "*.md", "site/**"], [], ["Chromium"]),
-  all("test/pacing/{batches,flapping,held-state,many-pods,mixed-*,permissions,restarts,stuck}.test.ts", pacing),
+  all(
+    "test/pacing/{batches,flapping,held-state,many-pods,mixed-*,permissions,restarts,stuck,validator}.test.ts",
+    pacing,
+  ),
   all("test/pinning/{scenarios,scenarios-*,return-later,unpinned-pods}.test.ts", [...pinning, ...pacing]),
   all("test/pinning/{collection,commands,many-revisions,return,uninstall}.test.ts", pinning),
   all("test/hostile/{admission,full-namespaces,memory,objects,values-in-memory}.test.ts", [

@@ -48,6 +48,8 @@ local noted = (obj.metadata.annotations or {})["wave.pusher.com/state"] or ""
 local function begins(text) return noted >= text and noted < text .. "~" end
 if begins('{"state":"held","reason":"halted"') then
   health, message = "Degraded", "Wave halted this rollout, because other workloads failed. Run wave explain."
+elseif begins('{"state":"held","reason":"validator"') then
+  health, message = "Degraded", "Wave halted this rollout, because a validator has not passed. Run wave explain."
 elseif begins('{"state":"held"') and health ~= "Degraded" then
   health, message = "Progressing", "Wave holds a rollout. Run wave explain."
 end

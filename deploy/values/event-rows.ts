@@ -107,6 +107,9 @@ const holds: Readonly<Record<keyof typeof holdTexts, readonly string[]>> = {
   batch: [holdTexts.batch(object, "…")],
   stuck: [holdTexts.stuck(object, "…", workload, "…")],
   halted: [due(holdTexts.halted(object, "…"))],
+  validating: [holdTexts.validating(object, "…", workload, undefined)],
+  validatorFailed: [due(holdTexts.validatorFailed(object, "…", workload, undefined))],
+  validatorUnusable: [due(holdTexts.validatorUnusable(object, "…", workload, "…"))],
 };
 
 /** Returns the beginning of the text of a hold, which names the hold and its end. docs/pacing.md describes all holds. */
@@ -125,11 +128,22 @@ export const waitRows: Rows = [
   ...new Map(
     Object.entries(holds)
       .flatMap(([hold, texts]) =>
-        texts.map((text) => [hold === "halted" ? "RolloutHalted" : "RolloutHeld", text] as const),
+        texts.map(
+          (text) =>
+            [
+              ["halted", "validatorFailed", "validatorUnusable"].includes(hold) ? "RolloutHalted" : "RolloutHeld",
+              text,
+            ] as const,
+        ),
       )
       .map(([reason, text]) => [`${reason} ${beginningOf(text)}`, event(reason, beginningOf(text))]),
   ).values(),
-  event("RolloutHalted", stateOf(eventTexts.changeHalted("", "…", "you run: wave resume …"))),
+  event(
+    "NotValidated",
+    eventTexts.notValidated("", "validator …", "…"),
+    "on the object: [validators](pacing.md#validators)",
+  ),
+  event("RolloutHalted", stateOf(eventTexts.changeHalted("", "… failed", "you run: wave resume …"))),
 ];
 
 const refused: CellsOf<typeof refusedTexts> = {

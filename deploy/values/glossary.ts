@@ -401,6 +401,16 @@ export const glossary: readonly GlossaryTerm[] = [
     },
   },
   {
+    term: "validator",
+    definition:
+      "A Deployment whose Pods only check the configuration. After a change, it rolls before all other workloads.",
+    appears: {
+      annotations: ["validator", "validator-required"],
+      holds: ["validator"],
+      events: ["NotValidated"],
+    },
+  },
+  {
     term: "verdict",
     definition:
       "The state of a workload as the leader published it, for readers without permission to read what the state depends on.",

@@ -17,6 +17,8 @@ export interface Applications {
   readonly onlyHash: (before?: string) => Promise<string>;
   /** Closes or opens their node: new Pods have no other. */
   readonly closeNode: (isClosed: boolean) => Promise<unknown>;
+  /** Creates a validator that reads the same: its container exits with code 3 if \`state\` is \`bad\`. */
+  readonly addValidator: (name: string) => Promise<void>;
   /** Resolves when no rollout is under way. */
   readonly complete: () => Promise<void>;
   /** Resolves as `complete`, and when no earlier write holds any of them. A first hash holds the others for a while. */
@@ -82,6 +84,13 @@ export async function makeApplications(
       }),
     ),
   );
+  const addValidator = (name: string) =>
+    namespace.create(
+      workload(name, podSpec, {
+        annotations: { ...optIn, "wave.pusher.com/validator": "true" },
+        spec: { replicas: 1, strategy: { type: "Recreate" } },
+      }),
+    );
   const stopKubelet = runKubelet(cluster, name, node);
   const list = async () =>
     (await cluster.list(`/apis/apps/v1/namespaces/${name}/deployments`)) as readonly ApplicationDeployment[];
@@ -113,7 +122,7 @@ export async function makeApplications(
   };
   const closeNode = (unschedulable: boolean) =>
     cluster.api("PATCH", `/api/v1/nodes/${node}`, { spec: { unschedulable } }, "application/merge-patch+json");
-  return { list, hashes, onlyHash, closeNode, complete, free, stop };
+  return { addValidator, list, hashes, onlyHash, closeNode, complete, free, stop };
 }
 
 interface Pod extends AnyObject {
@@ -124,6 +133,7 @@ interface Pod extends AnyObject {
 /** Starts Pods as a kubelet does, with the configuration of that moment. Retries a Pod that crashes. */
 function runKubelet(cluster: Cluster, namespace: string, node: string): () => Promise<void> {
   const ready = new Set<string>();
+  const exited = new Set<string>();
   let stopped = false;
   const state = async () => {
     const { data } = await cluster.api<AnyObject & { data: { state: string } }>(
@@ -139,7 +149,14 @@ function runKubelet(cluster: Cluster, namespace: string, node: string): () => Pr
     const waiting = pods.filter(({ metadata }) => !ready.has(metadata.uid) && metadata.deletionTimestamp === undefined);
     if (waiting.length === 0) return;
     const now = await state();
-    if (now === "bad") return;
+    if (now === "bad") {
+      const checks = waiting.filter(({ metadata }) => isOfValidator(metadata.name) && !exited.has(metadata.uid));
+      for (const { metadata } of checks) {
+        await exit(cluster, namespace, metadata.name);
+        exited.add(metadata.uid);
+      }
+      return;
+    }
     await inParallel(waiting.length, async (index) => {
       const pod = waiting[index];
       if (pod === undefined) return;
@@ -160,6 +177,26 @@ function runKubelet(cluster: Cluster, namespace: string, node: string): () => Pr
     stopped = true;
     return done;
   };
+}
+
+function isOfValidator(pod: string): boolean {
+  return pod.startsWith("check");
+}
+
+/** Ends the container of a Pod, which waits for its restart. */
+function exit(cluster: Cluster, namespace: string, name: string): Promise<unknown> {
+  const state = { waiting: { reason: "CrashLoopBackOff" } };
+  const lastState = { terminated: { exitCode: 3, reason: "Error" } };
+  const containerStatuses = [
+    { name: "app", image: "nginx", imageID: "", ready: false, started: false, restartCount: 1, state, lastState },
+  ];
+  const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
+  return cluster.api(
+    "PATCH",
+    path,
+    { status: { phase: "Running", containerStatuses } },
+    "application/merge-patch+json",
+  );
 }
 
 function makeReady(cluster: Cluster, namespace: string, name: string, restartCount: number): Promise<unknown> {

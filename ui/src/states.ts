@@ -32,9 +32,17 @@ export function stateKey({ state, because }: Pick<WorkloadRow, "state" | "becaus
   return state === "held" && because !== null ? `held:${because}` : state;
 }
 
+/** The reasons of holds that halt a change. */
+const halts: readonly (string | null)[] = ["halted", "validator"];
+
+/** Reports whether the reason of a hold is that the change is halted. */
+export function isHalt(because: string | null): boolean {
+  return halts.includes(because);
+}
+
 /** Returns the color of a row. A hold that a person must end is as urgent as a failure. */
 export function toneOfRow({ state, because, needsPerson }: WorkloadRow): Tone {
-  return needsPerson && because === "halted" ? "red" : toneOf(state);
+  return needsPerson && isHalt(because) ? "red" : toneOf(state);
 }
 
 /** Returns the workloads in the order of their names. */

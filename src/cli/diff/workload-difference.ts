@@ -1,5 +1,6 @@
 import type { Change } from "../../domain/config/changes.ts";
 import { type Workload, type WorkloadName, workloadKey } from "../../domain/model/workload.ts";
+import { isHalt } from "../../domain/pacing/holds.ts";
 import { decide } from "../../domain/plan/decide.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
 import { timeOf } from "../cluster/explanation/explained-outcome.ts";
@@ -65,7 +66,7 @@ function pacing({ after: { read, policy } }: ClusterStates, planned: readonly Pl
 /** Returns the hold if the rollout of a change is halted. */
 function haltOf({ holdOf }: BatchesNow, workload: Workload, changed: readonly ConfigName[]) {
   const hold = holdOf(workload, changed);
-  return hold?.reason === "halted" ? hold : undefined;
+  return hold !== undefined && isHalt(hold) ? hold : undefined;
 }
 
 function numbersIn({ groupOf }: BatchesNow, flags: Parameters<typeof batchNumbers>[1]) {

@@ -12,6 +12,7 @@ const branches: readonly { readonly stage: ChangedWorkload["stage"]; readonly ti
   [
     { stage: "failed", title: "failed", style: "red" },
     { stage: "stuck", title: "stuck", style: "yellow" },
+    { stage: "unusable", title: "unusable", style: "yellow" },
     { stage: "passed", title: "complete", style: "green" },
     { stage: "soaking", title: "soaking", style: "cyan" },
     { stage: "progressing", title: "rolling", style: "cyan" },
@@ -43,7 +44,7 @@ export function changeLines(
     const left = stage === "soaking" && until > now && Number.isFinite(until) ? ` ${age(until - now)} left` : "";
     return inStage.length === 0 ? [] : [{ title: `${title}${left}`, style, members: inStage }];
   });
-  const waiting = workloads.filter(({ stage }) => stage === "due" || stage === "heldElsewhere");
+  const waiting = workloads.filter(({ stage }) => ["due", "heldElsewhere", "held"].includes(stage));
   const batches = [...Map.groupBy(waiting, ({ batch }) => batch)].toSorted(([a = Infinity], [b = Infinity]) => a - b);
   const next = batches.map(([batch, members]) => ({
     title: batch === undefined ? "held" : `batch ${batch}`,

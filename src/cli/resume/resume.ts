@@ -1,4 +1,5 @@
 // `wave resume KIND/NAME...`: writes the time until which failures are ignored. src/cli/annotation has the mechanism.
+import { isHalt } from "../../domain/pacing/holds.ts";
 import { rejectsLive } from "../../domain/pinning/rejections.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { formatCount, formatList } from "../../domain/syntax/wording.ts";
@@ -43,7 +44,7 @@ export const resumeCommand = annotationCommand({
 const resumeWorkload = actOnWorkload(async (context, target, snapshot) => {
   const { state, hold } = explainWorkload(snapshot);
   const wasRolledBack = snapshot.found.workload.rejected !== undefined;
-  const hasFailed = state === "failed" || hold?.reason === "halted";
+  const hasFailed = state === "failed" || (hold !== null && isHalt(hold));
   if (!wasRolledBack && !hasFailed) {
     context.print(`${objectName(target)} unchanged: it has not failed and is not halted`);
     return;

@@ -1,6 +1,7 @@
 import { describeObject } from "../../domain/config/messages.ts";
 import type { BatchMember } from "../../domain/pacing/batches.ts";
 import type { DerivedChange } from "../../domain/pacing/derive-batches.ts";
+import { holdRows } from "../../domain/pacing/holds.ts";
 import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
 import { type ConfigName, configKey, isStored } from "../../domain/references/references.ts";
 import { waveArguments } from "../../domain/syntax/wave-arguments.ts";
@@ -79,7 +80,7 @@ function heldByOthers({ workloads }: NamespaceFacts): HeldWorkloads {
   const held = new Map<string, { object: ConfigName; workloads: ExplainedWorkload[] }>();
   for (const each of workloads) {
     const { hold, due } = each.explanation;
-    if (hold === null || due !== "roll" || hold.reason === "batch" || hold.reason === "halted") continue;
+    if (hold === null || due !== "roll" || holdRows[hold.reason].check === undefined) continue;
     for (const object of changedObjects(each)) {
       const key = configKey(object);
       const known = held.get(key) ?? { object, workloads: [] };
@@ -218,6 +219,8 @@ const memberStates: Readonly<Record<BatchMember["stage"]["state"], MemberState>>
   soaking: "complete",
   passed: "complete",
   failed: "failed",
+  held: "waiting",
+  unusable: "failed",
 };
 
 /** Returns the batches: those that started, the first of them as the canary, then those that are due, then those that something else holds. */
@@ -225,7 +228,7 @@ function batchesOf({ change, members, waiting }: ChangeFacts, flags: PacingFlags
   const numbers = change === undefined ? new Map<string, number>() : batchNumbers(change.change, flags);
   const isCanary = ({ member }: Member) => Number(change?.admission.canary.has(member.key) ?? false);
   const started = members
-    .filter(({ member: { stage } }) => stage.state !== "due" && stage.state !== "heldElsewhere")
+    .filter(({ member: { stage } }) => !["due", "heldElsewhere", "held"].includes(stage.state))
     .toSorted(
       (a, b) => isCanary(b) - isCanary(a) || rolledAt(a) - rolledAt(b) || (a.member.key < b.member.key ? -1 : 1),
     );

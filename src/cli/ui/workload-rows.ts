@@ -156,6 +156,9 @@ const explain: CommandOf = ({ explanation }) => `explain ${waveArguments(explana
 
 const roll: CommandOf = ({ explanation }) => `roll ${waveArguments(explanation.workload)}`;
 
+const resume: CommandOf = ({ explanation: { workload, hold } }) =>
+  `resume ${waveArguments(hold?.object?.namespace === workload.namespace ? hold.object : workload)}`;
+
 /** The commands that end holds, without `wave`; undefined for holds that only wait. */
 const holdCommands: Readonly<Record<HoldReason, CommandOf | undefined>> = {
   observed: explain,
@@ -169,8 +172,8 @@ const holdCommands: Readonly<Record<HoldReason, CommandOf | undefined>> = {
   interval: undefined,
   progressing: undefined,
   batch: undefined,
-  halted: ({ explanation: { workload, hold } }) =>
-    `resume ${waveArguments(hold?.object?.namespace === workload.namespace ? hold.object : workload)}`,
+  halted: resume,
+  validator: resume,
 };
 
 /** Returns what a person holds so that a workload does not roll, as arguments: the workload, its Namespace, or the first object. */

@@ -1,3 +1,4 @@
+import { isHalt } from "../../domain/pacing/holds.ts";
 import { listWatch } from "../../kube/list-watch/list-watch.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Waker } from "../../runtime/waker.ts";
@@ -171,7 +172,7 @@ function checkOf(
     case "overLimit":
       return { ...shared, progress: "over", complete: true };
     case "held":
-      return { ...shared, progress: hold?.reason === "halted" ? "over" : "open", complete: true };
+      return { ...shared, progress: hold !== null && isHalt(hold) ? "over" : "open", complete: true };
     case "rolling":
     case "stuck":
     case "due":

@@ -235,7 +235,8 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
     const patch = patchFor(workload, plan, clock.wall(), pins.pins) ?? [];
     const soakMs = options.policy.pacing?.soakMs ?? 0;
     const hasPassed =
-      options.newPods(workload)?.state !== "restarts" && hasBeenComplete(findings, workload, soakMs, clock.monotonic());
+      !["restarts", "exited"].includes(`${options.newPods(workload)?.state}`) &&
+      hasBeenComplete(findings, workload, soakMs, clock.monotonic());
     const result = await applyPlan(workload, plan, patch, options);
     switch (result.type) {
       case "written": {

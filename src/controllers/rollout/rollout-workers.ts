@@ -49,7 +49,7 @@ import { EventReporter } from "./report/event-reporter.ts";
 import { misusedEvent, returnedChangeEvent } from "./report/event-texts.ts";
 import { OutcomeReport } from "./report/outcome-report.ts";
 import { type ConfigEventOptions, postConfigEvent } from "./report/post-config-event.ts";
-import { reportHalt } from "./report/report-halt.ts";
+import { reportHalt, reportUnvalidated } from "./report/report-halt.ts";
 import type { RolloutGauges, RolloutMetrics } from "./report/rollout-metrics.ts";
 
 /** What {@link RolloutWorkers} need. */
@@ -157,6 +157,7 @@ export class RolloutWorkers {
       newPods,
       onCanary: (key) => this.#newPods.watch(key),
       onChange: (key, urgency) => this.#workers.add(key, { urgency }),
+      onUnvalidated: (change) => void reportUnvalidated(change, this.#configEvents),
       onHalted: (change) => void reportHalt(change, { ...options, signal: leadership.abort, post }),
     });
     this.#reconciling = { ...options, views: this.#views, newPods, reading: new Set() };
@@ -206,7 +207,7 @@ export class RolloutWorkers {
       if (isFlapping(workload, moment)) flapping++;
       const shown = this.#newPods.of(workload)?.state;
       if (shown === "stuck") stuckRollouts++;
-      else if (workload.progress.state === "failed" || shown === "restarts") failedRollouts++;
+      else if (workload.progress.state === "failed" || shown === "restarts" || shown === "exited") failedRollouts++;
     }
     return { failedRollouts, stuckRollouts, flapping };
   }

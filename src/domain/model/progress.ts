@@ -16,6 +16,8 @@ export type Progress =
       readonly available: number;
       /** Whether the rollout of an earlier generation is complete, and the status does not show the current generation yet. */
       readonly wasComplete?: true;
+      /** Whether the rollout was complete, and has lost Pods since. Default: the status does not show it. */
+      readonly lostPods?: boolean;
       /** The Pod that Kubernetes waits for before it replaces other Pods in order; absent if it does not wait, or it is not known. */
       readonly waitsFor?: string;
       /** Whether the controller of the workload has its own deadline and knows about intended pauses. Wave then has no deadline. */

@@ -30,6 +30,7 @@ import {
 import { epochSeconds, lastWriters } from "../references/field-managers.ts";
 import { limits } from "../references/limits.ts";
 import type { Warning } from "../references/warning.ts";
+import { invalidAnnotationTexts } from "../references/warning-texts.ts";
 import { type Annotations, fingerprint, waveAnnotationBytes } from "../references/wave-annotations.ts";
 import { sharedString } from "../syntax/shared-string.ts";
 import { quoted } from "../syntax/wording.ts";
@@ -151,6 +152,7 @@ function slimForm(
       ? []
       : [
           ...mistakesOf(source, metadata.labels ?? {}, directives, policy),
+          ...validatorMistakes(row, policy),
           ...(references.length > 0 ? inPlaceWarnings(row, object) : []),
         ];
   const { byWaveAt, hashWrittenAt, editedBy, templateEditedAt } = lastWriters(metadata, row.template);
@@ -235,6 +237,12 @@ function optedInReferences(
 ): WorkloadReferences {
   const optingIn = directives.filter(({ optIn }) => optIn.state === "in");
   return referencesOf(object, context.compatibility && optingIn, context);
+}
+
+/** Returns a warning if the annotation that makes a Deployment a validator is on another kind. */
+function validatorMistakes({ id }: WorkloadRow, { validator }: PolicyAnnotations): readonly Warning[] {
+  if (validator?.trim() !== "true" || id === "Deployment") return [];
+  return [{ reason: "InvalidAnnotation", message: invalidAnnotationTexts.validatorKind(id) }];
 }
 
 /** Returns a warning if an update in place would not make containers read new configuration. */

@@ -25,7 +25,9 @@ export type HoldReason =
   /** Other workloads that read the changed object roll first. */
   | "batch"
   /** Too many workloads failed after the change. */
-  | "halted";
+  | "halted"
+  /** A validator refused the change, or a required validator cannot check it. */
+  | "validator";
 
 /** Why a due write must not happen yet. */
 export interface Hold {

@@ -5,6 +5,7 @@ import type { ConfigName } from "../references/references.ts";
 import { isDnsSubdomain } from "../syntax/dns-name.ts";
 import { incompleteRollout } from "./complete-before.ts";
 import type { DueWrite } from "./due.ts";
+import { canCheck, isValidator } from "./validator.ts";
 
 /**
  * Returns the changed objects whose batches must admit a workload; undefined if it does not take part in batches.
@@ -28,6 +29,8 @@ export function batchedChanges(due: DueWrite): readonly ConfigName[] | undefined
 export function rolledIncompleteBy(due: DueWrite): IncompleteRollout | undefined {
   const { workload, moment, flags } = due;
   if (!isBatched(due) || isComplete(workload)) return undefined;
+  // A bad edit is the reason why it is not complete. It must still check the next one.
+  if (isValidator(workload) && canCheck(workload)) return undefined;
   return incompleteRollout(workload, moment, flags.soakMs);
 }
 

@@ -1,5 +1,6 @@
 import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
+import type { HoldReason } from "../outcomes/hold.ts";
 import { rejectsLive } from "../pinning/rejections.ts";
 import type { NewPods } from "../pods/new-pods.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
@@ -10,6 +11,7 @@ import { hasSoaked } from "./has-soaked.ts";
 import { hasLostHash } from "./lost-hash.ts";
 import type { LastWrite } from "./moment.ts";
 import { type Stage, stageOf } from "./stage.ts";
+import { isValidator, validatorStage } from "./validator.ts";
 
 /** Whether a workload is due for a change, or was admitted and is not written yet. Then: whether it was complete before. */
 export type MemberPosition = "due" | { readonly wasComplete: boolean } | "none";
@@ -38,11 +40,13 @@ export interface MemberFacts {
   /** The key by `workloadKey`. */
   readonly key: string;
   readonly workload: Workload;
-  readonly policy: Pick<RolloutPolicy, "batches" | "priority" | "resumedAt">;
+  readonly policy: Pick<RolloutPolicy, "batches" | "priority" | "resumedAt" | "validatorRequired">;
   /** Whether it must be planned before others may start: it may have to roll first. Default: no. */
   readonly mustBePlanned?: boolean;
   /** The write that another hold than a batch delays; undefined if there is none. */
   readonly held: HeldWrite | undefined;
+  /** Whether it waits for a missing object. Default: no. */
+  readonly isWaiting?: boolean;
   /** Whether a plan from live reads has just found the recorded hash current. Default: unknown. */
   readonly isCurrent?: boolean | undefined;
   /** The last write of this process that replaced Pods of this workload; undefined if there is none, or it is not known. */
@@ -65,6 +69,7 @@ export interface WriteForChanges extends Pick<LastWrite, "at" | "hash"> {
 
 /** A write that is due and held. */
 export interface HeldWrite {
+  readonly reason: HoldReason;
   /** The keys of the objects whose changes made it due, as far as they are newer than the workload; undefined: not known. */
   readonly changed: ReadonlySet<string> | undefined;
 }
@@ -83,7 +88,10 @@ export function batchMember(
   const { workload, policy } = facts;
   if (workload.deleting || workload.optIn.state !== "in" || !policy.batches.value) return undefined;
   const stage = stageAt(facts, position, config, change, context);
-  return stage && { key: facts.key, priority: policy.priority.value, weight: weightOf(workload), stage };
+  const member = stage && { key: facts.key, priority: policy.priority.value, weight: weightOf(workload), stage };
+  return member && isValidator(workload)
+    ? { ...member, validator: policy.validatorRequired ? "required" : "optional" }
+    : member;
 }
 
 /** Larger than any number of replicas. */
@@ -95,12 +103,13 @@ function weightOf({ row, replicas = manyReplicas }: Workload): number {
 }
 
 function stageAt(
-  { workload, policy, held, isCurrent, lastWrite, completeSince, advancedAt, completeMs, newPods }: MemberFacts,
+  facts: MemberFacts,
   position: MemberPosition,
   config: string,
   { changedAt, seenAt }: Pick<ObjectChange, "changedAt" | "seenAt">,
   { lookup, flags, now }: StageContext,
 ): Stage | undefined {
+  const { workload, policy, held, isCurrent, lastWrite, completeSince, advancedAt, completeMs, newPods } = facts;
   // Its status is that of the previous rollout, or already of the new one if the write is not answered yet.
   if (typeof position === "object")
     return { state: "progressing", until: now + flags.rolloutTimeoutMs, wasComplete: position.wasComplete };
@@ -110,26 +119,24 @@ function stageAt(
   const isUnexplained = held !== undefined && held.changed === undefined;
   const isCurrentWrite = lastWrite !== undefined && lastWrite.hash === workload.recordedHash;
   const reverted = lastWrite ? !isCurrentWrite : isUnexplained && hasLostHash(workload, lookup);
-  return stageOf(
-    {
-      workload,
-      due: position === "due",
-      isDueForIt: held?.changed?.has(config) === true,
-      rejected: rejectsLive(workload, lookup, config),
-      changedAt,
-      seenAt,
-      writtenAt: lastWrite?.at,
-      rolledInItsSecond,
-      reverted,
-      completeSince,
-      advancedAt,
-      newPods,
-      isSecret: parseConfigKey(config).kind === "Secret",
-      soaked: hasSoaked(completeMs, flags.soakMs),
-      isForOthers: isCurrentWrite && lastWrite.includes?.includes(config) === false,
-      resumed: policy.resumedAt,
-    },
-    flags,
-    now,
-  );
+  const known = {
+    workload,
+    due: position === "due",
+    isDueForIt: held?.changed?.has(config) === true,
+    rejected: rejectsLive(workload, lookup, config),
+    changedAt,
+    seenAt,
+    writtenAt: lastWrite?.at,
+    rolledInItsSecond,
+    reverted,
+    completeSince,
+    advancedAt,
+    newPods,
+    isSecret: parseConfigKey(config).kind === "Secret",
+    soaked: hasSoaked(completeMs, flags.soakMs),
+    isForOthers: isCurrentWrite && lastWrite.includes?.includes(config) === false,
+    resumed: policy.resumedAt,
+  };
+  if (!isValidator(workload)) return stageOf(known, flags, now);
+  return validatorStage({ ...known, heldBy: held?.reason, isWaiting: facts.isWaiting === true }, flags, now);
 }

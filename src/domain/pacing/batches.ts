@@ -4,6 +4,7 @@ import type { PacingFlags } from "../policy/pacing-flags.ts";
 import type { ConfigName } from "../references/references.ts";
 import { holdTexts } from "./hold-texts.ts";
 import type { Stage } from "./stage.ts";
+import { failingBefore } from "./validator.ts";
 
 /**
  * A change of one object, for the workloads of one namespace that read it. If the object is shared, each namespace has its own
@@ -28,6 +29,8 @@ export interface BatchMember {
   /** Among workloads of equal priority, those with a smaller weight roll first. */
   readonly weight: number;
   readonly stage: Stage;
+  /** Present if its Pods only check the change. "required": the change waits if they cannot. */
+  readonly validator?: "optional" | "required";
 }
 
 /** The workloads of a {@link BatchedChange} that may start. */
@@ -36,8 +39,12 @@ export interface BatchAdmission {
   readonly admitted: ReadonlySet<string>;
   /** The hold of all other due workloads. */
   readonly hold: Hold;
-  /** Whether too many workloads failed. */
+  /** Whether too many workloads failed, or a validator did. */
   readonly halted: boolean;
+  /** Whether all others wait for a validator that checks the change now. */
+  readonly validating: boolean;
+  /** The validators that cannot check the change. */
+  readonly unusable: readonly UnusableValidator[];
   /** The keys of the failed workloads that were complete before. */
   readonly failed: ReadonlySet<string>;
   /** Whether the canary has passed, so that the rest starts. */
@@ -48,8 +55,16 @@ export interface BatchAdmission {
   readonly nextCheckAt: number | undefined;
 }
 
+/** A validator that cannot check a change. */
+export interface UnusableValidator {
+  readonly key: string;
+  /** A clause for people. */
+  readonly why: string;
+}
+
 /**
- * Returns which workloads may start. First one workload starts alone (the canary). When it has passed, the rest
+ * Returns which workloads may start. First all validators start at once. The others wait until each of them has passed. If one fails, they are halted like below. A validator that cannot check
+ * the change delays nothing, unless it is required. Then one workload starts alone (the canary). When it has passed, the rest
  * starts, at most `maxConcurrent` at once. One failure in the canary, or `haltAfterFailures` failures later, halts all others
  * except workloads that a person resumed. A workload whose containers restart again and again is a failure of the canary, also later. A workload that is stuck is none: the others wait for it. If the change concerns only one workload, that workload does not wait.
  *
@@ -59,21 +74,39 @@ export interface BatchAdmission {
  * The result depends only on the stages, so it is the same after a restart: batches are not stored. It is valid only now:
  * later another workload may have to start first.
  */
-export function admitBatch({ object, namespace, members }: BatchedChange, flags: PacingFlags): BatchAdmission {
+export function admitBatch(change: BatchedChange, flags: PacingFlags): BatchAdmission {
+  const { object, namespace } = change;
+  const [validators, members] = partition(change.members);
   const { maxConcurrent } = flags;
   const count = countStages(members.filter(showsResult));
-  const nextCheckAt = earliestEnd(members);
+  const nextCheckAt = earliestEnd(change.members);
   const failed = members.filter(({ stage }) => stage.state === "failed" && stage.wasComplete);
   const restarts = failed.some(({ stage }) => stage.state === "failed" && stage.restarts);
-  const halted = isHalted(count, members.length, restarts, flags);
+  const { failed: refusing, pending, unusable } = checksOf(validators);
+  const isRequired = unusable.length > 0 && validators.some(({ validator }) => validator === "required");
+  const isRefused = refusing.length > 0 || isRequired;
+  const halted = isRefused || isHalted(count, members.length, restarts, flags);
   const all = countStages(members);
   const progressing = all.progressing + all.stuck;
   const free = Math.max(0, maxConcurrent - progressing);
-  const result = { halted, failed: keysOf(failed), canary: none, canaryPassed: false, nextCheckAt };
+  const checking = validators.filter(({ stage }) => stage.state === "due");
+  const rollingNow = keysOf(validators.filter(({ stage }) => stage.state === "progressing"));
+  const validating = pending.length > 0;
+  const result = { halted, validating, unusable, canary: rollingNow, canaryPassed: false, nextCheckAt };
   if (halted) {
-    const resumed = members.filter(isResumedAfter(lastFailure(failed))).sort(inOrder);
-    return { ...result, admitted: keysOf(resumed.slice(0, free)), hold: haltedHold(object, namespace) };
+    const ended = isRefused ? refusing : failed;
+    const resumed = members.filter(isResumedAfter(lastFailure(ended))).sort(inOrder);
+    const hold = isRefused ? refusedHold(object, namespace, refusing[0], unusable[0]) : haltedHold(object, namespace);
+    return { ...result, failed: keysOf(ended), admitted: keysOf([...checking, ...resumed.slice(0, free)]), hold };
   }
+  const first = pending[0];
+  if (first !== undefined)
+    return {
+      ...result,
+      failed: keysOf(failed),
+      admitted: keysOf(checking),
+      hold: validatingHold(object, namespace, first),
+    };
   const due = members.filter(({ stage }) => stage.state === "due").sort(inOrder);
   // A failure that does not halt ends the canary like a success.
   const ended = count.passed + count.failed;
@@ -85,19 +118,51 @@ export function admitBatch({ object, namespace, members }: BatchedChange, flags:
     ? due.slice(0, Math.max(0, 1 - progressing))
     : due.filter(showsResult).slice(0, Math.max(0, 1 - started));
   const soaksUntil = !canaryPassed && started > 0 && count.progressing + count.stuck === 0 ? nextCheckAt : undefined;
-  const admitted = keysOf((canaryPassed ? due : canary).slice(0, free));
   const rolling = canaryPassed ? [] : members.filter(({ stage }) => stage.state === "soaking" || isInProgress(stage));
   const stuck = count.due > 0 ? rolling.filter(({ stage }) => stage.state === "stuck").sort(inOrder)[0] : undefined;
   return {
     ...result,
-    admitted,
+    failed: keysOf(failed),
+    admitted: keysOf([...checking, ...(canaryPassed ? due : canary).slice(0, free)]),
     canaryPassed,
     canary: keysOf(rolling),
     hold: batchHold(object, namespace, soaksUntil, stuck),
   };
 }
 
-const none: ReadonlySet<string> = new Set();
+function partition(members: readonly BatchMember[]): readonly [readonly BatchMember[], readonly BatchMember[]] {
+  const isValidator = ({ validator }: BatchMember) => validator !== undefined;
+  // Nearly every change has none.
+  if (!members.some(isValidator)) return [[], members];
+  return [members.filter(isValidator).sort(inOrder), members.filter((each) => !isValidator(each))];
+}
+
+/** What the validators of a change have shown. Those that passed, or that a person resumed, are in no list. */
+interface Checks {
+  readonly failed: readonly BatchMember[];
+  /** Those that the others wait for. One that another hold delays comes first. */
+  readonly pending: readonly BatchMember[];
+  readonly unusable: readonly UnusableValidator[];
+}
+
+function checksOf(validators: readonly BatchMember[]): Checks {
+  const failed: BatchMember[] = [];
+  const pending: BatchMember[] = [];
+  const held: BatchMember[] = [];
+  const unusable: UnusableValidator[] = [];
+  for (const member of validators) {
+    const { key, stage } = member;
+    if (stage.state === "failed") failed.push(member);
+    else if (stage.state === "unusable") unusable.push({ key, why: stage.why });
+    else if (stage.state === "held") held.push(member);
+    else if (stage.state === "heldElsewhere") pending.push(member);
+    else if (stage.state === "due" || stage.state === "progressing") {
+      if (!stage.wasComplete) unusable.push({ key, why: failingBefore });
+      else if (stage.state === "progressing" || stage.resumedAt === undefined) pending.push(member);
+    }
+  }
+  return { failed, pending: [...held, ...pending], unusable };
+}
 
 /** Matches members whose rollout shows, or has shown, whether the change is good. */
 function showsResult({ stage }: BatchMember): boolean {
@@ -120,7 +185,17 @@ function isInProgress(stage: Stage): boolean {
 
 /** Counts the members in each stage, without those that are stuck and for which others do not wait any more. */
 function countStages(members: readonly BatchMember[]): Counts {
-  const counts = { due: 0, heldElsewhere: 0, progressing: 0, stuck: 0, soaking: 0, passed: 0, failed: 0 };
+  const counts = {
+    due: 0,
+    heldElsewhere: 0,
+    progressing: 0,
+    stuck: 0,
+    soaking: 0,
+    passed: 0,
+    failed: 0,
+    held: 0,
+    unusable: 0,
+  };
   for (const { stage } of members) if (stage.state !== "stuck" || isInProgress(stage)) counts[stage.state]++;
   return counts;
 }
@@ -166,6 +241,28 @@ export function batchHold(object: ConfigName, namespace: string, until: number |
       ? holdTexts.stuck(object, namespace, parseWorkloadKey(stuck.key), stuck.stage.reason)
       : holdTexts.batch(object, namespace);
   return { reason: "batch", message, until, object, warning: false };
+}
+
+function validatingHold(object: ConfigName, namespace: string, { key, stage }: BatchMember): Hold {
+  const heldBy = stage.state === "held" ? stage.reason : undefined;
+  const message = holdTexts.validating(object, namespace, parseWorkloadKey(key), heldBy);
+  return { reason: "batch", message, until: undefined, object, warning: false };
+}
+
+/** Returns the hold of workloads whose change a validator refused, or which a required validator cannot check. */
+function refusedHold(
+  object: ConfigName,
+  namespace: string,
+  failed: BatchMember | undefined,
+  unusable: UnusableValidator | undefined,
+): Hold {
+  const validator = parseWorkloadKey(failed?.key ?? unusable?.key ?? "");
+  const exit = failed?.stage.state === "failed" ? failed.stage.exit : undefined;
+  const message =
+    failed === undefined
+      ? holdTexts.validatorUnusable(object, namespace, validator, unusable?.why ?? "")
+      : holdTexts.validatorFailed(object, namespace, validator, exit);
+  return { reason: "validator", message, until: undefined, object, warning: true };
 }
 
 function haltedHold(object: ConfigName, namespace: string): Hold {

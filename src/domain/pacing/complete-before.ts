@@ -24,6 +24,11 @@ export function wasComplete(workload: Marked, includes: (rolledAt: number) => bo
   return mark === undefined || (mark.completeBefore !== undefined && includes(mark.completeBefore));
 }
 
+/** Reports whether a workload was not complete before its last rollout by Wave. */
+export function hasMark(workload: Marked): boolean {
+  return workload.rolledIncomplete !== undefined;
+}
+
 /** Returns what to record if a workload that is not complete is rolled now. */
 export function incompleteRollout(
   workload: Marked & Pick<Workload, "recordedHash" | "rolledAt">,

@@ -1,5 +1,7 @@
 import { describeObject } from "../config/messages.ts";
 import type { WorkloadName } from "../model/workload-key.ts";
+import type { HoldReason } from "../outcomes/hold.ts";
+import type { ContainerExit } from "../pods/failing-container.ts";
 import type { ClusterHold } from "../policy/cluster-hold.ts";
 import type { DecidedBy } from "../policy/rollout-policy.ts";
 import { annotationPrefix } from "../references/annotations.ts";
@@ -68,17 +70,51 @@ export const holdTexts = {
 
   halted: (object: ConfigName, namespace: string) => {
     const described = describeObject(object, namespace);
-    const next =
-      object.namespace === namespace && isStored(object)
-        ? `you run: wave resume ${waveArguments(object)}`
-        : "you run wave resume on the failed workloads";
-    return `Rollout halted: workloads failed after ${described} changed. Continues when ${described} changes again, failed workloads recover, or ${next}.`;
+    return `Rollout halted: workloads failed after ${described} changed. Continues when ${described} changes again, failed workloads recover, or ${toResume(object, namespace)}.`;
   },
+
+  /** \`heldBy\`: the hold that delays the rollout of the validator. */
+  validating: (object: ConfigName, namespace: string, validator: WorkloadName, heldBy: HoldReason | undefined) =>
+    `Waiting for validator ${named(validator)}, which checks the change of ${describeObject(object, namespace)} first` +
+    `${heldBy === undefined ? ". Starts when its rollout is complete." : `. Its rollout is held (${heldBy}). Run: wave explain ${waveArguments(validator)}.`}`,
+
+  /** \`exit\`: the container that exited; undefined if the rollout failed otherwise. */
+  validatorFailed: (
+    object: ConfigName,
+    namespace: string,
+    validator: WorkloadName,
+    exit: ContainerExit | undefined,
+  ) => {
+    const described = describeObject(object, namespace);
+    const cause =
+      exit === undefined
+        ? "its rollout is not complete"
+        : `container ${quoted(exit.container)} exited with code ${exit.exitCode}`;
+    const look =
+      exit === undefined
+        ? `wave explain ${waveArguments(validator)}`
+        : `kubectl logs ${exit.pod} -c ${exit.container} -n ${namespace}`;
+    return `Rollout halted: validator ${named(validator)} failed after ${described} changed: ${cause}. Run: ${look}. Continues when ${described} changes again, or ${toResume(object, namespace)}.`;
+  },
+
+  validatorUnusable: (object: ConfigName, namespace: string, validator: WorkloadName, why: string) =>
+    `Rollout halted: validator ${named(validator)} cannot check the change of ${describeObject(object, namespace)}: ${why}. ` +
+    `Continues when the validator can check it, or without annotation ${annotationPrefix}validator-required on Namespace ${quoted(namespace)}. Run: wave explain ${waveArguments(validator)}.`,
 };
 
 /** Returns `annotation wave.pusher.com/hold`, with its place if that is not the workload itself. */
 export function describeAnnotation(annotation: string, by: "workload" | "namespace"): string {
   return `annotation ${annotationPrefix}${annotation}${by === "namespace" ? " on Namespace" : ""}`;
+}
+
+function toResume(object: ConfigName, namespace: string): string {
+  return object.namespace === namespace && isStored(object)
+    ? `you run: wave resume ${waveArguments(object)}`
+    : "you run wave resume on the failed workloads";
+}
+
+function named({ kind, name }: WorkloadName): string {
+  return `${kind} ${quoted(name)}`;
 }
 
 /** Returns the text of a person behind a hold. */

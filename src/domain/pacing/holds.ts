@@ -27,6 +27,8 @@ interface HoldRow {
   readonly isShort: boolean;
   /** Whether the held change is rolled so soon that a workload whose last rollout failed does not return to earlier pins before. */
   readonly precedesReturn: boolean;
+  /** Whether the change is halted until a person acts, because a workload failed with it. */
+  readonly isHalt?: true;
   /** When the reason holds a write, and what ends it. docs/pacing.md has the same table. */
   readonly when: string;
   readonly ends: string;
@@ -125,8 +127,22 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     holds: "rollouts",
     when: "too many workloads failed after the same change",
     ends: "another change of the object, recovery of the failed workloads, or `wave resume`",
+    isHalt: true,
+  },
+  validator: {
+    ...forPerson,
+    check: undefined,
+    holds: "rollouts",
+    isHalt: true,
+    when: "a [validator](#validators) failed after the change. With `validator-required`, also if it cannot check the change",
+    ends: "another change of the object, or `wave resume`",
   },
 };
+
+/** Reports whether a hold is a halt of the change. */
+export function isHalt({ reason }: Pick<Hold, "reason">): boolean {
+  return holdRows[reason].isHalt === true;
+}
 
 /** The checks of a rollout, in order. */
 const rolloutChecks = Object.keys(holdRows) as readonly HoldReason[];

@@ -80,7 +80,9 @@ export function interval({ workload, policy, flags, moment }: DueWrite): Hold | 
   const until = last + waitMs;
   // The clock of the API server may be ahead. Without a wait, that is no reason to hold.
   if (waitMs === 0 || moment.now >= until) return undefined;
-  if (rolloutResult(workload, flags, moment)?.state === "failed") return undefined;
+  // A validator may fail in a second.
+  const isQuick = moment.newPods?.state === "exited" && isFlapping(workload, moment);
+  if (!isQuick && rolloutResult(workload, flags, moment)?.state === "failed") return undefined;
   const setBy = policy.minIntervalMs.value >= waitMs ? "min-interval" : "consecutive rollouts";
   return { reason: "interval", message: holdTexts.interval(waitMs, setBy), until, warning: false };
 }

@@ -18,7 +18,7 @@ export function progressing({ workload, decision, flags, moment }: DueWrite): Ho
   const isUnderWay = (decision.outcome === "roll" || decision.outcome === "firstHash") && decision.underWay === true;
   const last = isUnderWay ? moment.progressSince : lastRolloutAt(workload, moment);
   if ((decision.outcome !== "roll" && !isUnderWay) || last === undefined || flags.settleMs === 0) return undefined;
-  if (workload.progress.state !== "progressing") return undefined;
+  if (workload.progress.state !== "progressing" || moment.newPods?.state === "exited") return undefined;
   const until = Math.min(moment.progressSince + stalledMs, last + flags.rolloutTimeoutMs);
   if (moment.now >= until) return undefined;
   return { reason: "progressing", message: holdTexts.progressing(stalledMs), until, warning: false };

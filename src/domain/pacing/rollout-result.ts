@@ -1,5 +1,6 @@
 import type { Progress } from "../model/progress.ts";
 import type { Workload } from "../model/workload.ts";
+import type { ContainerExit } from "../pods/failing-container.ts";
 import type { NewPods } from "../pods/new-pods.ts";
 import { describeStuck } from "../pods/stuck-reason.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
@@ -25,7 +26,7 @@ export type RolloutResult =
  * rollout in progress. `pending`: whether more than its Pods shows that the rollout had not ended. Default: this process wrote it.
  */
 export function rolloutResult(
-  workload: Pick<Workload, "rolledAt" | "templateEditedAt" | "recordedHash" | "progress">,
+  workload: Pick<Workload, "namespace" | "rolledAt" | "templateEditedAt" | "recordedHash" | "progress">,
   flags: Pick<PacingFlags, "rolloutTimeoutMs" | "soakMs">,
   moment: Moment,
   pending = moment.lastWrite?.hash === workload.recordedHash,
@@ -41,6 +42,8 @@ export function rolloutResult(
       cause: `container ${quoted(container)} of Pod ${quoted(pod)} restarted ${restarts} times`,
     };
   }
+  // Only a validator shows this: its Pods do nothing but check.
+  if (newPods?.state === "exited") return { state: "failed", cause: describeExit(newPods, workload.namespace) };
   // A complete rollout that loses a Pod has not failed.
   if (progress.state === "complete" || hasSoaked(moment.completeMs ?? 0, flags.soakMs)) return { state: "complete" };
   if (newPods?.state === "stuck") return { state: "stuck", cause: describeStuck(newPods) };
@@ -51,6 +54,11 @@ export function rolloutResult(
   if (progress.state === "failed")
     return { state: "failed", cause: `its status reports ${progress.statusWord ?? "ProgressDeadlineExceeded"}` };
   return { state: "failed", cause: `no new Pod became available within ${formatDuration(flags.rolloutTimeoutMs)}` };
+}
+
+/** Returns the exit of a container as a clause, with the command that shows its log. */
+export function describeExit({ pod, container, exitCode }: ContainerExit, namespace: string): string {
+  return `container ${quoted(container)} of Pod ${quoted(pod)} exited with code ${exitCode} (kubectl logs ${pod} -c ${container} -n ${namespace})`;
 }
 
 /** How long a rollout that is over its deadline is taken as in progress while its Pods are read, in milliseconds. */

@@ -1,5 +1,7 @@
 import { isComplete } from "../model/progress.ts";
 import type { Workload } from "../model/workload.ts";
+import type { HoldReason } from "../outcomes/hold.ts";
+import type { ContainerExit } from "../pods/failing-container.ts";
 import type { NewPods } from "../pods/new-pods.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import { wasComplete } from "./complete-before.ts";
@@ -22,7 +24,17 @@ export type Stage =
   /** The rollout is complete, and must stay complete until `until`. */
   | { readonly state: "soaking"; readonly until: number }
   | { readonly state: "passed" }
-  | ({ readonly state: "failed"; readonly rolledAt: number; readonly restarts?: true } & CompleteBefore);
+  | ({
+      readonly state: "failed";
+      readonly rolledAt: number;
+      readonly restarts?: true;
+      /** The container of a validator that exited. */
+      readonly exit?: ContainerExit;
+    } & CompleteBefore)
+  /** Only of a validator: a write is due, and a hold that ends delays it. */
+  | { readonly state: "held"; readonly reason: HoldReason }
+  /** Only of a validator: it cannot check the change. `why` is a clause for people. */
+  | { readonly state: "unusable"; readonly why: string };
 
 interface CompleteBefore {
   /** Whether the workload is complete before the rollout. Otherwise its failure does not show that the change is bad. */

@@ -9,7 +9,7 @@ import { batchedChanges, rolledIncompleteBy } from "../pacing/batch-hold.ts";
 import type { BatchHoldLookup } from "../pacing/batches.ts";
 import { replacesPods } from "../pacing/due.ts";
 import { dueReason, editsOf, heldReason } from "../pacing/due-reason.ts";
-import { dueWrite, holdOf, holdOfReturn, holdRows } from "../pacing/holds.ts";
+import { dueWrite, holdOf, holdOfReturn, holdRows, isHalt } from "../pacing/holds.ts";
 import { flapWarnings, nextConsecutiveRollouts } from "../pacing/interval.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { blockedWarnings } from "../pacing/progressing.ts";
@@ -166,7 +166,7 @@ function applyBatches(
   // A person may let a workload roll before the others, but not after a failure: for that there is `wave resume`.
   if (hold === undefined || (isRequested && holdRows[hold.reason].isSkipped))
     return { ...due, reason, warnings, batched };
-  if (hold.reason === "halted" && ifHalted !== undefined) return { ...ifHalted, batched };
+  if (isHalt(hold) && ifHalted !== undefined) return { ...ifHalted, batched };
   const held = closesAt === undefined ? hold : { ...hold, closesAt };
   return { ...texts, outcome: "held", due, hold: held, reason: whyHeld };
 }

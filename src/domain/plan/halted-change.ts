@@ -1,5 +1,7 @@
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import { type Workload, workloadKey } from "../model/workload.ts";
+import type { BatchAdmission } from "../pacing/batches.ts";
+import { isValidator } from "../pacing/validator.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../references/references.ts";
@@ -18,8 +20,8 @@ export interface ChangeFacts {
 }
 
 /**
- * Reports whether the last change of an object is halted for a workload: too many other workloads failed with the change, and no person resumed
- * the workload. It follows from the API alone, as for a leader that has just started, so each replica finds the same. A rollout whose progress
+ * Reports whether the last change of an object is halted for a workload: too many other workloads failed with the change, or a validator has not
+ * passed, and no person resumed the workload. It follows from the API alone, as for a leader that has just started, so each replica finds the same. A rollout whose progress
  * only the leader has seen may look failed too early.
  *
  * Costs one plan of each reader only if a reader has failed.
@@ -27,7 +29,7 @@ export interface ChangeFacts {
 export function isHaltedFor(workload: Workload, { object, readers, lookup, policyOf, now }: ChangeFacts): boolean {
   const policy = policyOf(workload);
   const { pacing: flags } = policy;
-  if (flags === undefined || flags.maxConcurrent === 0 || flags.haltAfterFailures === 0) return false;
+  if (flags === undefined || flags.maxConcurrent === 0) return false;
   if (!rolloutPolicyOf(workload, policy).batches.value) return false;
   const config = configKey(object);
   const changedAt = (findConfig(lookup, object)?.changedAt ?? 0) * 1000;
@@ -46,9 +48,12 @@ export function isHaltedFor(workload: Workload, { object, readers, lookup, polic
     const facts = { namespace, workloads, only: config, readersOf, changeOf, lookup, flags, now };
     return storedBatches(facts).changes.get(config)?.admission;
   };
-  if (!admission(readers.filter(mayHaveFailed))?.failed.size) return false;
+  const isStopped = (batch: BatchAdmission | undefined) => batch?.halted === true || batch?.validating === true;
+  const mayStop = (reader: Workload) => isValidator(reader) || (flags.haltAfterFailures > 0 && mayHaveFailed(reader));
+  const first = admission(readers.filter(mayStop));
+  if (!first?.failed.size && !isStopped(first)) return false;
   const batch = admission(readers);
-  return batch?.halted === true && !batch.admitted.has(workloadKey(workload));
+  return batch !== undefined && isStopped(batch) && !batch.admitted.has(workloadKey(workload));
 }
 
 function mayHaveFailed({ progress, rejected }: Workload): boolean {

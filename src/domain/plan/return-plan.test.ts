@@ -251,7 +251,12 @@ describe("a workload that rejects a change", () => {
       {
         key: "web",
         workload: of,
-        policy: { batches: { value: true, by: "flag" }, priority: { value: 0, by: "flag" }, resumedAt },
+        policy: {
+          batches: { value: true, by: "flag" },
+          priority: { value: 0, by: "flag" },
+          resumedAt,
+          validatorRequired: false,
+        },
         held: undefined,
         lastWrite: undefined,
         completeSince: undefined,

@@ -43,7 +43,11 @@ function storedFacts(key: string, { workload, policy, plan, observe }: PlannedWo
     key,
     workload,
     policy,
-    held: due && { changed: due.outcome === "roll" && due.changed ? keysOf(due.changed) : undefined },
+    held:
+      plan.outcome === "held" && due
+        ? { reason: plan.hold.reason, changed: due.outcome === "roll" && due.changed ? keysOf(due.changed) : undefined }
+        : undefined,
+    isWaiting: plan.outcome === "waiting",
     isCurrent: plan.outcome === "current",
     // Wave may have written it. The API shows only the result.
     lastWrite: undefined,

@@ -53,7 +53,11 @@ export function verdictOf(
     case "current": {
       if (rollout?.state === "failed") {
         const status = progress.state === "failed" ? (progress.statusWord ?? "deadline") : "timeout";
-        return { ...none, state: "failed", reason: newPods?.state === "restarts" ? "restarts" : status };
+        return {
+          ...none,
+          state: "failed",
+          reason: newPods?.state === "restarts" || newPods?.state === "exited" ? newPods.state : status,
+        };
       }
       if (rollout?.state === "stuck")
         return { ...none, state: "stuck", reason: newPods?.state === "stuck" ? newPods.reason : "" };

@@ -18,6 +18,7 @@ function pod(fields: Partial<ObservedPod> & { readonly count: number }): Observe
     ready: true,
     notReadyReason: undefined,
     start: { state: "started" },
+    exit: undefined,
     restarts: { container: "app", count },
     liveObjects: [undefined],
     reads: [],

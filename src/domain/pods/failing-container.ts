@@ -7,6 +7,13 @@ export interface FailingContainer {
   readonly restarts: number;
 }
 
+/** A container that exited with another code than 0. */
+export interface ContainerExit {
+  readonly pod: string;
+  readonly container: string;
+  readonly exitCode: number;
+}
+
 /** Which Pods are those of the last rollout. */
 export interface LastRolloutPods {
   /** The hash in the pod template. */
@@ -14,6 +21,8 @@ export interface LastRolloutPods {
   /** When Wave last wrote the workload, in milliseconds since the epoch. The API has whole seconds. */
   readonly rolledAt: number;
   readonly now: number;
+  /** Whether they are Pods of a validator, of which one exit is a failure. Default: no. */
+  readonly ofValidator?: boolean;
 }
 
 /** This many restarts of one container since its Pod began are a failure. */
@@ -35,6 +44,13 @@ export function failingContainer(pods: Iterable<ObservedPod>, rollout: LastRollo
     if (!pod.ending && count > (most?.restarts ?? 0)) most = { pod: pod.name, container, restarts: count };
   }
   return most;
+}
+
+/** Returns the first container of the last rollout that exited with another code than 0; undefined if none did. */
+export function exitedContainer(pods: readonly ObservedPod[], rollout: LastRolloutPods): ContainerExit | undefined {
+  const inOrder = pods.filter((pod) => isNew(pod, rollout)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  for (const { name, exit } of inOrder) if (exit !== undefined) return { pod: name, ...exit };
+  return undefined;
 }
 
 /** Reports whether Pods of an earlier rollout restart as often as those of a failed rollout. */

@@ -1,5 +1,7 @@
 import {
+  type ContainerExit,
   earlierPodsFail,
+  exitedContainer,
   type FailingContainer,
   failingContainer,
   isNew,
@@ -11,7 +13,11 @@ import { type StuckReason, stuckReason, volumeReason } from "./stuck-reason.ts";
 /** What the Pods of the last rollout of a workload show. */
 export type NewPods =
   /** They are being read, so that they may yet show that the rollout is stuck. */
-  { readonly state: "unread" } | ({ readonly state: "restarts" } & FailingContainer) | StuckPods;
+  | { readonly state: "unread" }
+  | ({ readonly state: "restarts" } & FailingContainer)
+  /** Only of a validator. */
+  | ({ readonly state: "exited" } & ContainerExit)
+  | StuckPods;
 
 /** A Pod that does not start for a reason outside of its configuration. `pod` is undefined if Kubernetes cannot create it. */
 export type StuckPods = { readonly state: "stuck"; readonly pod: string | undefined } & StuckReason;
@@ -28,6 +34,8 @@ export function newPodsOf(
   rollout: LastRolloutPods,
   refused: StuckReason | undefined,
 ): NewPods | undefined {
+  const exit = rollout.ofValidator ? exitedContainer(pods, rollout) : undefined;
+  if (exit !== undefined) return { state: "exited", ...exit };
   const failing = earlierPodsFail(pods, rollout) ? undefined : failingContainer(pods, rollout);
   if (failing !== undefined) return { state: "restarts", ...failing };
   const unready = pods.filter((pod) => isNew(pod, rollout) && !pod.ending && !pod.ready);

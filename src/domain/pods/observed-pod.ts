@@ -21,6 +21,8 @@ export interface ObservedPod {
   readonly start: PodStart;
   /** The highest number of restarts of one of its containers, and the container. */
   readonly restarts: { readonly container: string; readonly count: number };
+  /** The first of its containers that exited with another code than 0, also if it has started again; undefined if none did. */
+  readonly exit: { readonly container: string; readonly exitCode: number } | undefined;
   /** What its containers read live, also those that wait; empty if it reads only pinned copies. Undefined: as in {@link PodRead.object}. */
   readonly liveObjects: readonly (ConfigName | undefined)[];
   /** When each of its containers that has started has read live configuration. */
@@ -95,6 +97,7 @@ export function observePod(pod: Pod, config: ReadConfig, workload: HashPlace | u
     notReadyReason: ready ? undefined : reasonOf(pod, statuses),
     start: startOfPod(pod, statuses),
     restarts: mostRestarts(statuses),
+    exit: firstExit(statuses),
     liveObjects: containers.flatMap(({ reads }) => reads.map(({ object }) => object)),
     reads: containers.flatMap(({ reads, status: own }) => readsOf(reads, startOf(own))),
     volumesAt: timeOf(status.startTime) ?? createdAt,
@@ -151,6 +154,14 @@ function startOfPod({ status }: Pod, statuses: readonly ContainerStatus[]): PodS
   if (scheduled?.status === "False" && scheduled.reason === "Unschedulable")
     return { state: "stuck", ...stuckReason(scheduled.reason, scheduled.message) };
   return { state: "starting", isScheduled: scheduled?.status === "True" };
+}
+
+function firstExit(statuses: readonly ContainerStatus[]): ObservedPod["exit"] {
+  for (const { name, state, lastState } of statuses) {
+    const exitCode = state?.terminated?.exitCode || lastState?.terminated?.exitCode || 0;
+    if (exitCode !== 0) return { container: name, exitCode };
+  }
+  return undefined;
 }
 
 function mostRestarts(statuses: readonly ContainerStatus[]): ObservedPod["restarts"] {

@@ -100,6 +100,7 @@ function play(all: readonly Step[], seenLateMs = 0) {
       ready: true,
       notReadyReason: undefined,
       start: { state: "started" },
+      exit: undefined,
       restarts: { container: "", count: 0 },
       liveObjects: [undefined],
       reads: [{ by: "env", at, object: undefined }],

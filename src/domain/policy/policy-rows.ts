@@ -119,6 +119,24 @@ export const policyRows = {
     holdsIfInvalid: true,
     parse: either("on", "off"),
   }),
+  validator: row({
+    places: ["workload"],
+    allowed: '"true" or "false"',
+    means:
+      "`true`: the Pods of this Deployment only check the configuration. After a change, its rollout must complete before any other workload rolls.",
+    maxLength: 20,
+    holdsIfInvalid: false,
+    parse: either("true", "false"),
+  }),
+  "validator-required": row({
+    places: ["namespace"],
+    allowed: '"true" or "false"',
+    means:
+      "`true`: a change also waits if one of its validators cannot check it. Default: the change goes on with a Warning.",
+    maxLength: 20,
+    holdsIfInvalid: true,
+    parse: either("true", "false"),
+  }),
   "scheduling-hold": row({
     places: onAll,
     allowed: '"on" or "off"',

@@ -38,6 +38,8 @@ export interface RolloutPolicy {
   readonly minIntervalMs: Decided<number>;
   /** Whether the workload and the other workloads of the same change wait for each other. */
   readonly batches: Decided<boolean>;
+  /** Whether a change waits for a validator that cannot check it. */
+  readonly validatorRequired: boolean;
   /** Whether new Pods stay pending while a required object is missing. An annotation cannot turn on what the flag turns off. */
   readonly schedulingHold: boolean;
   /** Workloads with a higher priority roll first. */
@@ -95,6 +97,7 @@ export function rolloutPolicyOf(workload: PacedWorkload, policy: Policy): Rollou
     settleMs: settle,
     minIntervalMs: minInterval.value < peerMs ? { value: peerMs, by: "workload" } : minInterval,
     batches: decide("batches", true),
+    validatorRequired: decide("validator-required", false).value,
     schedulingHold: decide("scheduling-hold", true).value && policy.schedulingHold,
     priority: decide("priority", 0),
     resumedAt: decide("resumed", undefined).value,

@@ -33,6 +33,8 @@ export const invalidAnnotationTexts = {
     `Annotation ${annotation} has the invalid value ${quoted(value)}. Use a duration such as "5m".`,
   contradiction: (annotation: string, value: string, others: string) =>
     `Annotation ${annotation}: ${quoted(value)} does not opt the workload in, but the annotations of ${others} do. Wave rolls the workload for the objects in these other annotations. Remove one of the annotations.`,
+  validatorKind: (kind: string) =>
+    `Annotation wave.pusher.com/validator has no effect on a ${kind}. Run the check in a Deployment of its own, and set the annotation there.`,
   returnWithoutPins:
     'Annotation wave.pusher.com/on-failure has no effect: the workload is not pinned. Run Wave with --pin-config, and set wave.pusher.com/pin-config to "true".',
   templateSourceMissing: (source: string) =>

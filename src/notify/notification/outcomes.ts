@@ -29,6 +29,10 @@ export const outcomes = {
   waiting: { means: "a required object or key is missing", reasons: ["ConfigMissing", "SchedulingDisabled"] },
   held: { means: "a rollout is due, but a hold delays it", reasons: ["RolloutHeld"] },
   halted: { means: "the rollouts of a change are halted because workloads failed with it", reasons: ["RolloutHalted"] },
+  notValidated: {
+    means: "a change goes on although its validator cannot check it",
+    reasons: ["NotValidated"],
+  },
   resolved: { means: "what failed, was stuck or was halted is complete or continues", reasons: ["RolloutResolved"] },
   annotationsLost: {
     means: "`kubectl rollout undo` changed annotations of Wave, such as a hold",

@@ -50,6 +50,7 @@ const holds = {
   progressing: "The previous rollout is in progress",
   batch: "Other workloads roll before this one",
   halted: "Too many workloads failed after the same change",
+  validator: "A validator failed after the change, or cannot check it",
 } as const;
 
 /** Metrics of workloads, queues and Events. Only the leader has values other than 0. */

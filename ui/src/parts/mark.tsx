@@ -1,4 +1,4 @@
-import { meaningOf, type Tone, toneOf } from "../states.ts";
+import { isHalt, meaningOf, type Tone, toneOf } from "../states.ts";
 
 /** The shape of each state in a square of 16 units: shapes differ, so that no reader needs the colors. */
 export const shapes: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ export function StateName({ state, because, tone }: StateNameProps) {
   const isHold = state === "held" && because !== null;
   return (
     <span class={`state ${tone ?? toneOf(state)}`} title={meaningOf(state)}>
-      <Mark state={isHold && because === "halted" ? "halted" : state} tone={tone ?? toneOf(state)} />
+      <Mark state={isHold && isHalt(because) ? "halted" : state} tone={tone ?? toneOf(state)} />
       {isHold ? `${state}: ${because}` : state}
     </span>
   );

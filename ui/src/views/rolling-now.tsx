@@ -8,7 +8,7 @@ import { Mark, StateName } from "../parts/mark.tsx";
 import { PodLegend, Pods } from "../parts/pods.tsx";
 import { Ago, Clock, Left } from "../parts/times.tsx";
 import { ObjectLink, WorkloadLink } from "../parts/workload-link.tsx";
-import { type Tone, toneOfRow } from "../states.ts";
+import { isHalt, type Tone, toneOfRow } from "../states.ts";
 
 /** How a change is shown, in the order of the cards. */
 const looks: Readonly<Record<Change["state"], { readonly mark: string; readonly tone: Tone }>> = {
@@ -236,7 +236,7 @@ function Member({ id, state }: Batch["workloads"][number]) {
       <WorkloadLink id={id} />
       {row !== undefined && <Pods pods={row.pods} podList={row.podList} />}
       {/* The state of the workload, if it says more than that of the change. */}
-      {row?.needsPerson === true && row.because !== "halted" && state !== "failed" && (
+      {row?.needsPerson === true && !isHalt(row.because) && state !== "failed" && (
         <StateName state={row.state} because={row.because} tone={toneOfRow(row)} />
       )}
     </li>

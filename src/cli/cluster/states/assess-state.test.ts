@@ -98,7 +98,13 @@ describe("the state of a CloneSet that Wave rolled longer ago than --rollout-tim
         notReadyReason: undefined,
         start: { state: "started" } as const,
       },
-      ...{ restarts: { container: "web", count: 0 }, liveObjects: [], reads: [], volumesAt: startedAt },
+      ...{
+        restarts: { container: "web", count: 0 },
+        exit: undefined,
+        liveObjects: [],
+        reads: [],
+        volumesAt: startedAt,
+      },
     };
     const files = new Set<string>();
     const pod: RunningPod = {

@@ -1,7 +1,10 @@
 // This folder names the state of a workload from what was read. It makes no request.
+
 import type { UnprovenTimes } from "../../../domain/config/recorded-config.ts";
 import type { Workload, WorkloadObject } from "../../../domain/model/workload.ts";
 import type { Hold } from "../../../domain/outcomes/hold.ts";
+import { describeExit } from "../../../domain/pacing/rollout-result.ts";
+import { podsOfRollout } from "../../../domain/pacing/validator.ts";
 import { pinTexts } from "../../../domain/pinning/pin-texts.ts";
 import { unprovenText } from "../../../domain/plan/evidence.ts";
 import type { PublishedVerdict } from "../../../domain/plan/verdict.ts";
@@ -115,6 +118,11 @@ export function rolloutFailure(
       word: undefined,
       why: `Container ${quoted(newPods.container)} of Pod ${quoted(newPods.pod)} restarted ${newPods.restarts} times`,
     };
+  if (newPods?.state === "exited")
+    return {
+      word: undefined,
+      why: describeExit(newPods, workload.namespace).replace(/^c/, "C"),
+    };
   if (newPods?.state === "stuck" && progress.state !== "complete") return undefined;
   if (progress.state === "failed") {
     const { statusWord: word = "deadline" } = progress;
@@ -202,12 +210,13 @@ export function describePodCount({ current, total, ready, notReadyReasons }: Pod
 
 /** Returns what the Pods of the last rollout of a workload show; undefined if they show no failure, or are not known. */
 export function newPodsNow(
-  { recordedHash: hash, rolledAt, templateEditedAt, ...workload }: Workload,
+  workload: Workload,
   { pods, kubernetes, now }: Pick<RolloutFacts, "pods" | "kubernetes" | "now">,
 ): NewPods | undefined {
-  if (pods.state !== "read" || rolledAt === 0 || templateEditedAt > rolledAt) return undefined;
+  const rollout = podsOfRollout(workload, now);
+  if (pods.state !== "read" || rollout === undefined) return undefined;
   const ofWorkload = [...pods.of(workload), ...pods.terminating(workload)].map(({ observed }) => observed);
-  return newPodsOf(ofWorkload, { hash, rolledAt: rolledAt * 1000, now }, quotaReason(kubernetes?.message));
+  return newPodsOf(ofWorkload, rollout, quotaReason(kubernetes?.message));
 }
 
 /** Returns when the last rollout of a workload last made progress, from its status, in milliseconds since the epoch. */

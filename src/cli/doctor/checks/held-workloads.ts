@@ -1,4 +1,5 @@
 import type { HoldReason } from "../../../domain/outcomes/hold.ts";
+import { isHalt } from "../../../domain/pacing/holds.ts";
 import { configKey } from "../../../domain/references/references.ts";
 import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
 import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
@@ -28,6 +29,7 @@ const holdFindings: Readonly<Record<HoldReason, HoldFinding | undefined>> = {
   invalid: undefined,
   // Reported once for each changed object, by haltFindings.
   halted: undefined,
+  validator: undefined,
   reverted: { afterMs: 0, severity: problem, fix: explain },
   // The message names the command for what holds: the workload, its Namespace or an object.
   hold: { afterMs: day, severity: warning, fix: explain },
@@ -61,7 +63,7 @@ const mostNamed = 5;
 
 /** Returns one finding for each changed object whose rollout is halted, with the workloads that wait for it. */
 export function haltFindings(explanations: readonly Pick<Explanation, "workload" | "hold">[]): readonly Finding[] {
-  const halted = explanations.filter(({ hold }) => hold?.reason === "halted");
+  const halted = explanations.filter(({ hold }) => hold !== null && isHalt(hold));
   const groups = Map.groupBy(
     halted,
     ({ workload, hold }) => `${workload.namespace} ${hold?.object && configKey(hold.object)}`,

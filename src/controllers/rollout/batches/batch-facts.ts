@@ -158,12 +158,13 @@ export class BatchFacts {
   #known(
     record: WorkloadRecord | undefined,
     workload: Workload,
-  ): Pick<MemberFacts, "held" | "lastWrite" | "completeSince" | "advancedAt" | "completeMs"> {
+  ): Pick<MemberFacts, "held" | "isWaiting" | "lastWrite" | "completeSince" | "advancedAt" | "completeMs"> {
     const { progress, hold, lastRollout } = record ?? {};
     const current = record && progressOf(record, workload);
     const isNewer = record !== undefined && hold?.changed !== undefined && hasCaughtUp(record, workload);
     return {
-      held: hold && { changed: hold.changed && (isNewer ? hold.changed : noObjects) },
+      held: hold && { reason: hold.reason, changed: hold.changed && (isNewer ? hold.changed : noObjects) },
+      isWaiting: record?.state === "waiting",
       lastWrite: lastRollout?.uid === workload.uid ? { ...lastRollout, at: this.#onWall(lastRollout.at) } : undefined,
       completeSince: progress?.step === "complete" ? this.#onWall(progress.since) : undefined,
       advancedAt: current && this.#onWall(current.advancedAt),

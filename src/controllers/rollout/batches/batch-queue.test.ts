@@ -36,6 +36,7 @@ function readers(...names: readonly string[]) {
       policy: { ...defaultPolicy, pacing: flags },
       newPods: () => undefined,
       onCanary: () => undefined,
+      onUnvalidated: () => undefined,
     },
     caches: { lookup, workload: (key) => workloads.get(key), workloadsReading: () => workloads.keys() },
     record: (key) => records.get(key),

@@ -10,12 +10,19 @@ import {
   deriveBatches,
   holdingChange,
 } from "../../../domain/pacing/derive-batches.ts";
+import { holdRows } from "../../../domain/pacing/holds.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../../../domain/references/references.ts";
 import { longestTimerMs } from "../../../lib/clock.ts";
 import type { Priority } from "../../../runtime/fair-queue.ts";
 import type { ReconcileOutcome } from "../record/outcome.ts";
-import { type HaltedChange, type HaltReports, haltNews, newHaltReports } from "../report/report-halt.ts";
+import {
+  type HaltedChange,
+  type HaltReports,
+  haltNews,
+  newHaltReports,
+  type UnvalidatedChange,
+} from "../report/report-halt.ts";
 import { BatchFacts, type BatchFactsOptions } from "./batch-facts.ts";
 
 /** What a {@link BatchQueue} needs. */
@@ -26,6 +33,8 @@ export interface BatchQueueOptions extends BatchFactsOptions {
   readonly onCanary: (key: string) => void;
   /** Reports the beginning or the end of a halt on its object. */
   readonly onHalted: (change: HaltedChange) => void;
+  /** Reports on its object that a change goes on although a validator cannot check it. */
+  readonly onUnvalidated: (change: UnvalidatedChange) => void;
 }
 
 /** Returns the queue of batches; undefined if batches are off. */
@@ -76,6 +85,8 @@ interface ChangeRecord {
   /** Since when it waits for a reader that must be planned first, in monotonic milliseconds; undefined if it does not wait. */
   waitingSince: number | undefined;
   readonly halt: HaltReports;
+  /** The validator that was last reported as unusable, and the change: each is reported once. */
+  unvalidated: string | undefined;
 }
 
 /**
@@ -239,7 +250,7 @@ export class BatchQueue {
 
   /** Stores the result of a sweep for one change, and reports what changed. */
   #update({ due, changes }: NamespaceBatches, config: string, { change, admission }: DerivedChange): void {
-    const { clock, onChange, onCanary, onHalted } = this.#options;
+    const { clock, onChange, onCanary, onHalted, onUnvalidated } = this.#options;
     const record = changes.get(config);
     if (record === undefined) return;
     const wasHalted = record.admission?.halted ?? false;
@@ -249,17 +260,24 @@ export class BatchQueue {
     if (admission.halted !== wasHalted) {
       for (const [key, of] of due) if (of.includes(config) && !admission.admitted.has(key)) onChange(key, "low");
     }
+    const [validator] = admission.halted ? [] : admission.unusable;
+    const unvalidated = validator && `${this.#facts.changeOf(config).changedAt} ${validator.key}`;
+    if (validator !== undefined && unvalidated !== record.unvalidated) {
+      record.unvalidated = unvalidated;
+      onUnvalidated({ object: change.object, namespace: change.namespace, validator });
+    }
     const news = haltNews(record.halt, admission, clock.monotonic());
-    if (news !== undefined) onHalted({ object: change.object, namespace: change.namespace, ...news });
+    const refusal = admission.hold.reason === "validator" ? admission.hold.message : undefined;
+    if (news !== undefined) onHalted({ object: change.object, namespace: change.namespace, refusal, ...news });
   }
 }
 
 function newChange(): ChangeRecord {
-  return { admission: undefined, waitingSince: undefined, halt: newHaltReports() };
+  return { admission: undefined, waitingSince: undefined, halt: newHaltReports(), unvalidated: undefined };
 }
 
 function isHeldByBatch(plan: RolloutPlan): boolean {
-  return plan.outcome === "held" && (plan.hold.reason === "batch" || plan.hold.reason === "halted");
+  return plan.outcome === "held" && holdRows[plan.hold.reason].check === undefined;
 }
 
 /** Reports whether an admitted write is retried soon. */

@@ -1,8 +1,10 @@
 // Reads the Pods of canaries and of slow rollouts: their containers may restart again and again, or they may not start at all.
+
 import type { Pod } from "#kubernetes";
 import type { Caches } from "../../../cache/caches.ts";
 import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
 import { namespaceOf, type Workload, type WorkloadObject, workloadKey } from "../../../domain/model/workload.ts";
+import { isValidator, templateWrittenAt } from "../../../domain/pacing/validator.ts";
 import { earlierPodsFail } from "../../../domain/pods/failing-container.ts";
 import {
   mayWaitForVolume,
@@ -70,6 +72,7 @@ const readsAtOnce = 2;
 const maxPods = 1_000;
 /** The time between two reads, in milliseconds: by itself, for each Pod, and for each rollout. Kubernetes waits longer and longer before a restart. */
 const periodMs = 10_000;
+const validatorPeriodMs = 2_000;
 const periodPerPodMs = 20;
 const periodPerRolloutMs = 300;
 const slowPeriodMs = 60_000;
@@ -104,10 +107,16 @@ export class NewPodsWatch {
     if (workload !== undefined) this.#watch(key, workload, (age) => age < watchMs);
   }
 
-  /** Reads the Pods of a workload from now on if its rollout is slow. Returns when it is going to be slow, in monotonic milliseconds; undefined if not. */
+  /** Reads the Pods of a workload from now on if its rollout is slow, and those of a validator in any case. Returns when it is going to be slow, in monotonic milliseconds; undefined if not. */
   watchIfSlow(key: string): number | undefined {
-    const workload = this.#options.caches.workload(key);
-    if (workload === undefined || !isSlow(workload) || workload.templateEditedAt > workload.rolledAt) return undefined;
+    const { caches, watchMs } = this.#options;
+    const workload = caches.workload(key);
+    if (workload === undefined) return undefined;
+    if (isValidator(workload)) {
+      this.#watch(key, workload, (age) => age < watchMs || isSlow(workload));
+      return undefined;
+    }
+    if (!isSlow(workload) || workload.templateEditedAt > workload.rolledAt) return undefined;
     const since = this.#watch(key, workload, (age) => age >= stuckAfterMs);
     return since === undefined ? undefined : since + stuckAfterMs;
   }
@@ -117,11 +126,17 @@ export class NewPodsWatch {
     const { clock, lastRollout } = this.#options;
     if (!workload.strategy.podsCarryHash || workload.row.replicaSetLabel === undefined) return undefined;
     const now = clock.monotonic();
-    const stored = { hash: workload.recordedHash, at: now - Math.max(0, clock.wall() - workload.rolledAt * 1000) };
-    const { hash, at } = lastRollout(workload) ?? stored;
+    const ofValidator = isValidator(workload);
+    const storedAt = ofValidator ? templateWrittenAt(workload, clock.wall()) : workload.rolledAt * 1000;
+    const stored = { hash: workload.recordedHash, at: now - Math.max(0, clock.wall() - storedAt) };
+    const own = lastRollout(workload);
+    const isNewer = ofValidator && own !== undefined && own.hash === stored.hash && stored.at > own.at + 1_000;
+    const { hash, at } = own === undefined || isNewer ? stored : own;
     const before = this.#watched.get(key);
     if (hash === undefined || !isWanted(now - at) || isOther(workload, hash, now - at)) return at;
-    if (before?.uid === workload.uid && before.hash === hash) return at;
+    const isSame = before?.uid === workload.uid && before.hash === hash;
+    // Another client may write the template of a validator again, with the same hash.
+    if (isSame && !(ofValidator && at > before.since + 1_000)) return at;
     if (before === undefined && !this.#hasPlace(workload.namespace)) return undefined;
     this.#watched.set(key, { uid: workload.uid, hash, since: at, shown: { state: "unread" } });
     this.#workers.add(key, { urgency: "low" });
@@ -169,7 +184,11 @@ export class NewPodsWatch {
         this.#end(key, watched);
         return done;
       }
-      const leastMs = Math.max(periodMs, pods.length * periodPerPodMs, this.#watched.size * periodPerRolloutMs);
+      const leastMs = Math.max(
+        isValidator(workload) ? validatorPeriodMs : periodMs,
+        pods.length * periodPerPodMs,
+        this.#watched.size * periodPerRolloutMs,
+      );
       return { type: "requeueAfter", delayMs: age >= watchMs ? Math.max(slowPeriodMs, leastMs) : leastMs };
     } catch (error) {
       if (leadership.abort.aborted) return done;
@@ -228,8 +247,11 @@ export class NewPodsWatch {
     pods: readonly ObservedPod[],
     refused: StuckReason | undefined,
   ): void {
-    const rolledAt = workload.recordedHash === watched.hash ? workload.rolledAt * 1000 : 0;
-    const rollout = { hash: watched.hash, rolledAt, now: this.#options.clock.wall() };
+    const now = this.#options.clock.wall();
+    const ofValidator = isValidator(workload);
+    const writtenAt = ofValidator ? templateWrittenAt(workload, now) : workload.rolledAt * 1000;
+    const rolledAt = workload.recordedHash === watched.hash ? writtenAt : 0;
+    const rollout = { hash: watched.hash, rolledAt, now, ofValidator };
     watched.earlierFail ||= earlierPodsFail(pods, rollout);
     const shown = newPodsOf(pods, rollout, refused);
     this.#show(key, watched, watched.earlierFail && shown?.state === "restarts" ? undefined : shown);
@@ -260,6 +282,7 @@ function isOther({ recordedHash }: Workload, hash: string, age: number): boolean
 }
 
 /** Reports whether another client changed the pod template after the rollout. Its Pods may fail for another reason. */
-function isEditedByOthers({ recordedHash, templateEditedAt, rolledAt }: Workload, { hash }: WatchedRollout): boolean {
-  return recordedHash === hash && templateEditedAt > rolledAt;
+function isEditedByOthers(workload: Workload, { hash }: WatchedRollout): boolean {
+  const { recordedHash, templateEditedAt, rolledAt } = workload;
+  return recordedHash === hash && templateEditedAt > rolledAt && !isValidator(workload);
 }

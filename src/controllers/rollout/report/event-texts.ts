@@ -3,7 +3,7 @@ import { describeMissing } from "../../../domain/config/messages.ts";
 import { describeKeptPods, keepsAllPods } from "../../../domain/model/kept-pods.ts";
 import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload, WorkloadName } from "../../../domain/model/workload.ts";
-import { holdRows } from "../../../domain/pacing/holds.ts";
+import { holdRows, isHalt } from "../../../domain/pacing/holds.ts";
 import { formatConfigMaps } from "../../../domain/pinning/pin-texts.ts";
 import { unprovenText } from "../../../domain/plan/evidence.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
@@ -60,7 +60,7 @@ export function heldEvent(
     holdRows[hold.reason].isShort || hold.reason === "reverted"
       ? hold.message
       : eventTexts.due(truncateUtf8(reason, maxDueBytes), hold.message);
-  if (hold.reason !== "halted") return { type, reason: "RolloutHeld", message };
+  if (!isHalt(hold)) return { type, reason: "RolloutHeld", message };
   const group = `${namespace} ${hold.object && configKey(hold.object)} ${hold.haltReportedAt}`;
   return { type, reason: "RolloutHalted", message, group };
 }
@@ -136,20 +136,27 @@ export function rolloutEndEvent(
   }
 }
 
-/** Returns the Event on an object whose change is halted. `workloads` names the failed workloads, or their number. */
+/** Returns the Event on an object whose change is halted. `cause` names the failed workloads, or their number. */
 export function haltedChangeEvent(halted: {
   readonly object: ConfigName;
-  readonly workloads: string;
+  readonly cause: string;
   /** The namespace of the workloads if the object is in another one. */
   readonly namespace: string | undefined;
 }): WorkloadEvent {
-  const { object, workloads, namespace } = halted;
+  const { object, cause, namespace } = halted;
   const command =
     namespace === undefined && isStored(object)
       ? `you run: wave resume ${waveArguments(object)}`
       : "you run wave resume on the failed workloads";
-  const message = eventTexts.changeHalted(placeOf(namespace), workloads, command);
+  const message = eventTexts.changeHalted(placeOf(namespace), cause, command);
   return { type: "Warning", reason: "RolloutHalted", message };
+}
+
+/** Returns the Event on an object whose change goes on although a validator cannot check it. The rest is as in {@link haltedChangeEvent}. */
+export function notValidatedEvent(validator: WorkloadName, why: string, namespace: string | undefined): WorkloadEvent {
+  const name = namespace === undefined ? `validator ${validator.kind} ${quoted(validator.name)}` : "a validator";
+  const message = eventTexts.notValidated(placeOf(namespace), name, why);
+  return { type: "Warning", reason: "NotValidated", message };
 }
 
 /** Returns the Event on an object whose change is no longer halted. `namespace` is as in {@link haltedChangeEvent}. */
@@ -196,8 +203,10 @@ export const eventTexts = {
     `Rollout failed. New Pods read the earlier content of ${configMaps} again. Fix the ConfigMap, or run: wave resume ${toResume}`,
   changeReturned: (workload: string, toResume: string) =>
     `Rollout of the last change failed: ${workload} reads the earlier content again. Fix this ConfigMap, or run: wave resume ${toResume}`,
-  changeHalted: (place: string, workloads: string, command: string) =>
-    `Rollout of the last change halted${place}: ${workloads} failed. Continues when this object changes again, failed workloads recover, or ${command}.`,
+  changeHalted: (place: string, cause: string, command: string) =>
+    `Rollout of the last change halted${place}: ${cause}. Continues when this object changes again, failed workloads recover, or ${command}.`,
+  notValidated: (place: string, validator: string, why: string) =>
+    `The last change is not validated${place}: ${validator} cannot check it, because ${why}. The change continues with the canary. Repair the validator.`,
   haltEnded: (place: string) => `Rollout of the last change is no longer halted${place}.`,
 } as const;
 

@@ -1,11 +1,11 @@
 import { parseWorkloadKey } from "../../../domain/model/workload.ts";
-import type { BatchAdmission } from "../../../domain/pacing/batches.ts";
+import type { BatchAdmission, UnusableValidator } from "../../../domain/pacing/batches.ts";
 import type { ConfigName } from "../../../domain/references/references.ts";
 import { formatCount, formatList, quoted } from "../../../domain/syntax/wording.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
 import { logMessages } from "../../../telemetry/logging/log-messages.ts";
-import { haltEndedEvent, haltedChangeEvent, type WorkloadEvent } from "./event-texts.ts";
+import { haltEndedEvent, haltedChangeEvent, notValidatedEvent, type WorkloadEvent } from "./event-texts.ts";
 import { type ConfigEventOptions, postConfigEvent } from "./post-config-event.ts";
 
 /** The halted change of an object in one namespace. */
@@ -14,6 +14,8 @@ export interface HaltedChange {
   readonly namespace: string;
   /** The keys of the failed workloads; undefined if the change is no longer halted. */
   readonly failed: readonly string[] | undefined;
+  /** The text of the halt if a validator is its cause. */
+  readonly refusal?: string | undefined;
   /** As in {@link ObjectEvent}. */
   readonly repeats?: ObjectEvent["repeats"];
 }
@@ -61,6 +63,21 @@ export function haltNews(
   return { failed: [...failed], repeats: isReported ? "reported" : reports.wasOpen ? undefined : "perhaps" };
 }
 
+/** A change that a validator cannot check, and that goes on. */
+export interface UnvalidatedChange extends Pick<HaltedChange, "object" | "namespace"> {
+  readonly validator: UnusableValidator;
+}
+
+/** Reports by an Event on the object that a validator cannot check its change. Never rejects. */
+export async function reportUnvalidated(
+  { object, namespace, validator }: UnvalidatedChange,
+  options: ConfigEventOptions,
+): Promise<void> {
+  const elsewhere = object.namespace === namespace ? undefined : namespace;
+  const event = notValidatedEvent(parseWorkloadKey(validator.key), validator.why, elsewhere);
+  await postConfigEvent(object, { ...event, repeats: "perhaps" }, options);
+}
+
 /** What {@link reportHalt} needs. */
 export interface HaltReportOptions extends ConfigEventOptions {
   readonly log: Logger;
@@ -77,13 +94,15 @@ export async function reportHalt(change: HaltedChange, options: HaltReportOption
 }
 
 /** Returns the Event. In another namespace it has no names of workloads: the owner of the object may not know them. */
-function eventOf({ object, namespace, failed }: HaltedChange): WorkloadEvent {
+function eventOf({ object, namespace, failed, refusal }: HaltedChange): WorkloadEvent {
   const isElsewhere = object.namespace !== namespace;
   if (failed === undefined) return haltEndedEvent(isElsewhere ? namespace : undefined);
+  if (refusal !== undefined && !isElsewhere) return { type: "Warning", reason: "RolloutHalted", message: refusal };
   const names = formatList(failed, shownWorkloads, (key) => {
     const { kind, name } = parseWorkloadKey(key);
     return `${kind} ${quoted(name)}`;
   });
   const workloads = isElsewhere || failed.length === 0 ? `${formatCount(failed.length)} workloads` : names;
-  return haltedChangeEvent({ object, workloads, namespace: isElsewhere ? namespace : undefined });
+  const cause = refusal === undefined ? `${workloads} failed` : "a validator has not passed";
+  return haltedChangeEvent({ object, cause, namespace: isElsewhere ? namespace : undefined });
 }

@@ -8,6 +8,9 @@ import type { WorkloadObject } from "../workload-references.ts";
 const complete: Progress = { state: "complete", since: undefined };
 const idle: Progress = { state: "idle" };
 
+/** The reason of the condition `Progressing` of a Deployment from the end of a rollout until the next one. */
+const completed = "NewReplicaSetAvailable";
+
 /** The object types of the kinds of `apps/v1` that Wave rolls. */
 interface Apps {
   readonly Deployment: Deployment;
@@ -41,9 +44,9 @@ const appsRows: { readonly [K in keyof Apps]: AppsRow<Apps[K]> } = {
       if (!isObserved(metadata?.generation, status?.observedGeneration))
         return isComplete && !isFailed && updated > 0 ? { ...progressing, wasComplete: true } : progressing;
       if (isFailed) return { state: "failed" };
-      if (!isComplete) return progressing;
+      if (!isComplete) return rollout?.reason === completed ? { ...progressing, lostPods: true } : progressing;
       if (spec?.replicas === 0) return idle;
-      const since = rollout?.reason === "NewReplicaSetAvailable" ? epochSeconds(rollout.lastUpdateTime) : 0;
+      const since = rollout?.reason === completed ? epochSeconds(rollout.lastUpdateTime) : 0;
       return since === 0 ? complete : { state: "complete", since };
     },
   },

@@ -1,0 +1,135 @@
+// Validators: workloads whose Pods check a change before any other workload rolls.
+
+import { isComplete } from "../model/progress.ts";
+import type { Workload } from "../model/workload.ts";
+import type { HoldReason } from "../outcomes/hold.ts";
+import type { LastRolloutPods } from "../pods/failing-container.ts";
+import type { PacingFlags } from "../policy/pacing-flags.ts";
+import { readPolicyValue } from "../policy/policy-rows.ts";
+import { hasMark } from "./complete-before.ts";
+import { rolloutDeadline } from "./rollout-result.ts";
+import { storedRolloutAt } from "./rollout-time.ts";
+import { resumedSince, type Stage, type StageFacts } from "./stage.ts";
+
+/**
+ * Reports whether a workload is a validator. Pods of other kinds than Deployments may keep data, or be replaced one by one. The annotation has
+ * no effect on a Namespace, so the workload is sufficient.
+ */
+export function isValidator({ kind, policy: { validator } }: Pick<Workload, "kind" | "policy">): boolean {
+  return validator !== undefined && kind === "Deployment" && readPolicyValue("validator", validator) === true;
+}
+
+/** Returns when Wave or another client last wrote the pod template of a validator, in milliseconds since the epoch: its Pods are newer. */
+export function templateWrittenAt(workload: Pick<Workload, "rolledAt" | "templateEditedAt">, now: number): number {
+  return Math.max(storedRolloutAt(workload, now), storedRolloutAt({ rolledAt: workload.templateEditedAt }, now));
+}
+
+/**
+ * Returns which Pods are those of the last rollout of a workload. Undefined if there was none, or if another client changed the template since:
+ * except for a validator, Pods that fail do so for another reason then.
+ */
+export function podsOfRollout(workload: Workload, now: number): LastRolloutPods | undefined {
+  const { recordedHash: hash, rolledAt, templateEditedAt } = workload;
+  const ofValidator = isValidator(workload);
+  if (!ofValidator && (rolledAt === 0 || templateEditedAt > rolledAt)) return undefined;
+  return { hash, rolledAt: ofValidator ? templateWrittenAt(workload, now) : rolledAt * 1000, now, ofValidator };
+}
+
+/**
+ * Reports whether a validator can check a change: it is complete, or only its last rollout by Wave is the reason why it is not. Then it was
+ * complete before that rollout, and has not been since. All of it follows from the API, also without old Pods.
+ */
+export function canCheck(workload: Workload): boolean {
+  const { progress, consecutiveRollouts, templateEditedAt, rolledAt, hashWrittenAt } = workload;
+  if (isComplete(workload)) return true;
+  if (progress.state === "idle" || hasMark(workload)) return false;
+  if (progress.state === "progressing" && progress.lostPods) return false;
+  // Another client may have changed the template together with the configuration. Then Wave has recorded a hash since.
+  return consecutiveRollouts !== undefined && templateEditedAt <= Math.max(rolledAt, hashWrittenAt);
+}
+
+/** The holds that end without a decision about the validator itself: the others wait for it. The rest is for as long as a person wants. */
+const waits: readonly HoldReason[] = [
+  "approval",
+  "window",
+  "settling",
+  "interval",
+  "progressing",
+  "batch",
+  "halted",
+  "validator",
+];
+
+/** The facts that determine the stage of a validator. */
+export interface ValidatorFacts extends Omit<StageFacts, "workload"> {
+  readonly workload: Workload;
+  /** The hold of its due write, apart from batches; undefined if there is none. */
+  readonly heldBy: HoldReason | undefined;
+  /** Whether it waits for a missing object. */
+  readonly isWaiting: boolean;
+}
+
+/**
+ * Returns the stage of a validator for the last change of an object. Undefined if the change does not concern it, or if a person resumed it.
+ * It has passed when its rollout is complete, and fails at the first container that exits with another code than 0. The rollout is the last
+ * one, of Wave or of another client: Pods that are newer than the change have read it.
+ */
+export function validatorStage(facts: ValidatorFacts, flags: PacingFlags, now: number): Stage | undefined {
+  const { workload, changedAt, seenAt, writtenAt = 0, heldBy, newPods } = facts;
+  const { progress } = workload;
+  if (facts.due) {
+    const resumedAt = resumedSince(facts.resumed, changedAt, now) ? facts.resumed : undefined;
+    return { state: "due", resumedAt, wasComplete: canCheck(workload) };
+  }
+  const unusable = (why: string): Stage => ({ state: "unusable", why });
+  if (facts.isDueForIt || facts.isWaiting) {
+    if (resumedSince(facts.resumed, changedAt, now)) return undefined;
+    if (facts.isWaiting) return unusable("it waits for a missing object");
+    if (heldBy === undefined || !waits.includes(heldBy)) return unusable(`its rollout is held (${heldBy})`);
+    return progress.state === "idle"
+      ? idle(workload)
+      : canCheck(workload)
+        ? { state: "held", reason: heldBy }
+        : failing;
+  }
+  const changedIn = Math.floor(changedAt / 1000);
+  const stored = storedRolloutAt(workload, now);
+  const written = templateWrittenAt(workload, now);
+  const isLater = (apiTime: number) => apiTime / 1000 > changedIn;
+  const isAfterSeen = writtenAt >= (seenAt ?? changedAt + 1_000);
+  // A template that another client wrote in the second of the change was most likely applied with it.
+  const isWritten = written > stored && written / 1000 >= changedIn;
+  if (facts.isForOthers && !isWritten) return undefined;
+  if (!isLater(stored) && !isAfterSeen && !facts.rolledInItsSecond && !isWritten) return undefined;
+  const rolledAt = Math.max(written, writtenAt);
+  if (resumedSince(facts.resumed, rolledAt, now)) return undefined;
+  if (progress.state === "idle") return idle(workload);
+  if (facts.reverted) return unusable("another client removed its hash");
+  // The mark is of the last rollout by Wave.
+  const isUsable = isWritten || !hasMark(workload);
+  if (facts.rejected) return { state: "failed", rolledAt, wasComplete: true };
+  if (facts.soaked && !isWritten) return { state: "passed" };
+  if (newPods?.state === "exited") {
+    const { pod, container, exitCode } = newPods;
+    return isUsable ? { state: "failed", rolledAt, wasComplete: true, exit: { pod, container, exitCode } } : failing;
+  }
+  if (newPods?.state === "restarts") return isUsable ? { state: "failed", rolledAt, wasComplete: true } : failing;
+  if (progress.state === "complete" && newPods?.state !== "unread") return { state: "passed" };
+  if (newPods?.state === "stuck") return unusable(`it is stuck (${newPods.reason})`);
+  if (!isUsable) return failing;
+  const lastProgress = Math.max(rolledAt, facts.advancedAt ?? 0);
+  const until =
+    progress.state === "complete" ? now + 10_000 : rolloutDeadline(progress, lastProgress, flags, now, newPods);
+  return now < until
+    ? { state: "progressing", until, wasComplete: true }
+    : { state: "failed", rolledAt, wasComplete: true };
+}
+
+/** Why a validator that was broken before cannot check a change. */
+export const failingBefore = "it was failing before the change";
+
+const failing: Stage = { state: "unusable", why: failingBefore };
+
+function idle({ replicas }: Workload): Stage {
+  return { state: "unusable", why: replicas === 0 ? "it is scaled to 0" : "it is paused" };
+}
