@@ -1,3 +1,4 @@
+import { findConfig } from "../config/view-of-references.ts";
 import { isComplete } from "../model/progress.ts";
 import type { Workload } from "../model/workload.ts";
 import type { IncompleteRollout } from "../outcomes/outcomes.ts";
@@ -30,8 +31,14 @@ export function rolledIncompleteBy(due: DueWrite): IncompleteRollout | undefined
   const { workload, moment, flags } = due;
   if (!isBatched(due) || isComplete(workload)) return undefined;
   // A bad edit is the reason why it is not complete. It must still check the next one.
-  if (isValidator(workload) && canCheck(workload)) return undefined;
+  if (isValidator(workload) && canCheck(workload, lastChange(due))) return undefined;
   return incompleteRollout(workload, moment, flags.soakMs);
+}
+
+/** Returns when the objects that made a workload due last changed, in milliseconds since the epoch; infinity if that is not known. */
+function lastChange({ changed, lookup }: DueWrite): number {
+  const times = changed.flatMap((object) => findConfig(lookup, object)?.changedAt ?? []);
+  return times.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...times) * 1000;
 }
 
 /** Reports whether the rollout of a workload has a stage in the batches of its changes. */

@@ -45,8 +45,8 @@ export interface MemberFacts {
   readonly mustBePlanned?: boolean;
   /** The write that another hold than a batch delays; undefined if there is none. */
   readonly held: HeldWrite | undefined;
-  /** Whether it waits for a missing object. Default: no. */
-  readonly isWaiting?: boolean;
+  /** Why Wave cannot roll it, as a clause for people. Default: Wave can. */
+  readonly blocked?: string | undefined;
   /** Whether a plan from live reads has just found the recorded hash current. Default: unknown. */
   readonly isCurrent?: boolean | undefined;
   /** The last write of this process that replaced Pods of this workload; undefined if there is none, or it is not known. */
@@ -138,5 +138,5 @@ function stageAt(
     resumed: policy.resumedAt,
   };
   if (!isValidator(workload)) return stageOf(known, flags, now);
-  return validatorStage({ ...known, heldBy: held?.reason, isWaiting: facts.isWaiting === true }, flags, now);
+  return validatorStage({ ...known, heldBy: held?.reason, blocked: facts.blocked }, flags, now);
 }

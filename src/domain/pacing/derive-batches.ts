@@ -1,6 +1,7 @@
 import type { Lookup } from "../config/view-of-references.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import { batchMember, type MemberFacts, type ObjectChange } from "./batch-member.ts";
+import { isValidator } from "./validator.ts";
 import { admitBatch, type BatchAdmission, type BatchedChange, type BatchMember } from "./batches.ts";
 
 /** What the batches of one namespace follow from. Workloads and objects are named by their keys. Times are milliseconds since the epoch. */
@@ -145,12 +146,22 @@ function membersOf(
     if (known === undefined) continue;
     const before = admitted.get(key);
     const isAdmitted = before?.changes.includes(config) === true;
-    if (!isAdmitted && change.waitsForPlans && known.mustBePlanned) return undefined;
+    const isUnplanned = !isAdmitted && known.mustBePlanned;
+    if (isUnplanned && change.waitsForPlans) return undefined;
     const position = isAdmitted ? before : due.get(key)?.includes(config) ? "due" : "none";
-    const member = batchMember(known, position, config, change, facts);
+    const found = batchMember(known, position, config, change, facts);
+    // Other readers do not wait longer for its plan, but for its check.
+    const member = isUnplanned && isValidator(known.workload) ? unplannedValidator(known, found) : found;
     if (member !== undefined) members.push(member);
   }
   return members;
+}
+
+/** Returns a validator that must be planned first as one that others wait for. */
+function unplannedValidator({ key, policy }: MemberFacts, found: BatchMember | undefined): BatchMember | undefined {
+  if (found?.stage.state === "failed" || !policy.batches.value) return found;
+  const validator = policy.validatorRequired ? "required" : "optional";
+  return { priority: 0, weight: 0, ...found, key, validator, stage: { state: "heldElsewhere" } };
 }
 
 const noneAdmitted: ReadonlyMap<string, AdmittedWorkload> = new Map();

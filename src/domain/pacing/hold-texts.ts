@@ -1,7 +1,7 @@
 import { describeObject } from "../config/messages.ts";
 import type { WorkloadName } from "../model/workload-key.ts";
 import type { HoldReason } from "../outcomes/hold.ts";
-import type { ContainerExit } from "../pods/failing-container.ts";
+import type { ContainerExit } from "../pods/observed-pod.ts";
 import type { ClusterHold } from "../policy/cluster-hold.ts";
 import type { DecidedBy } from "../policy/rollout-policy.ts";
 import { annotationPrefix } from "../references/annotations.ts";

@@ -135,7 +135,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     holds: "rollouts",
     isHalt: true,
     when: "a [validator](#validators) failed after the change. With `validator-required`, also if it cannot check the change",
-    ends: "another change of the object, or `wave resume`",
+    ends: "another change of the object, recovery of the validator, or `wave resume`",
   },
 };
 

@@ -1,7 +1,7 @@
 import type { Progress } from "../model/progress.ts";
 import type { Workload } from "../model/workload.ts";
-import type { ContainerExit } from "../pods/failing-container.ts";
 import type { NewPods } from "../pods/new-pods.ts";
+import type { ContainerExit } from "../pods/observed-pod.ts";
 import { describeStuck } from "../pods/stuck-reason.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import { formatDuration } from "../syntax/duration.ts";

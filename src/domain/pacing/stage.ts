@@ -1,8 +1,8 @@
 import { isComplete } from "../model/progress.ts";
 import type { Workload } from "../model/workload.ts";
 import type { HoldReason } from "../outcomes/hold.ts";
-import type { ContainerExit } from "../pods/failing-container.ts";
 import type { NewPods } from "../pods/new-pods.ts";
+import type { ContainerExit } from "../pods/observed-pod.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import { wasComplete } from "./complete-before.ts";
 import { rolloutDeadline } from "./rollout-result.ts";

@@ -191,9 +191,21 @@ describe("the stage of a validator", () => {
       { state: "unusable", why: "its rollout is held (hold)" },
     ],
     ["is observed", heldBy("observed"), { ...before, ...complete }, { state: "unusable" }],
-    ["waits for an object", { isWaiting: true }, { ...before, ...complete }, { state: "unusable" }],
+    ["waits for an object", { blocked: "it waits for a missing object" }, { ...before, ...complete }, { state: "unusable" }],
     ["is due", { position: "due" }, { ...before, ...complete }, { state: "due", wasComplete: true }],
     ["is due, and another edit has broken it", { position: "due" }, before, { state: "due", wasComplete: true }],
+    [
+      "is due, and another client applies it with the change",
+      { position: "due" },
+      { ...before, consecutiveRollouts: undefined, templateEditedAt: seconds(-1) },
+      { state: "due", wasComplete: true },
+    ],
+    [
+      "is held while it is applied with the change",
+      heldBy("progressing"),
+      { ...before, rolledIncomplete: "never", templateEditedAt: seconds(1) },
+      { state: "held", reason: "progressing" },
+    ],
     [
       "is due, and was broken before",
       { position: "due" },
@@ -242,7 +254,7 @@ describe("a validator that is not complete", () => {
     ["can if it was applied with the last edit", { templateEditedAt: seconds(40), hashWrittenAt: seconds(41) }, true],
     ["cannot if it has no Pods", { progress: { state: "idle" } }, false],
   ])("%s", (_, change, expected) => {
-    expect(canCheck(validator(change))).toBe(expected);
+    expect(canCheck(validator(change), changedAt + 200_000)).toBe(expected);
   });
 
   it("has lost Pods by the status of a Deployment from the end of a rollout until the next one", () => {

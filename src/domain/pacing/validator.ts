@@ -35,16 +35,21 @@ export function podsOfRollout(workload: Workload, now: number): LastRolloutPods 
   return { hash, rolledAt: ofValidator ? templateWrittenAt(workload, now) : rolledAt * 1000, now, ofValidator };
 }
 
+/** A template that another client wrote so long before a change, or later, was most likely applied with it, in milliseconds. */
+const appliedWithinMs = 60_000;
+
 /**
  * Reports whether a validator can check a change: it is complete, or only its last rollout by Wave is the reason why it is not. Then it was
- * complete before that rollout, and has not been since. All of it follows from the API, also without old Pods.
+ * complete before that rollout, and has not been since. Or another client has just changed its pod template, too. All of it follows from the
+ * API, also without old Pods. \`changedAt\` is in milliseconds since the epoch.
  */
-export function canCheck(workload: Workload): boolean {
+export function canCheck(workload: Workload, changedAt: number): boolean {
   const { progress, consecutiveRollouts, templateEditedAt, rolledAt, hashWrittenAt } = workload;
   if (isComplete(workload)) return true;
-  if (progress.state === "idle" || hasMark(workload)) return false;
-  if (progress.state === "progressing" && progress.lostPods) return false;
-  // Another client may have changed the template together with the configuration. Then Wave has recorded a hash since.
+  if (progress.state === "idle") return false;
+  if (templateEditedAt > rolledAt && templateEditedAt * 1000 >= changedAt - appliedWithinMs) return true;
+  if (hasMark(workload) || (progress.state === "progressing" && progress.lostPods)) return false;
+  // Another client may have changed the template together with an earlier edit. Then Wave has recorded a hash since.
   return consecutiveRollouts !== undefined && templateEditedAt <= Math.max(rolledAt, hashWrittenAt);
 }
 
@@ -65,8 +70,8 @@ export interface ValidatorFacts extends Omit<StageFacts, "workload"> {
   readonly workload: Workload;
   /** The hold of its due write, apart from batches; undefined if there is none. */
   readonly heldBy: HoldReason | undefined;
-  /** Whether it waits for a missing object. */
-  readonly isWaiting: boolean;
+  /** Why Wave cannot roll it, as a clause for people; undefined if Wave can. */
+  readonly blocked: string | undefined;
 }
 
 /**
@@ -79,16 +84,16 @@ export function validatorStage(facts: ValidatorFacts, flags: PacingFlags, now: n
   const { progress } = workload;
   if (facts.due) {
     const resumedAt = resumedSince(facts.resumed, changedAt, now) ? facts.resumed : undefined;
-    return { state: "due", resumedAt, wasComplete: canCheck(workload) };
+    return { state: "due", resumedAt, wasComplete: canCheck(workload, changedAt) };
   }
   const unusable = (why: string): Stage => ({ state: "unusable", why });
-  if (facts.isDueForIt || facts.isWaiting) {
+  if (facts.isDueForIt || facts.blocked !== undefined) {
     if (resumedSince(facts.resumed, changedAt, now)) return undefined;
-    if (facts.isWaiting) return unusable("it waits for a missing object");
+    if (facts.blocked !== undefined) return unusable(facts.blocked);
     if (heldBy === undefined || !waits.includes(heldBy)) return unusable(`its rollout is held (${heldBy})`);
     return progress.state === "idle"
       ? idle(workload)
-      : canCheck(workload)
+      : canCheck(workload, changedAt)
         ? { state: "held", reason: heldBy }
         : failing;
   }
@@ -124,6 +129,12 @@ export function validatorStage(facts: ValidatorFacts, flags: PacingFlags, now: n
     ? { state: "progressing", until, wasComplete: true }
     : { state: "failed", rolledAt, wasComplete: true };
 }
+
+/** Why a validator cannot be rolled, as clauses for people. */
+export const blockedBy = {
+  missing: "it waits for a missing object",
+  refused: "the API server refused to roll it",
+} as const;
 
 /** Why a validator that was broken before cannot check a change. */
 export const failingBefore = "it was failing before the change";

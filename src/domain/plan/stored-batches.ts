@@ -1,3 +1,4 @@
+import { blockedBy } from "../pacing/validator.ts";
 import type { Workload } from "../model/workload.ts";
 import type { MemberFacts } from "../pacing/batch-member.ts";
 import { type BatchesFacts, type DerivedBatches, deriveBatches } from "../pacing/derive-batches.ts";
@@ -47,7 +48,7 @@ function storedFacts(key: string, { workload, policy, plan, observe }: PlannedWo
       plan.outcome === "held" && due
         ? { reason: plan.hold.reason, changed: due.outcome === "roll" && due.changed ? keysOf(due.changed) : undefined }
         : undefined,
-    isWaiting: plan.outcome === "waiting",
+    blocked: plan.outcome === "waiting" ? blockedBy.missing : undefined,
     isCurrent: plan.outcome === "current",
     // Wave may have written it. The API shows only the result.
     lastWrite: undefined,

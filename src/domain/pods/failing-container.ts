@@ -1,17 +1,10 @@
-import type { ObservedPod } from "./observed-pod.ts";
+import type { ContainerExit, ObservedPod } from "./observed-pod.ts";
 
 /** A container that restarts so often that the rollout of its Pod has failed. */
 export interface FailingContainer {
   readonly pod: string;
   readonly container: string;
   readonly restarts: number;
-}
-
-/** A container that exited with another code than 0. */
-export interface ContainerExit {
-  readonly pod: string;
-  readonly container: string;
-  readonly exitCode: number;
 }
 
 /** Which Pods are those of the last rollout. */
@@ -46,10 +39,19 @@ export function failingContainer(pods: Iterable<ObservedPod>, rollout: LastRollo
   return most;
 }
 
-/** Returns the first container of the last rollout that exited with another code than 0; undefined if none did. */
+/** A container that has run for so long after its exit has checked again, and passed. */
+const recoveredMs = 60_000;
+
+/**
+ * Returns the first container of the last rollout that exited with another code than 0; undefined if none did. A container that runs again may
+ * exit again in a moment. After a minute, the cause of its exit was another, such as a node that started again.
+ */
 export function exitedContainer(pods: readonly ObservedPod[], rollout: LastRolloutPods): ContainerExit | undefined {
   const inOrder = pods.filter((pod) => isNew(pod, rollout)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  for (const { name, exit } of inOrder) if (exit !== undefined) return { pod: name, ...exit };
+  for (const { name, exit } of inOrder) {
+    if (exit !== undefined && rollout.now - (exit.runsSince ?? rollout.now) < recoveredMs)
+      return { pod: name, ...exit };
+  }
   return undefined;
 }
 

@@ -81,3 +81,32 @@ it("a message is one line of at most 300 characters, without control characters"
   expect(message).toMatch(/^a b c+…$/);
   expect(message).toHaveLength(300);
 });
+
+describe("a container of a validator", () => {
+  const exited = { terminated: { exitCode: 3 } };
+  const ended = (state: object, lastState: object, name = "check-0") => {
+    const status = container(state) ?? {};
+    const [first] = status.containerStatuses ?? [];
+    return pod({ containerStatuses: first === undefined ? [] : [{ ...first, lastState }] }, name);
+  };
+  const ofValidator = (...pods: readonly ReturnType<typeof pod>[]) =>
+    newPodsOf(pods, { ...rollout, ofValidator: true }, undefined);
+  const failure = { state: "exited", pod: "check-0", container: "app", exitCode: 3 };
+
+  it("fails at its first exit, also while it waits for its restart", () => {
+    expect(ofValidator(ended(exited, {}))).toMatchObject(failure);
+    expect(ofValidator(ended({ waiting: { reason: "CrashLoopBackOff" } }, exited))).toMatchObject(failure);
+  });
+
+  it("has passed again when it has run for a minute after its exit", () => {
+    const running = (ms: number) => ({ running: { startedAt: new Date(rollout.now - ms).toISOString() } });
+    expect(ofValidator(ended(running(59_000), exited))).toMatchObject(failure);
+    expect(ofValidator(ended(running(60_000), exited))).toBeUndefined();
+  });
+
+  it("does not fail with exit code 0, in a Pod of an earlier rollout, or of another workload", () => {
+    expect(ofValidator(ended({ terminated: { exitCode: 0 } }, {}))).toBeUndefined();
+    expect(ofValidator({ ...ended(exited, {}), hash: "old" })).toBeUndefined();
+    expect(shown(ended(exited, {}))).toBeUndefined();
+  });
+});

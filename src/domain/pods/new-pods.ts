@@ -1,5 +1,4 @@
 import {
-  type ContainerExit,
   earlierPodsFail,
   exitedContainer,
   type FailingContainer,
@@ -7,7 +6,7 @@ import {
   isNew,
   type LastRolloutPods,
 } from "./failing-container.ts";
-import type { ObservedPod } from "./observed-pod.ts";
+import type { ContainerExit, ObservedPod } from "./observed-pod.ts";
 import { type StuckReason, stuckReason, volumeReason } from "./stuck-reason.ts";
 
 /** What the Pods of the last rollout of a workload show. */

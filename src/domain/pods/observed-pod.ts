@@ -21,14 +21,23 @@ export interface ObservedPod {
   readonly start: PodStart;
   /** The highest number of restarts of one of its containers, and the container. */
   readonly restarts: { readonly container: string; readonly count: number };
-  /** The first of its containers that exited with another code than 0, also if it has started again; undefined if none did. */
-  readonly exit: { readonly container: string; readonly exitCode: number } | undefined;
+  /** The first of its containers that exited with another code than 0, and since when it runs again; undefined if none did. */
+  readonly exit: Omit<ContainerExit, "pod"> | undefined;
   /** What its containers read live, also those that wait; empty if it reads only pinned copies. Undefined: as in {@link PodRead.object}. */
   readonly liveObjects: readonly (ConfigName | undefined)[];
   /** When each of its containers that has started has read live configuration. */
   readonly reads: readonly PodRead[];
   /** When its volumes were set up, at the earliest. */
   readonly volumesAt: number;
+}
+
+/** A container that exited with another code than 0. */
+export interface ContainerExit {
+  readonly pod: string;
+  readonly container: string;
+  readonly exitCode: number;
+  /** Since when it runs again, in milliseconds since the epoch; undefined if it does not. */
+  readonly runsSince?: number | undefined;
 }
 
 /** Whether a container of a Pod has run. `isScheduled`: whether it has a node. */
@@ -159,7 +168,7 @@ function startOfPod({ status }: Pod, statuses: readonly ContainerStatus[]): PodS
 function firstExit(statuses: readonly ContainerStatus[]): ObservedPod["exit"] {
   for (const { name, state, lastState } of statuses) {
     const exitCode = state?.terminated?.exitCode || lastState?.terminated?.exitCode || 0;
-    if (exitCode !== 0) return { container: name, exitCode };
+    if (exitCode !== 0) return { container: name, exitCode, runsSince: timeOf(state?.running?.startedAt) };
   }
   return undefined;
 }

@@ -1,3 +1,4 @@
+import { blockedBy, isValidator } from "../../../domain/pacing/validator.ts";
 import type { Caches } from "../../../cache/caches.ts";
 import type { StoreChange } from "../../../cache/store/store.ts";
 import { type Config, hasSameContent } from "../../../domain/config/digest.ts";
@@ -142,7 +143,8 @@ export class BatchFacts {
       if (!own.batches.value) return undefined;
       const record = recordOf(key);
       const workload = record === undefined ? cached : newestOf(record, cached, now);
-      const mustBePlanned = hasRequestedRun(record, now);
+      // A validator is not passed over because a read of it failed.
+      const mustBePlanned = hasRequestedRun(record, now) || (record?.state === "due" && isValidator(cached));
       return {
         key,
         workload,
@@ -158,13 +160,13 @@ export class BatchFacts {
   #known(
     record: WorkloadRecord | undefined,
     workload: Workload,
-  ): Pick<MemberFacts, "held" | "isWaiting" | "lastWrite" | "completeSince" | "advancedAt" | "completeMs"> {
+  ): Pick<MemberFacts, "held" | "blocked" | "lastWrite" | "completeSince" | "advancedAt" | "completeMs"> {
     const { progress, hold, lastRollout } = record ?? {};
     const current = record && progressOf(record, workload);
     const isNewer = record !== undefined && hold?.changed !== undefined && hasCaughtUp(record, workload);
     return {
       held: hold && { reason: hold.reason, changed: hold.changed && (isNewer ? hold.changed : noObjects) },
-      isWaiting: record?.state === "waiting",
+      blocked: record && blockedIn(record),
       lastWrite: lastRollout?.uid === workload.uid ? { ...lastRollout, at: this.#onWall(lastRollout.at) } : undefined,
       completeSince: progress?.step === "complete" ? this.#onWall(progress.since) : undefined,
       advancedAt: current && this.#onWall(current.advancedAt),
@@ -180,6 +182,11 @@ export class BatchFacts {
 }
 
 const noObjects: ReadonlySet<string> = new Set();
+
+/** Returns why Wave cannot roll a workload; undefined if Wave can. */
+function blockedIn({ state }: WorkloadRecord): string | undefined {
+  return state === "waiting" ? blockedBy.missing : state === "refused" ? blockedBy.refused : undefined;
+}
 
 /** Reports whether a run was requested since the last one, or the configuration of the workload has just settled. */
 function hasRequestedRun(record: WorkloadRecord | undefined, now: number): boolean {

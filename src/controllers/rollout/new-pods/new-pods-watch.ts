@@ -57,7 +57,7 @@ export interface NewPodsWatchOptions {
 /** The rollout of a workload, and what its Pods have shown. */
 interface WatchedRollout {
   readonly uid: string;
-  readonly hash: string;
+  readonly hash: string | undefined;
   /** The time of the rollout, in monotonic milliseconds. */
   readonly since: number;
   /** Whether the Pods before the rollout restarted as often. */
@@ -133,7 +133,8 @@ export class NewPodsWatch {
     const isNewer = ofValidator && own !== undefined && own.hash === stored.hash && stored.at > own.at + 1_000;
     const { hash, at } = own === undefined || isNewer ? stored : own;
     const before = this.#watched.get(key);
-    if (hash === undefined || !isWanted(now - at) || isOther(workload, hash, now - at)) return at;
+    // The hash of a validator may be recorded beside its pod template.
+    if ((hash === undefined && !ofValidator) || !isWanted(now - at) || isOther(workload, hash, now - at)) return at;
     const isSame = before?.uid === workload.uid && before.hash === hash;
     // Another client may write the template of a validator again, with the same hash.
     if (isSame && !(ofValidator && at > before.since + 1_000)) return at;
@@ -277,7 +278,7 @@ function isSlow({ progress }: Workload): boolean {
 }
 
 /** Reports whether a rollout with this hash is no longer that of the workload: for a minute, the cache may be behind. `age`: in milliseconds. */
-function isOther({ recordedHash }: Workload, hash: string, age: number): boolean {
+function isOther({ recordedHash }: Workload, hash: string | undefined, age: number): boolean {
   return recordedHash !== hash && age > slowPeriodMs;
 }
 
