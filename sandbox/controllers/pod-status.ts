@@ -50,10 +50,15 @@ export function waitingStatus(pod: ApiObject, reason: string): JsonObject {
 /** Returns the status of a Pod whose containers ended as soon as they had started. */
 export function crashedStatus(pod: ApiObject, clock: Clock): JsonObject {
   const reason = "CrashLoopBackOff";
+  const now = timestamp(clock.wall());
+  const terminated = { exitCode: 1, reason: "Error", startedAt: now, finishedAt: now };
   const containerStatuses = containersOf(pod).map((container) => {
-    return { ...statusBefore(pod, container), ready: false, state: { waiting: { reason } } };
+    const before = statusBefore(pod, container);
+    // The first end stays: a status with other times would be another write.
+    const lastState = objectOf(before.lastState).terminated === undefined ? { terminated } : before.lastState;
+    return { ...before, ready: false, state: { waiting: { reason } }, lastState };
   });
-  const { startTime = timestamp(clock.wall()) } = objectOf(pod.status);
+  const { startTime = now } = objectOf(pod.status);
   return { ...objectOf(pod.status), phase: "Running", startTime, containerStatuses };
 }
 

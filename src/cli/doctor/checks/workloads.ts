@@ -23,6 +23,7 @@ import {
 import { haltFindings, heldFindings } from "./held-workloads.ts";
 import { recreatedObjectFindings } from "./recreated-objects.ts";
 import { readSecretMakers, type SecretMaker } from "./secret-makers.ts";
+import { validatorFindings } from "./validators.ts";
 
 const minute = 60_000;
 
@@ -48,6 +49,7 @@ export async function checkWorkloads(doctorContext: DoctorContext): Promise<Chec
     ...held.flatMap((each) => findingsOn(each, doctorContext, makerOf)),
     ...armedHoldFindings(known),
     ...recreatedObjectFindings(snapshots),
+    ...(await validatorFindings(snapshots, doctorContext.cluster.client)),
     ...unknownFindings(explanations.filter(({ state }) => state === "unknown")),
   ];
   return { found, fine: `${formatCount(snapshots.length)} opted in; none waiting, failed, or held for too long` };
