@@ -191,7 +191,12 @@ describe("the stage of a validator", () => {
       { state: "unusable", why: "its rollout is held (hold)" },
     ],
     ["is observed", heldBy("observed"), { ...before, ...complete }, { state: "unusable" }],
-    ["waits for an object", { blocked: "it waits for a missing object" }, { ...before, ...complete }, { state: "unusable" }],
+    [
+      "waits for an object",
+      { blocked: "it waits for a missing object" },
+      { ...before, ...complete },
+      { state: "unusable" },
+    ],
     ["is due", { position: "due" }, { ...before, ...complete }, { state: "due", wasComplete: true }],
     ["is due, and another edit has broken it", { position: "due" }, before, { state: "due", wasComplete: true }],
     [

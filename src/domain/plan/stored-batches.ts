@@ -1,7 +1,7 @@
-import { blockedBy } from "../pacing/validator.ts";
 import type { Workload } from "../model/workload.ts";
 import type { MemberFacts } from "../pacing/batch-member.ts";
 import { type BatchesFacts, type DerivedBatches, deriveBatches } from "../pacing/derive-batches.ts";
+import { blockedBy } from "../pacing/validator.ts";
 import { type ConfigName, configKey } from "../references/references.ts";
 import type { RolloutPlan } from "./plan.ts";
 

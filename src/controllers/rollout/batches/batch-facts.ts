@@ -1,4 +1,3 @@
-import { blockedBy, isValidator } from "../../../domain/pacing/validator.ts";
 import type { Caches } from "../../../cache/caches.ts";
 import type { StoreChange } from "../../../cache/store/store.ts";
 import { type Config, hasSameContent } from "../../../domain/config/digest.ts";
@@ -6,6 +5,7 @@ import { storedTimeOf } from "../../../domain/config/stored-time.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import { namespaceOf, type Workload } from "../../../domain/model/workload.ts";
 import type { MemberFacts, ObjectChange } from "../../../domain/pacing/batch-member.ts";
+import { blockedBy, isValidator } from "../../../domain/pacing/validator.ts";
 import type { NewPods } from "../../../domain/pods/new-pods.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";

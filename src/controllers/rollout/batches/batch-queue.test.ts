@@ -29,6 +29,7 @@ function readers(...names: readonly string[]) {
   const lookup = () => ({ ...configMap("page", { a: "1" }), changedAt });
   const enqueued: string[] = [];
   const halts: HaltedChange[] = [];
+  const unvalidated: string[] = [];
   const queue = new BatchQueue({
     ...{
       clock,
@@ -36,12 +37,12 @@ function readers(...names: readonly string[]) {
       policy: { ...defaultPolicy, pacing: flags },
       newPods: () => undefined,
       onCanary: () => undefined,
-      onUnvalidated: () => undefined,
     },
     caches: { lookup, workload: (key) => workloads.get(key), workloadsReading: () => workloads.keys() },
     record: (key) => records.get(key),
     onChange: (key) => enqueued.push(key.split("/").at(-1) ?? ""),
     onHalted: (change) => halts.push(change),
+    onUnvalidated: ({ validator }) => unvalidated.push(validator.why),
   });
   /** Plays a run that finds a workload due for the change, or held by a person. Returns the hold. */
   const run = (name: string, other?: Hold) => {
@@ -56,7 +57,7 @@ function readers(...names: readonly string[]) {
   const set = (name: string, change: Partial<Workload>) =>
     workloads.set(keyOf(name), { ...(workloads.get(keyOf(name)) ?? workload()), ...change });
   const plan = (name: string, record: WorkloadRecord) => records.set(keyOf(name), record);
-  return { clock, changedAt, enqueued, halts, queue, run, set, plan };
+  return { clock, changedAt, enqueued, halts, unvalidated, queue, run, set, plan };
 }
 
 it("a change admits a workload when every reader was planned, or 10 s later", async () => {
@@ -107,4 +108,36 @@ it("a namespace in which no workload waits costs nothing", async () => {
   run("a", { reason: "hold", message: "", until: undefined, warning: false });
   await clock.advance(1_000);
   expect(clock.pending).toBe(0);
+});
+
+const validator = { policy: { validator: "true" } };
+
+it("a validator that is due goes first, and no other workload waits for one that cannot check: reported once", async () => {
+  const { clock, changedAt, enqueued, unvalidated, run, set } = readers("check", "web");
+  set("check", validator);
+  expect([run("web"), run("check")]).toEqual(["batch", "batch"]);
+  await clock.advance(1_000);
+  expect([enqueued, run("check"), run("web")]).toEqual([["check"], undefined, "batch"]);
+  set("check", { progress: { state: "idle" }, rolledAt: changedAt + 1 });
+  const paused = readers("check", "web");
+  paused.set("check", { ...validator, progress: { state: "idle" }, rolledAt: paused.changedAt + 1 });
+  for (let again = 0; again < 3; again++) {
+    paused.run("web");
+    await paused.clock.advance(1_000);
+  }
+  expect(paused.enqueued).toContain("web");
+  expect([unvalidated, paused.unvalidated]).toEqual([[], ["it is paused"]]);
+});
+
+it("a validator whose plan is late is waited for", async () => {
+  const { clock, enqueued, run, set, plan } = readers("check", "web");
+  set("check", validator);
+  plan("check", unplanned);
+  run("web");
+  await clock.advance(60_000);
+  expect(enqueued).toEqual([]);
+  plan("check", planned);
+  run("web");
+  await clock.advance(20_000);
+  expect(enqueued).toEqual(["web"]);
 });

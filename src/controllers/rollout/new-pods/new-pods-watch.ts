@@ -185,8 +185,10 @@ export class NewPodsWatch {
         this.#end(key, watched);
         return done;
       }
+      // All other workloads wait for a validator. Its container may also exit a moment after it was ready.
+      const isAwaited = isValidator(workload) && (age < stuckAfterMs || (isSlow(workload) && age < watchMs));
       const leastMs = Math.max(
-        isValidator(workload) ? validatorPeriodMs : periodMs,
+        isAwaited ? validatorPeriodMs : periodMs,
         pods.length * periodPerPodMs,
         this.#watched.size * periodPerRolloutMs,
       );
