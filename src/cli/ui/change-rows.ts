@@ -220,7 +220,7 @@ const memberStates: Readonly<Record<BatchMember["stage"]["state"], MemberState>>
   passed: "complete",
   failed: "failed",
   held: "waiting",
-  unusable: "failed",
+  unusable: "stuck",
 };
 
 /** Returns the batches: those that started, the first of them as the canary, then those that are due, then those that something else holds. */
