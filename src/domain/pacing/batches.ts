@@ -90,7 +90,9 @@ export function admitBatch(change: BatchedChange, flags: PacingFlags): BatchAdmi
   const progressing = all.progressing + all.stuck;
   const free = Math.max(0, maxConcurrent - progressing);
   const checking = validators.filter(({ stage }) => stage.state === "due");
-  const rollingNow = keysOf(validators.filter(({ stage }) => stage.state === "progressing"));
+  const rollingNow = keysOf(
+    validators.filter(({ stage }) => stage.state === "progressing" || stage.state === "soaking"),
+  );
   const validating = pending.length > 0;
   const result = { halted, validating, unusable, canary: rollingNow, canaryPassed: false, nextCheckAt };
   if (halted) {
@@ -155,7 +157,7 @@ function checksOf(validators: readonly BatchMember[]): Checks {
     if (stage.state === "failed") failed.push(member);
     else if (stage.state === "unusable") unusable.push({ key, why: stage.why });
     else if (stage.state === "held") held.push(member);
-    else if (stage.state === "heldElsewhere") pending.push(member);
+    else if (stage.state === "heldElsewhere" || stage.state === "soaking") pending.push(member);
     else if (stage.state === "due" || stage.state === "progressing") {
       if (!stage.wasComplete) unusable.push({ key, why: failingBefore });
       else if (stage.state === "progressing" || stage.resumedAt === undefined) pending.push(member);

@@ -76,7 +76,7 @@ export const holdTexts = {
   /** \`heldBy\`: the hold that delays the rollout of the validator. */
   validating: (object: ConfigName, namespace: string, validator: WorkloadName, heldBy: HoldReason | undefined) =>
     `Waiting for validator ${named(validator)}, which checks the change of ${describeObject(object, namespace)} first` +
-    `${heldBy === undefined ? ". Starts when its rollout is complete." : `. Its rollout is held (${heldBy}). Run: wave explain ${waveArguments(validator)}.`}`,
+    `${heldBy === undefined ? ". Starts when the validator has passed." : `. Its rollout is held (${heldBy}). Run: wave explain ${waveArguments(validator)}.`}`,
 
   /** \`exit\`: the container that exited; undefined if the rollout failed otherwise. */
   validatorFailed: (

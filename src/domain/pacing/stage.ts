@@ -1,4 +1,4 @@
-import { isComplete } from "../model/progress.ts";
+import { isComplete, type Progress } from "../model/progress.ts";
 import type { Workload } from "../model/workload.ts";
 import type { HoldReason } from "../outcomes/hold.ts";
 import type { NewPods } from "../pods/new-pods.ts";
@@ -76,6 +76,23 @@ export interface StageFacts {
   readonly resumed: number | undefined;
 }
 
+/**
+ * Returns the stage of a rollout that is complete: it passes when it has been complete for the soak time. `completeSince`: when this process
+ * first saw it complete.
+ */
+export function soak(
+  { since: reported }: Extract<Progress, { readonly state: "complete" }>,
+  rolledAt: number,
+  completeSince: number,
+  { soakMs }: PacingFlags,
+  now: number,
+): Stage {
+  const last = Math.max(rolledAt, reported === undefined ? completeSince : reported * 1000);
+  // If the clock of the API server is ahead, the others would wait too long. Then the observed time is used.
+  const until = (last > now ? completeSince : last) + soakMs;
+  return until <= now ? { state: "passed" } : { state: "soaking", until };
+}
+
 /** How far the clock of a person who resumes may be ahead of this one. */
 const clocksDifferMs = 60_000;
 
@@ -115,11 +132,7 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
     return isResumed ? undefined : { state: "failed", rolledAt, ...before, restarts: true };
   if (progress.state === "complete") {
     if (facts.reverted) return undefined;
-    const reportedAt = progress.since === undefined ? completeSince : progress.since * 1000;
-    // If the clock of the API server is ahead, the others would wait too long. Then the observed time is used.
-    const since = Math.max(rolledAt, reportedAt) > now ? completeSince : Math.max(rolledAt, reportedAt);
-    const until = since + flags.soakMs;
-    return until <= now ? { state: "passed" } : { state: "soaking", until };
+    return soak(progress, rolledAt, completeSince, flags, now);
   }
   if (facts.soaked) return { state: "passed" };
   if (isResumed) return undefined;

@@ -10,7 +10,7 @@ import type { Stage } from "./stage.ts";
 import { canCheck } from "./validator.ts";
 
 const object = { kind: "ConfigMap", namespace: "shop", name: "page" } as const;
-const flags = { ...defaultFlags, maxConcurrent: 5 };
+const flags = { ...defaultFlags, maxConcurrent: 5, soakMs: 30_000 };
 const due: Stage = { state: "due", resumedAt: undefined, wasComplete: true };
 const rolling: Stage = { state: "progressing", until: 600_000, wasComplete: true };
 const passed: Stage = { state: "passed" };
@@ -44,6 +44,7 @@ describe("the validators of a change", () => {
     ["start alone and at once", [due, due], three, ["check0", "check1"], "batch"],
     ["go before a single reader", [due], [due], ["check0"], "batch"],
     ["are waited for", [rolling, passed], three, [], "batch"],
+    ["are waited for during the soak time", [{ state: "soaking", until: 9_000 }], three, [], "batch"],
     ["are waited for while another hold delays them", [held], three, [], "batch"],
     ["are waited for while another change delays them", [elsewhere], three, [], "batch"],
     ["let the canary start when all have passed", [passed, passed], three, ["web0"], "batch"],
@@ -151,7 +152,8 @@ describe("the stage of a validator", () => {
   /** Another client wrote the template with the change, so that Wave only records the hash. */
   const appliedWithIt = { ...before, templateEditedAt: seconds(0), hashWrittenAt: seconds(2) };
   const cases: readonly [string, Given, Partial<Workload>, object | undefined][] = [
-    ["is complete at once, without soak", {}, complete, passed],
+    ["is complete", {}, complete, { state: "soaking" }],
+    ["was complete for the soak time", {}, { progress: { state: "complete", since: seconds(10) } }, passed],
     ["rolls", {}, {}, { state: "progressing", wasComplete: true }],
     [
       "is complete, and its Pods are not read yet",
@@ -168,7 +170,7 @@ describe("the stage of a validator", () => {
     ["is paused", {}, idle, { state: "unusable", why: "it is paused" }],
     ["is scaled to 0", {}, { ...idle, replicas: 0 }, { state: "unusable", why: "it is scaled to 0" }],
     ["was failing before", {}, { rolledIncomplete: "never" }, { state: "unusable" }],
-    ["was failing before, and is complete", {}, { ...complete, rolledIncomplete: "never" }, passed],
+    ["was failing before, and is complete", {}, { ...complete, rolledIncomplete: "never" }, { state: "soaking" }],
     [
       "was resumed after its failure",
       { newPods: exited },
@@ -219,7 +221,7 @@ describe("the stage of a validator", () => {
     ],
     ["was applied with the change, and rolls", { completeMs: 60_000 }, appliedWithIt, { state: "progressing" }],
     ["was applied with the change, and exits", { newPods: exited }, appliedWithIt, { state: "failed", exit }],
-    ["was applied with the change, and is complete", {}, { ...appliedWithIt, ...complete }, passed],
+    ["was applied with the change, and is complete", {}, { ...appliedWithIt, ...complete }, { state: "soaking" }],
   ];
   it.each(cases)("that %s", (_, given, change, expected) => {
     const stage = memberOf(given, { ...change, policy: { validator: "true", ...change.policy } })?.stage;

@@ -9,7 +9,7 @@ import { readPolicyValue } from "../policy/policy-rows.ts";
 import { hasMark } from "./complete-before.ts";
 import { rolloutDeadline } from "./rollout-result.ts";
 import { storedRolloutAt } from "./rollout-time.ts";
-import { resumedSince, type Stage, type StageFacts } from "./stage.ts";
+import { resumedSince, type Stage, type StageFacts, soak } from "./stage.ts";
 
 /**
  * Reports whether a workload is a validator. Pods of other kinds than Deployments may keep data, or be replaced one by one. The annotation has
@@ -76,11 +76,11 @@ export interface ValidatorFacts extends Omit<StageFacts, "workload"> {
 
 /**
  * Returns the stage of a validator for the last change of an object. Undefined if the change does not concern it, or if a person resumed it.
- * It has passed when its rollout is complete, and fails at the first container that exits with another code than 0. The rollout is the last
+ * It has passed when its rollout was complete for the soak time, and fails at the first container that exits with another code than 0. The rollout is the last
  * one, of Wave or of another client: Pods that are newer than the change have read it.
  */
 export function validatorStage(facts: ValidatorFacts, flags: PacingFlags, now: number): Stage | undefined {
-  const { workload, changedAt, seenAt, writtenAt = 0, heldBy, newPods } = facts;
+  const { workload, changedAt, seenAt, writtenAt = 0, completeSince = now, heldBy, newPods } = facts;
   const { progress } = workload;
   if (facts.due) {
     const resumedAt = resumedSince(facts.resumed, changedAt, now) ? facts.resumed : undefined;
@@ -119,7 +119,9 @@ export function validatorStage(facts: ValidatorFacts, flags: PacingFlags, now: n
     return isUsable ? { state: "failed", rolledAt, wasComplete: true, exit: { pod, container, exitCode } } : failing;
   }
   if (newPods?.state === "restarts") return isUsable ? { state: "failed", rolledAt, wasComplete: true } : failing;
-  if (progress.state === "complete" && newPods?.state !== "unread") return { state: "passed" };
+  // Without a readiness probe, a Pod is available when its container starts, which is before the check ends.
+  if (progress.state === "complete" && newPods?.state !== "unread")
+    return soak(progress, rolledAt, completeSince, flags, now);
   if (newPods?.state === "stuck") return unusable(`it is stuck (${newPods.reason})`);
   if (!isUsable) return failing;
   const lastProgress = Math.max(rolledAt, facts.advancedAt ?? 0);
