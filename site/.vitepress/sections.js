@@ -15,6 +15,7 @@ export const sections = [
     pages: [
       ["docs/opt-in.md", "Opt in"],
       ["docs/pacing.md", "Control timing"],
+      ["docs/safe-changes.md", "Safe changes"],
       ["docs/secret-operators.md", "Secret operators and CSI"],
       ["docs/rollouts.md", "Undo, pause, HPA"],
       ["docs/pinning.md", "Pinned configuration"],

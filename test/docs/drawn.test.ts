@@ -88,7 +88,7 @@ describe("the drawn pictures", () => {
   });
 
   it("show the text of the Event about a halted change, in Slack", () => {
-    const event = eventTexts.changeHalted("", 'Deployment "api"', "you run: wave resume configmap/page -n shop");
+    const event = eventTexts.changeHalted("", 'Deployment "api" failed', "you run: wave resume configmap/page -n shop");
     expect(picture("slack")).toContain(`ConfigMap shop/page: ${event}`);
     expect(Object.keys(outcomes)).toContain(/outcome (\w+)/.exec(picture("slack"))?.[1]);
   });

@@ -12,7 +12,7 @@ const codes = pages.flatMap((page) =>
   codeIn(readFileSync(join(root, page), "utf8").replace(/^```[\s\S]*?^```$/gm, "")).map((code) => ({ page, code })),
 );
 
-/** Flags of kubectl, helm, cosign, npm, drivers, tests, `npm run release` and Reloader that pages mention. */
+/** Flags of kubectl, helm, cosign, npm, Envoy, drivers, tests, `npm run release` and Reloader that pages mention. */
 const flagsOfOthers = [
   "--all-containers",
   "--api-versions",
@@ -28,6 +28,7 @@ const flagsOfOthers = [
   "--help-all",
   "--insecure-ignore-tlog",
   "--kube-version",
+  "--mode",
   "--no-hooks",
   "--previous",
   "--overwrite",

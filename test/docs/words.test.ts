@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { root } from "./fences.ts";
 
-const most = { pages: 26, words: 27_800 };
+const most = { pages: 27, words: 28_900 };
 
 /** Returns the number of words that a reader of a page sees, with tables and blocks of code. */
 function wordsOf(page: string): number {

@@ -20,12 +20,18 @@ export interface RealNode {
   readonly stop: () => Promise<void>;
 }
 
+const assets = process.env.NODE_ASSETS ?? "/usr/local/kubernetes-node";
+
+/** The image with the programs of docs/safe-changes.md, as a file that test/node/install makes. */
+export const programsImage = join(assets, "programs.tar");
+
 /** Undefined if a node can run and is installed; otherwise one line with what is missing. */
 export function missingNode(): string | undefined {
   const { status, stdout } = spawnSync(join(here, "up"), ["--impossible"], { encoding: "utf8" });
   if (status === 0) return stdout.trim();
-  const installed = join(process.env.NODE_ASSETS ?? "/usr/local/kubernetes-node", "installed");
-  const missing = [installed, join(controlPlaneFolder(), "kubelet")].find((path) => !existsSync(path));
+  const missing = [join(assets, "installed"), programsImage, join(controlPlaneFolder(), "kubelet")].find(
+    (path) => !existsSync(path),
+  );
   return (
     missing && `${missing} is missing; test/control-plane/install and test/node/install make it (once, some minutes)`
   );

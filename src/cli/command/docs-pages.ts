@@ -7,6 +7,7 @@ export const docsPages = {
   comparison: "Decide between Wave and another controller.",
   "opt-in": "Opt in a workload, and avoid the first restart.",
   pacing: "Control the time of rollouts: windows, holds, approvals, canaries.",
+  "safe-changes": "Stop a bad edit: validators, the canary, the alert gate, returns.",
   "secret-operators": "Use Wave with secret operators and the Secrets Store CSI driver.",
   rollouts: "Undo, pause, autoscalers and mixed Pods.",
   pinning: "Let the Pods of a revision read stored copies of their ConfigMaps.",
