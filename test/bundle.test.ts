@@ -81,10 +81,10 @@ const mayContain: Readonly<Record<string, readonly string[]>> = {
   notifier: ["src/notify", "src/telemetry"],
   "notify-file": ["src/notify"],
   outcomes: ["src/notify"],
+  "proxy-tunnel": ["src/kube"],
   // What the hook before `helm uninstall` runs.
   "release-holds": ["src/cli/cluster", "src/cli/command", "src/cli/flags", "src/cli/release"],
   "run-help": ["src/cli/run"],
-  tunnel: ["src/kube"],
   webhook: ["src/domain", "src/telemetry", "src/webhook"],
 };
 

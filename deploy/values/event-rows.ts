@@ -1,6 +1,6 @@
-import { deletionBlockedEvent } from "../../src/controllers/owner-references/report.ts";
+import { deletionBlockedEvent } from "../../src/controllers/owner-references/owner-reference-workers.ts";
 import { pendingPodText } from "../../src/controllers/pending-pods/report.ts";
-import { collectorTexts } from "../../src/controllers/pinned-copies/texts.ts";
+import { collectorTexts } from "../../src/controllers/pinned-copies/sweep.ts";
 import { eventTexts, refusedTexts } from "../../src/controllers/rollout/report/event-texts.ts";
 import { oldFinalizerWarning } from "../../src/domain/model/old-finalizer.ts";
 import { holdExpiredText } from "../../src/domain/model/scheduling-hold.ts";

@@ -7,8 +7,7 @@ import { createWatchActivity } from "../kube/list-watch/watch-activity.ts";
 import { sleep } from "../lib/clock.ts";
 import type { CachesOptions } from "./caches-options.ts";
 import { type Caches, cachesOver } from "./cluster-cache.ts";
-import type { FindKind, ListNamespace, Watch, WatchTarget } from "./store/kind-cache.ts";
-import type { ReadTemplate } from "./store/read-template.ts";
+import type { FindKind, ListNamespace, ReadTemplate, Watch, WatchTarget } from "./store/kind-cache.ts";
 import { findKind } from "./workloads/find-kind.ts";
 import { readWithBorrowedTemplate } from "./workloads/template-source-reads.ts";
 

@@ -7,7 +7,7 @@ import { version } from "./command/version.ts";
 export const commandGroups = ["Inspect", "Control", "Pipelines", "Install"] as const;
 
 /** A command as `wave help` lists it. */
-export interface ListedCommand {
+interface ListedCommand {
   readonly group: (typeof commandGroups)[number];
   /** Starts with a capital verb and makes sense alone. */
   readonly summary: string;

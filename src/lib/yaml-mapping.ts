@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 
 /** The file of a {@link Section}, and the errors for its mistakes. */
-export interface SectionFile {
+interface SectionFile {
   readonly file: string;
   /** Makes an error from a one-line message. */
   readonly mistake: (message: string) => Error;

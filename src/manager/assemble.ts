@@ -34,7 +34,7 @@ export interface Assembly {
 }
 
 /** Dependencies that all parts share. The simulation replaces all of them. */
-export interface AssemblyDependencies {
+interface AssemblyDependencies {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;

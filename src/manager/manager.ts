@@ -2,7 +2,7 @@
 import { hostname } from "node:os";
 import type { ClusterConfig } from "../kube/config/cluster-access.ts";
 import { loadClusterConfig } from "../kube/config/cluster-config.ts";
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, sleep } from "../lib/clock.ts";
 import type { Notifier } from "../notify/notifier.ts";
 import { type Checks, type HttpEndpoint, serveMetrics, serveProbes } from "../telemetry/http-server.ts";
 import type { Logger } from "../telemetry/logging/log.ts";
@@ -10,13 +10,11 @@ import { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import { addProcessMetrics } from "../telemetry/process-metrics.ts";
 import { type Assembly, assemble } from "./assemble.ts";
 import { electionIdentity } from "./leader-election/leader-election.ts";
-import { runAssembly } from "./run-assembly.ts";
-import { startRunnable } from "./runnable.ts";
+import { runAssembly, startRunnable } from "./run-assembly.ts";
 import type { Settings } from "./settings.ts";
-import { withShutdownTimeout } from "./shutdown-timeout.ts";
 
 /** Dependencies of {@link runManager}. */
-export interface ManagerDependencies {
+interface ManagerDependencies {
   readonly clock: Clock;
   readonly log: Logger;
   /** Aborted to stop Wave. */
@@ -122,4 +120,33 @@ function logStart(settings: Settings, config: ClusterConfig, { log, version }: M
     settings: settings.changed.length > 0 ? settings.changed.join(" ") : undefined,
   });
   for (const line of settings.withoutEffect ?? []) log.warn(line);
+}
+
+/**
+ * Settles like `work`, but rejects if `work` has not settled `limitMs` milliseconds after `stop` was aborted. Thus the process can
+ * still log why it is late before Kubernetes kills it.
+ */
+export async function withShutdownTimeout(options: {
+  readonly work: Promise<void>;
+  readonly stop: AbortSignal;
+  readonly limitMs: number;
+  readonly clock: Clock;
+}): Promise<void> {
+  const { work, stop, limitMs, clock } = options;
+  const settled = new AbortController();
+  const limit = Promise.withResolvers<never>();
+  const onStop = () => {
+    sleep(clock, limitMs, settled.signal).then(
+      () => limit.reject(new Error(`shutdown took longer than ${limitMs / 1000}s`)),
+      () => {}, // the work ended in time
+    );
+  };
+  if (stop.aborted) onStop();
+  else stop.addEventListener("abort", onStop, { once: true });
+  try {
+    await Promise.race([work, limit.promise]);
+  } finally {
+    settled.abort();
+    stop.removeEventListener("abort", onStop);
+  }
 }

@@ -16,7 +16,7 @@ export type PermissionRole =
   | "uninstall-deployment";
 
 /** Where a role applies. "watched": in all namespaces, or in each watched one. "cluster": objects without a namespace. */
-export type PermissionScope = "watched" | "cluster" | "leaseNamespace" | "hashKeyNamespace" | "ownNamespace";
+type PermissionScope = "watched" | "cluster" | "leaseNamespace" | "hashKeyNamespace" | "ownNamespace";
 
 /** The feature that needs a permission. */
 export type PermissionCondition =
@@ -247,7 +247,7 @@ export const permissionRows: readonly PermissionRow[] = [
 ];
 
 /** A permission that depends on the kind of workload. */
-export type KindPermission = Pick<PermissionRow, "resource" | "verbs" | "reason">;
+type KindPermission = Pick<PermissionRow, "resource" | "verbs" | "reason">;
 
 /** Returns the permissions of the role "" for a configured kind, such as "cronjobs.batch". */
 export function kindPermissions(id: string): readonly KindPermission[] {

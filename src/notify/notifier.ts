@@ -17,8 +17,7 @@ export interface Notifier {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Options of {@link createNotifier}. */
-export interface NotifierOptions {
+interface NotifierOptions {
   readonly receivers: readonly ReceiverSettings[];
   readonly clock: Clock;
   readonly log: Logger;

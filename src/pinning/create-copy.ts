@@ -68,7 +68,7 @@ export async function createCopy(
 }
 
 /** The parts of a copy that its name does not decide. */
-export interface CopyParts {
+interface CopyParts {
   readonly data: Pick<ConfigMap, "data" | "binaryData">;
   /** The field manager that wrote the content; undefined if unknown. */
   readonly editor: string | undefined;

@@ -11,7 +11,7 @@ import { type CreateCopyOptions, createCopy } from "./create-copy.ts";
 import { existingCopy, type Refused, readConfigMap, type StoreCopiesOptions, useCopy } from "./use-copy.ts";
 
 /** How storing ended. */
-export type StoredCopies =
+type StoredCopies =
   /** All copies are stored and verified. `pinned` is the annotation for the pod template; undefined if nothing is pinned. */
   | { readonly type: "stored"; readonly pinned: string | undefined }
   /** A ConfigMap has another content than the hash includes. It changed after the plan. */

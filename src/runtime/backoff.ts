@@ -1,5 +1,5 @@
 /** The parameters of a backoff. */
-export interface BackoffOptions {
+interface BackoffOptions {
   /** The first delay, in milliseconds. */
   readonly baseMs: number;
   /** The longest delay, in milliseconds. */

@@ -1,5 +1,5 @@
 /** An entry that waits for its time. `due` is in monotonic milliseconds. */
-export interface Delayed {
+interface Delayed {
   readonly due: number;
 }
 

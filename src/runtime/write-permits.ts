@@ -104,7 +104,7 @@ function takeTurn(queues: ControllerPermits[]): ControllerPermits | undefined {
 }
 
 /** What the permits of one controller need. */
-export interface ControllerPermitsOptions {
+interface ControllerPermitsOptions {
   /** Returns the flow of a key, such as its namespace. */
   readonly flowOf: (key: string) => string;
   /** Called with a key that has a permit now: reconcile the key, then call `take` or `drop`. Default: the key awaits `wait`. */

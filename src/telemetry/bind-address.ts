@@ -1,7 +1,7 @@
 import { errorText } from "./logging/error-text.ts";
 
 /** Listen address of a server. Without a host: all IPv6 and IPv4 addresses of the machine. */
-export interface BindAddress {
+interface BindAddress {
   readonly host: string | undefined;
   readonly port: number;
 }

@@ -1,11 +1,10 @@
 /** This folder writes logs and metrics, and serves metrics and probes. It knows nothing of Kubernetes. */
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { listenError, parseBindAddress } from "./bind-address.ts";
 import { processMetrics } from "./catalogue/process.ts";
 import type { LabelsOf } from "./metrics/metric-row.ts";
 import type { Counter, MetricsRegistry } from "./metrics/metrics.ts";
-import { limitPipelining } from "./pipelining-limit.ts";
 
 /** A listening server. */
 export interface HttpEndpoint {
@@ -162,4 +161,27 @@ function answerTo(request: IncomingMessage, route: Route): HttpAnswer {
     return { status: 405, type: plainText, body: `method ${method} not allowed\n` };
   const [path = "", query] = (request.url ?? "").split("?", 2);
   return route(path, new URLSearchParams(query)) ?? { status: 404, type: plainText, body: "not found\n" };
+}
+
+/** Two, because a client may send its next request just before this process learns that the response was sent. */
+const maxConcurrent = 2;
+
+/**
+ * Accepts two concurrent requests on a connection. Closes the connection of a client that sends more (pipelining, RFC 9112, 9.3.2).
+ * The API server, Prometheus and the kubelet do not use pipelining. 64 KiB can contain a thousand requests, and all their
+ * responses would be in memory together.
+ */
+export function limitPipelining(listener: RequestListener): RequestListener {
+  const running = new WeakMap<Socket, number>();
+  return (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    const before = running.get(socket) ?? 0;
+    if (before === maxConcurrent) {
+      socket.destroy();
+      return;
+    }
+    running.set(socket, before + 1);
+    response.once("finish", () => running.set(socket, (running.get(socket) ?? 1) - 1));
+    listener(request, response);
+  };
 }

@@ -15,14 +15,16 @@ import { logMessages } from "../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import { defaultLifetimes, type Lifetimes } from "./certificates/authority.ts";
 import { authoritySecret } from "./certificates/authority-secret.ts";
-import { runCertificateLoop } from "./certificates/certificate-loop.ts";
-import type { CertificateSource, ServingConfig } from "./certificates/certificate-source.ts";
-import { clientAuthorities } from "./certificates/client-authorities.ts";
+import { type CertificateSource, runCertificateLoop, type ServingConfig } from "./certificates/certificate-loop.ts";
 import { ownCertificates } from "./certificates/own-certificates.ts";
-import { readCertificate } from "./certificates/pem.ts";
-import { installedRegistration, ownRegistration, type Registration } from "./certificates/registration.ts";
+import { clientAuthorities, readCertificate } from "./certificates/pem.ts";
+import {
+  installedRegistration,
+  ownRegistration,
+  type Registration,
+  warnIfNotRegistered,
+} from "./certificates/registration.ts";
 import { tlsDirectory } from "./certificates/tls-directory.ts";
-import { warnIfNotRegistered } from "./registration-check.ts";
 import { type AdmissionOptions, createReviewer } from "./review/reviewer.ts";
 import { type AdmissionServer, type ServerConfig, serveAdmission } from "./server/server.ts";
 

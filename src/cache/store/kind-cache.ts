@@ -1,14 +1,23 @@
 /** This folder holds the objects of one kind in memory: list-watch → reflector → store. It knows no kind of workload. */
 import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
-import type { WorkloadRow } from "../../domain/model/workload.ts";
+import type { WorkloadObject, WorkloadRow } from "../../domain/model/workload.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { Resource } from "../../kube/api/resources.ts";
 import type { DigestedKind } from "../../kube/http/value-digests.ts";
 import type { ReflectorEvent } from "../../kube/list-watch/watch-context.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import type { ReadTemplate } from "./read-template.ts";
 import { applyCompleted, applyConcurrentList, type Completer, runReflector, type Transform } from "./reflector.ts";
 import { Store, type StoreOptions } from "./store.ts";
+
+/**
+ * Reads the stored object with the pod template of its template source. Resolves to undefined if the object is gone.
+ * Rejects if it cannot be read.
+ */
+export type ReadTemplate = (
+  row: WorkloadRow,
+  name: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+) => Promise<(KubeObject & WorkloadObject) | undefined>;
 
 /** What a reflector watches. */
 export interface WatchTarget {
@@ -50,7 +59,7 @@ export interface CacheSource {
 export type FindKind = (kind: RequestedKind, signal: AbortSignal) => Promise<WorkloadRow | undefined>;
 
 /** A kind of object, and what to hold for each object. */
-export interface KindCacheOptions<O extends KubeObject, T> extends Omit<StoreOptions<T>, "kind"> {
+interface KindCacheOptions<O extends KubeObject, T> extends Omit<StoreOptions<T>, "kind"> {
   /** Name of the kind in keys and log messages. Default: the kind of the resource. */
   readonly kind?: string;
   readonly resource: Resource;

@@ -16,7 +16,7 @@ import { Workers } from "../../runtime/workers.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { ReadTemplate } from "../store/read-template.ts";
+import type { ReadTemplate } from "../store/kind-cache.ts";
 import type { Completer } from "../store/reflector.ts";
 
 type O = KubeObject & WorkloadObject;
@@ -33,8 +33,7 @@ interface Wanted {
   events: number;
 }
 
-/** Options of {@link BorrowedTemplates}. */
-export interface BorrowedTemplatesOptions {
+interface BorrowedTemplatesOptions {
   readonly read: ReadTemplate;
   readonly directiveContext: DirectiveContext;
   readonly clock: Clock;

@@ -24,8 +24,7 @@ interface Present {
   readonly problems: Map<string, string>;
 }
 
-/** Options of {@link ExtraKinds}. */
-export interface ExtraKindsOptions {
+interface ExtraKindsOptions {
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
   readonly source: CacheSource;
   /** The caches of all kinds. Caches of extra kinds are added and removed. */

@@ -2,14 +2,12 @@ import { knownKinds } from "../../domain/model/kinds/known-kinds.ts";
 import { type RequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadRow } from "../../domain/model/workload.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { findResource } from "../../kube/reads/discovery.ts";
-import { findStatusFields } from "../../kube/reads/status-fields.ts";
+import { findResource, findStatusFields } from "../../kube/reads/discovery.ts";
 
 /** Maximum number of requests for a schema: the API server publishes it one second after it serves the kind. */
 const maxTries = 3;
 
-/** Options of {@link findKind}. */
-export interface FindKindOptions {
+interface FindKindOptions {
   /** The row of the previous call. */
   readonly before?: WorkloadRow | undefined;
   /** Waits until a schema may be published. Undefined: do not wait. */

@@ -1,5 +1,5 @@
 // The caches of workloads of all kinds, and the templates that they take from other workloads. Decides nothing.
-
+import type { ObjectMeta } from "#kubernetes";
 import type { DirectiveContext } from "../../domain/compatibility/directives.ts";
 import { matchesObject, sameWorkload, withoutReferences, withProgressOf } from "../../domain/model/cached-workload.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
@@ -14,20 +14,20 @@ import {
   type WorkloadObject,
   type WorkloadRow,
 } from "../../domain/model/workload.ts";
+import type { TemplateWrite } from "../../domain/model/workload-shape.ts";
 import { updateOnConfigChange } from "../../domain/references/annotations.ts";
 import { configKey } from "../../domain/references/references.ts";
+import { fieldsOf } from "../../domain/syntax/unknown-fields.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { PatternIndex } from "../index/pattern-index.ts";
 import type { ReferenceIndex } from "../index/reference-index.ts";
-import { KindCache } from "../store/kind-cache.ts";
+import { KindCache, type ReadTemplate } from "../store/kind-cache.ts";
 import { isLeftOut, type NamespaceLimits } from "../store/namespace-limits.ts";
-import type { ReadTemplate } from "../store/read-template.ts";
 import type { StoreChange } from "../store/store.ts";
 import { BorrowedTemplates } from "./borrowed-templates.ts";
-import { templateWriteAfter } from "./template-write.ts";
 
 interface Options {
   /** Undefined: all. */
@@ -46,7 +46,7 @@ interface Options {
 export type WorkloadCache = KindCache<KubeObject & WorkloadObject, Workload>;
 
 /** The caches of the workloads that are relevant for Wave. */
-export interface WorkloadCaches {
+interface WorkloadCaches {
   /** By kind. */
   readonly caches: Map<WorkloadKind, WorkloadCache>;
   /** Makes the cache of another kind. */
@@ -131,4 +131,25 @@ function isRelevant(workload: Workload): boolean {
     // The undo may have opted it out.
     isUndone(workload)
   );
+}
+
+/**
+ * Returns the last write of the pod template of a workload that a watch has shown. `object` is what the watch shows now, and `held` the
+ * workload before; undefined: it was not known. Each write has an event of its own, so the event that shows another pod template is that of
+ * the write (https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes).
+ */
+function templateWriteAfter(
+  workload: Workload,
+  object: { readonly metadata: ObjectMeta; readonly status?: unknown },
+  held: Workload | undefined,
+): TemplateWrite | undefined {
+  if (workload.template === 0) return undefined;
+  const { resourceVersion: revision, createdAt, templateEditedAt, rolledAt } = workload;
+  if (held?.uid === workload.uid && held.template !== 0)
+    return held.template === workload.template
+      ? held.templateWrite
+      : { revision, at: Math.max(templateEditedAt, rolledAt), isFirst: false };
+  // The controllers of these kinds write the status of each new object.
+  const isNew = object.metadata.generation === 1 && fieldsOf(object.status).observedGeneration === undefined;
+  return isNew && builtInKinds.includes(workload.row) ? { revision, at: createdAt, isFirst: true } : undefined;
 }

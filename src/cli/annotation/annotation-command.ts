@@ -18,6 +18,7 @@ import { namespaceFlag } from "../flags/namespace-flag.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { type AnnotationWriter, namingWrites } from "./annotate.ts";
+import { nextStep } from "./next-step.ts";
 
 /** The cluster and the policy for the commands that write one annotation. */
 export interface AnnotationContext extends Cluster, AnnotationWriter {
@@ -126,4 +127,20 @@ function refuseAllNamespaces(name: string, args: readonly string[], kinds: reado
     ? argumentErrorTexts.clusterForAll(name)
     : argumentErrorTexts.noAllNamespaces(name, `wave ${name} deployment/web -n shop`);
   throw new UsageError(text);
+}
+
+/** What a command does with a workload, from its state before. */
+type WorkloadAction = (context: AnnotationContext, target: NamedObject, before: WorkloadSnapshot) => Promise<void>;
+
+/** Returns the work of a command on a workload: read it, act, and print what happens next. */
+export function actOnWorkload(act: WorkloadAction): (context: AnnotationContext, target: NamedObject) => Promise<void> {
+  return async (context, target) => {
+    const before = await context.read(target);
+    if (before === undefined) return;
+    await act(context, target, before);
+    await context.printEffect(async () => {
+      const after = await context.read(target);
+      if (after !== undefined) context.print(nextStep(after));
+    });
+  };
 }

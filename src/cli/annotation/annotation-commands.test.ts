@@ -5,7 +5,7 @@ import { runWave } from "../../../test/support/cli/terminal.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { closedWindow } from "../../../test/support/pacing/closed-window.ts";
 import { wavePresenceTexts } from "../cluster/running-wave/wave-presence.ts";
-import { holdLimits } from "../hold/hold-limit.ts";
+import { holdLimits } from "../hold/cluster-hold.ts";
 
 const sandbox = await startSandbox();
 afterAll(() => sandbox.close());

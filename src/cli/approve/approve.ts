@@ -1,8 +1,7 @@
 // `wave approve KIND/NAME...`: writes the approved hash. src/cli/annotation has the mechanism.
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
-import { actOnWorkload } from "../annotation/act-on-workload.ts";
 import { annotate, removeCommand } from "../annotation/annotate.ts";
-import { type AnnotationContext, annotationCommand } from "../annotation/annotation-command.ts";
+import { type AnnotationContext, actOnWorkload, annotationCommand } from "../annotation/annotation-command.ts";
 import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
 import { policyOf } from "../cluster/running-wave/known-policy.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";

@@ -22,7 +22,7 @@ export interface Cluster extends ClusterSource {
 }
 
 /** The work of a command, which resolves with the exit code. Some arguments need no cluster, or several. */
-export type ClusterWork = ((cluster: Cluster) => Promise<number>) | { readonly withoutCluster: () => Promise<number> };
+type ClusterWork = ((cluster: Cluster) => Promise<number>) | { readonly withoutCluster: () => Promise<number> };
 
 interface ClusterCommandRow<T extends FlagTable>
   extends Pick<FlagCommandRow<T & typeof connectionFlags>, "flags" | "kinds" | "surplus"> {

@@ -34,7 +34,7 @@ export interface Command {
 }
 
 /** The flags of a command and the kinds of objects in its arguments, from which shells complete. */
-export interface AcceptedArguments {
+interface AcceptedArguments {
   readonly flags: FlagTable;
   /** The kinds of the objects in its arguments; undefined: it has no such arguments. */
   readonly kinds?: readonly ArgumentKind<string>[] | undefined;

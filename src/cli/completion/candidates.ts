@@ -4,7 +4,7 @@ import type { CompletedNames, Flag } from "../flags/flag-types.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
 
 /** What a shell offers for a word. */
-export interface Candidates {
+interface Candidates {
   readonly offered: readonly Candidate[];
   /** Whether the shell offers files instead. */
   readonly files?: boolean;

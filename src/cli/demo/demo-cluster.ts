@@ -44,7 +44,7 @@ export interface DemoClusterOptions {
 }
 
 /** A {@link DemoCluster} in this process. */
-export interface SandboxCluster extends DemoCluster {
+interface SandboxCluster extends DemoCluster {
   readonly config: ClusterConfig;
 }
 

@@ -12,7 +12,7 @@ import { type Clock, sleep } from "../../lib/clock.ts";
 import { listAll } from "../cluster/requests/list-all.ts";
 
 /** What the edits of the shop need. */
-export interface ShopContext {
+interface ShopContext {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -93,7 +93,7 @@ const edits: readonly Edit[] = [
 ];
 
 /** Returns whether the containers of a Pod would end as soon as they start, with what is stored now. */
-export type Crashes = (pod: { readonly metadata: { readonly namespace?: string | undefined } }) => boolean;
+type Crashes = (pod: { readonly metadata: { readonly namespace?: string | undefined } }) => boolean;
 
 /** A shop whose configuration is edited again and again, for people who look at the page. */
 export class DemoShop {

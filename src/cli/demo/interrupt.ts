@@ -14,7 +14,7 @@ export class Interrupted extends Error {
 }
 
 /** An abort signal for the end of the process. Disposing removes the listeners. */
-export interface Interruption extends Disposable {
+interface Interruption extends Disposable {
   readonly signal: AbortSignal;
 }
 

@@ -23,7 +23,7 @@ export interface Observer {
 }
 
 /** The options of {@link observe}. */
-export interface ObserverOptions {
+interface ObserverOptions {
   readonly client: ApiClient;
   readonly namespace: string;
   readonly clock: Clock;

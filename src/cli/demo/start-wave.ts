@@ -1,6 +1,6 @@
 import { systemClock } from "../../lib/clock.ts";
 import { runManager } from "../../manager/manager.ts";
-import { type Runnable, startRunnable } from "../../manager/runnable.ts";
+import { type Runnable, startRunnable } from "../../manager/run-assembly.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { Terminal } from "../command/command.ts";
 import { version } from "../command/version.ts";

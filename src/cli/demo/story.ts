@@ -11,7 +11,7 @@ import type { Observer } from "./observer.ts";
 import { eventOn, hashOf, type RolledOutDeployment, replicaSetsOf, rolledOut } from "./rolled-out.ts";
 
 /** The input of the steps. */
-export interface StoryContext {
+interface StoryContext {
   readonly stage: DemoCluster;
   readonly observer: Observer;
   readonly narrator: Narrator;
@@ -20,7 +20,7 @@ export interface StoryContext {
 }
 
 /** The number of changes of configuration, and of rollouts that followed. A change that no Pod reads causes no rollout. */
-export interface StoryResult {
+interface StoryResult {
   readonly edits: number;
   readonly rollouts: number;
 }

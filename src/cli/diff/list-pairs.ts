@@ -42,13 +42,13 @@ export function workloadsOf({ before, after }: WorkloadPair): readonly Workload[
 }
 
 /** The policies before and after: the manifests may contain Namespaces. */
-export interface BothPolicies {
+interface BothPolicies {
   readonly before: DirectiveContext;
   readonly after: DirectiveContext;
 }
 
 /** The workloads that the diff compares. */
-export interface ListedPairs {
+interface ListedPairs {
   readonly pairs: readonly WorkloadPair[];
   /** Failed lists of other namespaces, one line each. */
   readonly gaps: readonly string[];

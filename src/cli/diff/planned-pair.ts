@@ -15,7 +15,7 @@ import type { DiffEffect } from "./diff-effects.ts";
 import type { WorkloadPair } from "./list-pairs.ts";
 
 /** The effect of the manifests on one workload, regardless of when it rolls. */
-export interface PlannedEffect {
+interface PlannedEffect {
   readonly effect: DiffEffect;
   /** One line for people. */
   readonly reason: string;

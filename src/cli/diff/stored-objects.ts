@@ -16,7 +16,7 @@ export type LiveObject =
   | { readonly state: "forbidden" | "unreadable"; readonly error: string };
 
 /** The location of an object; `namespace` is ignored if the resource has none. */
-export interface StoredLocation {
+interface StoredLocation {
   readonly resource: Resource;
   readonly namespace: string;
   readonly name: string;

@@ -8,7 +8,7 @@ import type { WorkloadObject, WorkloadRow } from "../../domain/model/workload.ts
 import type { ApiClient } from "../../kube/http/client.ts";
 
 /** A Deployment of the manifests that may be a template source, before and after. */
-export interface OverlaidTemplateSource {
+interface OverlaidTemplateSource {
   /** Undefined if the Deployment does not exist yet. */
   readonly before: StoredTemplateSource | undefined;
   readonly after: StoredTemplateSource;

@@ -4,7 +4,7 @@ import { exitCodeMeanings } from "../command/exit-codes.ts";
 import { joined, meaningLines, paragraphLines } from "../command/help.ts";
 
 /** A command in the overview: the heading above it, and one line about it. */
-export interface OverviewEntry {
+interface OverviewEntry {
   readonly group: string;
   readonly summary: string;
 }

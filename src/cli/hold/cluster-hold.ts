@@ -5,8 +5,7 @@ import { resources } from "../../kube/api/resources.ts";
 import { annotate, namingWrites, readAnnotation } from "../annotation/annotate.ts";
 import { signedReason } from "../annotation/user-name.ts";
 import { readRunningWaves } from "../cluster/running-wave/running-wave.ts";
-import type { Cluster } from "../command/cluster-command.ts";
-import { clusterCommand } from "../command/cluster-command.ts";
+import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import type { Command } from "../command/command.ts";
 import { CommandFailure } from "../command/command-failure.ts";
 import { argumentErrorTexts, commandErrorTexts } from "../command/error-texts.ts";
@@ -16,7 +15,15 @@ import type { NamedObject } from "../command/named-object.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
 import { bool, text } from "../flags/flag-types.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
-import { holdLimits } from "./hold-limit.ts";
+
+/** What no hold can stop, because Kubernetes does it. The commands that hold something print one of these lines. */
+export const holdLimits = {
+  configMaps:
+    'Without pinned configuration, mounted files and containers that start still read held changes. To pin ConfigMaps, set annotation wave.pusher.com/pin-config: "true".',
+  secrets: "Mounted files and containers that start still read held changes. Wave does not pin Secrets.",
+  undo: (namespace: string) =>
+    `Without webhooks, kubectl rollout undo removes this hold. To keep it, hold the Namespace: wave hold namespace/${namespace}.`,
+} as const;
 
 const { group } = namespaceFlag;
 

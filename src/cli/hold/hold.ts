@@ -10,8 +10,7 @@ import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts"
 import { accepting, type Command } from "../command/command.ts";
 import { commandArguments, objectName } from "../command/named-object.ts";
 import { configArgumentKinds, namespaceArgumentKinds, workloadArgumentKinds } from "../command/workload-argument.ts";
-import { holdClusterCommand, holdClusterFlags, isAboutCluster } from "./cluster-hold.ts";
-import { holdLimits } from "./hold-limit.ts";
+import { holdClusterCommand, holdClusterFlags, holdLimits, isAboutCluster } from "./cluster-hold.ts";
 
 /** Holds rollouts of an object until `wave release`. */
 const holdObjects = annotationCommand({

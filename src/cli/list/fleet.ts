@@ -5,8 +5,9 @@ import { type FailureReport, reportFailure } from "../command/command-failure.ts
 import { type ExitCode, exitCodes } from "../command/exit-codes.ts";
 import { errorLine } from "../command/messages.ts";
 import { printable } from "../output/printable.ts";
+import type { ListCall } from "./list-flags.ts";
 import type { ListedWorkload } from "./list-output.ts";
-import { type ListCall, readList } from "./read-list.ts";
+import { readList } from "./read-list.ts";
 
 /** A workload of one of several clusters. `cluster` is the name of its context. */
 export type FleetWorkload = { readonly cluster: string } & ListedWorkload;
@@ -18,7 +19,7 @@ interface Member {
 }
 
 /** What could be read of one context. */
-export interface MemberList {
+interface MemberList {
   readonly context: string;
   readonly workloads: readonly FleetWorkload[];
   readonly code: ExitCode;

@@ -1,9 +1,14 @@
 import { workloadStateNames } from "../cluster/states/state-rows.ts";
+import type { Terminal } from "../command/command.ts";
+import type { CommandCall } from "../command/flag-command.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
 import { bool, choice, contexts, text, words } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { allNamespacesFlag, namespaceFlag } from "../flags/namespace-flag.ts";
+import type { FlagTable } from "../flags/parse-flags.ts";
+import { hasColors, type Paint, paintOf } from "../output/paint.ts";
 import { programForms } from "../output/program-text.ts";
+import type { ListedWorkload, ListForm } from "./list-output.ts";
 
 const { group } = namespaceFlag;
 
@@ -45,3 +50,22 @@ export const listFlags = {
   ...connectionFlags,
   ...inheritedFlags,
 };
+
+/** A call of `wave list`. */
+export type ListCall = CommandCall<typeof listFlags & FlagTable>;
+
+/** Returns whether a list shows a workload in its state. */
+export function isWanted(values: ListCall["values"], { state }: Pick<ListedWorkload, "state">): boolean {
+  return values.state?.includes(state) ?? true;
+}
+
+/** Returns the columns of the table: with several clusters, a namespace may differ from cluster to cluster. */
+export function columnsOf(values: ListCall["values"]): Pick<ListForm, "clusters" | "namespaces"> {
+  const clusters = values.contexts !== undefined;
+  return { clusters, namespaces: values["all-namespaces"] || (clusters && values.namespace === undefined) };
+}
+
+/** Returns the colors of a list: only on a terminal. */
+export function paintFor({ env, outputToTerminal }: Terminal): Paint {
+  return paintOf(hasColors(env, outputToTerminal));
+}

@@ -11,10 +11,9 @@ import { outputLine } from "../command/messages.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { isForProgram } from "../output/program-text.ts";
 import { Fleet, type FleetWorkload } from "./fleet.ts";
-import { listFlags } from "./list-flags.ts";
-import { columnsOf, isWanted, paintFor } from "./list-form.ts";
+import { columnsOf, isWanted, type ListCall, listFlags, paintFor } from "./list-flags.ts";
 import { type ListedWorkload, renderList } from "./list-output.ts";
-import { type ListCall, listedNamespace, readList } from "./read-list.ts";
+import { listedNamespace, readList } from "./read-list.ts";
 import { watchCluster, watchFleet } from "./watch-clusters.ts";
 
 /** Lists every workload that opted in, with its state. Writes one warning for each kind that cannot be listed. */

@@ -4,18 +4,13 @@ import { type ChangeNow, changesNow } from "../cluster/snapshot/changes-now.ts";
 import { readWorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
 import type { Cluster } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
-import type { CommandCall } from "../command/flag-command.ts";
 import { noteLine, warningLine } from "../command/messages.ts";
 import { byObjectName } from "../command/named-object.ts";
-import type { FlagTable } from "../flags/parse-flags.ts";
-import type { listFlags } from "./list-flags.ts";
+import type { ListCall } from "./list-flags.ts";
 import { type ListedWorkload, listedWorkload } from "./list-output.ts";
 
-/** A call of `wave list`. */
-export type ListCall = CommandCall<typeof listFlags & FlagTable>;
-
 /** The workloads of one cluster that opted in, in every state, sorted by their names. */
-export interface ReadList {
+interface ReadList {
   readonly workloads: readonly ListedWorkload[];
   /** The changes that workloads roll or wait for now. */
   readonly changes: readonly ChangeNow[];

@@ -7,10 +7,10 @@ import { exitCodes } from "../command/exit-codes.ts";
 import { warningLine } from "../command/messages.ts";
 import { liveLines } from "../output/live-lines.ts";
 import { Fleet } from "./fleet.ts";
-import { columnsOf, isWanted, paintFor } from "./list-form.ts";
+import { columnsOf, isWanted, type ListCall, paintFor } from "./list-flags.ts";
 import { type ListRow, ListTable } from "./list-output.ts";
 import { liveList } from "./live-list.ts";
-import { type ListCall, readList } from "./read-list.ts";
+import { readList } from "./read-list.ts";
 import { type Reading, watchList } from "./watch-list.ts";
 
 /** Watches the workloads of one cluster. Rejects if the first reading fails, or if a later one fails for another reason than an outage. */

@@ -17,7 +17,7 @@ export interface Reading {
 }
 
 /** The input of {@link watchList}. */
-export interface ListWatch {
+interface ListWatch {
   /** Reads all workloads, whatever their state. Undefined: the cluster was unavailable, and the next reading may succeed. */
   readonly read: () => Promise<Reading | undefined>;
   /** Whether the list shows a workload. A row that leaves the list is printed once more. */

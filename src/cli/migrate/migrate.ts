@@ -1,10 +1,16 @@
 // `wave migrate`. This folder previews a migration; src/cli/cluster reads the workloads.
 import { compatibilities } from "../../domain/compatibility/settings.ts";
+import { describeMissing } from "../../domain/config/messages.ts";
+import type { Workload } from "../../domain/model/workload.ts";
+import { type DuePlan, planRollout } from "../../domain/plan/plan.ts";
+import { configKey } from "../../domain/references/references.ts";
 import type { ReadFailure } from "../cluster/requests/read-result.ts";
-import { readPolicy } from "../cluster/running-wave/known-policy.ts";
+import { policyOf, readPolicy } from "../cluster/running-wave/known-policy.ts";
 import { type OtherController, otherControllers } from "../cluster/running-wave/other-controllers.ts";
 import { type RunningWaves, readRunningWaves } from "../cluster/running-wave/running-wave.ts";
+import { isUnread, lookupIn, readableReferences } from "../cluster/snapshot/live-plan.ts";
 import { readWorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
+import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
@@ -17,8 +23,21 @@ import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { allNamespacesFlag, namespaceFlag } from "../flags/namespace-flag.ts";
 import { tableFlag } from "../flags/output-flag.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { type Migration, renderMigration } from "./migrate-output.ts";
-import { migrationEffects, migrationOf } from "./workload-migration.ts";
+import { printable } from "../output/printable.ts";
+import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
+import { sentences } from "../output/sentences.ts";
+import { tableLines } from "../output/table.ts";
+
+/** What happens to a workload when Wave takes over, with the meanings. */
+const migrationEffects = {
+  current: "The recorded hash matches. Nothing restarts.",
+  recorded: "Wave records the current configuration without a restart.",
+  roll: "Wave rolls the workload once.",
+  waiting: "Something that the Pods require is missing. Running Pods are not changed.",
+  overLimit: "The workload exceeds a limit of Wave, so Wave does not roll it.",
+  ignored: "Wave does not track the workload: its opt-in is invalid, or its namespace is not watched.",
+  unknown: "You do not have permission to read something that the effect depends on.",
+} as const;
 
 const flags = {
   "dry-run": bool({
@@ -100,4 +119,101 @@ function withoutRunningWave(
   return controllers.filter(
     ({ namespace, name }) => !running.some((wave) => wave.namespace === namespace && wave.name === name),
   );
+}
+
+/** The output of `wave migrate -o json`. */
+interface Migration {
+  readonly workloads: readonly WorkloadMigration[];
+  /** Other controllers that roll workloads in this cluster, Wave in Go included; null if Deployments could not be listed. */
+  readonly controllers: readonly OtherController[] | null;
+}
+
+/** Renders a migration as a table with a summary for people, or as JSON or YAML with `version` for programs. */
+async function renderMigration(migration: Migration, output: "table" | ProgramForm): Promise<string> {
+  const versioned = { version: 1, ...migration };
+  if (isForProgram(output)) return programText(versioned, output);
+  return [...table(migration), ...summary(migration)].map((line) => `${line}\n`).join("");
+}
+
+function table({ workloads }: Migration): readonly string[] {
+  if (workloads.length === 0) return ["No workload found with an annotation of Wave or of another controller."];
+  const heading = ["NAMESPACE", "NAME", "EFFECT", "COMPATIBILITY", "REASON"];
+  const rows = workloads.map(({ namespace, kind, name, compatibility, effect, reason }) => [
+    namespace,
+    `${kind.toLowerCase()}/${name}`,
+    effect,
+    compatibility.join(",") || "-",
+    reason,
+  ]);
+  return tableLines([heading, ...rows], 3);
+}
+
+function summary({ workloads, controllers }: Migration): readonly string[] {
+  const rolls = workloads.filter(({ effect }) => effect === "roll").length;
+  const unknown = workloads.filter(({ effect }) => effect === "unknown").length;
+  const leftovers = workloads.filter((each) => each.leftovers.length > 0).length;
+  return [
+    "",
+    `${rolls} of ${workloads.length} ${workloads.length === 1 ? "workload" : "workloads"} would roll.${unknown === 0 ? "" : ` The effect on ${unknown} is unknown.`}`,
+    ...(leftovers === 0
+      ? []
+      : [
+          `${leftovers} ${leftovers === 1 ? "has" : "have"} a finalizer of an old Wave. Run Wave once with --migrate-legacy to remove it.`,
+        ]),
+    ...(controllers ?? []).map(({ controller, namespace, name, replicas }) =>
+      printable(
+        `${controller} runs as deployment/${name} in ${namespace} (${replicas === 1 ? "1 replica" : `${replicas} replicas`}). Scale it to 0 before Wave takes over.`,
+      ),
+    ),
+  ];
+}
+
+/** An effect of {@link migrationEffects}. */
+type MigrationEffect = keyof typeof migrationEffects;
+
+/** One workload in the output of `wave migrate -o json`; docs/commands.md promises its fields. */
+interface WorkloadMigration {
+  readonly kind: Workload["kind"];
+  readonly namespace: string;
+  readonly name: string;
+  /** The controllers whose annotations opt the workload in. */
+  readonly compatibility: readonly string[];
+  readonly effect: MigrationEffect;
+  /** One line for people. */
+  readonly reason: string;
+  /** Finalizers that an old version of Wave left on the workload. */
+  readonly leftovers: readonly string[];
+}
+
+/** Returns what Wave does with a workload when it takes over, regardless of holds. */
+function migrationOf({ found, unnamed, read, policy, gaps }: WorkloadSnapshot): WorkloadMigration {
+  const { object, workload } = found;
+  const { kind, namespace, name } = workload;
+  const readable = { ...workload, references: readableReferences(workload.references, read) };
+  const plan = planRollout(readable, lookupIn(read), policyOf(workload, policy));
+  const unread = workload.references.filter((reference) => isUnread(read.get(configKey(reference))));
+  const unknown =
+    unread.length > 0 ? `Cannot read ${describeMissing(unread, namespace)}.` : (unnamed?.error ?? gaps[0]);
+  const result =
+    unknown === undefined
+      ? { effect: effectOf(plan), reason: sentences(plan.reason) }
+      : { effect: "unknown" as const, reason: unknown };
+  const leftovers = (object.metadata?.finalizers ?? []).filter((finalizer) => finalizer.startsWith("wave.pusher.com/"));
+  return { kind, namespace, name, compatibility: workload.peer?.compatibility ?? ["wave"], ...result, leftovers };
+}
+
+function effectOf({ outcome }: DuePlan): MigrationEffect {
+  switch (outcome) {
+    case "current":
+    case "recorded":
+    case "waiting":
+    case "overLimit":
+      return outcome;
+    case "firstHash":
+    case "roll":
+      return "roll";
+    case "ignore":
+    case "cleanUp":
+      return "ignored";
+  }
 }

@@ -1,7 +1,6 @@
 import { createPodOwners } from "../../controllers/pending-pods/pod-owners.ts";
 import { pendingPodsSelector } from "../../domain/model/scheduling-hold.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { metadataOnlyList } from "../../kube/api/media-types.ts";
+import { type KubeObject, metadataOnlyList } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
 import { deletePod } from "../../kube/writes/delete-pod.ts";
 import { sleep, systemClock } from "../../lib/clock.ts";
@@ -40,10 +39,7 @@ export async function replacePendingPods(
 }
 
 /** Lists the Pods that no scheduler handles, without those that are being deleted. */
-export function listPendingPods(
-  client: Parameters<typeof listAll>[0],
-  scope: ReleaseScope,
-): Promise<readonly KubeObject[]> {
+function listPendingPods(client: Parameters<typeof listAll>[0], scope: ReleaseScope): Promise<readonly KubeObject[]> {
   const pending = { ...scope, fieldSelector: pendingPodsSelector, accept: metadataOnlyList };
   return listAll<KubeObject, KubeObject>(client, resources.pods, pending, (pod) =>
     pod.metadata.deletionTimestamp === undefined ? pod : undefined,

@@ -1,9 +1,8 @@
 // `wave roll KIND/NAME...`: writes the time of a request. src/cli/annotation has the mechanism.
 import type { Hold } from "../../domain/outcomes/hold.ts";
 import { holdRows } from "../../domain/pacing/holds.ts";
-import { actOnWorkload } from "../annotation/act-on-workload.ts";
 import { annotate, removeCommand, serverTime } from "../annotation/annotate.ts";
-import { type AnnotationContext, annotationCommand } from "../annotation/annotation-command.ts";
+import { type AnnotationContext, actOnWorkload, annotationCommand } from "../annotation/annotation-command.ts";
 import { readUserName } from "../annotation/user-name.ts";
 import { explainWorkload } from "../cluster/explanation/explanation.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";

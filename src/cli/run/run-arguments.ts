@@ -13,7 +13,7 @@ import { UsageError } from "../flags/usage-error.ts";
 import { runErrorTexts } from "./run-error-texts.ts";
 
 /** The parsed arguments of `wave run`. */
-export type RunArguments =
+type RunArguments =
   | { readonly action: "help"; readonly scope: HelpScope }
   | { readonly action: "version" }
   | { readonly action: "run"; readonly settings: Settings };

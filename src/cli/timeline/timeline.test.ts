@@ -5,7 +5,7 @@ import { commandScene } from "../../../test/support/cli/commands.ts";
 import { type Cause, writeCause } from "../../domain/pacing/cause.ts";
 import type { TimelineEntry } from "../cluster/timeline/timeline.ts";
 import { paintOf } from "../output/paint.ts";
-import { renderTimeline } from "./timeline-output.ts";
+import { renderTimeline } from "./timeline.ts";
 
 const zone = process.env.TZ;
 beforeAll(() => {

@@ -1,7 +1,7 @@
 // `wave timeline`. This folder renders what happened; src/cli/cluster/timeline reads it.
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import { readTimeline } from "../cluster/timeline/read-timeline.ts";
-import { timelineOf } from "../cluster/timeline/timeline.ts";
+import { type TimelineEntry, timelineOf, timeOfDay } from "../cluster/timeline/timeline.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
@@ -12,9 +12,9 @@ import { duration } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { allNamespacesFlag, namespaceFlag } from "../flags/namespace-flag.ts";
 import { tableFlag } from "../flags/output-flag.ts";
-import { hasColors, paintOf } from "../output/paint.ts";
+import { hasColors, type Paint, paintOf, type Style } from "../output/paint.ts";
 import { isForProgram, programText } from "../output/program-text.ts";
-import { entryForProgram, renderTimeline } from "./timeline-output.ts";
+import { tableLines } from "../output/table.ts";
 
 const flags = {
   namespace: namespaceFlag,
@@ -73,3 +73,33 @@ export const timelineCommand = clusterCommand({
     };
   },
 });
+
+/** Returns the color of an entry; undefined: none. */
+function styleOf({ type, result }: TimelineEntry): Style | undefined {
+  if (type === "halt" || result === "failed") return "red";
+  if (type === "hold") return "yellow";
+  if (type === "edit" || type === "leader") return "dim";
+  return result === "complete" ? "green" : "cyan";
+}
+
+/** Returns one line for each entry. A time has its date if that differs from the date of the line before. */
+export function renderTimeline(entries: readonly TimelineEntry[], withNamespace: boolean, paint: Paint): string {
+  const rows = entries.map(({ at, namespace, about, text }, index) => [
+    timeOfDay(at, entries[index - 1]?.at ?? at),
+    ...(withNamespace ? [namespace] : []),
+    `${about} ${text}`,
+  ]);
+  const last = withNamespace ? 2 : 1;
+  return tableLines(rows, 2, (cell, row, column) => {
+    const entry = entries[row];
+    return entry !== undefined && column === last ? paint(styleOf(entry), cell) : cell;
+  })
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** Returns an entry with times in RFC 3339. */
+function entryForProgram({ at, endedAt, ...entry }: TimelineEntry): object {
+  const text = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  return { at: text(at), endedAt: endedAt === null ? null : text(endedAt), ...entry };
+}

@@ -15,7 +15,7 @@ import type { Batch, Change, Failure } from "./model.ts";
 import { changedObjects, type ExplainedWorkload, objectName, type RowContext } from "./workload-rows.ts";
 
 /** The workloads of one namespace, with their batches. */
-export interface NamespaceFacts {
+interface NamespaceFacts {
   readonly namespace: string;
   readonly workloads: readonly ExplainedWorkload[];
   readonly batches: BatchesNow;

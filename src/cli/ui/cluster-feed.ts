@@ -18,7 +18,7 @@ import { readWaveStatus, type WaveStatus } from "./wave-status.ts";
 import { type ExplainedWorkload, explainRow, type RowContext, workloadRow } from "./workload-rows.ts";
 
 /** A cluster of the page. */
-export interface FeedOptions {
+interface FeedOptions {
   readonly call: UiCall;
   readonly cluster: Cluster;
   /** The name of its context. */

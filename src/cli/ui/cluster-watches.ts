@@ -8,7 +8,7 @@ import { silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 
 /** The input of {@link watchCluster}. */
-export interface ClusterWatchOptions {
+interface ClusterWatchOptions {
   readonly client: ApiClient;
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined;

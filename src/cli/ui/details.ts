@@ -23,13 +23,13 @@ import { taskRows } from "./task-rows.ts";
 import { type ExplainedWorkload, explainRow, objectName, podSquare, sortedPods } from "./workload-rows.ts";
 
 /** What details are read with. */
-export interface DetailContext {
+interface DetailContext {
   readonly feeds: ReadonlyMap<Id, DetailSource>;
   readonly clock: Clock;
 }
 
 /** A cluster of the page. */
-export interface DetailSource {
+interface DetailSource {
   readonly feed: Pick<ClusterFeed, "policy">;
   readonly cluster: Cluster;
   readonly contextFlag: string;

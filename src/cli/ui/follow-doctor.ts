@@ -10,7 +10,7 @@ import type { ClusterHeader } from "./model.ts";
 import type { UiCall } from "./ui-flags.ts";
 
 /** The input of {@link followDoctor}. */
-export interface DoctorFeed {
+interface DoctorFeed {
   readonly call: UiCall;
   readonly cluster: Cluster;
   readonly feed: Pick<ClusterFeed, "shown" | "showDiagnosis">;

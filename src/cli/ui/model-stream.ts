@@ -8,17 +8,17 @@ interface TableReading<Row> {
 }
 
 /** What a reading returned, by table. */
-export type ModelReading = { readonly [Table in keyof Model]?: TableReading<Model[Table][Id]> };
+type ModelReading = { readonly [Table in keyof Model]?: TableReading<Model[Table][Id]> };
 
 /** A connection that receives updates. */
-export interface UpdateSink {
+interface UpdateSink {
   /** Sends an event. Returns whether the connection takes more; otherwise it calls `onDrain` of the stream later. */
   readonly send: (event: Buffer) => boolean;
   readonly close: () => void;
 }
 
 /** One sink of a {@link ModelStream}. */
-export interface Subscription {
+interface Subscription {
   /** Tells the stream that the sink takes more again. */
   readonly onDrain: () => void;
   readonly end: () => void;

@@ -16,7 +16,7 @@ export interface UiMember {
 }
 
 /** The input of {@link startUi}. */
-export interface UiOptions {
+interface UiOptions {
   readonly call: UiCall;
   readonly members: readonly UiMember[];
   /** The files of the page, by their names. */

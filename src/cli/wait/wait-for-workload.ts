@@ -1,4 +1,5 @@
 import { isHalt } from "../../domain/pacing/holds.ts";
+import { formatDuration } from "../../domain/syntax/duration.ts";
 import { listWatch } from "../../kube/list-watch/list-watch.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Waker } from "../../runtime/waker.ts";
@@ -18,8 +19,6 @@ import type { Cluster } from "../command/cluster-command.ts";
 import type { NamedObject } from "../command/named-object.ts";
 import type { WorkloadArgument } from "../command/workload-argument.ts";
 import { sentences } from "../output/sentences.ts";
-import type { WaitCheck } from "./soak.ts";
-import { Soak } from "./soak.ts";
 
 /** Minimum time between two checks of a workload, in milliseconds. */
 const minCheckMs = 250;
@@ -182,4 +181,41 @@ function checkOf(
     case "unknown":
       return { ...shared, progress: because === "forbidden" || because === "key" ? "over" : "open", complete: false };
   }
+}
+
+/** The time for which a workload must stay complete. Begins again if the workload is not complete, or if a container restarts. */
+export class Soak {
+  readonly #ms: number;
+  #complete: { readonly since: number; readonly restarts: number } | undefined;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  /** Returns a check that is done only after the soak time. `now` is monotonic, in milliseconds. */
+  afterSoak(check: WaitCheck, now: number): WaitCheck {
+    if (check.progress !== "done" || this.#ms === 0) {
+      this.#complete = undefined;
+      return check;
+    }
+    if (this.#complete?.restarts !== check.restarts) this.#complete = { since: now, restarts: check.restarts };
+    if (now - this.#complete.since >= this.#ms) return check;
+    const message = sentences(check.message, `Waiting until this is so for ${formatDuration(this.#ms)}`);
+    return { ...check, progress: "open", message };
+  }
+}
+
+/** The result of one check of a workload. */
+export interface WaitCheck {
+  /** "open": waiting longer may help. "over": only a person can continue. */
+  readonly progress: "done" | "open" | "over";
+  /** Whether everything that the result depends on could be read. */
+  readonly complete: boolean;
+  /** The state with its cause: `held (window)`. */
+  readonly state: string;
+  readonly message: string;
+  /** The next step for a person; "" if there is none. */
+  readonly next: string;
+  /** How often containers restarted. */
+  readonly restarts: number;
 }

@@ -4,19 +4,21 @@ import { longestTimerMs, systemClock } from "../../lib/clock.ts";
 import { withAvailableKind } from "../cluster/running-wave/available-kinds.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
-import { accepting, type Command } from "../command/command.ts";
+import { accepting, type Command, type Terminal } from "../command/command.ts";
 import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
 import type { CommandCall } from "../command/flag-command.ts";
-import { errorLine } from "../command/messages.ts";
+import { errorLine, outputLine } from "../command/messages.ts";
 import { objectName, qualifiedName } from "../command/named-object.ts";
 import { parseObjectArguments, workloadArgumentKinds } from "../command/workload-argument.ts";
 import { connectionFlags } from "../flags/connection-flags.ts";
 import { bool, duration } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
+import { liveLines } from "../output/live-lines.ts";
+import { hasColors, paintOf } from "../output/paint.ts";
 import { sentences } from "../output/sentences.ts";
+import { tableLines } from "../output/table.ts";
 import { type WaitRequest, waitForWorkload } from "./wait-for-workload.ts";
-import { reportTo } from "./wait-progress.ts";
 
 // The flag of the same name of the running Wave is about its canary, and comes from its Deployment.
 const { soak: canarySoak, ...runningFlags } = inheritedFlags;
@@ -129,3 +131,26 @@ export const waitCommand: Command = accepting((args, terminal) => {
   const { WAVE_SOAK: _canary, ...env } = terminal.env;
   return waitForAll(args, { ...terminal, env });
 }, waitForAll.accepts ?? { flags });
+
+/** Receives what one of the workloads waits for, or that it is done. */
+type ReportProgress = (name: string, ...report: Parameters<WaitRequest["report"]>) => void;
+
+/** Returns a function that reports progress: on a terminal as one line for each workload, which is replaced, otherwise as a line for each change. */
+function reportTo(terminal: Terminal, names: readonly string[]): ReportProgress {
+  const { live, write } = terminal;
+  if (live === undefined) return (name, line) => write(outputLine(`${name}: ${line}`));
+  const draw = liveLines(live);
+  const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
+  const last = new Map<string, Parameters<WaitRequest["report"]>>();
+  return (name, line, progress) => {
+    last.set(name, [line, progress]);
+    const rows = names.map((each) => last.get(each) ?? (["", "open"] as const));
+    draw(
+      tableLines(
+        names.map((each, index) => [each, rows[index]?.[0] ?? ""]),
+        2,
+        (text, row, column) => (column === 0 ? text : paint(rows[row]?.[1] === "done" ? "green" : "cyan", text)),
+      ),
+    );
+  };
+}

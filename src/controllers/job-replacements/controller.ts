@@ -6,9 +6,8 @@ import {
 } from "../../domain/model/replacement-record.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { jobReplacementLabel } from "../../domain/references/annotations.ts";
-import type { KubeList, KubeObject } from "../../kube/api/api-types.ts";
-import { metadataOnlyList } from "../../kube/api/media-types.ts";
-import { errorTextWithoutValues } from "../../kube/api/refused-fields.ts";
+import { errorTextWithoutValues } from "../../kube/api/api-failure.ts";
+import { type KubeList, type KubeObject, metadataOnlyList } from "../../kube/api/api-types.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/get-if-exists.ts";
@@ -20,7 +19,7 @@ import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { createReplacement, deleteRecord } from "./replace.ts";
 
 /** What {@link createJobReplacements} needs. */
-export interface JobReplacementsOptions {
+interface JobReplacementsOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<Caches, "kinds">;
   readonly policy: ClusterPolicy;
@@ -29,7 +28,7 @@ export interface JobReplacementsOptions {
 }
 
 /** Creates the Jobs of records that are left, while Wave leads: after a crash, or while the API server rejects the Job. */
-export interface JobReplacements {
+interface JobReplacements {
   /** Works for one leadership. */
   run(leadership: Leadership, permits: WritePermits): Promise<void>;
 }

@@ -10,13 +10,12 @@ import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { OwnerReferenceWorkers, type OwnerReferenceWorkersOptions } from "./owner-reference-workers.ts";
 
 /** What {@link createOwnership} needs. */
-export interface OwnershipOptions
-  extends Omit<OwnerReferenceWorkersOptions, "leadership" | "permits" | "writes" | "post"> {
+interface OwnershipOptions extends Omit<OwnerReferenceWorkersOptions, "leadership" | "permits" | "writes" | "post"> {
   readonly metrics: MetricsRegistry;
 }
 
 /** Keeps or removes owner references and finalizers while Wave leads. Receives changes, which have no effect otherwise. */
-export interface Ownership {
+interface Ownership {
   onWorkloadChange(change: StoreChange<Workload>): void;
   onConfigChange(change: StoreChange<Config>): void;
   onOwnersChange(configKey: string): void;

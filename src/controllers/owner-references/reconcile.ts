@@ -1,16 +1,16 @@
 import type { Caches } from "../../cache/caches.ts";
+import { configResources } from "../../cache/live/live-configs.ts";
 import { matchedReferences } from "../../domain/config/matched-references.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import { ownershipActionOf, planOwners } from "../../domain/owner-references/owner-references.ts";
 import { type Owners, type OwnersPlan, ownerText } from "../../domain/owner-references/owners.ts";
 import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
-import { configKey, isStored, type StoredName } from "../../domain/references/references.ts";
+import { configKey, isStored, parseStoredKey, type StoredName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import { done, type Result } from "../../runtime/result.ts";
 import type { Workers } from "../../runtime/workers.ts";
 import { listOwnedObjects } from "./owned-objects.ts";
-import { parseOwnerReferenceKey, sweepKey } from "./queue-key.ts";
 import { FinalizerSweeps } from "./record.ts";
 import { writeFinalizer, writeOwners } from "./write-requests.ts";
 import type { OwnerReferenceWriter } from "./writer.ts";
@@ -190,4 +190,27 @@ function changesOf(plan: OwnersPlan | undefined): readonly string[] {
   const { added, dropped, namespaceOwner } = plan;
   if (added.length === 0 && dropped.length === 0) return [`Namespace ${namespaceOwner}`];
   return [...added.map(({ uid }) => uid), ...dropped];
+}
+
+/** What a key of the queue names. */
+type OwnerReferenceKey =
+  /** A workload, which may get or lose its finalizer. */
+  | { readonly type: "workload" }
+  /** A ConfigMap or Secret, which may get or lose owners. */
+  | { readonly type: "object"; readonly name: StoredName }
+  /** A sweep of a namespace: find all objects of workloads that are about to lose their finalizer. */
+  | { readonly type: "sweep"; readonly namespace: string };
+
+const sweepPrefix = "sweep/";
+
+/** Returns the key of a sweep. Like all keys, it has the namespace in second place. */
+export function sweepKey(namespace: string): string {
+  return `${sweepPrefix}${namespace}/`;
+}
+
+/** Returns what a key names. Each key that is no sweep and no object is the key of a workload. */
+export function parseOwnerReferenceKey(key: string): OwnerReferenceKey {
+  if (key.startsWith(sweepPrefix)) return { type: "sweep", namespace: key.slice(sweepPrefix.length, -1) };
+  const isObject = Object.keys(configResources).some((kind) => key.startsWith(`${kind}/`));
+  return isObject ? { type: "object", name: parseStoredKey(key) } : { type: "workload" };
 }

@@ -7,8 +7,7 @@ import { type Owners, type OwnersPlan, ownersOf, withPlannedOwners } from "../..
 import { ownershipManager } from "../../domain/references/field-managers.ts";
 import type { StoredName } from "../../domain/references/references.ts";
 import type { JsonPatch, JsonPatchOperation } from "../../domain/syntax/json-patch.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { metadataOnly } from "../../kube/api/media-types.ts";
+import { type KubeObject, metadataOnly } from "../../kube/api/api-types.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/get-if-exists.ts";

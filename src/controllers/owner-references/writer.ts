@@ -35,7 +35,7 @@ const conflictMaxMs = 60_000;
 const conflictsUntilRefused = 4;
 
 /** A write of one object. */
-export interface OwnerReferenceWrite {
+interface OwnerReferenceWrite {
   /** The key of the object. */
   readonly key: string;
   readonly priority: Priority;

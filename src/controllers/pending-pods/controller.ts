@@ -17,7 +17,7 @@ import { type PendingPodsOptions, PendingPodsSweep } from "./reconcile.ts";
  * Anyone who may create Pods can create any number of them. So each namespace is listed separately, one page at a time, and
  * the namespaces take turns. A failure is retried in its namespace and delays no other.
  */
-export interface PendingPods {
+interface PendingPods {
   /** Receives every change of a workload: if it had a scheduling hold, its namespace is searched. */
   onWorkloadChange(change: StoreChange<Workload>): void;
   /** Receives every namespace whose Namespace annotations changed: its workloads may have left observe mode. */

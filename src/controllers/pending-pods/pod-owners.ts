@@ -18,7 +18,7 @@ import { getIfExists } from "../../kube/reads/get-if-exists.ts";
  * - "not yet": its controller has not seen yet that the hold was removed.
  * - "held": the hold exists, the workload is only observed, or no workload of these kinds owns the Pod.
  */
-export type PodDecision = "replaceable" | "not yet" | "held";
+type PodDecision = "replaceable" | "not yet" | "held";
 
 /** What {@link createPodOwners} needs. */
 export interface PodOwnersOptions {

@@ -1,8 +1,7 @@
 import { pendingPodsSelector } from "../../domain/model/scheduling-hold.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
 import { isExpired } from "../../kube/api/api-failure.ts";
-import type { KubeList, KubeObject } from "../../kube/api/api-types.ts";
-import { metadataOnlyList } from "../../kube/api/media-types.ts";
+import { type KubeList, type KubeObject, metadataOnlyList } from "../../kube/api/api-types.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { deletePod } from "../../kube/writes/delete-pod.ts";

@@ -12,7 +12,7 @@ import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { type CollectorTimes, CopySweeps, type CopySweepsOptions } from "./sweep.ts";
 
 /** What {@link createCopyCollector} needs. */
-export interface CopyCollectorOptions extends Omit<CopySweepsOptions, "leadership" | "permits" | "writes" | "times"> {
+interface CopyCollectorOptions extends Omit<CopySweepsOptions, "leadership" | "permits" | "writes" | "times"> {
   readonly caches: Pick<Caches, "workload" | "kinds">;
   readonly metrics: MetricsRegistry;
   /** Default: {@link collectorTimes}. */
@@ -20,7 +20,7 @@ export interface CopyCollectorOptions extends Omit<CopySweepsOptions, "leadershi
 }
 
 /** Deletes unused pinned copies while Wave leads. Receives changes, which have no effect otherwise. */
-export interface CopyCollector {
+interface CopyCollector {
   /** Receives every change of a workload: if its pins changed, its namespace is swept some time later. */
   onWorkloadChange(change: StoreChange<Workload>): void;
   /** Receives every change of a ConfigMap: if a copy was deleted, its namespace is swept soon. */

@@ -1,4 +1,5 @@
-import type { OwnerReference, Pod } from "#kubernetes";
+import type { ConfigMap, OwnerReference, Pod } from "#kubernetes";
+import { contentBytes, toConfig } from "../../domain/config/digest.ts";
 import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import { workloadKey } from "../../domain/model/workload-key.ts";
 import {
@@ -8,14 +9,15 @@ import {
   collectCopies,
   type StoredCopy,
 } from "../../domain/pinning/collect.ts";
+import { isNamedByContent } from "../../domain/pinning/copy-content.ts";
 import { isUnpinned } from "../../domain/pinning/pod-pins.ts";
 import { namesInTemplate, pinsOfTemplate, referencedNames } from "../../domain/pinning/used-copies.ts";
 import { podOwner } from "../../domain/pods/pod-owner.ts";
+import { pinnedCopyLabel, unusedSince } from "../../domain/references/annotations.ts";
 import { valueAtPointer } from "../../domain/syntax/json-patch.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
+import { type KubeObject, metadataOnlyList } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
 import { type FreshListOptions, freshList } from "../../kube/reads/fresh-list.ts";
-import { readCopies } from "../../pinning/read-copies.ts";
 
 /** A pin in the template of a workload whose copy does not exist. */
 export interface LostCopy {
@@ -128,7 +130,7 @@ function append(map: Map<string, OwnerReference[]>, copy: string, owner: OwnerRe
 }
 
 /** What a sweep has read, and what it does. */
-export interface SweepPlan {
+interface SweepPlan {
   readonly copies: readonly StoredCopy[];
   readonly uses: UsesRead;
   readonly plan: CollectPlan;
@@ -147,4 +149,41 @@ export async function planSweep(
   const copies = await readCopies(namespace, listing);
   const uses = await readUses(copies, namespace, kinds, listing);
   return { copies, uses, plan: collectCopies(copies, uses, momentOf(copies)) };
+}
+
+const labelSelector = `${pinnedCopyLabel}=true`;
+
+/**
+ * Reads the pinned copies of a namespace, without those that are being deleted. Keeps their sizes, not their content. An object that only has
+ * the label is left out: otherwise Wave would delete it for a client that may write labels and delete nothing.
+ */
+async function readCopies(namespace: string, options: FreshListOptions): Promise<readonly StoredCopy[]> {
+  const copies: StoredCopy[] = [];
+  for await (const object of freshList<KubeObject & ConfigMap>(resources.configMaps, namespace, options, {
+    labelSelector,
+  })) {
+    const { name, uid, resourceVersion, creationTimestamp, deletionTimestamp, ownerReferences, annotations } =
+      object.metadata;
+    if (deletionTimestamp || !object.immutable || !isNamedByContent(toConfig("ConfigMap", object))) continue;
+    copies.push({
+      name,
+      uid,
+      resourceVersion,
+      createdAt: creationTimestamp ?? "",
+      bytes: contentBytes(object),
+      owners: ownerReferences ?? [],
+      unusedSince: annotations?.[unusedSince],
+    });
+  }
+  return copies;
+}
+
+/** Returns the namespaces that have pinned copies. */
+export async function readNamespacesWithCopies(options: FreshListOptions): Promise<ReadonlySet<string>> {
+  const namespaces = new Set<string>();
+  const query = { labelSelector, accept: metadataOnlyList };
+  for await (const { metadata } of freshList<KubeObject>(resources.configMaps, undefined, options, query)) {
+    if (metadata.namespace) namespaces.add(metadata.namespace);
+  }
+  return namespaces;
 }

@@ -1,13 +1,20 @@
 import type { OwnerReference } from "#kubernetes";
 import type { Caches } from "../../cache/caches.ts";
-import { type CollectPlan, type CopyAction, type StoredCopy, totalsOf } from "../../domain/pinning/collect.ts";
+import {
+  type CollectPlan,
+  type CopyAction,
+  type CopyTotals,
+  keptCopies,
+  type StoredCopy,
+  totalsOf,
+} from "../../domain/pinning/collect.ts";
 import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
+import { formatCount, quoted } from "../../domain/syntax/wording.ts";
 import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { FreshListOptions } from "../../kube/reads/fresh-list.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { readNamespacesWithCopies } from "../../pinning/read-copies.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import { done, type Result } from "../../runtime/result.ts";
 import { Workers } from "../../runtime/workers.ts";
@@ -19,8 +26,7 @@ import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
 import type { Counter } from "../../telemetry/metrics/metrics.ts";
 import { MarksSeen } from "./marks-seen.ts";
-import { planSweep, type UsesRead } from "./read-uses.ts";
-import { copiesOverLimitEvent, copyLostEvent } from "./texts.ts";
+import { type LostCopy, planSweep, readNamespacesWithCopies, type UsesRead } from "./read-uses.ts";
 import { recreateCopy, writeCopy } from "./write-copies.ts";
 
 /** The times of the collector, in milliseconds. */
@@ -54,7 +60,7 @@ export interface CopySweepsOptions {
 }
 
 /** Number and size of the copies of a namespace at its last sweep, by use. */
-export type CopyCounts = Readonly<Record<"running" | "old" | "unused", number>>;
+type CopyCounts = Readonly<Record<"running" | "old" | "unused", number>>;
 
 const namespacesAtOnce = 2;
 const backoff = { baseMs: 1_000, retryMaxMs: 300_000 };
@@ -207,4 +213,28 @@ export class CopySweeps {
       this.#counts.set(namespace, { running: used, old: kept, unused: copies.length - used - kept });
     }
   }
+}
+
+const mebibyte = 1024 * 1024;
+
+/** The texts of the Events of the collector. */
+export const collectorTexts = {
+  copiesOverLimit: (objects: string, bytes: string) =>
+    `An old revision will lose its pinned copies: the namespace has ${objects} copies (${bytes}), limit ${keptCopies.objects} (${keptCopies.bytes / mebibyte} MiB). Lower revisionHistoryLimit.`,
+  copyLost: (copy: string, source: string) =>
+    `New Pods cannot start: pinned copy ${copy} was deleted, and ConfigMap ${source} has other content now. Restore this content, or unpin and restart the workload.`,
+} as const;
+
+/** Returns the Event on a workload whose old revision loses copies because of the limit. */
+function copiesOverLimitEvent({ objects, bytes }: CopyTotals): Omit<ObjectEvent, "regarding"> {
+  return {
+    type: "Warning",
+    reason: "PinnedCopiesOverLimit",
+    message: collectorTexts.copiesOverLimit(formatCount(objects), `${Math.ceil(bytes / mebibyte)} MiB`),
+  };
+}
+
+/** Returns the Event on a workload whose pod template names a copy that is gone. */
+function copyLostEvent({ copy, source }: Pick<LostCopy, "copy" | "source">): Omit<ObjectEvent, "regarding"> {
+  return { type: "Warning", reason: "PinnedCopyLost", message: collectorTexts.copyLost(quoted(copy), quoted(source)) };
 }

@@ -20,7 +20,7 @@ import type { Leadership } from "../../runtime/leadership.ts";
 import type { LostCopy } from "./read-uses.ts";
 
 /** What the writes of copies need. */
-export interface WriteCopyOptions {
+interface WriteCopyOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<Caches, "workload">;
   readonly clock: Clock;

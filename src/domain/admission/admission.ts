@@ -1,9 +1,9 @@
 // What a webhook does with a workload in a request, by the same plan as the reconciler. Pure.
 import { describeMissing } from "../config/messages.ts";
 import { patchOfKind } from "../model/kind-row.ts";
-import { acceptsSchedulingHold } from "../model/scheduling-hold.ts";
+import { acceptsSchedulingHold, intendedScheduler, sameScheduler } from "../model/scheduling-hold.ts";
 import { changedUserAnnotations, isKubectlUndo, keptAnnotations } from "../model/undo-request.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload, WorkloadObject } from "../model/workload.ts";
 import { setPinned } from "../patch/workload-patch.ts";
 import { canBePinned, contentOf, isPinned, type PinSource, pinSources } from "../pinning/pin-request.ts";
 import { unusableCopies } from "../pinning/pin-texts.ts";
@@ -13,17 +13,17 @@ import { type DuePlan, type Lookup, planRollout } from "../plan/plan.ts";
 import { isOptedIn } from "../policy/opted-in.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import { pinnedAnnotation } from "../references/annotations.ts";
 import type { Warning } from "../references/warning.ts";
-import type { JsonPatch } from "../syntax/json-patch.ts";
-import { forMissingAnnotations } from "../syntax/missing-annotations.ts";
+import { equalJson } from "../syntax/equal-json.ts";
+import { forMissingAnnotations, type JsonPatch } from "../syntax/json-patch.ts";
 import { type AdmissionObject, annotationsOf, toAdmissionObject } from "./admission-object.ts";
 import { preconditionOf } from "./admission-precondition.ts";
 import { type AdmissionOutcome, type MutatedRequest, mutate, observe, staysRecorded } from "./mutation.ts";
 import { annotationOperations, type HaltLookup, pinnedRequest, withUserAnnotations } from "./pinned-admission.ts";
-import { hasPartition, sameTemplates } from "./request-template.ts";
 
 /** The response of a webhook to the creation or update of a workload. */
-export interface AdmissionPlan {
+interface AdmissionPlan {
   /** The patch of the object in the request; undefined if the object stays unchanged. */
   readonly patch: JsonPatch | undefined;
   /** The warnings that `kubectl` prints to the client of the request. */
@@ -188,4 +188,38 @@ function missingWarning(
   const effect =
     outcome === "schedulingHeld" ? "New Pods stay pending until then." : "The workload is not rolled until then.";
   return { reason: "ConfigurationMissing", message: `Waiting for ${described}. ${effect}` };
+}
+
+// What a request does to the pod template of a workload. Pure.
+
+/**
+ * Reports whether two states of a workload create the same Pods, apart from the hash and the scheduling hold of Wave. The API
+ * server has set defaults in both states, so they can be compared as they are.
+ */
+function sameTemplates(after: AdmissionObject, before: AdmissionObject): boolean {
+  const scheduler = intendedScheduler(after.workload, before.workload);
+  const hashes = [after.workload.hashAnnotation, before.workload.hashAnnotation];
+  return (
+    sameScheduler(scheduler, intendedScheduler(before.workload)) &&
+    equalJson(withoutWaveFields(after.object, hashes), withoutWaveFields(before.object, hashes))
+  );
+}
+
+/**
+ * Reports whether a workload keeps the first pod template for some of its Pods (StatefulSet, CloneSet). These Pods would keep the scheduling hold
+ * with which the workload was created.
+ */
+function hasPartition({ spec }: WorkloadObject): boolean {
+  type Update = { readonly partition?: unknown; readonly rollingUpdate?: { readonly partition?: unknown } | null };
+  const { updateStrategy } = { ...spec } as { readonly updateStrategy?: Update | null };
+  const partition = updateStrategy?.rollingUpdate?.partition ?? updateStrategy?.partition ?? 0;
+  return partition !== 0 && partition !== "0%";
+}
+
+function withoutWaveFields({ spec }: WorkloadObject, hashes: readonly string[]): unknown {
+  const { metadata, spec: podSpec, ...template } = spec?.template ?? {};
+  const annotations = { ...metadata?.annotations };
+  for (const name of [...hashes, pinnedAnnotation]) delete annotations[name];
+  const { schedulerName: _schedulerName, ...rest } = podSpec ?? {};
+  return { ...template, metadata: { ...metadata, annotations }, spec: rest };
 }

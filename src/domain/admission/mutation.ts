@@ -38,7 +38,7 @@ export interface MutatedRequest {
 }
 
 /** What is written into the object of a request. */
-export interface Mutation {
+interface Mutation {
   readonly outcome: AdmissionOutcome;
   readonly operations: readonly JsonPatchOperation[];
   /** What new Pods of the request read; undefined if it creates none, or if their configuration is not complete. */

@@ -18,7 +18,7 @@ import type { Annotations } from "../references/wave-annotations.ts";
 import { annotationPointer, type JsonPatchOperation } from "../syntax/json-patch.ts";
 
 /** A request with the pins that its workload will have. */
-export interface PinnedRequest {
+interface PinnedRequest {
   readonly workload: Workload;
   /** Finds what new Pods of the request read. */
   readonly lookup: Lookup;

@@ -107,7 +107,7 @@ const optInAnnotations: Readonly<Record<Compatibility, string | undefined>> = {
 };
 
 /** The name of each compatibility in messages. */
-export const compatibilityTitles: Readonly<Record<Compatibility, string>> = {
+const compatibilityTitles: Readonly<Record<Compatibility, string>> = {
   wave: "Wave",
   sap: "SAP pod-reloader",
   stakater: "Stakater Reloader",

@@ -3,7 +3,7 @@ import { isDnsSubdomain } from "../syntax/dns-name.ts";
 import type { CompatibilitySettings } from "./settings.ts";
 
 /** A regular expression that must match a whole name, or the reason why it is not supported. */
-export type NamePattern =
+type NamePattern =
   | {
       readonly state: "read";
       readonly matches: (name: string) => boolean;

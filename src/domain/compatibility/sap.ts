@@ -1,8 +1,8 @@
 import { annotationOrigin, type Reference, type StoredKind, wholeObject } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
 import { invalidAnnotationTexts } from "../references/warning-texts.ts";
-import { splitList } from "../syntax/comma-list.ts";
 import { isDnsSubdomain } from "../syntax/dns-name.ts";
+import { splitList } from "../syntax/name-list.ts";
 import { formatList, quoted } from "../syntax/wording.ts";
 import {
   type CompatibilityRow,

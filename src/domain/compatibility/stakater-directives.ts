@@ -1,9 +1,9 @@
 import { annotationOrigin, type ConfigKind, type Reference, wholeObject } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
 import { invalidAnnotationTexts } from "../references/warning-texts.ts";
-import { splitList } from "../syntax/comma-list.ts";
 import { isDnsSubdomain } from "../syntax/dns-name.ts";
 import { parseDuration } from "../syntax/duration.ts";
+import { splitList } from "../syntax/name-list.ts";
 import { formatList, quoted } from "../syntax/wording.ts";
 import {
   type CompatibilitySettings,

@@ -5,7 +5,7 @@ import { type LimitExceeded, limits } from "../references/limits.ts";
 import { configKey, type Reference, wholeObject } from "../references/references.ts";
 
 /** The references of a workload with the objects that its regular expressions match, or the limit that they exceed. */
-export interface MatchedReferences {
+interface MatchedReferences {
   readonly references: readonly Reference[];
   readonly limitExceeded: LimitExceeded | undefined;
 }

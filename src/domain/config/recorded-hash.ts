@@ -4,7 +4,7 @@ import { type ConfigView, hashFormat, isHashOf } from "./hash.ts";
 import { recordedConfigFor, type UnprovenTimes } from "./recorded-config.ts";
 
 /** How the recorded hash of a workload relates to a view. */
-export type RecordedHash =
+type RecordedHash =
   /** The workload has no recorded hash. */
   | { readonly state: "none" }
   /** Another algorithm made the hash. */

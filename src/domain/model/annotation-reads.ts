@@ -13,7 +13,7 @@ export interface AnnotationReads {
 }
 
 /** Annotations that record which of them are read. */
-export interface RecordedAnnotations {
+interface RecordedAnnotations {
   readonly annotations: Annotations;
   /** Returns the reads so far. Keeps values of at most `maxLength` characters. */
   readonly reads: (maxLength?: number) => AnnotationReads;

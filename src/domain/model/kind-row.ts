@@ -54,7 +54,7 @@ export interface WorkloadRow {
 }
 
 /** How objects of a kind use the pod template of another object. */
-export interface WorkloadRefRules {
+interface WorkloadRefRules {
   /** Returns the template source of an object; undefined if the object has its own pod template. */
   readonly templateSourceOf: (object: WorkloadObject) => TemplateSource | undefined;
   /** Returns the object with the pod template of the template source. `generation` is that of the template source when it was read. */

@@ -2,7 +2,7 @@
 export type RolloutStrategyName = "template" | "templateSource" | "restart" | "run" | "replacement";
 
 /** A permission that a strategy needs in addition to reading and patching workloads. */
-export interface StrategyPermission {
+interface StrategyPermission {
   /** "resource.group"; undefined: the resource of the workload itself. */
   readonly resource: string | undefined;
   readonly verbs: readonly string[];

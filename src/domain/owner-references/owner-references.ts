@@ -13,7 +13,7 @@ import { keyOfOwner, type Owners, type OwnersPlan, ownerText } from "./owners.ts
  * "removeFinalizer": only the finalizer is removed, because the Namespace is being deleted.
  * "none": nothing changes, because Wave only observes the workload.
  */
-export type OwnershipAction = "own" | "release" | "removeFinalizer" | "none";
+type OwnershipAction = "own" | "release" | "removeFinalizer" | "none";
 
 /** Returns the action for a workload if the policy sets `ownership`. It is never "none" for a workload that is being deleted. */
 export function ownershipActionOf(workload: Workload, policy: Policy): OwnershipAction {

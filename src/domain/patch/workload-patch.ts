@@ -21,8 +21,12 @@ import {
   rolledAtAnnotation,
   rolledIncomplete,
 } from "../references/annotations.ts";
-import { annotationPointer, type JsonPatch, type JsonPatchOperation } from "../syntax/json-patch.ts";
-import { forMissingAnnotations } from "../syntax/missing-annotations.ts";
+import {
+  annotationPointer,
+  forMissingAnnotations,
+  type JsonPatch,
+  type JsonPatchOperation,
+} from "../syntax/json-patch.ts";
 
 export type { JsonPatch, JsonPatchOperation } from "../syntax/json-patch.ts";
 

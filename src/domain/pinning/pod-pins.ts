@@ -7,7 +7,7 @@ import { pinsOfPod, pointPod } from "./point-pod.ts";
  * What a Pod reads in place of the pinned ConfigMaps of its workload. "pinned": only copies. "partly pinned": copies and live
  * configuration. "unpinned": no copy.
  */
-export type PodPinState = "pinned" | "partly pinned" | "unpinned";
+type PodPinState = "pinned" | "partly pinned" | "unpinned";
 
 /** The pinned copies that a Pod reads. */
 export interface PodPins {

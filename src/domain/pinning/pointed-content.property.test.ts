@@ -6,8 +6,8 @@ import { defaultPolicy, workload } from "../../../test/support/domain/objects.ts
 import { toConfig } from "../config/digest.ts";
 import { type Lookup, missingFrom, viewOfReferences } from "../config/view-of-references.ts";
 import { podReferences } from "../model/pod-references.ts";
+import { mergeReferences } from "../model/workload-references.ts";
 import { planRollout } from "../plan/plan.ts";
-import { mergeReferences } from "../references/merge-references.ts";
 import type { Reference } from "../references/references.ts";
 import { copyData, copyName } from "./copy-content.ts";
 import { contentOf, pinSources } from "./pin-request.ts";

@@ -59,7 +59,7 @@ function readsLive(workload: Workload, lookup: Lookup, name: string): boolean {
 }
 
 /** What a new pod template rejects of what the one before rejected. */
-export interface CarriedRejections {
+interface CarriedRejections {
   /** The annotation for the new pod template. */
   readonly rejected: string | undefined;
   /** The rejected ConfigMaps that are read live, because their copies lack something that the new pod template reads. */

@@ -17,7 +17,7 @@ export interface Undo {
 }
 
 /** What a workload had, and read, before an undo. */
-export type BeforeUndo = Pick<Workload, "pinned" | "rejected" | "references">;
+type BeforeUndo = Pick<Workload, "pinned" | "rejected" | "references">;
 
 /**
  * Returns what an undo rejects. `workload` names other copies than before, all of them exist, and the live content of at least one of

@@ -9,7 +9,7 @@ import {
 import type { Warning } from "../references/warning.ts";
 import { invalidAnnotationTexts } from "../references/warning-texts.ts";
 import { type Annotations, type WorkloadAnnotations, waveAnnotationNames } from "../references/wave-annotations.ts";
-import { editDistance } from "../syntax/edit-distance.ts";
+import { editDistance } from "../syntax/closest-name.ts";
 import { formatCount } from "../syntax/wording.ts";
 import { noPolicy, type PolicyAnnotations } from "./policy-annotations.ts";
 import { type AnnotationPlace, policyAnnotations, policyRows, readPolicyValue } from "./policy-rows.ts";

@@ -5,8 +5,8 @@ import { annotationPrefix, labelsOfCreated, rotateHashKey, writtenOnCopies } fro
 import { misusedAnnotationTexts as texts } from "../references/warning-texts.ts";
 import type { Annotations } from "../references/wave-annotations.ts";
 import { closestName } from "../syntax/closest-name.ts";
-import { splitList } from "../syntax/comma-list.ts";
 import { isDnsLabel } from "../syntax/dns-name.ts";
+import { splitList } from "../syntax/name-list.ts";
 import { type PolicyAnnotation, policyRows, readPolicyValue } from "./policy-rows.ts";
 import { userAnnotations } from "./user-annotations.ts";
 

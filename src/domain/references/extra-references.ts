@@ -1,5 +1,5 @@
-import { splitList } from "../syntax/comma-list.ts";
 import { isDnsLabel, isDnsSubdomain } from "../syntax/dns-name.ts";
+import { splitList } from "../syntax/name-list.ts";
 import { formatCount, formatList, quoted } from "../syntax/wording.ts";
 import { extraConfigMaps, extraSecrets } from "./annotations.ts";
 import { annotationOrigin, type ConfigKind, type Reference } from "./references.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mergeReferences } from "./merge-references.ts";
+import { mergeReferences } from "../model/workload-references.ts";
 import type { Reference } from "./references.ts";
 
 const name = fc.constantFrom("a", "b", "a env true", "c/d");

@@ -1,7 +1,7 @@
 import { isDnsSubdomain } from "./dns-name.ts";
 
 /** One requirement of a label selector. A missing label matches "notIn". */
-export interface SelectorRequirement {
+interface SelectorRequirement {
   readonly key: string;
   readonly operator: "in" | "notIn" | "exists" | "absent";
   readonly values: readonly string[];

@@ -1,5 +1,12 @@
-import { splitList } from "./comma-list.ts";
 import { isDnsLabel, isDnsSubdomain } from "./dns-name.ts";
+
+/** Returns the entries of a comma-separated list, without surrounding spaces and without empty entries. */
+export function splitList(list = ""): readonly string[] {
+  return list
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+}
 
 /** The objects of one kind that an annotation lists, each as `name` or `namespace/name`. */
 export type Names = ReadonlySet<string>;

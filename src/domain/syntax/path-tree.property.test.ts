@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { PathTree } from "./path-tree.ts";
+import { PathTree } from "../references/volumes.ts";
 
 const path = fc.array(fc.constantFrom("a", "b", "ab"), { minLength: 1, maxLength: 4 });
 

@@ -6,7 +6,7 @@ export function parseTime(text: string): number | undefined {
 }
 
 /** A time with the name of the person who wrote it; "" if the name is unknown. */
-export interface SignedTime {
+interface SignedTime {
   readonly at: number;
   readonly by: string;
 }

@@ -1,7 +1,8 @@
+import { errorText } from "../../telemetry/logging/error-text.ts";
 import { ApiError, ClusterConfigError, ConnectionError } from "./errors.ts";
 
 /** Why a request to the API server failed, by what a client does about it. This is the only classification of such errors. */
-export type ApiFailure =
+type ApiFailure =
   | {
       readonly type: /** 404: the object, or its kind, does not exist. */
         | "notFound"
@@ -139,4 +140,21 @@ const admissionDenials = [
  */
 export function isFromApiServer({ reason, status }: ApiError): boolean {
   return reason !== "" || status === 500 || status === 429;
+}
+
+/**
+ * Returns which fields of an object are not valid, and how; undefined if the error does not list them. The server's own message would quote
+ * their values, and the value of a variable may be a password.
+ */
+export function refusedFields({ status, details }: ApiError): string | undefined {
+  if (status !== 422) return undefined;
+  const fields = details?.causes?.flatMap(({ field, reason }) => (field ? `${field} (${reason ?? "invalid"})` : []));
+  return fields === undefined || fields.length === 0 ? undefined : [...new Set(fields)].join(", ");
+}
+
+/** Returns the text of an error for an Event or a log, without values of the object that was written. */
+export function errorTextWithoutValues(error: unknown): string {
+  const failure = apiFailureOf(error);
+  const fields = failure?.type === "invalid" ? refusedFields(failure.error) : undefined;
+  return fields === undefined ? errorText(error) : `the API server refused the write: ${fields}`;
 }

@@ -29,3 +29,9 @@ export type WatchEvent<T extends KubeObject> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   | { readonly type: "BOOKMARK"; readonly object: KubeObject }
   | { readonly type: "ERROR"; readonly object: Status };
+
+/** Media type of an object with metadata only: https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches. */
+export const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+
+/** Media type of a list whose objects have metadata only. */
+export const metadataOnlyList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";

@@ -2,7 +2,7 @@
 import type { Status } from "./api-types.ts";
 
 /** Fields of an {@link ApiError}. */
-export interface ApiErrorFields {
+interface ApiErrorFields {
   /** The request, such as "patch deployments/web in default". */
   readonly request: string;
   readonly status: number;

@@ -1,7 +1,7 @@
 import type { Resource } from "./resources.ts";
 
 /** The objects of a permission. */
-export interface GrantScope {
+interface GrantScope {
   readonly resource: Pick<Resource, "apiVersion" | "plural" | "namespaced">;
   /** Undefined: all namespaces, or a resource without namespaces. */
   readonly namespace?: string | undefined;

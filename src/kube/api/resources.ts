@@ -84,7 +84,7 @@ export const resources = {
 } as const satisfies Record<string, Resource>;
 
 /** Scope of a path: all objects, those of one namespace, one object, or a part of one object. */
-export interface ResourceScope {
+interface ResourceScope {
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
   /** Such as "status" or "scale". Requires a name. */

@@ -3,7 +3,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { ClusterConfigError } from "../api/errors.ts";
 import { configErrorTexts, controlCharacter } from "./config-error-texts.ts";
-import { headerValue } from "./credentials.ts";
+import { bearer, type Credential, type Credentials, headerValue } from "./credentials.ts";
 import { keyPairProblem } from "./tls-files.ts";
 
 /** The `exec` of a user in a kubeconfig (https://kubernetes.io/docs/reference/config-api/client-authentication.v1/). */
@@ -52,7 +52,7 @@ const maxOutputBytes = 1 << 20;
  * @throws ClusterConfigError that names the plugin and its kubeconfig, with standard error or the install hint of the
  * kubeconfig. The message never contains standard output, which may be a credential.
  */
-export async function runExecPlugin(plugin: ExecPlugin, surroundings: ExecContext): Promise<ExecCredential> {
+async function runExecPlugin(plugin: ExecPlugin, surroundings: ExecContext): Promise<ExecCredential> {
   const { command, file, place } = plugin;
   try {
     return readStatus(plugin, await run(plugin, surroundings));
@@ -155,4 +155,44 @@ function textOf(value: unknown): string | undefined {
 
 function oneLine(text: string): string {
   return text.trim().replace(/\s+/g, " ").slice(0, 300);
+}
+
+/**
+ * Returns credentials that a program prints. They are valid until they expire, or until the server responds with 401. The
+ * program runs once for all requests that wait for it. Unchanged output is the same credential.
+ */
+export function execCredentials(plugin: ExecPlugin, surroundings: ExecContext): Credentials {
+  let credential: Credential | undefined;
+  let expiresAt = Number.POSITIVE_INFINITY;
+  let running: Promise<Credential> | undefined;
+
+  const run = async (): Promise<Credential> => {
+    const status = await runExecPlugin(plugin, surroundings);
+    expiresAt = status.expiresAt;
+    credential = toCredential(status, credential);
+    return credential;
+  };
+  const runOnce = (): Promise<Credential> => {
+    running ??= run().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+  return {
+    current: async () => (credential !== undefined && surroundings.clock.wall() < expiresAt ? credential : runOnce()),
+    renew: async (rejected) => {
+      if (credential !== undefined && credential !== rejected) return credential;
+      const fresh = await runOnce();
+      return fresh === rejected ? undefined : fresh;
+    },
+  };
+}
+
+/** Returns the same object for an unchanged certificate, so that connections that use it are kept. */
+function toCredential({ token, certificate }: ExecCredential, before: Credential | undefined): Credential {
+  const old = before?.certificate;
+  const sameCertificate = old?.cert === certificate?.cert && old?.key === certificate?.key;
+  const headers = token === undefined ? {} : bearer(token);
+  if (before !== undefined && sameCertificate && before.headers.authorization === headers.authorization) return before;
+  return { headers, certificate: sameCertificate ? old : certificate };
 }

@@ -9,8 +9,7 @@ import {
   tokenFileCredentials,
   withHeaders,
 } from "./credentials.ts";
-import { execCredentials } from "./exec-credentials.ts";
-import type { ExecContext, ExecPlugin } from "./exec-plugin.ts";
+import { type ExecContext, type ExecPlugin, execCredentials } from "./exec-plugin.ts";
 
 /**
  * Returns the credentials of a kubeconfig user, in the order of kubectl: token file (until it is readable, the `token`

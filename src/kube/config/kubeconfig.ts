@@ -11,8 +11,7 @@ import { type ConfigOverrides, overrideCluster, overrideUser } from "./overrides
 import { parseProxyUrl, proxyFromEnvironment } from "./proxy.ts";
 import { readTls } from "./tls-files.ts";
 
-/** Options of {@link loadKubeconfig}. */
-export interface KubeconfigOptions extends ExecContext {
+interface KubeconfigOptions extends ExecContext {
   /** Undefined: the current context. */
   readonly context: string | undefined;
   readonly overrides?: ConfigOverrides;

@@ -8,17 +8,14 @@ import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { ClusterConfig, TlsConfig } from "../config/cluster-access.ts";
 import type { Credential } from "../config/credentials.ts";
 import type { ApiRequest } from "./api-request.ts";
-import { type ByteStream, byteStream } from "./byte-stream.ts";
 import { maxObjectBytes } from "./chunk-buffer.ts";
 import { type Connections, createConnections } from "./connections.ts";
 import type { PingSettings } from "./http2-transport.ts";
-import { type OpenResponse, openRequest } from "./open-request.ts";
-import { foreignResponse, isJson, parseResponse } from "./parse-response.ts";
+import { type ByteStream, byteStream, type OpenResponse, openRequest } from "./open-request.ts";
 import type { Reachability } from "./reachability.ts";
-import { requestLabels, statusLabel, toRequestError } from "./request-error.ts";
-import { createRequestGuard, type RequestGuard } from "./request-guard.ts";
-import { type RequestInfo, requestInfo } from "./request-info.ts";
-import { mediaTypeOf, readBody, toApiError } from "./response-body.ts";
+import { createRequestGuard, type RequestGuard, toRequestError } from "./request-guard.ts";
+import { type RequestInfo, requestInfo, requestLabels, statusLabel } from "./request-info.ts";
+import { foreignResponse, isJson, mediaTypeOf, parseResponse, readBody, toApiError } from "./response-body.ts";
 import { UnprocessedError } from "./transport.ts";
 
 /** A client of one API server. The client connects with its first request. */

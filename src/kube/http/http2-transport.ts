@@ -1,8 +1,6 @@
-import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
-import { connect, constants } from "node:http2";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../lib/clock.ts";
-import { overwriteStack } from "../../lib/overwrite-stack.ts";
 import {
   type Exchange,
   type Transport,
@@ -170,4 +168,17 @@ function keepPinging(session: ClientHttp2Session, clock: Clock, { intervalMs, ti
   };
   session.once("close", () => cancel());
   wait();
+}
+
+/**
+ * Overwrites the unused part of the stack, about 128 KiB. Node.js decrypts TLS into a buffer on the stack, and leaves there what it has
+ * read last.
+ */
+function overwriteStack(): void {
+  recurse(1500);
+}
+
+/** Each call has a frame of at least 90 bytes, and V8 does not keep frames for calls in tail position. */
+function recurse(depth: number): number {
+  return depth === 0 ? 0 : 1 + recurse(depth - 1);
 }

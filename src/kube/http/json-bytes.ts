@@ -19,7 +19,7 @@ export function isEscaped(json: Buffer, from: number, end: number, fromIsEscaped
 }
 
 /** Positions in a JSON object. */
-export interface ObjectBounds {
+interface ObjectBounds {
   /** The closing brace. */
   readonly end: number;
   /** The comma after the requested number of members; undefined if there are not more members. */

@@ -1,4 +1,7 @@
 import type { Clock } from "../../lib/clock.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import { ApiError, ClusterConfigError, ConnectionError } from "../api/errors.ts";
+import type { RequestInfo } from "./request-info.ts";
 
 /** Cancels one request when its time limit is over or its signal is aborted. */
 export interface RequestGuard {
@@ -48,4 +51,22 @@ export function createRequestGuard(clock: Clock, timeoutMs: number, signal: Abor
       cancels.length = 0;
     },
   };
+}
+
+/** Returns the error for the caller: its own abort reason, the error response, or a ConnectionError with the cause. */
+export function toRequestError(
+  error: unknown,
+  info: RequestInfo,
+  guard: RequestGuard,
+  signal: AbortSignal | undefined,
+): unknown {
+  if (guard.isAbortedByCaller()) return signal?.reason;
+  const cause = guard.reason() ?? error;
+  if (!isConnectionFailure(cause)) return cause;
+  return new ConnectionError(`${info.text}: ${errorText(cause)}`, { cause });
+}
+
+/** A TypeError is a bug. Every other error without a class of its own is a failure of the connection. */
+function isConnectionFailure(error: unknown): boolean {
+  return !(error instanceof ApiError || error instanceof ClusterConfigError || error instanceof TypeError);
 }

@@ -1,3 +1,6 @@
+import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
+import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
+import { ApiError } from "../api/errors.ts";
 import type { ApiRequest } from "./api-request.ts";
 
 /** A request in the terms of Kubernetes. */
@@ -41,4 +44,21 @@ function verbOfMany(method: ApiRequest["method"], query: ApiRequest["query"]): s
   if (method !== "GET") return verbs[method];
   const { watch } = query ?? {};
   return watch === undefined || ["false", "0", ""].includes(String(watch)) ? "list" : "watch";
+}
+
+/** Returns the labels of `wave_api_requests_total`. All values are known in advance. */
+export function requestLabels(
+  { verb }: Pick<RequestInfo, "verb">,
+  code: string,
+): LabelsOf<typeof clusterMetrics.requests> {
+  const { verb: verbs, code: codes } = clusterMetrics.requests.labels;
+  return {
+    verb: verbs.find((known) => known === verb) ?? "other",
+    code: codes.find((known) => known === code) ?? "other",
+  };
+}
+
+/** Returns the status of an error response; "error" if there was no response. */
+export function statusLabel(failure: unknown): string {
+  return failure instanceof ApiError ? String(failure.status) : "error";
 }

@@ -8,7 +8,7 @@ const connectTimeoutMs = 10_000;
 /** Opens the tunnel to a server through a proxy. Rejects after 10 s without a response. */
 export async function openServerTunnel(server: URL, proxy: URL): Promise<Socket> {
   // Loaded only with a proxy.
-  const { openTunnel } = await import("./proxy/tunnel.ts");
+  const { openTunnel } = await import("./proxy-tunnel.ts");
   const host = server.hostname.replace(/^\[|\]$/g, "");
   return openTunnel(
     proxy,

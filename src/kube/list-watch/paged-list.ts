@@ -3,7 +3,7 @@ import { isExpired } from "../api/api-failure.ts";
 import type { KubeList, KubeObject } from "../api/api-types.ts";
 import { ApiError, foreignResponseText } from "../api/errors.ts";
 import { listItems } from "../http/list-items.ts";
-import { isList, notList } from "../http/parse-response.ts";
+import { isList, notList } from "../http/response-body.ts";
 import { parseJson } from "../http/value-digests.ts";
 import { withIdleTimeout } from "./idle-timeout.ts";
 import type { ReflectorEvent, WatchContext } from "./watch-context.ts";

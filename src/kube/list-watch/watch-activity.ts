@@ -14,7 +14,7 @@ interface TrackedWatch {
 }
 
 /** Tracks when each watch last received data: a silent watch means that the caches may be stale. */
-export interface WatchActivity {
+interface WatchActivity {
   /** Tracks one watch until the signal is aborted. Call the returned functions as `ListWatchOptions` describes them. */
   readonly start: (
     plural: string,

@@ -1,11 +1,10 @@
-import type { KubeObject, Status, WatchEvent } from "../api/api-types.ts";
+import { type KubeObject, metadataOnly, type Status, type WatchEvent } from "../api/api-types.ts";
 import { ApiError } from "../api/errors.ts";
-import { metadataOnly } from "../api/media-types.ts";
 import type { ReflectorEvent, WatchContext } from "./watch-context.ts";
 import { watchStream } from "./watch-stream.ts";
 
 /** One step of a watch: an event, or only a position (a bookmark). */
-export interface WatchStep<T extends KubeObject> {
+interface WatchStep<T extends KubeObject> {
   /** The position after `event`. Undefined while the initial objects arrive. */
   readonly resourceVersion: string | undefined;
   readonly event: ReflectorEvent<T> | undefined;

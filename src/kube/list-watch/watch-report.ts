@@ -7,7 +7,7 @@ import type { ApiClient } from "../http/client.ts";
 import type { WatchContext } from "./watch-context.ts";
 
 /** Logs the problems of one watch. */
-export interface WatchReport {
+interface WatchReport {
   /** Reports a failure that came after `failures` others in a row. */
   readonly failed: (error: unknown, failures: number) => void;
   /** Reports that the watch works. */

@@ -1,9 +1,9 @@
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { KubeObject, WatchEvent } from "../api/api-types.ts";
 import type { ApiRequest } from "../http/api-request.ts";
-import type { ByteStream } from "../http/byte-stream.ts";
+import { ChunkBuffer } from "../http/chunk-buffer.ts";
 import type { ApiClient } from "../http/client.ts";
-import { lines } from "../http/lines.ts";
+import type { ByteStream } from "../http/open-request.ts";
 import { type DigestedKind, parseJson } from "../http/value-digests.ts";
 import { withIdleTimeout } from "./idle-timeout.ts";
 import type { WatchContext } from "./watch-context.ts";
@@ -55,4 +55,24 @@ function nameIn(line: Buffer): { readonly namespace?: string; readonly name?: st
   );
   const [, name, namespace] = found ?? [];
   return { ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) };
+}
+
+const newline = 10;
+
+/**
+ * Splits a stream of bytes into lines without line ends. Chunks may end anywhere, also in the middle of a character. A line
+ * is valid until the next one is requested: all lines share the same memory, which is overwritten. Drops an incomplete last line.
+ * @throws RangeError if a line exceeds {@link maxObjectBytes}.
+ */
+export async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  using begun = new ChunkBuffer();
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      yield begun.take(chunk.subarray(start, end));
+      begun.clear();
+      start = end + 1;
+    }
+    if (start < chunk.length) begun.append(chunk.subarray(start));
+  }
 }

@@ -5,7 +5,7 @@ import { resourcePath, resources } from "../api/resources.ts";
 import type { ApiClient } from "../http/client.ts";
 
 /** Which Event is read. */
-export interface EventOfObject {
+interface EventOfObject {
   readonly namespace: string;
   /** The uid of the object that the Event is about. */
   readonly uid: string;

@@ -7,7 +7,7 @@ import { type OwnSecret, ownSecret, type SecretName, type StoredSecret } from ".
 export type StoredKeys = Pick<HashKeys, "current" | "previous">;
 
 /** The stored keys and the Secret that an update replaces. */
-export interface ReadKeys {
+interface ReadKeys {
   readonly keys: StoredKeys;
   /** Whether the Secret has the annotation that requests a new key. */
   readonly rotate: boolean;

@@ -15,8 +15,7 @@ import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { type HashKeySecret, hashKeySecret, type StoredKeys } from "./hash-key-secret.ts";
 import { reconcileHashKeys } from "./reconcile-hash-keys.ts";
 
-/** Options of {@link HashKeyStore}. */
-export interface HashKeyStoreOptions {
+interface HashKeyStoreOptions {
   readonly client: ApiClient;
   readonly secret: SecretName;
   readonly clock: Clock;

@@ -4,8 +4,7 @@ import { isAlreadyExists, isConflict, isNotFound } from "../../kube/api/errors.t
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { HashKeySecret, StoredKeys } from "./hash-key-secret.ts";
 
-/** Options of {@link reconcileHashKeys}. */
-export interface ReconcileHashKeysOptions {
+interface ReconcileHashKeysOptions {
   readonly secret: HashKeySecret;
   /** The keys that this process knows, which are written back if the Secret was deleted. */
   readonly known: StoredKeys | undefined;

@@ -15,7 +15,7 @@ import { type ElectionTimings, holderOf, standbyPollMs } from "./lease.ts";
 import { createLeaseLock, type LeaseAnnotations, type LeaseLock, type LeaseMoment } from "./lease-lock.ts";
 
 /** Options of {@link createLeaderElector}. The client may be shared; each request of the elector has its own timeout. */
-export interface LeaderElectorOptions extends ElectionTimings {
+interface LeaderElectorOptions extends ElectionTimings {
   readonly client: Pick<ApiClient, "request">;
   readonly clock: Clock;
   readonly log: Logger;

@@ -19,7 +19,7 @@ export interface LeaseMoment {
 }
 
 /** The result of an attempt. */
-export type LeaseAttempt =
+type LeaseAttempt =
   /**
    * Written by a request that was sent at `sentAt`, so no replica saw it earlier. A process that does not lead yet may lead after
    * `ms` milliseconds if it still holds the Lease.

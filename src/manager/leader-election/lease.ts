@@ -71,7 +71,7 @@ export function observeLease(
  * The next action on the Lease. `write`: create the Lease or replace the observed one with `spec`, and lead after it was held for
  * `claimMs`. `wait`: another replica holds the Lease and may write for `ms` more milliseconds.
  */
-export type LeaseStep =
+type LeaseStep =
   | { readonly do: "write"; readonly spec: LeaseSpec; readonly claimMs: number }
   | { readonly do: "wait"; readonly ms: number };
 

@@ -1,7 +1,7 @@
 import type { NotificationMessage } from "../notification/notification.ts";
 
 /** The part of a request that the format of the receiver determines. These headers override those of the file. */
-export interface RequestContent {
+interface RequestContent {
   readonly headers: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body: object;

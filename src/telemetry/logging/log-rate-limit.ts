@@ -12,7 +12,7 @@ const maxLength = { field: 500, message: 1_000, stack: 4_000 };
 type Fields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** The number of suppressed lines of one message. */
-export interface SuppressedLines<Level extends string> {
+interface SuppressedLines<Level extends string> {
   readonly level: Level;
   readonly message: string;
   readonly namespace: string | undefined;

@@ -12,7 +12,7 @@ export interface Counter<L = Labels> {
 }
 
 /** A number that goes up and down. */
-export interface Gauge<L = Labels> {
+interface Gauge<L = Labels> {
   set(value: number, labels?: L): void;
   /** Calls `refresh` before each rendering, for a value that is computed on demand. */
   collect(refresh: () => void): void;

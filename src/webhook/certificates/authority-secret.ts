@@ -5,7 +5,7 @@ import { isToken } from "./path-token.ts";
 import { readBundle, readKeyPair, writeBundle } from "./pem.ts";
 
 /** A stored authority and the Secret that an update replaces. */
-export interface StoredAuthority {
+interface StoredAuthority {
   readonly authority: Authority;
   readonly secret: StoredSecret;
 }

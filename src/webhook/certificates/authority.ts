@@ -73,7 +73,7 @@ export function isAuthority(certificate: Certificate): boolean {
 }
 
 /** For how long this replica has seen something registered without interruption, in milliseconds; -1: not registered now. */
-export interface PublishedDurations {
+interface PublishedDurations {
   /** The next authority, in the caBundle. */
   readonly nextAuthorityMs: number;
   /** The path with the token of the current authority. */

@@ -5,10 +5,32 @@ import { Waker } from "../../runtime/waker.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { CertificateSource, Serve } from "./certificate-source.ts";
+
+/** Certificate, key and paths with which the webhook serves. */
+export interface ServingConfig {
+  /** PEM. The chain may follow. */
+  readonly certificate: string;
+  readonly key: string;
+  /** Tokens of the accepted paths, at least one. */
+  readonly tokens: readonly string[];
+}
+
+/** Starts to serve with this configuration; the first call starts to listen. Rejects if the certificate is broken or listening fails. */
+type Serve = (served: ServingConfig) => Promise<void>;
+
+/** The source of the webhook's certificate: Wave's own authority, or files. */
+export interface CertificateSource {
+  /**
+   * Brings certificates and registration to the desired state once. Calls `serve` with the certificate and the paths as soon as
+   * they are known, even if they are unchanged, and makes the API server trust and call them. Returns the milliseconds after
+   * which another call is due although nothing has changed.
+   * @throws Error of one line; the caller retries.
+   */
+  reconcile(signal: AbortSignal, serve: Serve): Promise<number>;
+}
 
 /** Options of {@link runCertificateLoop}. */
-export interface CertificateLoopOptions {
+interface CertificateLoopOptions {
   readonly source: CertificateSource;
   readonly serve: Serve;
   /** Yield whenever an object changes on which the certificates depend. They end only with the signal. */

@@ -10,7 +10,7 @@ import {
 } from "../../domain/references/annotations.ts";
 
 /** The requests for which the API server calls a webhook. Unlike in the published type, no field is optional. */
-export interface WebhookRule {
+interface WebhookRule {
   readonly apiGroups: readonly string[];
   readonly apiVersions: readonly string[];
   readonly operations: readonly string[];
@@ -35,7 +35,7 @@ export interface NewConfiguration {
 }
 
 /** Options of {@link webhookConfiguration}, the only definition of the workloads that Wave reviews, also for the chart. */
-export interface ConfigurationOptions {
+interface ConfigurationOptions {
   /** Name of the object. */
   readonly name: string;
   /** How the API server reaches Wave, with the caBundle in base64. */

@@ -7,7 +7,7 @@ import { resourcePath, resources } from "../../kube/api/resources.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import type { Lifetimes } from "./authority.ts";
 import { authoritySecret } from "./authority-secret.ts";
-import type { CertificateSource, ServingConfig } from "./certificate-source.ts";
+import type { CertificateSource, ServingConfig } from "./certificate-loop.ts";
 import { webhookConfiguration } from "./configuration.ts";
 import { ownCertificates } from "./own-certificates.ts";
 import { carriesToken, pathWith, tokenIn } from "./path-token.ts";

@@ -6,7 +6,7 @@ import { resourcePath, resources } from "../../kube/api/resources.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { defaultLifetimes } from "./authority.ts";
 import { authoritySecret } from "./authority-secret.ts";
-import type { ServingConfig } from "./certificate-source.ts";
+import type { ServingConfig } from "./certificate-loop.ts";
 import { webhookConfiguration } from "./configuration.ts";
 import { ownCertificates } from "./own-certificates.ts";
 import { readBundle } from "./pem.ts";

@@ -6,6 +6,8 @@ import { isNotFound } from "../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/get-if-exists.ts";
+import type { Logger } from "../../telemetry/logging/log.ts";
+import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { type MutatingWebhook, webhookConfiguration } from "./configuration.ts";
 import { pathWith, tokenIn } from "./path-token.ts";
 import { type Certificate, readBundle, writeBundle } from "./pem.ts";
@@ -24,7 +26,7 @@ export interface RegistrationState {
 }
 
 /** The caBundle and the path that {@link Registration.publish} writes. */
-export interface DesiredRegistration {
+interface DesiredRegistration {
   /** The exact content of the caBundle. Empty: not known. Undefined: another program writes it. */
   readonly trusted: readonly Certificate[] | undefined;
   /** The token of the path. */
@@ -52,7 +54,7 @@ export interface Registration {
 }
 
 /** The Service at which the API server reaches Wave in the cluster. */
-export interface WebhookServiceName {
+interface WebhookServiceName {
   readonly namespace: string;
   readonly name: string;
 }
@@ -175,4 +177,45 @@ function decode(caBundle: string | undefined): readonly Certificate[] {
   } catch {
     return [];
   }
+}
+
+/** Why the API server does not call Wave through an installed registration. */
+type RegistrationProblem = "missing" | "otherService";
+
+/**
+ * Returns the same registration, which logs a warning when the API server cannot call Wave through it, and a line when it can
+ * again. Each problem is logged once. Without the warning the webhook would run without effect, and no line would say why.
+ */
+export function warnIfNotRegistered(
+  registration: Registration,
+  { namespace, name }: WebhookServiceName,
+  log: Logger,
+): Registration {
+  const fields = { configuration: registration.name, service: `${namespace}/${name}` };
+  let logged: RegistrationProblem | undefined;
+  const report = (problem: RegistrationProblem | undefined) => {
+    switch (problem) {
+      case "missing":
+        return log.warn(logMessages.webhookUnregistered, fields);
+      case "otherService":
+        return log.warn(logMessages.webhookElsewhere, fields);
+      case undefined:
+        return log.info("the MutatingWebhookConfiguration names the webhook again", fields);
+    }
+  };
+  return {
+    ...registration,
+    async read(signal) {
+      const state = await registration.read(signal);
+      const problem = problemOf(state);
+      if (problem !== logged) report(problem);
+      logged = problem;
+      return state;
+    },
+  };
+}
+
+function problemOf(state: RegistrationState | undefined): RegistrationProblem | undefined {
+  if (state === undefined) return "missing";
+  return state.webhookCount > 0 ? undefined : "otherService";
 }

@@ -6,7 +6,7 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { MemoryApi } from "../../../test/support/memory-api.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import type { CertificateSource, ServingConfig } from "./certificate-source.ts";
+import type { CertificateSource, ServingConfig } from "./certificate-loop.ts";
 import { createAuthority, issueServingCertificate } from "./certificates.ts";
 import { webhookConfiguration } from "./configuration.ts";
 import { installedRegistration } from "./registration.ts";

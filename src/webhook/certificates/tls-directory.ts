@@ -4,13 +4,12 @@ import type { Clock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { CertificateSource } from "./certificate-source.ts";
+import type { CertificateSource } from "./certificate-loop.ts";
 import { isToken } from "./path-token.ts";
 import { type Certificate, readBundle, readKeyPair } from "./pem.ts";
 import type { Registration, RegistrationState } from "./registration.ts";
 
-/** Options of {@link tlsDirectory}. */
-export interface TlsDirectoryOptions {
+interface TlsDirectoryOptions {
   /**
    * Contains `tls.crt` and `tls.key`, and optionally `ca.crt`, like a mounted Secret of type `kubernetes.io/tls`. Also contains
    * `token`: path tokens, one per line. Wave registers the first and answers all.

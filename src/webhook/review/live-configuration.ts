@@ -14,7 +14,7 @@ import { maxConcurrentReads, maxObjectsPerReview, readsTimeoutMs } from "../serv
 import { FairSemaphore } from "./fair-semaphore.ts";
 
 /** The configuration of a workload cannot be read: one line for the sender of the request, `cause` for the log. */
-export class UnreadError extends Error {
+class UnreadError extends Error {
   override readonly name = "UnreadError";
 }
 
@@ -28,8 +28,7 @@ export type LiveConfiguration = (
   others?: readonly Workload[],
 ) => Promise<Lookup>;
 
-/** Options of {@link liveConfiguration}. */
-export interface LiveConfigurationOptions {
+interface LiveConfigurationOptions {
   readonly client: ApiClient;
   readonly policy: ClusterPolicy;
   /** Looks up cross-namespace grants in the caches. */

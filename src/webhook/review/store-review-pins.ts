@@ -20,7 +20,7 @@ export interface ReviewPinsOptions {
  * The pins of the new Pods of a request. "stale": a ConfigMap changed during the review. "unavailable": Wave cannot verify in time the copies
  * of content that is not live.
  */
-export type StoredPins = { readonly pinned: string | undefined; readonly warning?: string } | "stale" | "unavailable";
+type StoredPins = { readonly pinned: string | undefined; readonly warning?: string } | "stale" | "unavailable";
 
 /**
  * Stores the copies that the new Pods of a request read, before the response names them. A copy that cannot be stored in time does not

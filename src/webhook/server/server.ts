@@ -5,17 +5,15 @@ import { type AddressInfo, Socket } from "node:net";
 import type { Clock } from "../../lib/clock.ts";
 import { listenError, parseBindAddress } from "../../telemetry/bind-address.ts";
 import { webhookMetrics } from "../../telemetry/catalogue/webhooks.ts";
-import { droppedConnections } from "../../telemetry/http-server.ts";
+import { droppedConnections, limitPipelining } from "../../telemetry/http-server.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { limitPipelining } from "../../telemetry/pipelining-limit.ts";
-import type { ServingConfig } from "../certificates/certificate-source.ts";
+import type { ServingConfig } from "../certificates/certificate-loop.ts";
 import { carriesToken } from "../certificates/path-token.ts";
-import { connectionLimits } from "./admission-limits.ts";
+import { connectionLimits, maxBodyBytes } from "./admission-limits.ts";
 import { type ConnectionLimits, WebhookConnections } from "./connections.ts";
-import { reject, rejectionOf, reply, unknownPath } from "./reply.ts";
 import { type AdmissionRequest, type AdmissionResponse, ReviewError, writeReview } from "./review.ts";
 import { ReviewReader } from "./review-reader.ts";
 
@@ -180,4 +178,49 @@ async function decide(review: AdmissionRequest, options: AdmissionServerOptions)
     options.log.error(logMessages.reviewFailed, fields);
     return { patch: undefined, warnings: ["Wave did not change this object: the review failed. See Wave's log."] };
   }
+}
+
+/** The response to an HTTP request. */
+interface HttpReply {
+  readonly status: number;
+  /** The JSON of a review, or one line of text. */
+  readonly text: string;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The response to a request at an unknown path. */
+const unknownPath: HttpReply = { status: 404, text: "unknown path" };
+
+/** Returns the response to a request that is rejected by its head; undefined if its body must be read. `length` is NaN without a Content-Length. */
+function rejectionOf({ method, headers }: IncomingMessage, length: number): HttpReply | undefined {
+  if (method !== "POST") return { status: 405, text: "the method must be POST", headers: { Allow: "POST" } };
+  const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
+  if (type !== "application/json") return { status: 415, text: "the Content-Type must be application/json" };
+  if (Number.isNaN(length)) return { status: 411, text: "the Content-Length is missing" };
+  if (length > maxBodyBytes) return { status: 413, text: `the body is larger than ${maxBodyBytes} bytes` };
+  return undefined;
+}
+
+/** Answers without reading the body, so the connection ends. */
+function reject(response: ServerResponse, rejection: HttpReply): void {
+  reply(response, rejection, { last: true });
+}
+
+/** Sends a reply. If this is the `last` response on its connection, the header announces that the connection ends. */
+function reply(
+  response: ServerResponse,
+  { status, text, type = "text/plain; charset=utf-8", headers }: HttpReply,
+  { last }: { readonly last: boolean },
+): void {
+  const body = status === 200 ? text : `${text}\n`;
+  response.writeHead(status, {
+    "Content-Type": type,
+    "Content-Length": Buffer.byteLength(body),
+    "X-Content-Type-Options": "nosniff",
+    ...headers,
+    ...(last ? { Connection: "close" } : {}),
+  });
+  // With a string, Node.js sends head and body in one write.
+  response.end(body);
 }

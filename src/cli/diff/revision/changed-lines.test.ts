@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { changedLines } from "./revision-output.ts";
+import { changedLines } from "./diff-revision.ts";
 
 it.each([
   ["a\nb\nc", "a\nx\nc", ["b"], ["x"]],

@@ -36,7 +36,7 @@ export interface RevisionDifference {
 }
 
 /** The input of {@link revisionDifference}. */
-export interface ComparedRevision {
+interface ComparedRevision {
   /** The workload with its current references. */
   readonly workload: Workload;
   readonly revision: number;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { blocksFollowedBy, exchangesOf } from "../../../../test/docs/fences.ts";
 import { paintOf } from "../../output/paint.ts";
-import { renderRevisionDifference } from "./revision-output.ts";
+import { renderRevisionDifference } from "./diff-revision.ts";
 
 it("docs/commands.md shows a comparison as wave diff --revision prints it", () => {
   const differences = [

@@ -1,6 +1,6 @@
 import { pendingPodsSelector } from "../../../domain/model/scheduling-hold.ts";
 import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
-import { metadataOnlyList } from "../../../kube/api/media-types.ts";
+import { metadataOnlyList } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import { listAll } from "../../cluster/requests/list-all.ts";
 import { inScope, tryRead } from "../../cluster/requests/read-result.ts";

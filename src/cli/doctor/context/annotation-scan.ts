@@ -1,6 +1,5 @@
 import type { WorkloadObject } from "../../../domain/model/workload.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { metadataOnlyList } from "../../../kube/api/media-types.ts";
+import { type KubeObject, metadataOnlyList } from "../../../kube/api/api-types.ts";
 import { type Resource, resourcePath, resources } from "../../../kube/api/resources.ts";
 import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
 import { readNamespaces } from "../../cluster/read/namespaces.ts";

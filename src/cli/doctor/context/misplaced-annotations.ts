@@ -3,13 +3,12 @@ import { type AnnotatedObject, misuseOf } from "../../../domain/policy/misused-a
 import { userAnnotations } from "../../../domain/policy/user-annotations.ts";
 import { annotationPrefix, labelsOfCreated } from "../../../domain/references/annotations.ts";
 import type { Annotations } from "../../../domain/references/wave-annotations.ts";
-import { closestName } from "../../../domain/syntax/closest-name.ts";
-import { editDistance } from "../../../domain/syntax/edit-distance.ts";
+import { closestName, editDistance } from "../../../domain/syntax/closest-name.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
 import { type Finding, kubectlArguments, type ObjectRef, problem } from "./finding.ts";
 
 /** The annotations and labels of an object, and of its pod template if it is a workload. */
-export interface ObjectMetadataTexts {
+interface ObjectMetadataTexts {
   readonly annotations: Annotations;
   readonly labels: Annotations;
   readonly templateAnnotations?: Annotations;

@@ -1,8 +1,7 @@
 import type { Pod } from "#kubernetes";
 import { configMapsOf } from "../../../domain/pinning/pod-pins.ts";
 import { pinnedCopyLabel } from "../../../domain/references/annotations.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { metadataOnlyList } from "../../../kube/api/media-types.ts";
+import { type KubeObject, metadataOnlyList } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { listAll } from "../../cluster/requests/list-all.ts";

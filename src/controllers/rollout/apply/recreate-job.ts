@@ -6,10 +6,9 @@ import { type RecordedReplacement, replacementRecord } from "../../../domain/mod
 import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
 import type { ClusterPolicy } from "../../../domain/policy/cluster-policy.ts";
-import { apiFailureOf } from "../../../kube/api/api-failure.ts";
+import { apiFailureOf, errorTextWithoutValues } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../../kube/api/errors.ts";
-import { errorTextWithoutValues } from "../../../kube/api/refused-fields.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { type Clock, sleep } from "../../../lib/clock.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";

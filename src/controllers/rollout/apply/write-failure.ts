@@ -1,8 +1,7 @@
 import { resourceName } from "../../../domain/model/kind-row.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
-import { apiFailureOf, retryAfterMs as retryAfterMsOf } from "../../../kube/api/api-failure.ts";
+import { apiFailureOf, refusedFields, retryAfterMs as retryAfterMsOf } from "../../../kube/api/api-failure.ts";
 import type { ApiError } from "../../../kube/api/errors.ts";
-import { refusedFields } from "../../../kube/api/refused-fields.ts";
 import { refusedTexts } from "../report/event-texts.ts";
 
 /** Why a PATCH of a workload failed, by how to continue. */

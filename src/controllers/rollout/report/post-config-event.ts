@@ -1,7 +1,6 @@
 import { configResources } from "../../../cache/live/live-configs.ts";
 import { type ConfigName, isStored } from "../../../domain/references/references.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { metadataOnly } from "../../../kube/api/media-types.ts";
+import { type KubeObject, metadataOnly } from "../../../kube/api/api-types.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";

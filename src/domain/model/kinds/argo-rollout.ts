@@ -3,8 +3,7 @@ import { fieldsOf, numberOf, textOf } from "../../syntax/unknown-fields.ts";
 import type { TemplateSource } from "../kind-row.ts";
 import type { Progress } from "../progress.ts";
 import type { WorkloadObject } from "../workload-references.ts";
-import type { KnownKind } from "./kind-rules.ts";
-import { isObserved } from "./replica-counts.ts";
+import { isObserved, type KnownKind } from "./kind-rules.ts";
 
 /**
  * An Argo Rollout. Its `status.phase` is what `kubectl argo rollouts status` shows

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { WorkloadObject } from "../workload.ts";
-import { anyKind } from "./generic-kind.ts";
 import { knownKinds } from "./known-kinds.ts";
+import { anyKind } from "./requested-kind.ts";
 
 /** Returns the progress of an object of a kind with three desired Pods. */
 function progress(id: string, spec: object, status: object | undefined) {

@@ -1,7 +1,6 @@
 import type { WorkloadKind } from "../kind-row.ts";
 import { argoRollout } from "./argo-rollout.ts";
-import { cronJob } from "./cron-job.ts";
-import { job } from "./job.ts";
+import { cronJob, job } from "./batch-kinds.ts";
 import type { KnownKind } from "./kind-rules.ts";
 import { advancedStatefulSet, cloneSet } from "./kruise.ts";
 

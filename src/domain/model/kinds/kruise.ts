@@ -2,8 +2,7 @@ import { configHash } from "../../references/annotations.ts";
 import { fieldsOf, numberOf } from "../../syntax/unknown-fields.ts";
 import type { Progress } from "../progress.ts";
 import type { WorkloadObject } from "../workload-references.ts";
-import type { KnownKind } from "./kind-rules.ts";
-import { isObserved, progressByCounts } from "./replica-counts.ts";
+import { isObserved, type KnownKind, progressByCounts } from "./kind-rules.ts";
 
 /** An OpenKruise CloneSet: https://openkruise.io/docs/user-manuals/cloneset. */
 export const cloneSet: KnownKind = {

@@ -6,8 +6,7 @@ import { temporaryFiles } from "../../../test/support/kube/files.ts";
 import { makeCertificates } from "../../../test/support/kube/server.ts";
 import { ClusterConfigError } from "../api/errors.ts";
 import { bearer } from "./credentials.ts";
-import { execCredentials } from "./exec-credentials.ts";
-import { type ExecPlugin, execTimeLimitMs } from "./exec-plugin.ts";
+import { type ExecPlugin, execCredentials, execTimeLimitMs } from "./exec-plugin.ts";
 
 const certificates = makeCertificates();
 const v1 = "client.authentication.k8s.io/v1";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { startRunnable } from "./runnable.ts";
+import { startRunnable } from "./run-assembly.ts";
 
 const untilAborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));

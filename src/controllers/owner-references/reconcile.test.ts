@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { namespaceOf } from "../../domain/model/workload.ts";
-import { parseOwnerReferenceKey, sweepKey } from "./queue-key.ts";
+import { parseOwnerReferenceKey, sweepKey } from "./reconcile.ts";
 
 it.each([
   ["Deployment/shop/web", { type: "workload" }],

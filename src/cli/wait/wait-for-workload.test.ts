@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { WaitCheck } from "./soak.ts";
-import { Soak } from "./soak.ts";
+import { Soak, type WaitCheck } from "./wait-for-workload.ts";
 
 const check = (progress: WaitCheck["progress"], restarts = 0): WaitCheck => ({
   ...{ progress, restarts, complete: true, state: "current", message: "2 of 2 Pods run.", next: "" },

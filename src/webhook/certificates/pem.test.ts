@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createAuthority } from "./certificates.ts";
-import { clientAuthorities } from "./client-authorities.ts";
+import { clientAuthorities } from "./pem.ts";
 
 let folder: string;
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 import { createServer } from "node:https";
 import { createServer as createTcpServer } from "node:net";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { clientOf } from "../../../../test/support/kube/client.ts";
-import { startHttpProxy, startSocksProxy } from "../../../../test/support/kube/proxies.ts";
+import { clientOf } from "../../../test/support/kube/client.ts";
+import { startHttpProxy, startSocksProxy } from "../../../test/support/kube/proxies.ts";
 import {
   type Listening,
   listen,
@@ -10,7 +10,7 @@ import {
   serveHttp,
   serveHttp2,
   type TestCertificates,
-} from "../../../../test/support/kube/server.ts";
+} from "../../../test/support/kube/server.ts";
 
 let certificates: TestCertificates;
 beforeAll(() => {

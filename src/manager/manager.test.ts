@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../test/support/fake-clock.ts";
-import { withShutdownTimeout } from "./shutdown-timeout.ts";
+import { withShutdownTimeout } from "./manager.ts";
 
 describe("withShutdownTimeout", () => {
   it("waits for work that ends in time and leaves no timer", async () => {
