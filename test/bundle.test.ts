@@ -82,9 +82,9 @@ const mayContain: Readonly<Record<string, readonly string[]>> = {
   "notify-file": ["src/notify"],
   outcomes: ["src/notify"],
   "proxy-tunnel": ["src/kube"],
-  // What the hook before `helm uninstall` runs.
-  "release-holds": ["src/cli/cluster", "src/cli/command", "src/cli/flags", "src/cli/release"],
   "run-help": ["src/cli/run"],
+  // What the hook before `helm uninstall` runs.
+  "scheduling-holds": ["src/cli/cluster", "src/cli/command", "src/cli/flags", "src/cli/release"],
   webhook: ["src/domain", "src/telemetry", "src/webhook"],
 };
 

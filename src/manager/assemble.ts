@@ -61,23 +61,12 @@ export async function assemble(
   config: ClusterConfig,
   surroundings: AssemblyDependencies,
 ): Promise<Assembly> {
-  const {
-    clock,
-    log,
-    metrics,
-    version,
-    identity,
-    random = Math.random,
-    connect,
-    notifier,
-    collectorTimes,
-  } = surroundings;
+  const { clock, log, metrics, version, identity, memoryLimit, random = Math.random, connect } = surroundings;
   const userAgent = `wave/${version} (${process.platform}/${process.arch}; ${identity})`;
   const reachability = createReachability({ server: config.server.origin, clock, log, metrics });
   const client = createApiClient({ config, clock, metrics, userAgent, reachability, ...(connect && { connect }) });
-  const { memoryLimit } = surroundings;
   const connected = { client, clock, log, metrics, random, memoryLimit };
-  const eventSource = { component: "wave", instance: identity, onRecorded: notifier?.recorded };
+  const eventSource = { component: "wave", instance: identity, onRecorded: surroundings.notifier?.recorded };
   const recorder = createEventRecorder({ client, clock, log, metrics, ...eventSource });
   const {
     crossNamespace,
@@ -91,7 +80,9 @@ export async function assemble(
     ownership,
   } = settings;
   await loadNamePatterns(compatibility);
-  const hashKeys = assembleHashKeys(settings, connected, () => controlled.controller.onPolicyChange());
+  const { hashKeySecret: secret } = settings;
+  const onChange = () => controlled.controller.onPolicyChange();
+  const hashKeys = secret && new HashKeyStore({ ...connected, secret, onChange });
   // Every plan uses the current keys. No plan may run before they are known: see runAssembly.
   const policy: ClusterPolicy = {
     crossNamespace,
@@ -113,12 +104,9 @@ export async function assemble(
     },
   };
   const readHashKeys = hashKeys && ((signal: AbortSignal) => hashKeys.reread(signal));
-  const controlled = assembleController(
-    settings,
-    { policy, readHashKeys, ...(collectorTimes && { collectorTimes }) },
-    recorder,
-    connected,
-  );
+  const { collectorTimes } = surroundings;
+  const decision = { policy, readHashKeys, ...(collectorTimes && { collectorTimes }) };
+  const controlled = assembleController(settings, decision, recorder, connected);
   return {
     client,
     reachability,
@@ -168,14 +156,6 @@ function assembleController(
   const options = { ...connected, ...pace, ...decision, caches, recorder, webhooks: webhooks !== undefined };
   const controller: Controller = createController(options);
   return { caches, controller };
-}
-
-function assembleHashKeys(
-  { hashKeySecret: secret }: Settings,
-  connected: ClusterDependencies,
-  onChange: () => void,
-): HashKeyStore | undefined {
-  return secret && new HashKeyStore({ ...connected, secret, onChange });
 }
 
 /** Creates the webhook. Imports its code only if webhooks are on, because certificates and TLS take memory. */

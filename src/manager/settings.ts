@@ -1,7 +1,6 @@
-import type { CompatibilitySettings } from "../domain/compatibility/settings.ts";
 import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
 import type { PacingFlags } from "../domain/policy/pacing-flags.ts";
-import type { Policy } from "../domain/policy/policy.ts";
+import type { PolicyFlags } from "../domain/policy/policy.ts";
 import type { ChosenCluster } from "../kube/config/cluster-config.ts";
 import type { SecretName } from "../kube/secrets/own-secret.ts";
 import type { LogFormat, LogLevel } from "../telemetry/logging/log.ts";
@@ -27,16 +26,11 @@ export interface LeaderElectionSettings extends ElectionTimings {
 }
 
 /** The checked flags of `wave run`. */
-export interface Settings {
+export interface Settings extends PolicyFlags {
   /** The cluster that the flags choose. */
   readonly cluster: ChosenCluster;
   /** Whether Wave starts outside the cluster although an installed Wave rolls the same namespaces. Default: no. */
   readonly besideInstalled?: boolean;
-  /** Undefined: all. */
-  readonly namespaces: readonly string[] | undefined;
-  readonly crossNamespace: "granted" | "any" | "none";
-  /** Undefined: the behaviour of the controller whose annotation opts the workload in. */
-  readonly firstSight?: "roll" | "record" | undefined;
   /** Writes per second; Infinity: no limit. */
   readonly updateRate: number;
   readonly updateBurst: number;
@@ -51,19 +45,10 @@ export interface Settings {
   readonly logLevel: LogLevel;
   /** File with notification receivers; undefined: no notifications. */
   readonly notify?: string | undefined;
-  readonly schedulingHold: boolean;
   /** The Secret with the hash key; undefined: hashes have no key. */
   readonly hashKeySecret?: SecretName | undefined;
-  /** Controllers whose annotations Wave understands; undefined: only those of Wave. */
-  readonly compatibility?: CompatibilitySettings | undefined;
   /** Kinds of workload in addition to the built-in ones. Kinds that the cluster does not have are ignored. */
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
-  /** Whether Wave rolls when SecretProviderClasses deliver new versions. Default: no. */
-  readonly providerClasses?: boolean | undefined;
-  /** Whether Wave stores pinned copies for the workloads that ask for it. */
-  readonly pinConfig?: boolean | undefined;
-  /** What Wave does with owner references and finalizers; undefined: it leaves them unchanged. */
-  readonly ownership?: Policy["ownership"];
   /** Flags that decide when a due rollout may start. */
   readonly pacing: PacingFlags;
   /** Undefined: off. */

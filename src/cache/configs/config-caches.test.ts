@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { limits, parsedKeys } from "../../domain/references/limits.ts";
-import { maxParsedKeys } from "../../kube/http/large-json.ts";
+import { maxParsedKeys } from "../../kube/http/json-bytes.ts";
 
 it("an object with too many keys to parse exceeds the limit, so that no hash covers only a part of it", () => {
   expect(maxParsedKeys).toBeGreaterThan(limits.keysOfObject.max);

@@ -1,9 +1,8 @@
 import type { Change } from "../../domain/config/changes.ts";
 import { formatCount } from "../../domain/syntax/wording.ts";
 import { printable } from "../output/printable.ts";
-import { type Difference, describeReason, describeSummary } from "./describe-difference.ts";
 import { diffEffects } from "./diff-effects.ts";
-import type { WorkloadDifference } from "./workload-difference.ts";
+import { type Difference, describeReason, describeSummary, type WorkloadDifference } from "./workload-difference.ts";
 
 /** A comment on a GitHub pull request has at most 65,536 characters. Rows beyond the limit are only counted. */
 const mostCharacters = 60_000;

@@ -6,10 +6,9 @@ import { printable } from "../output/printable.ts";
 import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
 import { type PaintCell, tableLines } from "../output/table.ts";
 import type { ClusterStates } from "./cluster-states.ts";
-import { type Difference, describeReason, describeSummary } from "./describe-difference.ts";
 import { effectStyles, replacing } from "./diff-effects.ts";
 import { diffMarkdown } from "./diff-markdown.ts";
-import { differencesOf } from "./workload-difference.ts";
+import { type Difference, describeReason, describeSummary, differencesOf } from "./workload-difference.ts";
 
 /** How a difference is printed. */
 export type DiffRequest = Pick<DiffForm, "output">;

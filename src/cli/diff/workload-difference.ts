@@ -3,13 +3,15 @@ import { type Workload, type WorkloadName, workloadKey } from "../../domain/mode
 import { isHalt } from "../../domain/pacing/holds.ts";
 import { decide } from "../../domain/plan/decide.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
+import { formatCount } from "../../domain/syntax/wording.ts";
 import { timeOf } from "../cluster/explanation/explained-outcome.ts";
 import { workloadNotes } from "../cluster/explanation/workload-notes.ts";
 import { batchNumbers } from "../cluster/snapshot/batch-numbers.ts";
 import { type BatchesNow, batchesNow } from "../cluster/snapshot/batches-now.ts";
 import { worldOf } from "../cluster/snapshot/live-plan.ts";
+import { sentences } from "../output/sentences.ts";
 import type { ClusterStates } from "./cluster-states.ts";
-import { type DiffEffect, replacing } from "./diff-effects.ts";
+import { type DiffEffect, diffEffects, replacing } from "./diff-effects.ts";
 import { pairKey } from "./list-pairs.ts";
 import { type PlannedPair, planPair } from "./planned-pair.ts";
 
@@ -94,4 +96,34 @@ function inOrder(a: WorkloadDifference, b: WorkloadDifference): number {
   if (a.namespace !== b.namespace) return a.namespace < b.namespace ? -1 : 1;
   if (batch(a) !== batch(b)) return batch(a) < batch(b) ? -1 : 1;
   return `${a.kind}/${a.name}` < `${b.kind}/${b.name}` ? -1 : 1;
+}
+
+/** The result of `wave diff`; docs/commands.md promises its fields. */
+export interface Difference {
+  readonly workloads: readonly WorkloadDifference[];
+  /** Remarks about the manifests, one line each. */
+  readonly notes: readonly string[];
+}
+
+/** Returns the number of workloads by effect: "3 workloads affected: 2 roll, 1 held." */
+export function describeSummary({ workloads }: Pick<Difference, "workloads">): string {
+  if (workloads.length === 0) return "No workload is affected.";
+  const groups = Map.groupBy(workloads, ({ effect }) => effect);
+  const counts = Object.keys(diffEffects).flatMap((effect) => {
+    const count = groups.get(effect as DiffEffect)?.length ?? 0;
+    return count === 0 ? [] : [`${formatCount(count)} ${effect}`];
+  });
+  const all = `${formatCount(workloads.length)} ${workloads.length === 1 ? "workload" : "workloads"} affected`;
+  return `${all}: ${counts.join(", ")}.`;
+}
+
+/** Returns one line for people: the change, the hold, and other settings that decide when Pods are replaced. */
+export function describeReason({ reason, hold, notes }: WorkloadDifference): string {
+  return sentences(reason, hold === null ? "" : describeHold(hold), ...notes);
+}
+
+function describeHold(hold: NonNullable<WorkloadDifference["hold"]>): string {
+  return hold.until === null || hold.message.includes(hold.until)
+    ? hold.message
+    : sentences(hold.message, `Until ${hold.until}`);
 }

@@ -10,8 +10,7 @@ import type { CommandHelp } from "../command/help.ts";
 import { commandArguments, type NamedObject, objectName } from "../command/named-object.ts";
 import { configArgumentKinds, namespaceArgumentKinds, workloadArgumentKinds } from "../command/workload-argument.ts";
 import { isAboutCluster, releaseClusterCommand, releaseClusterFlags } from "../hold/cluster-hold.ts";
-import { releaseHolds, releaseHoldsExample, requestsHolds } from "./release-holds.ts";
-import { schedulingHoldFlags } from "./scheduling-holds.ts";
+import { releaseHolds, releaseHoldsExample, requestsHolds, schedulingHoldFlags } from "./scheduling-holds.ts";
 
 const description = "Remove a hold. Wave then rolls each workload once if a rollout is still needed.";
 const examples: CommandHelp["examples"] = [

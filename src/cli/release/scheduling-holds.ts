@@ -8,16 +8,19 @@ import { listAll } from "../cluster/requests/list-all.ts";
 import { tryRead } from "../cluster/requests/read-result.ts";
 import { describeWave, readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import { type RunningWave, readRunningWaves, wavesWatching } from "../cluster/running-wave/running-wave.ts";
-import type { Cluster } from "../command/cluster-command.ts";
+import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster } from "../command/command-failure.ts";
-import { exitCodeFor } from "../command/exit-codes.ts";
+import { argumentErrorTexts } from "../command/error-texts.ts";
+import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
 import type { CommandCall } from "../command/flag-command.ts";
 import { outputLine, warningLine } from "../command/messages.ts";
 import { objectName } from "../command/named-object.ts";
+import { connectionFlags } from "../flags/connection-flags.ts";
 import { bool } from "../flags/flag-types.ts";
-import type { inheritedFlags } from "../flags/inherited-flags.ts";
+import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { allNamespacesFlag, namespaceFlag } from "../flags/namespace-flag.ts";
 import { ownershipOf } from "../flags/run-flags.ts";
+import { UsageError } from "../flags/usage-error.ts";
 import { liftHolds } from "./lift-holds.ts";
 import type { ReleaseContext, ReleaseScope, StepResult } from "./release-step.ts";
 import { removeFinalizers } from "./remove-finalizers.ts";
@@ -38,7 +41,7 @@ type ReleaseCall = CommandCall<
 >;
 
 /** Lifts scheduling holds, replaces the Pods that Kubernetes does not replace, and removes finalizers. Each step can be repeated. */
-export async function releaseSchedulingHolds(cluster: Cluster, call: ReleaseCall): Promise<number> {
+async function releaseSchedulingHolds(cluster: Cluster, call: ReleaseCall): Promise<number> {
   const { values, terminal } = call;
   const [first, ...others] = scopesOf(call, cluster.namespace);
   const waves = await readRunningWaves(cluster.client);
@@ -105,3 +108,38 @@ function leftLine(count: number, { namespace }: ReleaseScope): string {
 function finalizersStay(wave: RunningWave): string {
   return `Finalizers stay, because ${describeWave(wave)} runs with --owner-references and adds them again. Scale it to 0 first.`;
 }
+
+/** The example of this command and its purpose. */
+export const releaseHoldsExample = [
+  "wave release --scheduling-holds -A",
+  "all pending Pods, after you removed Wave",
+] as const;
+
+/** Reports whether an argument of `wave release` requests this command. */
+export function requestsHolds(argument: string): boolean {
+  return argument.split("=")[0] === "--scheduling-holds";
+}
+
+const flags = { ...schedulingHoldFlags, namespace: namespaceFlag, ...connectionFlags, ...inheritedFlags };
+
+/** Lifts scheduling holds without an object. The image of Wave has this command too, for the hook before `helm uninstall`. */
+export const releaseHolds = clusterCommand({
+  name: "release",
+  flags,
+  help: {
+    usage: "wave release --scheduling-holds [flags]",
+    description: "Lift scheduling holds, and remove finalizers of Wave. The command works without a running Wave.",
+    examples: [releaseHoldsExample],
+    usualFlags: ["namespace", ...Object.keys(schedulingHoldFlags)],
+    details: [
+      "You need permission to list and patch workloads, to list and delete Pods, and, for finalizers, to list and patch ConfigMaps and Secrets.",
+    ],
+    exits: { [exitCodes.done]: "Done, or there was nothing to do." },
+  },
+  surplus: argumentErrorTexts.surplusNamespace,
+  read: (call) => {
+    if (call.given.get("namespace") === undefined && !call.values["all-namespaces"])
+      throw new UsageError(argumentErrorTexts.noScope);
+    return (cluster) => releaseSchedulingHolds(cluster, call);
+  },
+});

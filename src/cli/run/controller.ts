@@ -10,7 +10,7 @@ export function controller([first, ...rest]: readonly string[], terminal: Termin
     if (first === "run") return run(rest, terminal);
     if (first === "version" || first === "--version") return run(["--version"], terminal);
     if (first === "release" && rest[0] === "--scheduling-holds") {
-      const { releaseHolds } = await import("../release/release-holds.ts");
+      const { releaseHolds } = await import("../release/scheduling-holds.ts");
       return releaseHolds(rest, terminal);
     }
     throw new UsageError(runErrorTexts.onlyController(first ?? ""));

@@ -1,6 +1,14 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { type Clock, sleep } from "../../lib/clock.ts";
 import type { Cluster } from "../command/cluster-command.ts";
+import { CommandFailure } from "../command/command-failure.ts";
+import { commandErrorTexts } from "../command/error-texts.ts";
 import { ClusterFeed } from "./cluster-feed.ts";
 import { readDetails } from "./details.ts";
 import { followDoctor } from "./follow-doctor.ts";
@@ -84,4 +92,59 @@ export async function startUi({ call, members, files, diagnoses = true, clock, s
     if (failed.signal.aborted) throw failed.signal.reason;
   };
   return { url: server.url, ended: end() };
+}
+
+/** The files of the page, by their names below the token. "" is the page itself. */
+const files = [
+  { name: "", file: "page.html", type: "text/html; charset=utf-8" },
+  { name: "page.js", file: "page.js", type: "text/javascript; charset=utf-8" },
+  { name: "page.css", file: "page.css", type: "text/css; charset=utf-8" },
+] as const;
+
+/** Where the files are: beside the bundle. If Wave runs from its sources: where the bundle would be. */
+const folders = [new URL("./", import.meta.url), new URL("../../../dist/", import.meta.url)];
+
+/** Reads the page. Throws a CommandFailure if it was not built. */
+export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
+  for (const folder of folders) {
+    if (!existsSync(new URL(files[0].file, folder))) continue;
+    const read = files.map(async ({ name, file, type }) => {
+      return [name, { type, body: await readFile(new URL(file, folder)) }] as const;
+    });
+    return new Map(await Promise.all(read));
+  }
+  throw new CommandFailure(commandErrorTexts.noPage);
+}
+
+/** The program that opens a file in the browser of the user. */
+const opener = process.platform === "darwin" ? "open" : "xdg-open";
+
+/** How long the browser may take to read the file, in milliseconds. */
+const readMs = 60_000;
+
+/**
+ * Opens an address in the browser of the user; returns false if there is none. Other users of the machine see the arguments of each process,
+ * but not a file of this user. So the browser gets the address, which has the token, by a file that only this user may read.
+ */
+export async function openBrowser(url: string): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), "wave-ui-"));
+  const file = join(folder, "open.html");
+  await writeFile(
+    file,
+    `<!doctype html><meta http-equiv="refresh" content="0; url=${url}"><a href="${url}">Wave</a>\n`,
+    {
+      mode: 0o600,
+    },
+  );
+  const remove = () => rm(folder, { recursive: true, force: true });
+  const child = spawn(opener, [pathToFileURL(file).href], { stdio: "ignore", detached: true });
+  child.unref();
+  try {
+    await once(child, "spawn");
+  } catch {
+    await remove();
+    return false;
+  }
+  setTimeout(() => void remove(), readMs).unref();
+  return true;
 }

@@ -7,9 +7,7 @@ import { argumentErrorTexts, commandErrorTexts } from "../command/error-texts.ts
 import { exitCodes } from "../command/exit-codes.ts";
 import { errorLine, noteLine } from "../command/messages.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { openBrowser } from "./open-browser.ts";
-import { readPageFiles } from "./page-files.ts";
-import { startUi, type UiMember } from "./start-ui.ts";
+import { openBrowser, readPageFiles, startUi, type UiMember } from "./start-ui.ts";
 import { type UiCall, uiFlags } from "./ui-flags.ts";
 
 /** Shows the workloads of clusters on a page in a browser, until Ctrl-C. Writes nothing to the clusters. */

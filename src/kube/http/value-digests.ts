@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
-import { endOfString, objectBounds, quote } from "./json-bytes.ts";
-import { withoutBulkyFields } from "./large-json.ts";
+import { endOfString, objectBounds, quote, withoutBulkyFields } from "./json-bytes.ts";
 
 /** The kinds whose values may be digested. */
 export type DigestedKind = "ConfigMap" | "Secret";

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { withoutBulkyFields } from "../../kube/http/large-json.ts";
+import { withoutBulkyFields } from "../../kube/http/json-bytes.ts";
 import { GarbageCollection } from "../../lib/garbage-collection.ts";
 import { SlotPool } from "../../lib/slot-pool.ts";
 import { collectAfterBytes, lanes, maxJsonValues } from "./admission-limits.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { maxParsedKeys, withoutBulkyFields } from "./large-json.ts";
+import { maxParsedKeys, withoutBulkyFields } from "./json-bytes.ts";
 
 const text = fc.string({ unit: fc.constantFrom('"', "\\", "{", "}", "fieldsV1", ":", "€", "a"), maxLength: 8 });
 const fields = fc.dictionary(text, fc.oneof(fc.constant({}), fc.dictionary(text, fc.constant({}))), { maxKeys: 5 });
