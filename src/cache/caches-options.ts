@@ -1,27 +1,20 @@
-import type { CompatibilitySettings } from "../domain/compatibility/settings.ts";
 import type { Config } from "../domain/config/digest.ts";
 import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
 import type { Workload } from "../domain/model/workload.ts";
-import type { Policy } from "../domain/policy/policy.ts";
+import type { PolicyFlags } from "../domain/policy/policy.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import type { StoreChange } from "./store/store.ts";
 
 /** Options of the caches, without the connection to the API server. */
-export interface CachesOptions {
-  /** Undefined: all. */
-  readonly namespaces: readonly string[] | undefined;
+export interface CachesOptions extends Pick<PolicyFlags, "namespaces" | "compatibility" | "providerClasses"> {
   /** The Namespace in which Wave runs. Its annotation may hold every rollout. Undefined outside a cluster. */
   readonly ownNamespace?: string | undefined;
   /** Policy for references into other namespaces. With "none", no workload waits for another namespace. Default: not "none". */
-  readonly crossNamespace?: Policy["crossNamespace"] | undefined;
-  /** Compatibility with annotations of other controllers. Undefined: only those of Wave. */
-  readonly compatibility?: CompatibilitySettings | undefined;
+  readonly crossNamespace?: PolicyFlags["crossNamespace"] | undefined;
   /** Kinds of workload in addition to the built-in ones. Each is used while the API server serves it. */
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
-  /** Reports whether SecretProviderClasses are tracked. Default: false. */
-  readonly providerClasses?: boolean | undefined;
   /** The memory limit of the process, in bytes. Default: none. */
   readonly memoryLimit?: number | undefined;
   readonly clock: Clock;

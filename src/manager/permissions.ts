@@ -73,177 +73,132 @@ export const roleScopes: Readonly<Record<PermissionRole, PermissionScope>> = {
 const limitedCreate = "RBAC cannot limit `create` to a name";
 const finalizer = "with the value `ownerReferences` or `migrateLegacy` also the finalizer";
 
+const watched = inRole("", "always");
+const pinned = inRole("", "pinned");
+const owned = inRole("", "ownersWritten");
+const election = inRole("leader-election", "leaderElection");
+const hashKey = inRole("hash-key", "hashKey");
+const authority = inRole("webhook-authority", "ownAuthority");
+const uninstall = inRole("uninstall", "uninstall");
+const uninstallOwners = inRole("uninstall", "uninstallOwners");
+const uninstallWebhook = inRole("uninstall-webhook", "uninstall");
+const uninstallDeployment = inRole("uninstall-deployment", "uninstall");
+
 /** The permissions for configuration and for built-in kinds of workload. Those of other kinds are in {@link kindPermissions}. */
 export const permissionRows: readonly PermissionRow[] = [
-  row("", "configmaps", "list watch", "Wave caches digests of what Pods read"),
-  row(
-    "",
+  watched("configmaps", "list watch", "Wave caches digests of what Pods read"),
+  watched(
     "configmaps",
     "get",
     "Wave reads an object again before a write if the cache may be stale; the webhook reads each object",
   ),
-  row("", "secrets", "list watch", "as configmaps"),
-  row("", "secrets", "get", "as configmaps"),
-  row("", "configmaps", "patch", "Wave writes only [owner references](gitops.md#owner-references)", "ownersWritten"),
-  row("", "secrets", "patch", "as configmaps", "ownersWritten"),
-  row(
-    "",
-    "configmaps",
-    "create patch delete",
-    "Wave stores [pinned copies](pinning.md), and deletes unused ones",
-    "pinned",
-  ),
-  row(
-    "",
+  watched("secrets", "list watch", "as configmaps"),
+  watched("secrets", "get", "as configmaps"),
+  owned("configmaps", "patch", "Wave writes only [owner references](gitops.md#owner-references)"),
+  owned("secrets", "patch", "as configmaps"),
+  pinned("configmaps", "create patch delete", "Wave stores [pinned copies](pinning.md), and deletes unused ones"),
+  pinned(
     "pods",
     "delete",
     "with `on-failure: return`, Wave deletes Pods of a failed rollout if a StatefulSet waits for these Pods",
-    "pinned",
   ),
-  row(
-    "",
+  watched(
     "pods",
     "list",
     "Wave finds Pods that [read an earlier configuration](concepts.md#what-pods-read), [mixed Pods](rollouts.md#mixed-pods), containers that restart, and [stuck Pods](pacing.md#stuck-is-not-failed); with the value `pinConfig.enabled` also the pinned copies that Pods use",
   ),
-  row("", "replicasets.apps", "list", "Wave keeps the pinned copies of old revisions", "pinned"),
-  row("", "controllerrevisions.apps", "list", "as replicasets", "pinned"),
-  row("", "deployments.apps", "list watch", "Wave finds the workloads that read a changed object"),
-  row("", "deployments.apps", "get", "Wave reads a workload again if it changed or opted out during the decision"),
-  row("", "deployments.apps", "patch", `Wave writes the hash into the pod template; ${finalizer}`),
-  row("", "statefulsets.apps", "list watch", "as deployments"),
-  row("", "statefulsets.apps", "get", "as deployments, and to check whether a scheduling hold has ended"),
-  row("", "statefulsets.apps", "patch", "as deployments"),
-  row("", "daemonsets.apps", "list watch", "as deployments"),
-  row("", "daemonsets.apps", "get", "as statefulsets"),
-  row("", "daemonsets.apps", "patch", "as deployments"),
-  row(
-    "",
+  pinned("replicasets.apps", "list", "Wave keeps the pinned copies of old revisions"),
+  pinned("controllerrevisions.apps", "list", "as replicasets"),
+  watched("deployments.apps", "list watch", "Wave finds the workloads that read a changed object"),
+  watched("deployments.apps", "get", "Wave reads a workload again if it changed or opted out during the decision"),
+  watched("deployments.apps", "patch", `Wave writes the hash into the pod template; ${finalizer}`),
+  watched("statefulsets.apps", "list watch", "as deployments"),
+  watched("statefulsets.apps", "get", "as deployments, and to check whether a scheduling hold has ended"),
+  watched("statefulsets.apps", "patch", "as deployments"),
+  watched("daemonsets.apps", "list watch", "as deployments"),
+  watched("daemonsets.apps", "get", "as statefulsets"),
+  watched("daemonsets.apps", "patch", "as deployments"),
+  inRole("", "csi")(
     "secretproviderclasspodstatuses.secrets-store.csi.x-k8s.io",
     "list watch",
     "Wave tracks what SecretProviderClasses fetch",
-    "csi",
   ),
-  row(
-    "",
+  watched(
     "events",
     "create patch",
     "Wave writes Events on workloads, pending Pods, ConfigMaps and Secrets; a repeated Event increases the count of the existing Event",
   ),
-  row(
-    "",
+  watched(
     "events",
     "list",
     "Wave reads why a quota rejects the Pods of a StatefulSet or DaemonSet, and why a volume of a Pod is not attached",
   ),
-  named(
-    "namespaces",
-    "namespaces",
+  inRole("namespaces", "always")(
     "namespaces",
     "list watch",
     "annotations of a Namespace apply to its workloads, and those of its own [hold every rollout](on-call.md#stop-every-rollout). With the value `namespaces`, only for these Namespaces. With only a Role, Wave reads them every 10 s",
+    "namespaces",
   ),
-  named(
-    "namespaces",
-    "namespaces",
+  inRole("namespaces", "ownersKept")(
     "namespaces",
     "get",
     "Wave reads the uid for [owner references](gitops.md#owner-references)",
-    "ownersKept",
+    "namespaces",
   ),
-  named(
-    "leader-election",
+  election(
     "leases.coordination.k8s.io",
-    "lease",
     "get update",
     "replicas elect the leader, and the leader renews the Lease",
-    "leaderElection",
+    "lease",
   ),
-  row(
-    "leader-election",
-    "leases.coordination.k8s.io",
-    "create",
-    `Wave creates the Lease once; ${limitedCreate}`,
-    "leaderElection",
-  ),
-  row("leader-election", "events", "create patch", "the new leader writes an Event on the Lease", "leaderElection"),
-  named("hash-key", "secrets", "hashKey", "get list watch", "all replicas share the hash key", "hashKey"),
-  named("hash-key", "secrets", "hashKey", "update", "Wave rotates the key on request", "hashKey"),
-  row("hash-key", "secrets", "create", `Wave creates the key once; ${limitedCreate}`, "hashKey"),
-  row(
-    "webhook",
+  election("leases.coordination.k8s.io", "create", `Wave creates the Lease once; ${limitedCreate}`),
+  election("events", "create patch", "the new leader writes an Event on the Lease"),
+  hashKey("secrets", "get list watch", "all replicas share the hash key", "hashKey"),
+  hashKey("secrets", "update", "Wave rotates the key on request", "hashKey"),
+  hashKey("secrets", "create", `Wave creates the key once; ${limitedCreate}`),
+  inRole("webhook", "webhooks")(
     "pods",
     "list delete",
     "Wave deletes Pods that are still pending when their scheduling hold ends, if Kubernetes would not replace them",
-    "webhooks",
   ),
-  named(
-    "webhook-configuration",
+  inRole("webhook-configuration", "installedWebhook")(
     "mutatingwebhookconfigurations.admissionregistration.k8s.io",
-    "webhook",
     "get list watch patch",
     "Wave keeps the `caBundle` and the path of this one configuration correct",
-    "installedWebhook",
-  ),
-  named(
-    "webhook-authority",
-    "secrets",
-    "authority",
-    "get list watch",
-    "all replicas share the certificate authority",
-    "ownAuthority",
-  ),
-  named("webhook-authority", "secrets", "authority", "update", "Wave renews the authority", "ownAuthority"),
-  row("webhook-authority", "secrets", "create", `Wave creates the authority once; ${limitedCreate}`, "ownAuthority"),
-  named(
-    "uninstall-webhook",
-    "mutatingwebhookconfigurations.admissionregistration.k8s.io",
     "webhook",
+  ),
+  authority("secrets", "get list watch", "all replicas share the certificate authority", "authority"),
+  authority("secrets", "update", "Wave renews the authority", "authority"),
+  authority("secrets", "create", `Wave creates the authority once; ${limitedCreate}`),
+  uninstallWebhook(
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io",
     "delete",
     "the webhook would add lifted scheduling holds again",
-    "uninstall",
+    "webhook",
   ),
-  row(
-    "uninstall-webhook",
+  uninstallWebhook(
     "mutatingwebhookconfigurations.admissionregistration.k8s.io",
     "list",
     "the hook warns if a webhook is left",
-    "uninstall",
   ),
-  named(
-    "uninstall-deployment",
+  uninstallDeployment(
     "deployments.apps",
-    "deployment",
     "get patch",
     "Wave is scaled to 0, because it would add removed finalizers again",
-    "uninstall",
+    "deployment",
   ),
-  named(
-    "uninstall-deployment",
+  uninstallDeployment(
     "jobs.batch",
-    "uninstallJob",
     "get",
     "the hook does nothing if its Job was applied with the other manifests",
-    "uninstall",
+    "uninstallJob",
   ),
-  row(
-    "uninstall",
-    "deployments.apps",
-    "list get patch",
-    "scheduling holds are lifted and finalizers are removed",
-    "uninstall",
-  ),
-  row("uninstall", "statefulsets.apps", "list get patch", "as deployments", "uninstall"),
-  row("uninstall", "daemonsets.apps", "list get patch", "as deployments", "uninstall"),
-  row("uninstall", "pods", "list delete", "Wave replaces Pods that Kubernetes would not replace", "uninstall"),
-  row(
-    "uninstall",
-    "configmaps",
-    "list get patch",
-    "owner references are removed before the finalizer",
-    "uninstallOwners",
-  ),
-  row("uninstall", "secrets", "list get patch", "as configmaps", "uninstallOwners"),
+  uninstall("deployments.apps", "list get patch", "scheduling holds are lifted and finalizers are removed"),
+  uninstall("statefulsets.apps", "list get patch", "as deployments"),
+  uninstall("daemonsets.apps", "list get patch", "as deployments"),
+  uninstall("pods", "list delete", "Wave replaces Pods that Kubernetes would not replace"),
+  uninstallOwners("configmaps", "list get patch", "owner references are removed before the finalizer"),
+  uninstallOwners("secrets", "list get patch", "as configmaps"),
 ];
 
 /** A permission that depends on the kind of workload. */
@@ -269,23 +224,9 @@ function strategyReason(id: string): string {
     : "Wave recreates a Job, because its pod template cannot be changed";
 }
 
-function row(
-  role: PermissionRole,
-  resource: string,
-  verbs: string,
-  reason: string,
-  when: PermissionCondition = "always",
-): PermissionRow {
-  return { role, resource, verbs: verbs.split(" "), when, reason };
-}
-
-function named(
-  role: PermissionRole,
-  resource: string,
-  name: PermissionName,
-  verbs: string,
-  reason: string,
-  when: PermissionCondition = "always",
-): PermissionRow {
-  return { ...row(role, resource, verbs, reason, when), name };
+/** Returns a function that makes the rows of a role and a feature. Its arguments are resource, verbs, reason and name. */
+function inRole(role: PermissionRole, when: PermissionCondition) {
+  return (resource: string, verbs: string, reason: string, name?: PermissionName): PermissionRow => {
+    return { role, resource, verbs: verbs.split(" "), when, reason, ...(name && { name }) };
+  };
 }

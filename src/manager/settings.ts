@@ -4,19 +4,14 @@ import type { PolicyFlags } from "../domain/policy/policy.ts";
 import type { ChosenCluster } from "../kube/config/cluster-config.ts";
 import type { SecretName } from "../kube/secrets/own-secret.ts";
 import type { LogFormat, LogLevel } from "../telemetry/logging/log.ts";
+import type { WebhookOptions } from "../webhook/webhook.ts";
 import type { ElectionTimings } from "./leader-election/lease.ts";
 
 /** The checked flags of the webhook, which `--enable-webhooks` starts. */
-export interface WebhookSettings {
-  /** An address in the form that Go uses: `:9443`. */
-  readonly bindAddress: string;
-  readonly tlsDirectory: string | undefined;
-  /** If set, a client must present a certificate that an authority in this file signed. */
-  readonly clientCaFile: string | undefined;
-  readonly serviceName: string;
-  /** The URL at which the API server calls a Wave outside the cluster. */
-  readonly url: URL | undefined;
-}
+export type WebhookSettings = Pick<
+  WebhookOptions,
+  "bindAddress" | "tlsDirectory" | "clientCaFile" | "serviceName" | "url"
+>;
 
 /** The Lease of the leader and its timings, in milliseconds (https://kubernetes.io/docs/concepts/architecture/leases/#leader-election). */
 export interface LeaderElectionSettings extends ElectionTimings {

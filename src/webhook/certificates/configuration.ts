@@ -1,6 +1,7 @@
 import type { MutatingWebhook as PublishedWebhook, WebhookClientConfig } from "#kubernetes";
 import type { Compatibility, CompatibilitySettings } from "../../domain/compatibility/settings.ts";
 import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
+import type { PolicyFlags } from "../../domain/policy/policy.ts";
 import {
   annotationPrefix,
   configHash,
@@ -35,19 +36,13 @@ export interface NewConfiguration {
 }
 
 /** Options of {@link webhookConfiguration}, the only definition of the workloads that Wave reviews, also for the chart. */
-interface ConfigurationOptions {
+interface ConfigurationOptions extends Pick<PolicyFlags, "namespaces" | "compatibility" | "pinConfig"> {
   /** Name of the object. */
   readonly name: string;
   /** How the API server reaches Wave, with the caBundle in base64. */
   readonly clientConfig: WebhookClientConfig;
-  /** The watched namespaces; undefined: all. */
-  readonly namespaces: readonly string[] | undefined;
-  /** Controllers whose annotations Wave understands; undefined: only those of Wave. */
-  readonly compatibility?: CompatibilitySettings | undefined;
   /** Kinds of workload in addition to the built-in ones. Default: none. */
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
-  /** Whether the API server calls Wave for new Pods with pins. Default: false. */
-  readonly pinConfig?: boolean | undefined;
 }
 
 /** Name of the webhook for built-in kinds and suffix of the other names. Users see it in errors of the API server. */
