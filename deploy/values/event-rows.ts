@@ -1,4 +1,4 @@
-import { deletionBlockedEvent } from "../../src/controllers/owner-references/owner-reference-workers.ts";
+import { deletionBlockedEvent } from "../../src/controllers/owner-references/controller.ts";
 import { pendingPodText } from "../../src/controllers/pending-pods/report.ts";
 import { collectorTexts } from "../../src/controllers/pinned-copies/sweep.ts";
 import { eventTexts, refusedTexts } from "../../src/controllers/rollout/report/event-texts.ts";

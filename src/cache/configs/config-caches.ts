@@ -1,5 +1,5 @@
 // The caches of ConfigMaps, Secrets and SecretProviderClasses. Keeps digests, never values.
-import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
+
 import {
   type Config,
   type ConfigObject,
@@ -9,6 +9,8 @@ import {
   withChangeTime,
   withoutKeys,
 } from "../../domain/config/digest.ts";
+import { type PodStatus, type PodStatusObject, samePodStatus, toPodStatus } from "../../domain/config/pod-status.ts";
+import type { PolicyFlags } from "../../domain/policy/policy.ts";
 import type { StoredKind } from "../../domain/references/references.ts";
 import { sharedString } from "../../domain/syntax/shared-string.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
@@ -16,18 +18,13 @@ import { type Resource, resources } from "../../kube/api/resources.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { OwnerIndex } from "../index/owner-index.ts";
-import { KindCache } from "../store/kind-cache.ts";
-import type { NamespaceLimits } from "../store/namespace-limits.ts";
+import { KindCache, type ListListener, type Watch } from "../store/kind-cache.ts";
+import type { NamespaceExceeded, NamespaceLimits } from "../store/namespace-limits.ts";
 import { SharedLists } from "../store/shared-lists.ts";
 import type { StoreChange } from "../store/store.ts";
-import { ProviderClassCache } from "./provider-class-cache.ts";
+import { ProviderClasses } from "./mounted-classes.ts";
 
-interface Options {
-  /** Undefined: all. */
-  readonly namespaces: readonly string[] | undefined;
-  readonly compatibility?: CompatibilitySettings | undefined;
-  /** Reports whether SecretProviderClasses are tracked. */
-  readonly providerClasses?: boolean | undefined;
+interface Options extends Pick<PolicyFlags, "namespaces" | "compatibility" | "providerClasses"> {
   readonly log: Logger;
   readonly clock: Clock;
   readonly onConfigChange: (change: StoreChange<Config>) => void;
@@ -86,4 +83,63 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
     Secret: cache("Secret", resources.secrets, { fieldSelector: withoutHelmReleases }),
     SecretProviderClass: options.providerClasses ? new ProviderClassCache(options, namespaceLimits) : undefined,
   };
+}
+
+/**
+ * The content of SecretProviderClasses, from the status object that the driver writes for each Pod. Empty while the driver is not
+ * installed.
+ */
+class ProviderClassCache {
+  readonly #statuses: KindCache<KubeObject & PodStatusObject, PodStatus>;
+  readonly #classes: ProviderClasses;
+
+  constructor({ namespaces, log, clock, onConfigChange }: Options, namespaceLimits: NamespaceLimits) {
+    this.#classes = new ProviderClasses(onConfigChange);
+    this.#statuses = new KindCache({
+      resource: resources.secretProviderClassPodStatuses,
+      mayBeAbsent: true,
+      namespaces,
+      transform: (object, held) => {
+        const status = toPodStatus(object, clock.wall() / 1000, held);
+        if (held !== undefined && samePodStatus(held, status)) return held;
+        const leftOut = (limitExceeded: NamespaceExceeded): PodStatus => ({ ...status, className: "", limitExceeded });
+        return namespaceLimits.fit(held, status, leftOut);
+      },
+      same: samePodStatus,
+      onChange: (change) => this.#classes.update(change),
+      onReplaced: namespaceLimits.record,
+      shouldRelist: () => namespaceLimits.hasRoomAnywhere,
+      log,
+    });
+  }
+
+  /** The watched kind, for messages. */
+  get kind(): string {
+    return this.#statuses.kind;
+  }
+
+  /** Number of Pod status objects. */
+  get size(): number {
+    return this.#statuses.size;
+  }
+
+  /** Returns a class; undefined if no Pod mounts it. */
+  get(namespace: string, name: string): Config | undefined {
+    return this.#classes.get(namespace, name);
+  }
+
+  /** Returns the classes that Pods of a namespace mount. */
+  valuesIn(namespace: string): Iterable<Config> {
+    return this.#classes.valuesIn(namespace);
+  }
+
+  /** See {@link KindCache.syncedUpTo}. */
+  syncedUpTo(namespace: string): number {
+    return this.#statuses.syncedUpTo(namespace);
+  }
+
+  /** See {@link KindCache.run}. */
+  run(watch: Watch, signal: AbortSignal, listener: ListListener): Promise<void>[] {
+    return this.#statuses.run(watch, signal, listener);
+  }
 }

@@ -1,13 +1,24 @@
+// The owner-reference controller: keeps owner references and finalizers. Its record is in memory; the queue has three kinds of keys.
+
+import type { Caches } from "../../cache/caches.ts";
 import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
-import type { Workload } from "../../domain/model/workload.ts";
+import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload.ts";
+import { keyOfOwner } from "../../domain/owner-references/owners.ts";
 import { isStored } from "../../domain/references/references.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { runAll } from "../../lib/run-all.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
+import type { Result } from "../../runtime/result.ts";
+import { resync } from "../../runtime/resync.ts";
+import { Workers } from "../../runtime/workers.ts";
 import type { WritePermits } from "../../runtime/write-permits.ts";
 import { ownerReferenceMetrics } from "../../telemetry/catalogue/owner-references.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { OwnerReferenceWorkers, type OwnerReferenceWorkersOptions } from "./owner-reference-workers.ts";
+import { OwnerReferenceReconciler, type OwnerReferenceReconcilerOptions } from "./reconcile.ts";
+import { OwnerReferenceWriter, type OwnerReferenceWriterOptions, ownerReferenceBackoff } from "./writer.ts";
 
 /** What {@link createOwnership} needs. */
 interface OwnershipOptions extends Omit<OwnerReferenceWorkersOptions, "leadership" | "permits" | "writes" | "post"> {
@@ -45,5 +56,142 @@ export function createOwnership(options: OwnershipOptions): Ownership | undefine
         workers = undefined;
       }
     },
+  };
+}
+
+/** What {@link OwnerReferenceWorkers} need. */
+interface OwnerReferenceWorkersOptions extends OwnerReferenceReconcilerOptions, OwnerReferenceWriterOptions {
+  readonly client: Pick<ApiClient, "request">;
+  readonly leadership: Leadership;
+  /** Accepts an Event that waits for its turn. */
+  readonly post: (event: ObjectEvent) => void;
+  readonly caches: Pick<
+    Caches,
+    "lookup" | "workload" | "workloads" | "workloadsIn" | "workloadsReading" | "kinds" | "owners"
+  >;
+  readonly syncPeriodMs: number;
+  /** Numbers in [0, 1), for the delays of retries. */
+  readonly random: () => number;
+}
+
+/** The workers spend most of their time waiting for permits. */
+const workers = 4;
+const workersOfNamespace = 3;
+
+/** The queue of workloads, objects and sweeps, and its workers, for one leadership. */
+class OwnerReferenceWorkers {
+  readonly #options: OwnerReferenceWorkersOptions;
+  readonly #workers: Workers;
+  readonly #writer: OwnerReferenceWriter;
+  readonly #reconciler: OwnerReferenceReconciler;
+
+  constructor(options: OwnerReferenceWorkersOptions) {
+    const { clock, random } = options;
+    this.#options = options;
+    this.#workers = new Workers({
+      clock,
+      random,
+      workers,
+      flowOf: namespaceOf,
+      workersPerFlow: workersOfNamespace,
+      backoff: ownerReferenceBackoff,
+      reconcile: (key, failures) => this.#run(key, failures),
+    });
+    this.#writer = new OwnerReferenceWriter(options, (key) => this.#workers.add(key, { urgency: "next" }));
+    const add: Workers["add"] = (key, how) => this.#workers.add(key, how);
+    this.#reconciler = new OwnerReferenceReconciler(options, this.#writer, add);
+  }
+
+  /** Enqueues a workload that has changed, and the objects that it referenced. */
+  workloadChanged({ key, before, after }: StoreChange<Workload>): void {
+    if (before !== undefined && after !== undefined && isSame(before, after)) return;
+    this.#reconciler.forgetSweep(key);
+    this.#workers.add(key);
+    for (const object of this.#reconciler.objectsOf(before)) this.#workers.add(object);
+  }
+
+  /** Enqueues an object whose owners may have changed. */
+  objectChanged(key: string): void {
+    const owners = this.#options.caches.owners?.of(key)?.workloads ?? [];
+    for (const owner of owners) this.#reconciler.forgetSweep(keyOfOwner(owner));
+    this.#workers.add(key, { urgency: "low" });
+  }
+
+  /** Enqueues everything, or all of one namespace. */
+  enqueueAll(namespace?: string): void {
+    for (const key of this.#keys(namespace)) this.#workers.add(key, { urgency: "low" });
+  }
+
+  /** Works until the leadership ends. After `stop` nothing new starts; resolves when the running writes are done. */
+  async run(): Promise<void> {
+    const { leadership, clock, syncPeriodMs } = this.#options;
+    const over = AbortSignal.any([leadership.stop, leadership.abort]);
+    const enqueue = (key: string) => this.#workers.add(key, { urgency: "low" });
+    await runAll(over, (signal) => {
+      this.enqueueAll();
+      const keys = () => this.#keys();
+      return [this.#workers.run(signal), resync({ periodMs: syncPeriodMs, keys, enqueue, clock, signal })];
+    });
+  }
+
+  *#keys(namespace?: string): Iterable<string> {
+    const { caches } = this.#options;
+    const workloads = namespace === undefined ? caches.workloads() : caches.workloadsIn(namespace);
+    for (const workload of workloads) yield workloadKey(workload);
+    for (const key of caches.owners?.keys() ?? []) {
+      if (namespace === undefined || namespaceOf(key) === namespace) yield key;
+    }
+  }
+
+  async #run(key: string, failures: number): Promise<Result> {
+    try {
+      const result = await this.#reconciler.reconcile(key);
+      if (result.type === "done") this.#writer.succeeded(key);
+      return result;
+    } catch (error) {
+      const { result, isRefused } = this.#writer.failed(key, error, failures);
+      if (isRefused) reportBlockedDeletions(this.#reconciler.waitingFor(key), error, this.#options.post);
+      return result;
+    }
+  }
+}
+
+/** Reports whether nothing changed that matters for ownership. The list of references is the same one if the spec is. */
+function isSame(before: Workload, after: Workload): boolean {
+  return (
+    before.references === after.references &&
+    before.oldFinalizer === after.oldFinalizer &&
+    before.deleting === after.deleting &&
+    before.uid === after.uid &&
+    before.optIn.state === after.optIn.state &&
+    before.policy.mode === after.policy.mode
+  );
+}
+
+/** The most workloads that one report names: an object may have any number of owners. */
+const maxReported = 100;
+
+/**
+ * Reports on the workloads of a failed run that are being deleted why the deletion does not end. People look there for the cause, and not at
+ * an object that Wave may not write. The existing Event counts the tries.
+ */
+function reportBlockedDeletions(
+  workloads: readonly Workload[],
+  error: unknown,
+  post: (event: ObjectEvent) => void,
+): void {
+  const event = deletionBlockedEvent(errorText(error));
+  for (const { row, namespace, name, uid } of workloads.filter(({ deleting }) => deleting).slice(0, maxReported)) {
+    const regarding = { apiVersion: row.apiVersion, kind: row.kind, namespace, name, uid };
+    post({ regarding, ...event, repeats: "perhaps" });
+  }
+}
+
+/** Returns the Event on a workload whose deletion is blocked, because a write failed with `cause`. */
+export function deletionBlockedEvent(cause: string): Omit<ObjectEvent, "regarding"> {
+  return {
+    type: "Warning",
+    reason: "OldFinalizer",
+    message: `Deletion blocked: cannot remove finalizer: ${cause}. Wave retries.`,
   };
 }
