@@ -4,7 +4,14 @@ import { resources } from "../objects/resources.ts";
 import { remove } from "../registry/deletion.ts";
 import { type Registry, update } from "../registry/registry.ts";
 import { type Controller, type DelayedSteps, kubelet, objectKey, objectOfKey } from "./controller.ts";
-import { crashedStatus, runningStatus, stoppedStatus, unschedulableStatus, waitingStatus } from "./pod-status.ts";
+import {
+  crashedStatus,
+  runningStatus,
+  scheduledStatus,
+  stoppedStatus,
+  unschedulableStatus,
+  waitingStatus,
+} from "./pod-status.ts";
 import { isReady } from "./pods.ts";
 
 /** The sandbox's one node. */
@@ -59,13 +66,11 @@ export function kubeletController(
 /** Assigns a Pod to the node. Without room, the Pod waits with the words of the scheduler, and is tried again. */
 function schedule(registry: Registry, steps: DelayedSteps, pod: ApiObject, hasRoom: () => boolean): void {
   if (objectOf(pod.spec).schedulerName !== "default-scheduler") return;
-  const { namespace, name, uid } = pod.metadata;
-  const { conditions, ...status } = objectOf(pod.status);
+  const { uid } = pod.metadata;
   if (hasRoom()) {
-    // The next step assigns it.
-    if (conditions !== undefined) writePodStatus(registry, pod, status);
-    else
-      update(registry, resources.pods, namespace, name, { ...pod, spec: { ...objectOf(pod.spec), nodeName } }, kubelet);
+    // A binding is no field of a manager.
+    const bound = { ...pod, spec: { ...objectOf(pod.spec), nodeName }, status: scheduledStatus(pod, registry.clock) };
+    registry.storage.put(resources.pods, bound);
     return;
   }
   const key = objectKey(pod);

@@ -15,7 +15,7 @@ export function runningStatus(pod: ApiObject, clock: Clock): JsonObject {
   return {
     ...objectOf(pod.status),
     phase: "Running",
-    conditions: conditionsOf(true, now),
+    conditions: conditionsOf(pod, true, now),
     hostIP: "127.0.0.1",
     podIP,
     podIPs: [{ ip: podIP }],
@@ -23,6 +23,12 @@ export function runningStatus(pod: ApiObject, clock: Clock): JsonObject {
     ...(ended.length > 0 && { initContainerStatuses: ended }),
     containerStatuses: containersOf(pod).map((container) => startedStatus(pod, container, now)),
   };
+}
+
+/** Returns the status of a Pod that has just got a node. */
+export function scheduledStatus(pod: ApiObject, clock: Clock): JsonObject {
+  const condition = { type: "PodScheduled", status: "True", lastTransitionTime: timestamp(clock.wall()) };
+  return { ...objectOf(pod.status), conditions: [condition] };
 }
 
 /** Returns the status of a Pod for which no node has room. */
@@ -77,7 +83,7 @@ export function stoppedStatus(pod: ApiObject, names: readonly string[], clock: C
   const kept = init.filter(({ name }) => !names.includes(stringOf(name)));
   return {
     ...before,
-    conditions: conditionsOf(false, now),
+    conditions: conditionsOf(pod, false, now),
     ...(init.length > 0 && { initContainerStatuses: kept }),
     containerStatuses: listOf(before.containerStatuses).map((status) => stopped(objectOf(status))),
   };
@@ -115,11 +121,15 @@ function containersOf(pod: ApiObject, field = "containers"): JsonObject[] {
   return listOf(objectOf(pod.spec)[field]).map(objectOf);
 }
 
-function conditionsOf(ready: boolean, now: string): JsonObject[] {
-  const types = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
-  return types.map((type) => ({
-    type,
-    status: ready || !type.endsWith("Ready") ? "True" : "False",
-    lastTransitionTime: now,
-  }));
+function conditionsOf(pod: ApiObject, ready: boolean, now: string): JsonObject[] {
+  const types = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady"];
+  const scheduled = listOf(objectOf(pod.status).conditions).filter((each) => objectOf(each).type === "PodScheduled");
+  return [
+    ...types.map((type) => ({
+      type,
+      status: ready || !type.endsWith("Ready") ? "True" : "False",
+      lastTransitionTime: now,
+    })),
+    ...scheduled.map(objectOf),
+  ];
 }

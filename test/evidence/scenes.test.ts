@@ -11,7 +11,7 @@ const secretEnv = (name: string) => ({ containers: [{ ...container, envFrom: [{ 
 /** Short enough for a test, long enough for the requests of one apply. */
 const args = ["--settle=3s"];
 
-describeOnControlPlane("what Pods read follows from their creation", (cluster) => {
+describeOnControlPlane("what Pods read follows from the time at which they were scheduled", (cluster) => {
   const place = (ns: string) => ({ cluster, namespace: { name: ns } }) as Scene;
   const merge = (ns: string, name: string, patch: unknown) =>
     cluster.api("PATCH", workloadPath(ns, "Deployment", name), patch, "application/merge-patch+json");
@@ -106,7 +106,7 @@ describeOnControlPlane("what Pods read follows from their creation", (cluster) =
       );
       expect([type, message]).toEqual([
         "Warning",
-        expect.stringMatching(/changed at .+Z, .+created at .+Z\. .+: wave roll/),
+        expect.stringMatching(/changed at .+Z, .+scheduled at .+Z\. .+: wave roll/),
       ]);
       expect((await command(ns, "list")).out).toMatch(/deployment\/older +unproven/);
       const waited = await command(ns, "wait", "deployment/older", "--timeout=60s");
@@ -119,6 +119,45 @@ describeOnControlPlane("what Pods read follows from their creation", (cluster) =
         return /deployment\/older +current/.test(out) ? true : undefined;
       });
       expect(await revisionsOf(ns, "older")).toBe(2);
+    } finally {
+      await scene.wave.stop();
+    }
+  });
+
+  it("a workload opts in without a restart if its Pods got their node after the last edit, or have none yet", async () => {
+    const ns = "evidence-scheduled";
+    const scene = await startScene(cluster, ns, { webhooks: false, args });
+    try {
+      await scene.namespace.configMap("page", { page: "first" });
+      const optedOut = { annotations: { "wave.pusher.com/update-on-config-change": "false" } };
+      for (const name of ["late", "pending"]) {
+        const nodeSelector = { [`example.com/${name}`]: "true" };
+        await scene.namespace.create(workload(name, { ...reads("page"), nodeSelector }, optedOut));
+        await until("its Pod", async () => ((await createdAt(ns, name)).length > 0 ? true : undefined));
+      }
+      await nextSecond();
+      await scene.namespace.edit("ConfigMap", "page", { page: "second" });
+      await nextSecond();
+      const [node] = await cluster.list("/api/v1/nodes");
+      const label = (name: string) =>
+        cluster.api(
+          "PATCH",
+          `/api/v1/nodes/${node?.metadata.name}`,
+          { metadata: { labels: { [`example.com/${name}`]: "true" } } },
+          "application/merge-patch+json",
+        );
+      await label("late");
+      await rolledOut(scene, "Deployment", "late");
+      for (const name of ["late", "pending"]) {
+        await merge(ns, name, { metadata: { annotations: optIn } });
+        await recorded(ns, name);
+      }
+      await label("pending");
+      await rolledOut(scene, "Deployment", "pending");
+      for (const name of ["late", "pending"]) {
+        expect(await revisionsOf(ns, name)).toBe(1);
+        expect((await command(ns, "wait", `deployment/${name}`, "--timeout=60s")).code).toBe(0);
+      }
     } finally {
       await scene.wave.stop();
     }

@@ -1,13 +1,13 @@
 import { ConfigTimeline } from "./model-configs.ts";
-import { ownerOf } from "./model-containers.ts";
+import { containersOf, ownerOf, placesOfContainer } from "./model-containers.ts";
 import { standsFor } from "./model-search.ts";
 import { namedBy, readHash, recordedBeside, recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 
 /**
  * Judges each configuration that Wave recorded beside the hash as what the Pods read, unless Wave recorded that this is unproven: each Pod
- * that was not being deleted was created when everything that it reads had this content. A container starts after its Pod was created, so
- * what an older Pod has read is not certain. Only the data of the objects is compared: other annotations, and other references, replace no
+ * that was not being deleted got its node when everything that it reads had this content, or has started each container that reads it as
+ * variables since. What the files of an older Pod show is not certain. Only the data of the objects is compared: other annotations, and other references, replace no
  * Pods. A removal of keys leaves no time in the API, so a process that started later cannot know it.
  */
 export function judgeRecorded({
@@ -17,7 +17,8 @@ export function judgeRecorded({
 }: Pick<Recording, "history" | "settings" | "lives">): readonly string[] {
   const timeline = new ConfigTimeline(history);
   const objects = new Map<string, StoredObject>();
-  const created = new Map<string, number>();
+  const scheduled = new Map<string, number>();
+  const starts = new Map<string, number>();
   const violations: string[] = [];
   for (const entry of history) {
     const { resource, before, after, at, by, rv } = entry;
@@ -27,7 +28,13 @@ export function judgeRecorded({
     const key = `${resource}/${namespace}/${name}`;
     if (after === undefined) objects.delete(key);
     else objects.set(key, after);
-    if (resource === "pods" && before === undefined) created.set(object.metadata.uid, rv);
+    if (resource === "pods") {
+      const { uid } = object.metadata;
+      if (hasNode(after) && !hasNode(before)) scheduled.set(uid, rv);
+      const was = startsOf(before);
+      for (const [container, at] of startsOf(after))
+        if (was.get(container) !== at) starts.set(`${uid}/${container}`, rv);
+    }
     if (after === undefined || !isRecord(entry)) continue;
     const startedAt = lives.find(({ replica }) => replica === by.replica)?.from ?? 0;
     const beforeStart = history.findLast((each) => each.at < startedAt)?.rv ?? 0;
@@ -37,10 +44,12 @@ export function judgeRecorded({
       if (ownerOf(pod, { objects })?.metadata.uid !== after.metadata.uid) continue;
       const content = (of: string) => {
         const stored = (when: number) => timeline.versions(of)[timeline.at(of, when)]?.object;
-        const [versions, from] = [timeline.versions(of), timeline.at(of, created.get(uid) ?? 0)];
+        const readAt = variablesReadAt(pod, of, (container) => starts.get(`${uid}/${container}`) ?? rv);
+        const since = readAt ?? scheduled.get(uid) ?? rv;
+        const [versions, from] = [timeline.versions(of), timeline.at(of, since)];
         const unseen = versions.slice(from + 1, timeline.at(of, beforeStart) + 1);
         const isRemoved = unseen.some((each, index) => removesKeys(versions[from + index]?.object, each.object));
-        const [read, now] = [stored(isRemoved ? rv : (created.get(uid) ?? 0)), stored(rv)] as const;
+        const [read, now] = [stored(isRemoved ? rv : since), stored(rv)] as const;
         return read === undefined || now === undefined ? read : { ...read, metadata: now.metadata };
       };
       if (standsFor(namedBy(after, settings), content).hash !== readHash(after))
@@ -48,6 +57,46 @@ export function judgeRecorded({
     }
   }
   return violations;
+}
+
+/** Returns the earliest start of the containers that read an object, if they read it as variables only. */
+function variablesReadAt(
+  pod: StoredObject,
+  object: string,
+  startOf: (container: string) => number,
+): number | undefined {
+  let readAt: number | undefined;
+  for (const { name } of containersOf(pod)) {
+    const places = placesOfContainer(pod, name).filter(
+      (each) => `${each.kind}/${each.namespace}/${each.name}` === object,
+    );
+    if (places.some(({ through }) => through !== "variables")) return undefined;
+    if (places.length > 0) readAt = Math.min(readAt ?? Number.POSITIVE_INFINITY, startOf(name));
+  }
+  return readAt;
+}
+
+function hasNode(pod: StoredObject | undefined): boolean {
+  return (pod?.spec as { readonly nodeName?: string } | undefined)?.nodeName !== undefined;
+}
+
+interface ContainerStatus {
+  readonly name: string;
+  readonly restartCount: number;
+  readonly state?: { readonly [state: string]: { readonly startedAt?: string } | undefined };
+}
+
+/** Returns the containers that have started, each with a text that is another after the next start. */
+function startsOf(pod: StoredObject | undefined): ReadonlyMap<string, string> {
+  const { initContainerStatuses = [], containerStatuses = [] } = (pod?.status ?? {}) as {
+    readonly initContainerStatuses?: readonly ContainerStatus[];
+    readonly containerStatuses?: readonly ContainerStatus[];
+  };
+  const all = [...initContainerStatuses, ...containerStatuses].flatMap(({ name, restartCount, state }) => {
+    const startedAt = (state?.running ?? state?.terminated)?.startedAt;
+    return startedAt === undefined ? [] : [[name, `${startedAt} ${restartCount}`] as const];
+  });
+  return new Map(all);
 }
 
 /** Reports whether a change of an object only removed keys. */

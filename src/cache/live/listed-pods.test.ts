@@ -30,7 +30,7 @@ function scene(fails?: number) {
   const create = async (name: string, metadata: object = {}): Promise<number> => {
     const { uid } = (await owner).metadata;
     const controller = { apiVersion: "apps/v1", kind: "StatefulSet", name: "a", uid, controller: true };
-    const spec = { containers: [{ name: "main", image: "nginx" }] };
+    const spec = { containers: [{ name: "main", image: "nginx" }], nodeName: "a" };
     const body = { metadata: { name, ownerReferences: [controller], ...metadata }, spec };
     const made = await client.request<{ metadata: { resourceVersion: string } }>({ method: "POST", path, body });
     return Number(made.metadata.resourceVersion);
@@ -54,8 +54,8 @@ it("finds the oldest running Pod of all workloads of a namespace by one list", a
   await clock.advance(10_000);
   const last = await create("a-1");
   const [a, b] = await Promise.all([of("a", last), of("b", 1)]);
-  expect(a).toEqual({ oldestAt: start + 10, listedUpTo: last });
-  expect(b).toEqual({ oldestAt: undefined, listedUpTo: last });
+  expect(a).toEqual({ times: { scheduledAt: start + 10, envAt: Number.POSITIVE_INFINITY }, listedUpTo: last });
+  expect(b).toEqual({ times: undefined, listedUpTo: last });
   expect(lists()).toBe(1);
 });
 
@@ -73,6 +73,6 @@ it("lists again for a later version of a workload, and after 15 s", async () => 
 });
 
 it("takes Pods that Wave may not list as older than everything, and rejects with other errors", async () => {
-  expect(await scene(403).of("a", 1)).toEqual({ oldestAt: 0, listedUpTo: 0 });
+  expect(await scene(403).of("a", 1)).toEqual({ times: { scheduledAt: 0, envAt: 0 }, listedUpTo: 0 });
   await expect(scene(422).of("a", 1)).rejects.toMatchObject({ status: 422 });
 });

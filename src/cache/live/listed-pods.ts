@@ -1,8 +1,9 @@
+import type { Pod } from "#kubernetes";
 import { type Workload, workloadKey } from "../../domain/model/workload.ts";
 import type { ListedPods } from "../../domain/pacing/moment.ts";
 import { podOwner } from "../../domain/pods/pod-owner.ts";
-import { epochSeconds } from "../../domain/references/field-managers.ts";
-import { type KubeObject, metadataOnlyList } from "../../kube/api/api-types.ts";
+import { earliest, type PodTimes, podTimes } from "../../domain/pods/pod-times.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
 import { isForbidden } from "../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -11,7 +12,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { Caches } from "../cluster-cache.ts";
 
-/** Finds out how old the Pods of workloads are, by one list of the Pods of a namespace for all of its workloads. */
+/** Finds out since when the Pods of workloads read, by one list of the Pods of a namespace for all of its workloads. */
 export interface PodLists {
   /**
    * Returns what a list shows that began after the last write of the workload. If Wave may not list Pods, or there are too many, the Pods
@@ -34,11 +35,11 @@ export interface PodListsOptions {
 const validMs = 15_000;
 /** A namespace with more Pods is not read to the end. */
 const maxPods = 20_000;
-const older: ListedPods = { oldestAt: 0, listedUpTo: 0 };
+const older: ListedPods = { times: { scheduledAt: 0, envAt: 0 }, listedUpTo: 0 };
 
 interface List {
   readonly begunAt: number;
-  readonly done: Promise<ReadonlyMap<string, number> | "unread">;
+  readonly done: Promise<ReadonlyMap<string, PodTimes> | "unread">;
   /** The resourceVersion of the list; undefined until it is complete. */
   upTo?: number;
 }
@@ -82,25 +83,24 @@ export function createPodLists(options: PodListsOptions): PodLists {
         oldest = await list.done;
       }
       if (oldest === "unread") return older;
-      return { oldestAt: oldest.get(workloadKey(workload)), listedUpTo: list.upTo ?? 0 };
+      return { times: oldest.get(workloadKey(workload)), listedUpTo: list.upTo ?? 0 };
     },
   };
 }
 
-/** Returns the creation of the oldest Pod of each workload, in seconds since the epoch, and the resourceVersion of the list. */
+/** Returns the earliest times of the Pods of each workload, and the resourceVersion of the list. */
 async function oldestPods(
   namespace: string,
   { client, caches, clock, log, signal }: PodListsOptions,
-): Promise<{ readonly oldest: ReadonlyMap<string, number> | "unread"; readonly upTo: number }> {
+): Promise<{ readonly oldest: ReadonlyMap<string, PodTimes> | "unread"; readonly upTo: number }> {
   const kinds = caches.kinds();
-  const oldest = new Map<string, number>();
-  const events = pagedList<KubeObject>({
+  const oldest = new Map<string, PodTimes>();
+  const events = pagedList<KubeObject & Pick<Pod, "spec" | "status">>({
     client: client as ApiClient,
     path: resourcePath(resources.pods, { namespace }),
     what: `pods in ${namespace}`,
     // Pods that have ended, for example evicted ones, stay stored for a long time.
     fieldSelector: "status.phase!=Succeeded,status.phase!=Failed",
-    accept: metadataOnlyList,
     clock,
     log,
     signal,
@@ -114,7 +114,6 @@ async function oldestPods(
     const owner = podOwner(metadata, kinds);
     if (owner === undefined || metadata.deletionTimestamp !== undefined) continue;
     const key = workloadKey(owner);
-    const createdAt = epochSeconds(metadata.creationTimestamp);
-    oldest.set(key, Math.min(createdAt, oldest.get(key) ?? createdAt));
+    oldest.set(key, earliest(oldest.get(key), podTimes(value.object)));
   }
 }

@@ -87,7 +87,7 @@ describe("wave wait", () => {
     await createPod({ revision: 1, hash: "v2:old", reads: ["page", "flags"] });
     await merge("pods/web-3", { metadata: { finalizers: ["example.com/stays"] } });
     const path = `${sandbox.url}/api/v1/namespaces/${namespace}/pods`;
-    await fetch(`${path}/web-3`, { method: "DELETE" });
+    await fetch(`${path}/web-3?gracePeriodSeconds=0`, { method: "DELETE" });
     await complete();
     await merge("deployments/web", { spec: { replicas: 2 } });
     await merge("deployments/web/status", {

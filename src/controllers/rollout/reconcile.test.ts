@@ -39,7 +39,7 @@ function options(request: ApiClient["request"], lookup: Lookup): ReconcileOption
       workload: async () => workload,
       legacy: async () => undefined,
     },
-    pods: { of: async () => ({ oldestAt: 0, listedUpTo: 0 }) },
+    pods: { of: async () => ({ times: { scheduledAt: 0, envAt: 0 }, listedUpTo: 0 }) },
     policy: defaultPolicy,
     leadership: soleLeadership(new AbortController().signal),
     webhooks: true,

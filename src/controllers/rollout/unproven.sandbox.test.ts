@@ -24,7 +24,7 @@ it("a workload that is recorded with older Pods is reported as unproven, until i
     const owner = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: metadata?.uid, controller: true };
     const body = {
       metadata: { name, ownerReferences: [owner] },
-      spec: { containers: [{ name: "main", image: "nginx" }] },
+      spec: { containers: [{ name: "main", image: "nginx" }], nodeName: "a" },
     };
     const path = "/api/v1/namespaces/default/pods";
     await cluster.client.request({ method, path: method === "POST" ? path : `${path}/${name}`, body } as never);
@@ -37,7 +37,7 @@ it("a workload that is recorded with older Pods is reported as unproven, until i
   await eventually(() => expect(reasons()).toEqual(["ConfigRecorded"]));
   await cluster.show("StatefulSet", "web");
   await eventually(() => expect(reasons()).toEqual(["ConfigRecorded", "ConfigUnproven"]));
-  expect(cluster.events[1]?.message).toMatch(/changed at .+:10Z, and the oldest Pod was created at .+:00Z/);
+  expect(cluster.events[1]?.message).toMatch(/changed at .+:10Z, and the oldest Pod was scheduled at .+:00Z/);
   expect(cluster.metrics.render()).toContain('wave_workloads{state="unproven"} 1\n');
 
   await clock.advance(20_000);

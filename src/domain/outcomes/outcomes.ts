@@ -66,7 +66,7 @@ export interface PinsReturn {
 
 /**
  * Why a configuration is recorded without a rollout.
- * "proven": the Pods were created after the last change of what they read.
+ * "proven": the Pods have read what is live after its last change.
  * "firstSight": the workload has no usable hash yet, and the current configuration is taken as what its Pods read.
  * "key": the key of the recorded hash is unknown, or expires with this process.
  * "tracking": the set of tracked objects changed, but not the configuration that the Pods read.

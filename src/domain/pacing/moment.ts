@@ -1,11 +1,12 @@
 import type { LegacyVerification } from "../config/legacy/legacy-verification.ts";
 import type { HoldReason } from "../outcomes/hold.ts";
 import type { NewPods } from "../pods/new-pods.ts";
+import type { PodTimes } from "../pods/pod-times.ts";
 
 /** What a list of its Pods shows about a workload. */
 export interface ListedPods {
-  /** When its oldest Pod was created, in seconds since the epoch; undefined: it has no Pods. */
-  readonly oldestAt: number | undefined;
+  /** The earliest times of its Pods; undefined: it has no Pods. */
+  readonly times: PodTimes | undefined;
   /** The resourceVersion of the list: the list shows all Pods that were created before, and no other. */
   readonly listedUpTo: number;
 }

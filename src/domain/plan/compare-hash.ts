@@ -84,7 +84,7 @@ export function planComplete(
 
 const schedulingHoldRemoved = "the configuration is complete and the scheduling hold is removed";
 const podsAreCurrent = "the Pods read the current configuration";
-const podsAreNewer = "the Pods were created after the last change of what they read";
+const podsAreNewer = "the Pods have read it after its last change";
 
 /** Plans a workload whose recorded configuration is the current one, although nothing has shown that its Pods read it. */
 function planUnproven(view: ConfigView, unproven: UnprovenTimes, evidence: Evidence | undefined): ExplainedDecision {

@@ -32,7 +32,12 @@ function planned(workload: Workload, config: Config, pods: ListedPods | undefine
   return plan.outcome === "held" ? plan.due : plan;
 }
 
-const listed = (oldestAt: number | undefined, listedUpTo = 1_000) => ({ oldestAt, listedUpTo });
+const listed = (scheduledAt: number | undefined, listedUpTo = 1_000, envAt = 0): ListedPods => ({
+  times: scheduledAt === undefined ? undefined : { scheduledAt, envAt },
+  listedUpTo,
+});
+const noNode = Number.POSITIVE_INFINITY;
+const onlyOne: Partial<Workload> = { progress: { state: "complete", since: undefined } };
 const hashOf = (config: Config) => {
   const plan = planRollout(seen(), lookupOf(config), defaultPolicy);
   return "hash" in plan ? plan.hash : "";
@@ -47,6 +52,19 @@ describe.each([
     ["is recorded if all Pods are newer than the last change", listed(second + 1), {}, {}, "recorded"],
     ["gets the hash if it has no Pods, because that replaces nothing", listed(undefined), {}, {}, rolls],
     ["rolls if a Pod is as old as the change", listed(second), {}, {}, rolls],
+    ["is recorded if no Pod has a node yet", listed(noNode, 500), {}, {}, "recorded"],
+    ["rolls if a Pod may have got its node after the list, before the change", listed(noNode, 499), {}, {}, rolls],
+    ["rolls if no Pod has a node, and the change is not ordered", listed(noNode), { revision: undefined }, {}, rolls],
+    [
+      "is recorded if all containers have read the variables again",
+      listed(0, 500, second + 6),
+      {},
+      onlyOne,
+      "recorded",
+    ],
+    ["rolls if a container may have read them before the change", listed(0, 500, second + 5), {}, onlyOne, rolls],
+    ["rolls if a container has not started", listed(0, 500, 0), {}, onlyOne, rolls],
+    ["rolls if containers have started, and some Pods may read files", listed(0, 500, second + 6), {}, {}, rolls],
     ["rolls if the list is older than the change", listed(second + 1, 499), {}, {}, rolls],
     ["rolls if the API has no time of the change", listed(second + 1), { isUntimed: true }, {}, rolls],
     ["rolls if its Pods were not listed", undefined, {}, {}, rolls],
@@ -91,6 +109,18 @@ describe.each([
     expect(planned(workload, web("1", now, { revision: 901 }), undefined)).not.toHaveProperty("unlisted");
     expect(planned(workload, web("1", now, { revision: 899 }), undefined)).toMatchObject({ unlisted: true });
   });
+});
+
+it.each([
+  ["an older file and a newer variable are recorded", second - 70, second, "recorded"],
+  ["a newer file rolls", second, second - 70, "firstHash"],
+])("of containers that have started again, %s", (_, fileAt, variableAt, outcome) => {
+  const both = { ...pod, volumes: [{ name: "files", secret: { secretName: "login" } }] };
+  const workload = { ...seen({ pod: both }), ...onlyOne };
+  const login = { ...toConfig("Secret", { metadata: { namespace: "default", name: "login" } }), changedAt: fileAt };
+  const moment = momentAt(second * 1000 + 600_000, { pods: listed(second - 60, 1_000, second + 6) });
+  const lookup = lookupOf(web("1", variableAt), login);
+  expect(decide({ workload, lookup, policy: defaultPolicy, moment }).outcome).toBe(outcome);
 });
 
 function first(revision: number, at = second): Pick<Workload, "templateWrite"> {

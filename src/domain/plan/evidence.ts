@@ -3,12 +3,12 @@ import type { UnprovenTimes } from "../config/recorded-config.ts";
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
 import type { ListedPods } from "../pacing/moment.ts";
-import type { Reference } from "../references/references.ts";
+import { configKey, type Reference } from "../references/references.ts";
 
 /**
  * Whether the Pods of a workload read what is live. "unlisted": a list of its Pods may prove it. "underWay": Kubernetes is replacing them after
  * a later write of the pod template. `changedAt` is the last change of what they
- * read, and `podsAt` the creation of the oldest Pod, in seconds since the epoch; 0 if unknown.
+ * read, and `podsAt` the time at which the first Pod got its node, in seconds since the epoch; 0 if unknown.
  */
 export type Evidence =
   | { readonly state: "proven" | "unlisted" | "underWay" }
@@ -17,8 +17,12 @@ export type Evidence =
 /** Changes that the watch has shown are so recent, in seconds: a workload that has not changed since has older Pods. */
 const recentS = 60;
 
+/** How long before the start of a container its environment may have been read, and clocks of nodes may differ, in seconds. */
+const startMarginS = 5;
+
 /**
- * Returns whether the Pods of a workload read what is live: a Pod does if it was created after the last change of everything that it reads.
+ * Returns whether the Pods of a workload read what is live: a Pod does if it got its node after the last change of everything that it reads. A
+ * container that started after the change of an environment variable has read it again. Files show a change only later.
  * Times of the API are whole seconds, so in one second only resourceVersions, which a watch has shown, order two changes. The creation of the
  * workload after that change is enough: all of its Pods are created later. A later write of the pod template is not: it may restore an
  * earlier one, whose Pods are still there. `pods` is
@@ -34,7 +38,7 @@ export function evidenceOf(
   const { strategy, row, templateWrite, progress, peer } = workload;
   // A hash on the workload replaces no Pods.
   if (!strategy.podsCarryHash) return undefined;
-  const nothing = { state: "unproven", changedAt: 0, podsAt: pods?.oldestAt ?? 0 } as const;
+  const nothing = { state: "unproven", changedAt: 0, podsAt: scheduledAtOf(pods) } as const;
   if (row.replicaSetLabel === undefined) return nothing;
   // An object that a regular expression matched, and that was deleted, is unknown.
   if (peer !== undefined && peer.patterns.length > 0) return nothing;
@@ -59,17 +63,33 @@ export function evidenceOf(
     return nothing;
   }
   // A hash in the pod template of a workload without Pods replaces nothing.
-  const { oldestAt = 0, listedUpTo } = pods;
-  const isOlder = (config: Config) => changedBefore(config, oldestAt) && (config.revision ?? 0) <= listedUpTo;
-  if (configs.every(isOlder) || (isLaterWrite && isOfTemplate(workload, templateWrite.at, oldestAt)))
-    return { state: "proven" };
+  const { times: { scheduledAt, envAt } = { scheduledAt: 0, envAt: 0 }, listedUpTo } = pods;
+  // The list shows no Pod without a node that gets it before an unordered change.
+  const isBefore = (config: Config, at: number) =>
+    changedBefore(config, at) && (config.revision === undefined ? Number.isFinite(at) : config.revision <= listedUpTo);
+  const files = new Set(references.filter(({ reads }) => reads === "files").map(configKey));
+  const isReadAgain = (config: Config) =>
+    hasOneTemplate(workload) && !files.has(configKey(config)) && isBefore(config, envAt - startMarginS);
+  if (configs.every((config) => isBefore(config, scheduledAt) || isReadAgain(config))) return { state: "proven" };
+  if (isLaterWrite && isOfTemplate(workload, templateWrite.at, scheduledAt)) return { state: "proven" };
   const changedAt = configs.reduce((last, config) => Math.max(last, contentChangedAt(config) ?? 0), 0);
-  return { state: "unproven", changedAt, podsAt: pods.oldestAt ?? 0 };
+  return { state: "unproven", changedAt, podsAt: nothing.podsAt };
 }
 
 /** Reports whether all Pods were created from the pod template that was written at `at`, in seconds: in the same second, the status must show it. */
-function isOfTemplate({ progress, keptPods }: Workload, at: number, oldestAt: number): boolean {
-  return at < oldestAt || (at === oldestAt && progress.state === "complete" && keptPods === undefined);
+function isOfTemplate(workload: Workload, at: number, scheduledAt: number): boolean {
+  return at < scheduledAt || (at === scheduledAt && hasOneTemplate(workload));
+}
+
+/** Reports whether the status shows that all Pods were created from the pod template. */
+function hasOneTemplate({ progress, keptPods }: Workload): boolean {
+  return progress.state === "complete" && keptPods === undefined;
+}
+
+/** Returns when the first Pod got its node, in seconds since the epoch; 0 if unknown. */
+function scheduledAtOf(pods: ListedPods | undefined): number {
+  const { scheduledAt = 0 } = pods?.times ?? {};
+  return Number.isFinite(scheduledAt) ? scheduledAt : 0;
 }
 
 /** Returns that Pods may run an earlier configuration, why, and the next step. `toRoll`: the arguments of `wave roll`. */
@@ -78,6 +98,6 @@ export function unprovenText({ changedAt, podsAt }: UnprovenTimes, toRoll: strin
   const why =
     changedAt === 0 || podsAt === 0
       ? "The API does not show what they read"
-      : `The configuration changed at ${time(changedAt)}, and the oldest Pod was created at ${time(podsAt)}`;
+      : `The configuration changed at ${time(changedAt)}, and the oldest Pod was scheduled at ${time(podsAt)}`;
   return `The Pods may run an earlier configuration. ${why}. To restart the Pods, run: wave roll ${toRoll}`;
 }

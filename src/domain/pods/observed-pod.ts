@@ -113,13 +113,18 @@ export function observePod(pod: Pod, config: ReadConfig, workload: HashPlace | u
   };
 }
 
-interface LiveContainer {
+/** A container that reads live configuration. */
+export interface LiveContainer {
   readonly reads: readonly Omit<PodRead, "at">[];
   readonly status: ContainerStatus | undefined;
 }
 
 /** Returns the containers, init containers and sidecars that read live configuration of the workload. */
-function containersOf(pod: Pod, spec: PodSpec, config: ReadConfig): readonly LiveContainer[] {
+export function containersOf(
+  pod: Pick<Pod, "metadata" | "status">,
+  spec: PodSpec,
+  config: ReadConfig,
+): readonly LiveContainer[] {
   const namespace = pod.metadata?.namespace ?? "";
   const copies = new Set(pinsOfPod(pod)?.values());
   const isLive = (object: ConfigName) =>
@@ -143,7 +148,7 @@ function readsOf(reads: LiveContainer["reads"], at: number | undefined): readonl
 }
 
 /** Returns when the last run of a container started. A container that waits has no run, and reads live configuration when it starts. */
-function startOf(status: ContainerStatus | undefined): number | undefined {
+export function startOf(status: ContainerStatus | undefined): number | undefined {
   const { running, terminated } = status?.state ?? {};
   return timeOf(running?.startedAt) ?? timeOf(terminated?.startedAt);
 }

@@ -69,6 +69,11 @@ function hasFields(fieldsV1: unknown, path: readonly string[]): boolean {
   return fields !== undefined;
 }
 
+/** Reports whether a client wrote a field. `path` has the names of the fields from the object on. A binding of a Pod is no such write. */
+export function hasManagedField({ managedFields }: WriteMetadata, path: readonly string[]): boolean {
+  return (managedFields ?? []).some(({ fieldsV1 }) => hasFields(fieldsV1, path));
+}
+
 /**
  * Reports whether Wave wrote the value of a field: a change by another client ends the ownership of Wave. `path` has the names of the fields
  * from the object on.

@@ -154,7 +154,7 @@ export async function pinnedScene(
             },
           ],
         },
-        spec: template.spec,
+        spec: { nodeName: "node-0", ...template.spec },
       });
       // Its container started before every change of the test.
       const startedAt = new Date(Date.now() - 60_000).toISOString();

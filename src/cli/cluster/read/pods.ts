@@ -6,6 +6,7 @@ import { mayWaitForVolume, withVolumeReason } from "../../../domain/pods/new-pod
 import { everyObject, type ObservedPod, observePod } from "../../../domain/pods/observed-pod.ts";
 import { type HashPlace, hashAnnotations, podHash } from "../../../domain/pods/pod-hash.ts";
 import { podOwner } from "../../../domain/pods/pod-owner.ts";
+import { type PodTimes, podTimes } from "../../../domain/pods/pod-times.ts";
 import { volumeReason } from "../../../domain/pods/stuck-reason.ts";
 import { pinnedAnnotation } from "../../../domain/references/annotations.ts";
 import { epochSeconds } from "../../../domain/references/field-managers.ts";
@@ -30,6 +31,7 @@ export interface RunningPod {
   readonly startedAt: number;
   /** Its containers: when they read configuration, whether they are ready, and how often they restarted. */
   readonly observed: ObservedPod;
+  readonly times: PodTimes;
   /** The keys of the objects that its spec mounts. */
   readonly files: ReadonlySet<string>;
   /** The keys of the objects that its spec reads as environment variables. */
@@ -97,6 +99,7 @@ function runningPod(pod: PodObject, kinds: readonly WorkloadRow[], owner: Worklo
     revision: labels[replicaSetLabel || revisionLabel],
     startedAt: epochSeconds(status?.startTime ?? creationTimestamp),
     observed: observePod({ metadata, ...(spec && { spec }), ...(status && { status }) }, everyObject, undefined),
+    times: podTimes({ metadata, ...(spec && { spec }), ...(status && { status }) }),
     files,
     env,
   };

@@ -4,6 +4,7 @@ import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { ListedPods, Moment } from "../../../domain/pacing/moment.ts";
 import type { World } from "../../../domain/plan/decide.ts";
+import { earliest, type PodTimes } from "../../../domain/pods/pod-times.ts";
 import { epochSeconds } from "../../../domain/references/field-managers.ts";
 import { configKey, type Reference } from "../../../domain/references/references.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
@@ -70,8 +71,8 @@ export function worldOf(
 
 /** Returns what the Pods of a workload show to {@link decide}. They were read with the objects, so none is missing that matters. */
 function listedPods(pods: readonly RunningPod[]): ListedPods {
-  const oldestAt = Math.min(...pods.map(({ observed }) => observed.createdAt / 1000));
-  return { oldestAt: pods.length === 0 ? undefined : oldestAt, listedUpTo: Number.POSITIVE_INFINITY };
+  const times = pods.reduce<PodTimes | undefined>((before, pod) => earliest(before, pod.times), undefined);
+  return { times, listedUpTo: Number.POSITIVE_INFINITY };
 }
 
 /** How far the clock of the API server may be ahead of the local clock. */

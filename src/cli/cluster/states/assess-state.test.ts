@@ -113,6 +113,7 @@ describe("the state of a CloneSet that Wave rolled longer ago than --rollout-tim
       revision: undefined,
       startedAt,
       observed,
+      times: { scheduledAt: startedAt, envAt: 0 },
       files,
       env: files,
     };
