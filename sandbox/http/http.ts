@@ -41,7 +41,10 @@ export async function serve(service: ApiService, request: HttpRequest, response:
     }
     const reply = await answerCall(service, call, asked);
     if (reply.type === "watch") streamLines(reply.start, response);
-    else sendAnswer(response, reply);
+    else {
+      response.setHeader("date", new Date(service.registry.clock.wall()).toUTCString());
+      sendAnswer(response, reply);
+    }
     record(reply.type === "watch" ? 200 : reply.status);
   } catch (error) {
     const reply = refusal(error);

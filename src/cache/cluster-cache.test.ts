@@ -177,6 +177,28 @@ describe("the caches", () => {
     ]);
   });
 
+  it("show since when an object has been absent: since its removal, or the last list, unless they hold it or may miss changes", async () => {
+    let lostSince: number | undefined;
+    const { fake, caches, clock } = start(undefined, { lostSince: () => lostSince });
+    const [feed, object] = [fake.feed("configmaps"), configMap("c", { key: "1" })];
+    const absent = (name: string) => caches.absentSince({ kind: "ConfigMap", namespace: "ns", name });
+    expect(absent("c")).toBeUndefined();
+    await clock.advance(1_000);
+    await feed.list(object);
+    const listed = clock.monotonic();
+    await clock.advance(1_000);
+    expect([absent("c"), absent("other")]).toEqual([undefined, listed]);
+    await feed.push({ type: "delete", object });
+    await clock.advance(1_000);
+    expect([absent("c"), absent("other")]).toEqual([listed + 1_000, listed]);
+    lostSince = clock.monotonic();
+    expect([absent("c"), absent("other")]).toEqual([undefined, undefined]);
+    lostSince = undefined;
+    // An object may have come and gone before a later list.
+    await feed.list();
+    expect([absent("c"), absent("other")]).toEqual([listed + 2_000, listed + 2_000]);
+  });
+
   it("keep the time of the last change of digests, and announce a change of the directives of an object", async () => {
     const { fake, caches, configChanges } = start();
     const feed = fake.feed("configmaps");

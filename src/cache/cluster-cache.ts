@@ -6,6 +6,7 @@ import {
   type WorkloadRow,
   workloadKey,
 } from "../domain/model/workload.ts";
+import type { AbsentSince } from "../domain/pacing/moment.ts";
 import type { CopySize } from "../domain/pinning/collect.ts";
 import type { Lookup } from "../domain/plan/plan.ts";
 import type { ClusterHold } from "../domain/policy/cluster-hold.ts";
@@ -14,6 +15,7 @@ import { type ConfigKind, parseConfigKey, type StoredKind } from "../domain/refe
 import { runAll } from "../lib/run-all.ts";
 import { cacheMetrics } from "./cache-metrics.ts";
 import type { CachesOptions } from "./caches-options.ts";
+import { Absences } from "./configs/absences.ts";
 import { configCaches } from "./configs/config-caches.ts";
 import { OwnerIndex } from "./index/owner-index.ts";
 import { notifyBeforeNext, PatternIndex } from "./index/pattern-index.ts";
@@ -35,6 +37,8 @@ export interface Caches {
   readonly copiesIn: (namespace: string) => readonly CopySize[];
   /** Returns the resourceVersion up to which a kind in a namespace is synced. */
   readonly syncedUpTo: (kind: ConfigKind, namespace: string) => number;
+  /** See {@link AbsentSince}. */
+  readonly absentSince: AbsentSince;
   /** Returns the resourceVersion up to which the workloads of a kind in a namespace are synced. */
   readonly workloadsSyncedUpTo: (kind: WorkloadKind, namespace: string) => number;
   /** Returns how many objects of a kind in a namespace the caches hold. */
@@ -100,7 +104,11 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
     for (const { name } of configs[kind]?.valuesIn(namespace) ?? []) yield name;
   });
   const owners = options.onOwnersChange && new OwnerIndex(() => extra.rows(), options.onOwnersChange);
-  const onConfigChange = notifyBeforeNext(patterns, options.onConfigChange);
+  const absences = new Absences(clock);
+  const onConfigChange = notifyBeforeNext(patterns, (change) => {
+    if (change.after === undefined) absences.removed(change.key);
+    options.onConfigChange(change);
+  });
   const configs = configCaches({ ...options, onConfigChange, owners }, namespaceLimits);
   const configKinds = Object.values(configs).filter((kind) => kind !== undefined);
   const { compatibility, providerClasses } = options;
@@ -172,6 +180,7 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
     };
     const listenerOf = (kind: string): ListListener => ({
       listed: (namespace) => {
+        absences.listed(kind, namespace);
         if (syncedNamespaces.listed(namespace, kind) && syncGate.isOpen) announceSynced(namespace);
         openSyncGate();
         options.onListed?.(kind, namespace);
@@ -198,6 +207,12 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
       return copies;
     },
     syncedUpTo: (kind, namespace) => configs[kind]?.syncedUpTo(namespace) ?? 0,
+    absentSince: (object) => {
+      const { kind, namespace, name } = object;
+      // A live read may be newer than the caches, and a watch may have missed that the object came and went.
+      if (configs[kind]?.get(namespace, name) !== undefined || options.lostSince?.() !== undefined) return undefined;
+      return absences.since(object);
+    },
     workloadsSyncedUpTo: (kind, namespace) => workloads.get(kind)?.syncedUpTo(namespace) ?? 0,
     countIn: (kind, namespace) => configs[kind].countIn(namespace),
     workload: (key) => {

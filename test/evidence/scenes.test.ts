@@ -163,6 +163,28 @@ describeOnControlPlane("what Pods read follows from the time at which they were 
     }
   });
 
+  it("a workload that reads an optional Secret, which has not existed since before its Pods, opts in without a restart", async () => {
+    const ns = "evidence-optional";
+    const scene = await startScene(cluster, ns, { webhooks: false, args });
+    try {
+      const since = Date.now();
+      // The margin of clocks.
+      await until("Pods that are surely newer", async () => Date.now() > since + 10_000 || undefined);
+      const envFrom = [{ secretRef: { name: "login", optional: true } }];
+      await scene.namespace.create(workload("web", { containers: [{ ...container, envFrom }] }));
+      const first = await recorded(ns, "web");
+      await rolledOut(scene, "Deployment", "web");
+      expect(await revisionsOf(ns, "web")).toBe(1);
+      expect((await command(ns, "wait", "deployment/web", "--timeout=60s")).code).toBe(0);
+
+      await scene.namespace.secret("login", { password: "first" });
+      await recorded(ns, "web", first);
+      expect(await revisionsOf(ns, "web")).toBe(2);
+    } finally {
+      await scene.wave.stop();
+    }
+  });
+
   it("a Deployment that Reloader has just rolled is taken over without a restart, and an operator that puts the template back once keeps no old Pods", async () => {
     const ns = "evidence-reloader";
     const namespace = await makeNamespace(cluster, ns);

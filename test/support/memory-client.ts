@@ -24,7 +24,9 @@ export function memoryClient(
     const what = `${method} ${path} ${body === undefined ? "" : JSON.stringify(body)}`;
     throw new ApiError({ request: what, status: reply.status, reason, serverMessage: message, details });
   };
-  return { request, stream: async (sent) => bytesOf(await request(sent)), close: async () => {} };
+  const answeredAt = () => Math.floor(server.registry.clock.wall() / 1000);
+  const stream = async (sent: ApiRequest) => Object.assign(bytesOf(await request(sent)), { answeredAt: answeredAt() });
+  return { request, stream, close: async () => {} };
 }
 
 function callOf({ method, path, query = {}, body, contentType, accept }: ApiRequest): ApiCall {

@@ -54,8 +54,13 @@ it("finds the oldest running Pod of all workloads of a namespace by one list", a
   await clock.advance(10_000);
   const last = await create("a-1");
   const [a, b] = await Promise.all([of("a", last), of("b", 1)]);
-  expect(a).toEqual({ times: { scheduledAt: start + 10, envAt: Number.POSITIVE_INFINITY }, listedUpTo: last });
-  expect(b).toEqual({ times: undefined, listedUpTo: last });
+  const requested = { monotonic: clock.monotonic(), serverTime: start + 20 };
+  expect(a).toEqual({
+    times: { scheduledAt: start + 10, envAt: Number.POSITIVE_INFINITY },
+    listedUpTo: last,
+    requested,
+  });
+  expect(b).toEqual({ times: undefined, listedUpTo: last, requested });
   expect(lists()).toBe(1);
 });
 

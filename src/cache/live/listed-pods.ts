@@ -42,6 +42,8 @@ interface List {
   readonly done: Promise<ReadonlyMap<string, PodTimes> | "unread">;
   /** The resourceVersion of the list; undefined until it is complete. */
   upTo?: number;
+  /** When the API server answered, by its own clock, in seconds since the epoch. */
+  serverTime?: number | undefined;
 }
 
 /** Creates it. */
@@ -55,8 +57,9 @@ export function createPodLists(options: PodListsOptions): PodLists {
     const list: List = {
       begunAt: clock.monotonic(),
       done: oldestPods(namespace, options).then(
-        ({ oldest, upTo }) => {
+        ({ oldest, upTo, serverTime }) => {
           list.upTo = upTo;
+          list.serverTime = serverTime;
           return oldest;
         },
         (error) => {
@@ -83,7 +86,9 @@ export function createPodLists(options: PodListsOptions): PodLists {
         oldest = await list.done;
       }
       if (oldest === "unread") return older;
-      return { times: oldest.get(workloadKey(workload)), listedUpTo: list.upTo ?? 0 };
+      const { begunAt: monotonic, upTo: listedUpTo = 0, serverTime } = list;
+      const requested = serverTime === undefined ? undefined : { monotonic, serverTime };
+      return { times: oldest.get(workloadKey(workload)), listedUpTo, requested };
     },
   };
 }
@@ -92,22 +97,31 @@ export function createPodLists(options: PodListsOptions): PodLists {
 async function oldestPods(
   namespace: string,
   { client, caches, clock, log, signal }: PodListsOptions,
-): Promise<{ readonly oldest: ReadonlyMap<string, PodTimes> | "unread"; readonly upTo: number }> {
+): Promise<{
+  readonly oldest: ReadonlyMap<string, PodTimes> | "unread";
+  readonly upTo: number;
+  readonly serverTime?: number | undefined;
+}> {
   const kinds = caches.kinds();
   const oldest = new Map<string, PodTimes>();
+  let serverTime: number | undefined;
   const events = pagedList<KubeObject & Pick<Pod, "spec" | "status">>({
     client: client as ApiClient,
     path: resourcePath(resources.pods, { namespace }),
     what: `pods in ${namespace}`,
     // Pods that have ended, for example evicted ones, stay stored for a long time.
     fieldSelector: "status.phase!=Succeeded,status.phase!=Failed",
+    // Pages have the time of the first one.
+    answered: (at) => {
+      serverTime ??= at;
+    },
     clock,
     log,
     signal,
   });
   for (let read = 0; ; ) {
     const { done, value } = await events.next();
-    if (done) return { oldest, upTo: Number(value) || 0 };
+    if (done) return { oldest, upTo: Number(value) || 0, serverTime };
     if (value.type !== "initApply") continue;
     if (++read > maxPods) return { oldest: "unread", upTo: Number.POSITIVE_INFINITY };
     const { metadata } = value.object;

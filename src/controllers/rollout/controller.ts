@@ -61,6 +61,7 @@ export interface ControllerOptions {
     | "lookup"
     | "lostSince"
     | "syncedUpTo"
+    | "absentSince"
     | "undecided"
     | "workload"
     | "workloads"

@@ -31,7 +31,14 @@ const workload = toWorkload(kinds.Deployment, workloadObject({ pod: readsAll }))
 function options(request: ApiClient["request"], lookup: Lookup): ReconcileOptions {
   return {
     client: { request, stream: request as never },
-    caches: { lookup, syncedUpTo: () => 0, workload: () => workload, kinds: () => [], copiesIn: () => [] },
+    caches: {
+      lookup,
+      syncedUpTo: () => 0,
+      absentSince: () => undefined,
+      workload: () => workload,
+      kinds: () => [],
+      copiesIn: () => [],
+    },
     live: {
       lookup: async () => lookup,
       firstLookup: async () => lookup,

@@ -52,7 +52,7 @@ import { updateRejections } from "./update-rejections.ts";
 /** What {@link reconcile} needs. */
 export interface ReconcileOptions extends LivePlanOptions, Pick<MixedPodsOptions, "reading"> {
   readonly client: Pick<ApiClient, "request" | "stream">;
-  readonly caches: Pick<Caches, "lookup" | "syncedUpTo" | "workload" | "kinds" | "copiesIn">;
+  readonly caches: Pick<Caches, "lookup" | "syncedUpTo" | "absentSince" | "workload" | "kinds" | "copiesIn">;
   readonly clock: Clock;
   readonly log: Logger;
   /** Whether webhooks are on. They reject in the request, if the API server asks them in time. */
@@ -298,12 +298,12 @@ function planNow(
   { key, record, findings, batchHold }: ReconcileRun,
   workload: Workload,
   lookup: Lookup,
-  { clock, policy, views, newPods }: ReconcileOptions,
+  { caches: { absentSince }, clock, policy, views, newPods }: ReconcileOptions,
 ): RolloutPlan {
   const now = clock.monotonic();
   recordProgress(findings, workload, now);
   const mixed = mixedPodsOf(findings, workload);
-  const moment = { ...momentOf(record, findings, workload, clock, mixed), newPods: newPods(workload) };
+  const moment = { ...momentOf(record, findings, workload, clock, mixed), newPods: newPods(workload), absentSince };
   const plan = decide({
     workload,
     lookup,

@@ -63,6 +63,7 @@ export interface RolloutWorkersOptions {
     | "lookup"
     | "lostSince"
     | "syncedUpTo"
+    | "absentSince"
     | "undecided"
     | "workload"
     | "workloads"

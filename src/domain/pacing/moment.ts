@@ -2,6 +2,7 @@ import type { LegacyVerification } from "../config/legacy/legacy-verification.ts
 import type { HoldReason } from "../outcomes/hold.ts";
 import type { NewPods } from "../pods/new-pods.ts";
 import type { PodTimes } from "../pods/pod-times.ts";
+import type { ConfigName } from "../references/references.ts";
 
 /** What a list of its Pods shows about a workload. */
 export interface ListedPods {
@@ -9,7 +10,15 @@ export interface ListedPods {
   readonly times: PodTimes | undefined;
   /** The resourceVersion of the list: the list shows all Pods that were created before, and no other. */
   readonly listedUpTo: number;
+  /** One moment before the API server answered, by both clocks: monotonic milliseconds, and seconds since the epoch. Undefined: unknown. */
+  readonly requested?: { readonly monotonic: number; readonly serverTime: number } | undefined;
 }
+
+/**
+ * Returns since when an object that the caches do not hold has been absent, at the latest, in monotonic milliseconds. Undefined: unknown, or the
+ * caches hold it.
+ */
+export type AbsentSince = (object: ConfigName) => number | undefined;
 
 /** Pods with the recorded hash that may run another configuration. */
 export interface MixedPods {
@@ -37,6 +46,8 @@ export interface Moment {
   readonly newPods?: NewPods | undefined;
   /** What a list of its Pods has shown; absent if they were not listed. */
   readonly pods?: ListedPods | undefined;
+  /** Default: unknown for all objects. */
+  readonly absentSince?: AbsentSince | undefined;
   /** Pods that run another configuration than that of the recorded hash; absent if none are known. */
   readonly mixed?: MixedPods | undefined;
   /** The verification of a hash of another controller; undefined if there is none. */

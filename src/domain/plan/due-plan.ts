@@ -63,7 +63,7 @@ export function planDue(
     const what = tracked.untracked.size > 0 ? "no tracked configuration" : "no configuration";
     return { outcome: "current", view: views.tracked, reason: `the workload reads ${what}`, warnings };
   }
-  const evidence = () => moment && evidenceOf(workload, tracked.references, tracked.lookup, moment.pods, moment.now);
+  const evidence = () => moment && evidenceOf(workload, tracked.references, tracked.lookup, moment);
   const decision = planComplete(workload, views, policy, previous, evidence);
   if (moment === undefined) return { ...decision, warnings };
   return { ...withMixedPods(withRequestedRestart(decision, workload, policy, moment), workload, moment), warnings };

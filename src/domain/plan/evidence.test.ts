@@ -123,6 +123,39 @@ it.each([
   expect(decide({ workload, lookup, policy: defaultPolicy, moment }).outcome).toBe(outcome);
 });
 
+describe("an optional object that does not exist", () => {
+  const optional = seen({ pod: readsAll("Secret", "login", true) });
+  const monotonic = 1_000_000;
+  /** `absentS`: for how many seconds the object was absent when the API server answered. */
+  const plan = (absentS: number | undefined, pods: ListedPods, workload = optional) => {
+    const since = absentS === undefined ? undefined : monotonic - absentS * 1000;
+    const moment = momentAt(second * 1000, { pods, absentSince: () => since });
+    return decide({ workload, lookup: lookupOf(), policy: defaultPolicy, moment }).outcome;
+  };
+  const requested = { monotonic, serverTime: second };
+  const at = (scheduledAt: number, envAt = 0): ListedPods => ({ ...listed(scheduledAt, 1_000, envAt), requested });
+
+  it.each([
+    ["is proven if the Pods got their node later", 100, at(second - 89), "recorded"],
+    ["is not proven within the margins of clocks", 100, at(second - 90), "firstHash"],
+    ["is not proven if a watch does not show since when", undefined, at(second - 1), "firstHash"],
+    ["is not proven if the response does not have the time", 100, listed(second - 1), "firstHash"],
+    ["is proven if the Pods have no node yet", 1, at(noNode), "recorded"],
+    ["is not proven if it was removed after the list", -1, at(noNode), "firstHash"],
+  ])("%s", (_, absentS, pods, outcome) => expect(plan(absentS, pods)).toBe(outcome));
+
+  it("is proven by the starts of containers that read variables", () => {
+    expect(plan(100, at(0, second - 84), { ...optional, ...onlyOne })).toBe("recorded");
+    expect(plan(100, at(0, second - 85), { ...optional, ...onlyOne })).toBe("firstHash");
+  });
+
+  it("is not proven by the creation of the workload alone", () => {
+    const moment = momentAt(second * 1000, { absentSince: () => 0 });
+    const workload = { ...optional, ...first(501) };
+    expect(decide({ workload, lookup: lookupOf(), policy: defaultPolicy, moment })).toMatchObject({ unlisted: true });
+  });
+});
+
 function first(revision: number, at = second): Pick<Workload, "templateWrite"> {
   return { templateWrite: { revision, at, isFirst: true } };
 }

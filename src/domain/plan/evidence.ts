@@ -2,8 +2,8 @@ import { type Config, changedBefore, changedBeforeWrite, contentChangedAt } from
 import type { UnprovenTimes } from "../config/recorded-config.ts";
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
-import type { ListedPods } from "../pacing/moment.ts";
-import { configKey, type Reference } from "../references/references.ts";
+import type { ListedPods, Moment } from "../pacing/moment.ts";
+import { type ConfigName, configKey, type Reference } from "../references/references.ts";
 
 /**
  * Whether the Pods of a workload read what is live. "unlisted": a list of its Pods may prove it. "underWay": Kubernetes is replacing them after
@@ -32,8 +32,7 @@ export function evidenceOf(
   workload: Workload,
   references: readonly Reference[],
   lookup: Lookup,
-  pods: ListedPods | undefined,
-  now: number,
+  { pods, now, absentSince }: Pick<Moment, "pods" | "now" | "absentSince">,
 ): Evidence | undefined {
   const { strategy, row, templateWrite, progress, peer } = workload;
   // A hash on the workload replaces no Pods.
@@ -43,15 +42,21 @@ export function evidenceOf(
   // An object that a regular expression matched, and that was deleted, is unknown.
   if (peer !== undefined && peer.patterns.length > 0) return nothing;
   const configs: Config[] = [];
+  const absent: ConfigName[] = [];
   for (const reference of references) {
     if (reference.reads === "existence") continue;
     const config = findConfig(lookup, reference);
-    // It has no time: Pods may have read an object that was deleted, and a class is read whenever a Pod mounts it.
-    if (config === undefined || config.kind === "SecretProviderClass") return nothing;
-    configs.push(config);
+    // A class is read whenever a Pod mounts it.
+    if (reference.kind === "SecretProviderClass") return nothing;
+    if (config !== undefined) configs.push(config);
+    // Pods may have read an object that was deleted.
+    else if (absentSince?.(reference) === undefined) return nothing;
+    else absent.push(reference);
   }
   const isLaterWrite =
-    templateWrite !== undefined && configs.every((config) => changedBeforeWrite(config, templateWrite));
+    absent.length === 0 &&
+    templateWrite !== undefined &&
+    configs.every((config) => changedBeforeWrite(config, templateWrite));
   if (isLaterWrite && templateWrite.isFirst) return { state: "proven" };
   if (isLaterWrite && progress.state === "progressing") return { state: "underWay" };
   if (pods === undefined) {
@@ -68,12 +73,26 @@ export function evidenceOf(
   const isBefore = (config: Config, at: number) =>
     changedBefore(config, at) && (config.revision === undefined ? Number.isFinite(at) : config.revision <= listedUpTo);
   const files = new Set(references.filter(({ reads }) => reads === "files").map(configKey));
-  const isReadAgain = (config: Config) =>
-    hasOneTemplate(workload) && !files.has(configKey(config)) && isBefore(config, envAt - startMarginS);
-  if (configs.every((config) => isBefore(config, scheduledAt) || isReadAgain(config))) return { state: "proven" };
+  const isRead = (object: ConfigName, isAfter: (at: number) => boolean) =>
+    isAfter(scheduledAt) ||
+    (hasOneTemplate(workload) && !files.has(configKey(object)) && isAfter(envAt - startMarginS));
+  const areRead = configs.every((config) => isRead(config, (at) => isBefore(config, at)));
+  const isAbsent = (object: ConfigName) => isRead(object, (at) => isAbsentBefore(absentSince?.(object), at, pods));
+  if (areRead && absent.every(isAbsent)) return { state: "proven" };
+  if (absent.length > 0) return nothing;
   if (isLaterWrite && isOfTemplate(workload, templateWrite.at, scheduledAt)) return { state: "proven" };
   const changedAt = configs.reduce((last, config) => Math.max(last, contentChangedAt(config) ?? 0), 0);
   return { state: "unproven", changedAt, podsAt: nothing.podsAt };
+}
+
+/** How far the clocks of API servers may differ, in seconds, and the monotonic clock of this process, as a part of the time that it measures. */
+const clocks = { serversS: 5, monotonic: 0.05 };
+
+/** Reports whether an object was absent before a time of the API, in seconds. */
+function isAbsentBefore(since: number | undefined, at: number, { requested }: ListedPods): boolean {
+  if (since === undefined || requested === undefined || since > requested.monotonic) return false;
+  const agoS = ((requested.monotonic - since) / 1000) * (1 - clocks.monotonic);
+  return at > requested.serverTime - agoS + clocks.serversS;
 }
 
 /** Reports whether all Pods were created from the pod template that was written at `at`, in seconds: in the same second, the status must show it. */

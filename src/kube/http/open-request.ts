@@ -52,7 +52,10 @@ function queryString(query: NonNullable<ApiRequest["query"]>): string {
 }
 
 /** The body of a response as a stream. Early disposal cancels the request. */
-export interface ByteStream extends AsyncIterable<Buffer>, AsyncDisposable {}
+export interface ByteStream extends AsyncIterable<Buffer>, AsyncDisposable {
+  /** When the server answered, by its own clock, in seconds since the epoch; undefined if the response does not have the time. */
+  readonly answeredAt?: number | undefined;
+}
 
 /** Returns the body of an open response. The signal, the guard or the reader may end it. The loop throws what a request throws. */
 export function byteStream(
@@ -70,7 +73,9 @@ export function byteStream(
   };
   // A connection may break between two reads, when there is no other listener.
   opened.response.body.on("error", () => {});
+  const date = Date.parse(String(opened.response.headers.date)) / 1000;
   return {
+    answeredAt: Number.isNaN(date) ? undefined : date,
     async *[Symbol.asyncIterator]() {
       try {
         for await (const part of chunksOf(opened.response)) {

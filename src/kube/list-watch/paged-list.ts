@@ -21,6 +21,8 @@ export interface PagedListContext
     "client" | "path" | "what" | "fieldSelector" | "digestsOf" | "clock" | "log" | "heard" | "signal"
   > {
   readonly labelSelector?: string | undefined;
+  /** Receives the time of each answer by the clock of the API server. See {@link ByteStream.answeredAt}. */
+  readonly answered?: (at: number | undefined) => void;
   /** Media type of the list, such as `metadataOnlyList`. */
   readonly accept?: string | undefined;
 }
@@ -62,7 +64,20 @@ interface PageEnd {
 }
 
 async function* onePage<T extends KubeObject>(
-  { client, path, fieldSelector, labelSelector, accept, digestsOf, signal, log, what, clock, heard }: PagedListContext,
+  {
+    client,
+    path,
+    fieldSelector,
+    labelSelector,
+    accept,
+    digestsOf,
+    signal,
+    log,
+    what,
+    clock,
+    heard,
+    answered,
+  }: PagedListContext,
   limit: number,
   next: string | undefined,
 ): AsyncGenerator<ReflectorEvent<T>, PageEnd> {
@@ -70,6 +85,7 @@ async function* onePage<T extends KubeObject>(
   const query = { limit, continue: next, fieldSelector, labelSelector };
   const either = AbortSignal.any([signal, silent.signal]);
   await using stream = await client.stream({ method: "GET", path, query, signal: either, ...(accept && { accept }) });
+  answered?.(stream.answeredAt);
   let bytes = 0;
   const count = (chunk: Buffer) => {
     bytes += chunk.length;

@@ -47,6 +47,8 @@ export class Flow implements Exchange {
   readonly #fault: RequestFault | undefined;
   readonly #faults: ReadonlySet<WatchFault>;
   #body: Readable | undefined;
+  /** When the API server answered, as a header has it. */
+  #date = "";
   #line: WatchLine | undefined;
   #over = false;
   #sent: SentWrite | undefined;
@@ -142,6 +144,7 @@ export class Flow implements Exchange {
     const { forgotten } = cluster.server.registry.storage;
     const path = pathAsTaken(this.#request.path, { doubled: this.#faults.has("doubled"), forgotten, random });
     const reply = await cluster.answer({ method, path, headers, body: parsed(body) }, writer);
+    this.#date = new Date(cluster.epoch + this.#options.scheduler.now).toUTCString();
     if (fault === "answerLost") process.enter(() => this.fail(new Error("the connection was reset")));
     else this.#back(refusal ?? reply);
   }
@@ -182,7 +185,11 @@ export class Flow implements Exchange {
     this.#body.push(null);
     this.#end();
     if (this.#sent !== undefined) this.#sent.unanswered = truncated || status >= 500;
-    const headers = { "content-type": "application/json", ...("headers" in reply ? reply.headers : {}) };
+    const headers = {
+      "content-type": "application/json",
+      date: this.#date,
+      ...("headers" in reply ? reply.headers : {}),
+    };
     this.#answer.resolve({ status, headers, body: this.#body, isComplete: () => !truncated });
   }
 
