@@ -3,12 +3,13 @@ import { podStatus } from "../../test/support/domain/pod-status.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { FakeWatch } from "../../test/support/fake-watch.ts";
-import { type Config, digestOf } from "../domain/config/digest.ts";
+import { type Config, digestOf, toConfig } from "../domain/config/digest.ts";
 import type { Workload } from "../domain/model/workload.ts";
 import type { LogFields, Logger } from "../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import type { CachesOptions } from "./caches-options.ts";
 import { cachesOver } from "./cluster-cache.ts";
+import { liveLookup } from "./live/live-configs.ts";
 import type { Watch } from "./store/kind-cache.ts";
 import type { StoreChange } from "./store/store.ts";
 
@@ -175,6 +176,32 @@ describe("the caches", () => {
       ["ConfigMap/ns/c", "c", false],
       ["ConfigMap/ns/c", undefined, false],
     ]);
+  });
+
+  it("do not trust the time of a change that only a list or a live read shows: a removal of keys may have followed", async () => {
+    const { fake, caches } = start();
+    const feed = fake.feed("configmaps");
+    const edited = (value: string, second: number) => {
+      const time = `2026-01-01T00:00:0${second}Z`;
+      const managedFields = [{ manager: "kubectl", operation: "Update", time, fieldsV1: { "f:data": {} } }];
+      return configMap("c", { key: value }, { managedFields, creationTimestamp: "2026-01-01T00:00:00Z" });
+    };
+    const held = () => caches.lookup("ConfigMap", "ns", "c");
+    await feed.list(edited("1", 1));
+    expect(held()?.isUntimed).toBeUndefined();
+    await feed.push({ type: "apply", object: edited("2", 2) });
+    expect(held()?.isUntimed).toBeUndefined();
+    const read = (value: string) => {
+      const live = new Map([["ConfigMap/ns/c", toConfig("ConfigMap", edited(value, 3) as never)]]);
+      return liveLookup(live, caches.lookup)("ConfigMap", "ns", "c");
+    };
+    expect([read("2")?.isUntimed, read("3")?.isUntimed]).toEqual([undefined, true]);
+    await feed.list(edited("3", 3));
+    expect([held()?.isUntimed, read("3")?.isUntimed]).toEqual([true, true]);
+    await feed.push({ type: "apply", object: edited("4", 4) });
+    expect(held()?.isUntimed).toBeUndefined();
+    await feed.list(edited("4", 4), { metadata: meta("new") });
+    expect([held()?.isUntimed, caches.lookup("ConfigMap", "ns", "new")?.isUntimed]).toEqual([undefined, true]);
   });
 
   it("show since when an object has been absent: since its removal, or the last list, unless they hold it or may miss changes", async () => {

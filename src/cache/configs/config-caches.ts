@@ -61,7 +61,7 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
         owners?.update(kind, object);
         if (held !== undefined && sameConfig(held, read)) return held;
         const { name } = held ?? read; // The store keeps the name of the first object.
-        const config = withChangeTime(read, held);
+        const config = withChangeTime(read, held, source !== "later list");
         const hasContent = held !== undefined && hasSameContent(held, read);
         // Tens of thousands of objects never change.
         const revision = hasContent ? held.revision : source === "first list" ? undefined : config.revision;

@@ -60,7 +60,7 @@ export function liveLookup(found: ReadonlyMap<string, Config | undefined>, cache
     const key = configKey({ kind, namespace, name });
     const held = cached(kind, namespace, name);
     const read = found.get(key);
-    if (found.has(key)) return read && withChangeTime(read, held);
+    if (found.has(key)) return read && withChangeTime(read, held, false);
     // A pinned copy cannot change.
     return held?.isCopy ? held : undefined;
   };

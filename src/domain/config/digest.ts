@@ -63,7 +63,7 @@ export interface Config extends ConfigName {
    * list. {@link sameConfig} does not compare it.
    */
   readonly revision?: number | undefined;
-  /** True if the API has no time of its last change, because its field manager was forgotten; otherwise absent. */
+  /** True if the API may have no time of its last change, because its field manager was forgotten; otherwise absent. */
   readonly isUntimed?: true;
   /** What the annotations of the object say about rollouts for it; undefined: nothing. */
   readonly directive?: ConfigDirective | undefined;
@@ -276,12 +276,15 @@ export function contentChangedAt({ editedAt, changedAt }: Config): number | unde
   return editedAt ?? changedAt;
 }
 
-/** Returns an object after a change, marked if the API has no time of it. `before` is the object before; undefined: it did not exist. */
-export function withChangeTime(config: Config, before: Config | undefined): Config {
-  if (before === undefined) return config;
-  const isUntimed = hasSameContent(before, config)
-    ? before.isUntimed === true
-    : (contentChangedAt(config) ?? 0) <= (contentChangedAt(before) ?? 0);
+/**
+ * Returns an object after a change, marked if the API has no time of it. `before` is the object before; undefined: it did not exist.
+ * `isOnlyChange`: no other change came between, as in a watch. Otherwise the last one may be the removal of a key, which can have no time.
+ */
+export function withChangeTime(config: Config, before: Config | undefined, isOnlyChange: boolean): Config {
+  const isUntimed =
+    before !== undefined && hasSameContent(before, config)
+      ? before.isUntimed === true
+      : !isOnlyChange || (before !== undefined && (contentChangedAt(config) ?? 0) <= (contentChangedAt(before) ?? 0));
   return isUntimed ? { ...config, isUntimed } : config;
 }
 
