@@ -7,6 +7,7 @@ import { changesTemplate, fieldOfKind, resourceName } from "../../domain/model/k
 import { MalformedWorkload, type Workload } from "../../domain/model/workload.ts";
 import type { Hold } from "../../domain/outcomes/hold.ts";
 import { isDue, isRollAgain } from "../../domain/outcomes/outcomes.ts";
+import { holdRows } from "../../domain/pacing/holds.ts";
 import { rolloutResult } from "../../domain/pacing/rollout-result.ts";
 import { patchFor } from "../../domain/patch/workload-patch.ts";
 import { isPinned } from "../../domain/pinning/pin-request.ts";
@@ -189,7 +190,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
   };
   for (let attempt = 0; attempt < triesAtOnce; attempt++) {
     let plan = planCached(workload);
-    if (mayBeProven(plan)) {
+    if (mayBeProven(plan, workload, findings, clock)) {
       const failure = await listPods(findings, workload, options);
       if (failure !== undefined) return failure;
       plan = planCached(workload);
@@ -271,9 +272,25 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
   return { type: "conflict", workload };
 }
 
-/** Reports whether a list of the Pods may show that they read what is live. */
-function mayBeProven(plan: RolloutPlan): boolean {
-  return "unlisted" in plan && plan.unlisted === true;
+/** The minimum time between two lists of the Pods of a workload that is held, in milliseconds, if the workload has not changed. */
+const heldListsMs = 60_000;
+
+/**
+ * Reports whether a list of the Pods may show that they read what is live. All Pods of a held workload may have been replaced: then it is due no
+ * longer. A hold that only waits ends soon.
+ */
+function mayBeProven(
+  plan: RolloutPlan,
+  { uid, resourceVersion, progress }: Workload,
+  { pods }: Pick<Findings, "pods">,
+  clock: Pick<Clock, "monotonic">,
+): boolean {
+  const due = plan.outcome === "held" ? plan.due : plan;
+  if (!("unlisted" in due) || due.unlisted !== true) return false;
+  if (plan.outcome !== "held") return true;
+  const isListed = pods?.uid === uid && pods.resourceVersion === resourceVersion;
+  const isRecent = isListed && clock.monotonic() - pods.at < heldListsMs;
+  return !holdRows[plan.hold.reason].isShort && progress.state !== "progressing" && !isRecent;
 }
 
 /** Lists the Pods of a workload. Returns how the run ends if that is not possible now. */
