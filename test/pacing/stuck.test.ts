@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { expect, it } from "vitest";
-import type { Cluster } from "../control-plane/cluster.ts";
+import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, wave as waveCommand } from "../control-plane/wave-process.ts";
 import { makeNamespace } from "../end-to-end/objects.ts";
@@ -67,6 +67,45 @@ describeOnControlPlane("a canary whose Pod finds no room", (cluster) => {
       expect(await reasons(ns)).not.toContain("RolloutHalted");
       expect(await reasons(ns)).not.toContain("RolloutFailed");
       await until("the end", async () => ((await reasons(ns)).includes("RolloutResolved") ? true : undefined));
+    } finally {
+      await end();
+    }
+  });
+
+  it("is stuck by a volume that is not attached, which only an Event shows", async () => {
+    const ns = "stuck-volume";
+    const { namespace, applications, rolled, first, end } = await scene(cluster, ns, {
+      configMapRef: { name: "shared" },
+    });
+    try {
+      await applications.closeNode(false);
+      // The kubelet of this test starts no Pod with this configuration.
+      await namespace.edit("ConfigMap", "shared", { state: "bad" });
+      const [canary] = await until("the canary", async () => ((await rolled()).length > 0 ? rolled() : undefined));
+      const app = canary?.metadata.name;
+      const pod = await until("its Pod", async () => {
+        const pods = (await cluster.list(
+          `/api/v1/namespaces/${ns}/pods?labelSelector=app=${app}`,
+        )) as readonly (AnyObject & {
+          readonly status: { readonly conditions?: readonly { readonly type: string }[] };
+        })[];
+        return pods.find(({ status }) => !status.conditions?.some(({ type }) => type === "Ready"));
+      });
+      const now = new Date().toISOString();
+      const { name, uid } = pod.metadata;
+      await cluster.api("POST", `/api/v1/namespaces/${ns}/events`, {
+        ...{ apiVersion: "v1", kind: "Event", metadata: { name: "attach", namespace: ns }, type: "Warning" },
+        ...{ reason: "FailedAttachVolume", firstTimestamp: now, lastTimestamp: now, count: 1 },
+        message: 'Multi-Attach error for volume "data" Volume is already exclusively attached to one node.',
+        involvedObject: { apiVersion: "v1", kind: "Pod", name, namespace: ns, uid },
+      });
+      const { message } = await until("the Event", async () =>
+        (await events(ns)).find(({ reason }) => reason === "RolloutStuck"),
+      );
+      expect(message).toContain("(FailedAttachVolume: Multi-Attach error for volume");
+      expect(await run(ns, "list")).toMatch(new RegExp(`${app} +stuck .*FailedAttachVolume`));
+      await namespace.edit("ConfigMap", "shared", { state: "good", edit: "2" });
+      await applications.onlyHash(first);
     } finally {
       await end();
     }
