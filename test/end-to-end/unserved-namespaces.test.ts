@@ -63,8 +63,10 @@ describeOnControlPlane("Wave without permission to list some of its namespaces",
     const account = await accountOf(cluster, "role-only");
     onTestFinished(() => account.remove());
     const wave = await startWave([`--kubeconfig=${account.kubeconfig}`, "--namespaces=role-only"]);
-    await newHash(cluster, "role-only", "Deployment", "app");
+    const first = await newHash(cluster, "role-only", "Deployment", "app");
     expect(await wave.readyz()).toBe("ok");
+    await namespace.edit("ConfigMap", "app", { a: "2" });
+    await newHash(cluster, "role-only", "Deployment", "app", first);
 
     const envFrom = [{ configMapRef: { name: "app" } }];
     const other = workload("other", { containers: [{ ...container, envFrom }] });

@@ -80,7 +80,9 @@ describeOnControlPlane("a kind of --workload-kinds", (cluster) => {
         return metadata.uid === before || metadata.deletionTimestamp ? undefined : metadata.uid;
       });
     await untilOwned("configmaps/migrate", "Job/migrate", `Namespace/${jobNs}`);
-    let { uid } = (await read()).metadata;
+    const first = await read();
+    expect(first.metadata).toMatchObject({ finalizers: [finalizer] });
+    let { uid } = first.metadata;
     for (const value of ["2", "3"]) {
       await namespace.edit("ConfigMap", "migrate", { a: value });
       uid = await replaced(uid);
