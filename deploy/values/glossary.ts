@@ -60,8 +60,11 @@ export const glossary: readonly GlossaryTerm[] = [
   {
     term: "cause",
     definition:
-      "When and why Wave started a rollout: the reason, the last edits and what held it, with digits of its hash. Kubernetes copies it to the revision. Each leader can report from it how the rollout ends.",
-    appears: { annotations: ["cause"], events: ["RolloutComplete", "RolloutFailed", "RolloutResolved"] },
+      "When and why Wave started a rollout: the reason, the last edits and what held it, with digits of its hash. Kubernetes copies it to the revision. Each leader can report from it how the rollout ends. Short digests of what the hash covers let a leader that did not see an edit name its keys.",
+    appears: {
+      annotations: ["cause", "config-digests"],
+      events: ["RolloutComplete", "RolloutFailed", "RolloutResolved"],
+    },
   },
   {
     term: "clean up",

@@ -93,6 +93,11 @@ describeOnControlPlane("a client with the token of Wave, with accountPolicy enab
       "deployment/app",
       [{ op: "add", path: annotation("rolled-incomplete"), value: "never" }],
     ],
+    [
+      "digests of what it reads",
+      "deployment/app",
+      [{ op: "add", path: annotation("config-digests"), value: "1a2b x" }],
+    ],
     ["why it was rolled", "deployment/app", [{ op: "add", path: annotation("cause"), value: "1a2b x" }]],
     ["that it is held", "deployment/app", [{ op: "add", path: annotation("state"), value: "held" }]],
     ["the pins", "deployment/app", [{ op: "add", path: `${hash}/wave.pusher.com~1pinned`, value: "a=a-0123456789" }]],

@@ -96,22 +96,20 @@ describeOnControlPlane("the cause of a rollout", (cluster) => {
     const { create, merge } = await makeNamespace(cluster, held);
     const args = ["--kubeconfig", cluster.kubeconfig, `--namespaces=${held}`];
     const first = await startWave(args);
-    const write = (method: string, path: string, manager: string, body: object) => {
-      const url = `/api/v1/namespaces/${held}/configmaps${path}?fieldManager=${manager}`;
+    // One client writes all keys, so `managedFields` does not show which of them it changed.
+    const write = (method: string, path: string, body: object) => {
+      const url = `/api/v1/namespaces/${held}/configmaps${path}?fieldManager=argocd-controller`;
       return cluster.api(method, url, body, method === "PATCH" ? "application/merge-patch+json" : undefined);
     };
-    await write("POST", "", "helm", { metadata: { name }, data: { a: "1", b: "1" } });
-    const second = () => Math.floor(Date.now() / 1000);
-    const created = second();
-    // Times of the API are whole seconds: the hash is recorded in a later one.
-    await until("the next second", async () => second() > created || undefined);
+    await write("POST", "", { metadata: { name }, data: { a: "1", b: "1", d: "1" } });
     const opensAt = (new Date().getUTCHours() + 12) % 24;
     const window = `Mon-Sun ${opensAt}:00-${opensAt}:30`;
-    const pods = { containers: [{ ...container, envFrom: [{ configMapRef: { name } }] }] };
+    const optional = { name: "D", valueFrom: { configMapKeyRef: { name, key: "d", optional: true } } };
+    const pods = { containers: [{ ...container, envFrom: [{ configMapRef: { name } }], env: [optional] }] };
     await create(workload(name, pods, { annotations: { "wave.pusher.com/window": window } }));
     const before = await newHash(cluster, held, "Deployment", name);
     await settledRevisions(cluster, held, "Deployment", name);
-    await write("PATCH", `/${name}`, "kubectl-edit", { data: { b: "2" } });
+    await write("PATCH", `/${name}`, { data: { b: "2", c: "1", d: null } });
     const reported = () =>
       until("the Event", async () =>
         (await waveEvents(cluster, held, name)).find(({ reason }) => reason === "RolloutHeld"),
@@ -124,16 +122,18 @@ describeOnControlPlane("the cause of a rollout", (cluster) => {
     onTestFinished(async () => {
       await again.stop();
     });
-    const why = `ConfigMap "${name}" changed (key "b")`;
-    expect(message).toContain(`${why}, last edited by "kubectl-edit"`);
+    const why = `ConfigMap "${name}" changed (keys "b", "c" and "d")`;
+    expect(message).toContain(`${why}, last edited by "argocd-controller"`);
     expect((await reported()).message).toBe(message);
     const explain = ["explain", `deployment/${name}`, "-n", held, "--kubeconfig", cluster.kubeconfig];
-    expect((await promisify(execFile)(waveCommand, explain)).stdout).toContain(`${why}, last edited by "kubectl-edit"`);
+    expect((await promisify(execFile)(waveCommand, explain)).stdout).toContain(
+      `${why}, last edited by "argocd-controller"`,
+    );
     const path = workloadPath(held, "Deployment", name);
     await merge(path, { metadata: { annotations: { "wave.pusher.com/window": null } } });
     await newHash(cluster, held, "Deployment", name, before);
     const { annotations = {} } = (await getWorkload(cluster, held, "Deployment", name)).metadata;
-    const edit = { kind: "ConfigMap", namespace: held, name, keys: ["b"], by: "kubectl-edit" };
+    const edit = { kind: "ConfigMap", namespace: held, name, keys: ["b", "c", "d"], by: "argocd-controller" };
     expect(JSON.parse(annotations[causeName] ?? "")).toMatchObject({ why, edits: [edit], heldBy: "window" });
   });
 

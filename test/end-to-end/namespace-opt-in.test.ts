@@ -60,6 +60,7 @@ describeOnControlPlane("a Namespace that opts in", (cluster) => {
       );
       expect(brought).toEqual([
         ["wave.pusher.com/cause", expect.stringContaining('ConfigMap \\"app\\" changed (key \\"a\\")')],
+        ["wave.pusher.com/config-digests", expect.any(String)],
         ["wave.pusher.com/consecutive-rollouts", expect.stringMatching(/^\d$/)],
       ]);
       await until("an Event", async () => (await waveEvents(cluster, ns, "web"))[0]);

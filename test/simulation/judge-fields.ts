@@ -8,6 +8,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const ours = [
   annotations.schedulingHold,
   "wave.pusher.com/recorded-config",
+  "wave.pusher.com/config-digests",
   "wave.pusher.com/consecutive-rollouts",
   "wave.pusher.com/rolled-incomplete",
   "wave.pusher.com/cause",

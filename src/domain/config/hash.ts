@@ -16,6 +16,8 @@ export interface ConfigView {
   readonly hash: string;
   /** Sorted by kind, namespace, name, key and digest, each once. */
   readonly entries: readonly ViewEntry[];
+  /** The key of the hash; absent if it has none, or if the view is only remembered. */
+  readonly key?: HashKey;
   /**
    * The keys, by `configKey`, of objects that exist and have none of the keys that the Pods read. The hash does not cover them. Undefined
    * if there are none.
@@ -35,7 +37,7 @@ export interface ConfigView {
  */
 export function viewOf(entries: readonly ViewEntry[], key?: HashKey): ConfigView {
   const sorted = [...entries].sort(compareEntries).filter(isFirst);
-  return { hash: hashOf(sorted, key), entries: sorted };
+  return { hash: hashOf(sorted, key), entries: sorted, ...(key && { key }) };
 }
 
 /** Returns the id of the key of a recorded hash, undefined without a key; "foreign" if another algorithm made the hash. */

@@ -41,6 +41,14 @@ export function readRecordedHash(
   return compared?.state === "unknownKey" ? compared : { state: "none" };
 }
 
+/** Returns the hash that {@link readRecordedHash} compares first; undefined if the workload has none. */
+export function comparedHash({
+  recordedHash,
+  recordedConfig,
+}: Pick<Workload, "recordedHash" | "recordedConfig">): string | undefined {
+  return recordedConfigFor(recordedHash ?? "", recordedConfig)?.hash ?? recordedHash;
+}
+
 /** Reports whether the Pods read other content than a hash that is in their pod template: it was recorded later, beside the hash. */
 export function readsOtherContent(
   { recordedHash, recordedConfig }: Pick<Workload, "recordedHash" | "recordedConfig">,

@@ -76,6 +76,7 @@ export function withoutReferences(workload: Workload, limitExceeded: LimitExceed
     limitExceeded,
     annotationReads: withShortValues(workload.annotationReads, maxKeptLength),
     recordedConfig: short(workload.recordedConfig),
+    configDigests: short(workload.configDigests),
     recordedClasses: short(workload.recordedClasses),
     schedulerToRestore: short(workload.schedulerToRestore),
     peer: workload.peer && { ...workload.peer, patterns: [], excluded: noExclusions },

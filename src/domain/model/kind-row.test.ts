@@ -32,7 +32,10 @@ describe("a kind with its pod template in another place", () => {
     const workload = toWorkload(row, object);
     const patch = patchFor(workload, planRollout(workload, lookup, defaultPolicy));
     const written = patch?.filter(({ op }) => op === "add").map(({ path }) => path);
-    expect(written).toEqual(["/spec/widgetTemplate/spec/template/metadata/annotations"]);
+    expect(written).toEqual([
+      "/spec/widgetTemplate/spec/template/metadata/annotations",
+      "/metadata/annotations/wave.pusher.com~1config-digests",
+    ]);
   });
 
   it("has its hash written even if its template has no metadata", () => {

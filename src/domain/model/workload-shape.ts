@@ -115,6 +115,8 @@ export interface Workload extends WorkloadName {
   readonly rolledIncomplete: string | undefined;
   /** The raw annotation with the cause of its last rollout; undefined if absent. No plan reads it. */
   readonly cause: string | undefined;
+  /** The raw annotation with digests of what its recorded hash covers; undefined if absent. Only reasons depend on it. */
+  readonly configDigests: string | undefined;
   /** The other field manager that changed its spec or metadata last; undefined if there is none. */
   readonly editedBy: string | undefined;
 }

@@ -16,6 +16,7 @@ import { type PolicyAnnotations, policyAnnotationsOf, shortPolicyAnnotations } f
 import {
   causeAnnotation,
   configDiffered,
+  configDigests,
   configHash,
   consecutiveRollouts,
   pinnedAnnotation,
@@ -185,6 +186,7 @@ function slimForm(
     differed: kept(written[configDiffered]),
     state: kept(written[stateAnnotation]),
     cause: kept(written[causeAnnotation]),
+    configDigests: kept(written[configDigests]),
     hasAnnotations: metadata.annotations !== undefined && metadata.annotations !== null,
     hasTemplateMetadata: spec.template.metadata !== undefined && spec.template.metadata !== null,
     hasTemplateAnnotations: template !== undefined && template !== null,

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { configMap, defaultPolicy, lookupOf } from "../../../test/support/domain/objects.ts";
+import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
 import { defaultFlags, momentAt, noon, outdated } from "../../../test/support/pacing/due.ts";
+import { kinds } from "../model/kinds/apps-kinds.ts";
+import { toWorkload, type WorkloadObject } from "../model/workload.ts";
+import { patchFor } from "../patch/workload-patch.ts";
 import { decide } from "../plan/decide.ts";
 import { type DueDecision, planRollout } from "../plan/plan.ts";
 import { heldReason } from "./due-reason.ts";
@@ -19,6 +23,7 @@ const metadata = {
 const lookup = lookupOf(configMap("web", { a: "new" }, metadata));
 const policy = { ...defaultPolicy, pacing: defaultFlags };
 const moment = momentAt(noon + 60_000);
+const optIn = { "wave.pusher.com/update-on-config-change": "true" };
 const edited = ', last edited by "kubectl-edit"';
 
 describe("the reason of a held rollout", () => {
@@ -49,6 +54,34 @@ describe("the reason of a held rollout", () => {
       expect(held([edit("kubectl-edit", 3), edit("helm", -30)])).toBe(unknown);
       expect(held([edit("kubectl-edit", 3, "a", "b"), edit("helm", -60)])).toBe(unknown);
       expect(held([{ ...edit("kubectl-edit", 3), operation: "Apply" }, edit("helm", -60)])).toBe(unknown);
+    });
+
+    it("names the keys by recorded digests, and the object by its times if the digests are of another hash", () => {
+      const applied = [edit("argocd-controller", 3, "a", "b")];
+      const [before, after] = [
+        { a: "old", b: "1", c: "1" },
+        { a: "new", b: "1", d: "1" },
+      ];
+      const pod = readsAll("ConfigMap", "web");
+      const wanted = workloadObject({ pod, annotations: { ...optIn, "wave.pusher.com/hold": "true" } });
+      const unseen = toWorkload(kinds.Deployment, wanted);
+      const first = patchFor(unseen, planRollout(unseen, lookupOf(configMap("web", before)), policy));
+      const patched = (object: WorkloadObject, patch: unknown): WorkloadObject =>
+        JSON.parse(
+          JSON.stringify(applyJsonPatch(JSON.parse(JSON.stringify(object)), JSON.parse(JSON.stringify(patch)))),
+        );
+      const object = patched(wanted, first);
+      const reasonFor = (recorded: WorkloadObject) => {
+        const lookup = lookupOf(configMap("web", after, { ...metadata, managedFields: applied }));
+        const stored = { ...toWorkload(kinds.Deployment, recorded), hashWrittenAt: noon / 1000 - 30 };
+        return decide({ workload: stored, lookup, policy, moment }).reason;
+      };
+      // No live object and no reference names the removed key "c".
+      expect(reasonFor(object)).toBe('ConfigMap "web" changed (keys "a" and "d"), last edited by "argocd-controller"');
+      const forged = patched(object, [
+        { op: "add", path: "/metadata/annotations/wave.pusher.com~1config-digests", value: "c c c" },
+      ]);
+      expect(reasonFor(forged)).toBe('ConfigMap "web" changed, last edited by "argocd-controller"');
     });
 
     it("does not name an object if only keys that no Pod reads were edited", () => {

@@ -1,8 +1,12 @@
 import type { Change } from "../config/changes.ts";
+import type { ConfigView } from "../config/hash.ts";
 import { describeChanges } from "../config/messages.ts";
+import { changesSince, readDigests } from "../config/recorded-digests.ts";
+import { comparedHash } from "../config/recorded-hash.ts";
+import { isExcluded } from "../config/tracked-references.ts";
 import { findConfig } from "../config/view-of-references.ts";
 import type { RolloutEdit } from "../outcomes/outcomes.ts";
-import { configKey } from "../references/references.ts";
+import { type ConfigName, configKey } from "../references/references.ts";
 import { quoted } from "../syntax/wording.ts";
 import type { DueWrite } from "./due.ts";
 
@@ -41,20 +45,40 @@ export function editsOf(due: DueWrite): readonly RolloutEdit[] {
 }
 
 /**
- * Returns what made a rollout due. If this process did not see it: the objects that changed since the last rollout, with the key that alone was
- * edited since, if the API shows it. If no Pod reads this key, the object is no reason.
+ * Returns what made a rollout due. If this process did not see it: what differs from the digests of the recorded hash. Without digests: the
+ * objects that changed since the last rollout, with the key that alone was edited since, if the API shows it. If no Pod reads this key, the object
+ * is no reason.
  */
-function changesOf({ workload, decision, lookup, changed }: DueWrite): readonly Change[] {
+function changesOf(due: DueWrite): readonly Change[] {
+  const { workload, decision, lookup, policy, changed, hashKeys } = due;
   if (decision.outcome !== "roll" || decision.again) return [];
   if (decision.changed !== undefined) return decision.changed;
-  return changed.flatMap((object): readonly Change[] => {
-    const found = findConfig(lookup, object);
-    if (found === undefined) return [];
-    const { editedAt = 0, editedKey } = found;
-    if (editedKey === undefined || editedKey.since >= workload.hashWrittenAt || editedAt < workload.hashWrittenAt)
-      return [{ ...object, how: "changed", keys: [] }];
-    const { name } = editedKey;
-    const isRead = decision.view.entries.some((entry) => entry.key === name && configKey(entry) === configKey(object));
-    return isRead ? [{ ...object, how: "changed", keys: [name] }] : [];
-  });
+  const digests = readDigests(workload.configDigests, comparedHash(workload), hashKeys);
+  if (digests === undefined) return changed.flatMap((object) => changeByTimes(object, decision.view, due));
+  const find = changesSince(digests, decision.view, workload.references);
+  const missing = workload.references.filter(
+    (each) => findConfig(lookup, each) === undefined && !isExcluded(workload, policy, each),
+  );
+  const objects = new Map<string, ConfigName>(
+    [...decision.view.entries, ...missing, ...changed].map((each) => [configKey(each), each]),
+  );
+  const byTimes = new Set(changed.map(configKey));
+  return [...objects]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([id, object]) => find(object) ?? (byTimes.has(id) ? changeByTimes(object, decision.view, due) : []));
+}
+
+function changeByTimes(
+  { kind, namespace, name }: ConfigName,
+  view: ConfigView,
+  { lookup, workload: { hashWrittenAt } }: DueWrite,
+): readonly Change[] {
+  const object = { kind, namespace, name };
+  const found = findConfig(lookup, object);
+  if (found === undefined) return [];
+  const { editedAt = 0, editedKey } = found;
+  if (editedKey === undefined || editedKey.since >= hashWrittenAt || editedAt < hashWrittenAt)
+    return [{ ...object, how: "changed", keys: [] }];
+  const isRead = view.entries.some((entry) => entry.key === editedKey.name && configKey(entry) === configKey(object));
+  return isRead ? [{ ...object, how: "changed", keys: [editedKey.name] }] : [];
 }

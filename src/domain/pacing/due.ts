@@ -5,6 +5,7 @@ import { isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { DueDecision } from "../outcomes/outcomes.ts";
 import type { ClusterHold } from "../policy/cluster-hold.ts";
+import type { HashKeys } from "../policy/hash-key.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import type { RolloutPolicy } from "../policy/rollout-policy.ts";
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";
@@ -18,6 +19,7 @@ export interface DueWrite {
   readonly policy: RolloutPolicy;
   readonly clusterHold: ClusterHold | undefined;
   readonly flags: PacingFlags;
+  readonly hashKeys: HashKeys | undefined;
   readonly moment: Moment;
   /** The objects whose changes made it due, found by {@link changedObjects}. */
   readonly changed: readonly ConfigName[];

@@ -173,9 +173,9 @@ export function dueWrite(
   moment: Moment,
 ): DueWrite {
   const flags = policy.pacing ?? unpaced;
-  const { clusterHold } = policy;
+  const { clusterHold, hashKeys } = policy;
   const facts = { workload, decision, lookup, policy: rolloutPolicyOf(workload, policy) };
-  return { ...facts, clusterHold, flags, moment, changed: changedObjects(facts) };
+  return { ...facts, clusterHold, flags, hashKeys, moment, changed: changedObjects(facts) };
 }
 
 /** Returns what holds a return to earlier pins; undefined if nothing does. */

@@ -22,6 +22,7 @@ import { patchFor } from "./workload-patch.ts";
 const optIn = "wave.pusher.com/update-on-config-change";
 const schedulingHold = "wave.pusher.com/scheduling-disabled";
 const hash = "wave.pusher.com/config-hash";
+const digests = "wave.pusher.com/config-digests";
 const pod = readsAll("ConfigMap", "web");
 const web = configMap("web", { a: "1" });
 
@@ -63,14 +64,17 @@ describe("patchFor", () => {
     ["without template annotations", { pod }],
     ["with other template annotations", { pod, templateAnnotations: { other: "x" } }],
     ["with an older hash", { pod, templateAnnotations: { [hash]: `v2:${"0".repeat(64)}`, other: "x" } }],
-  ])("writes only the hash into a template %s", (_, wanted) => {
+  ])("writes only the hash into a template %s, and its digests beside it", (_, wanted) => {
     const before = workloadObject(wanted);
     const { plan } = planned(before);
     const expected = workloadObject({
       ...wanted,
       templateAnnotations: { ...wanted.templateAnnotations, [hash]: "hash" in plan ? plan.hash : "" },
     });
-    expect(carriedOut(wanted)).toEqual(expected);
+    const written = carriedOut(wanted);
+    const { [digests]: _digests, ...annotations } = { ...written.metadata?.annotations };
+    expect(written.metadata?.annotations).toHaveProperty([digests]);
+    expect({ ...written, metadata: { ...written.metadata, annotations } }).toEqual(expected);
     expect(planned(expected).plan.outcome).toBe("current");
   });
 
@@ -226,7 +230,8 @@ describe("patchFor of a scheduling-held workload", () => {
 
   it("does not change a template that has its hash and scheduler", () => {
     const ready = carriedOut({ pod });
-    const left = { ...ready, metadata: { ...ready.metadata, annotations: { [optIn]: "true", [schedulingHold]: "" } } };
+    const annotations = { ...ready.metadata?.annotations, [schedulingHold]: "" };
+    const left = { ...ready, metadata: { ...ready.metadata, annotations } };
     expect(applied(left, planned(left).patch)).toEqual(ready);
   });
 

@@ -1,6 +1,7 @@
 // The JSON Patch that applies a plan. Pure.
 import type { ConfigView } from "../config/hash.ts";
 import { type RecordedConfig, recordedConfigFor, writeRecordedConfig } from "../config/recorded-config.ts";
+import { writeDigests } from "../config/recorded-digests.ts";
 import { readsOtherContent } from "../config/recorded-hash.ts";
 import { patchOfKind } from "../model/kind-row.ts";
 import { unpausePatch } from "../model/paused-by-reloader.ts";
@@ -12,6 +13,7 @@ import { incompleteMark } from "../pacing/complete-before.ts";
 import type { RolloutPlan } from "../plan/plan.ts";
 import {
   causeAnnotation,
+  configDigests,
   consecutiveRollouts,
   pinnedAnnotation,
   previousPins,
@@ -83,6 +85,7 @@ function operationsFor(
           ...unprovenAfter(workload, plan),
           recorded: workload.recordedHash ?? "",
         }),
+        ...recordDigests(workload, plan.view),
         ...recordClasses(workload, plan.view),
         ...recordIncomplete(workload, plan),
         ...liftSchedulingHold(workload),
@@ -182,13 +185,14 @@ function rollWithSameHash(workload: Workload, hash: string, now: number): readon
  */
 export function writeHash(
   workload: Workload,
-  { hash, fullHash, recordedClasses }: Pick<ConfigView, "hash" | "fullHash" | "recordedClasses">,
+  view: ConfigView,
   previous: "keep" | "remove" = "remove",
 ): readonly JsonPatchOperation[] {
-  const classes = recordClasses(workload, { recordedClasses });
+  const { hash, fullHash } = view;
+  const classes = recordClasses(workload, view);
   if (fullHash !== undefined) {
     const recordedConfig = recordConfig(workload, { recorded: hash, hash, fullHash });
-    return [...setHash(workload, hash), ...recordedConfig, ...classes];
+    return [...setHash(workload, hash), ...recordedConfig, ...recordDigests(workload, view), ...classes];
   }
   if (workload.recordedHash === hash) return classes;
   // No other client takes a hash out of an immutable template.
@@ -198,7 +202,7 @@ export function writeHash(
     recordedConfigFor(workload.recordedHash ?? "", workload.recordedConfig) !== undefined;
   const recordedConfig: readonly JsonPatchOperation[] =
     workload.recordedConfig === undefined || isKept ? [] : [{ op: "remove", path: recordedConfigPath }];
-  return [...setHash(workload, hash), ...recordedConfig, ...classes];
+  return [...setHash(workload, hash), ...recordedConfig, ...recordDigests(workload, view), ...classes];
 }
 
 /** Returns the write of a hash, if it is not there already: into the hash annotation of the workload, or into `annotation`. */
@@ -279,6 +283,14 @@ function recordConfig(
 ): readonly JsonPatchOperation[] {
   const value = writeRecordedConfig({ recorded, hash, fullHash, removed, unproven });
   return value === recordedConfig ? [] : [{ op: "add", path: recordedConfigPath, value }];
+}
+
+/** Records the digests of what a hash covers. "add" also replaces. */
+function recordDigests({ configDigests: before }: Workload, view: ConfigView): readonly JsonPatchOperation[] {
+  const value = writeDigests(view);
+  if (value === before) return [];
+  const path = annotationPointer(configDigests);
+  return [value === undefined ? { op: "remove", path } : { op: "add", path, value }];
 }
 
 /** Records the versions of SecretProviderClasses that the hash includes. "add" also replaces. */

@@ -88,14 +88,16 @@ describe("a write to a workload without annotations", () => {
   const object = workloadObject(silent);
   const workload = toWorkload(kinds.Deployment, object, { namespacePolicyOf: optingIn });
   const hashed = (wanted: WorkloadFixture) =>
-    workloadObject({ ...wanted, templateAnnotations: { [hash]: currentHash() } });
+    workloadObject({ ...wanted, templateAnnotations: { [hash]: currentHash() } }).spec?.template;
   const currentHash = () => {
     const plan = planned(object, decides(true));
     return "hash" in plan ? plan.hash : "";
   };
 
-  it("writes the hash and adds no annotations", () => {
-    expect(applied(object, patchFor(workload, planned(object, decides(true))))).toEqual(hashed(silent));
+  it("writes the hash, and adds only its digests", () => {
+    const { metadata, spec } = applied(object, patchFor(workload, planned(object, decides(true))));
+    expect(spec?.template).toEqual(hashed(silent));
+    expect(Object.keys(metadata?.annotations ?? {})).toEqual(["wave.pusher.com/config-digests"]);
   });
 
   it("adds annotations if it records something", () => {
@@ -105,7 +107,10 @@ describe("a write to a workload without annotations", () => {
       object,
       patchFor(workload, { ...plan, outcome: "recorded", cause: "key", newPods: plan.view }),
     );
-    expect(Object.keys(written.metadata?.annotations ?? {})).toEqual(["wave.pusher.com/recorded-config"]);
+    expect(Object.keys(written.metadata?.annotations ?? {})).toEqual([
+      "wave.pusher.com/recorded-config",
+      "wave.pusher.com/config-digests",
+    ]);
   });
 
   it.each<[string, WorkloadFixture]>([
@@ -123,7 +128,7 @@ describe("a write to a workload without annotations", () => {
       toWorkload(kinds.StatefulSet, others, { namespacePolicyOf: optingIn }),
       planned(others, decides(true)),
     );
-    expect(applied(others, patch)).toEqual(hashed(ofOthers));
+    expect(applied(others, patch).spec?.template).toEqual(hashed(ofOthers));
     expect(() => applied(workloadObject(saying("false")), patch)).toThrow();
     expect(() => applied(workloadObject(silent), patch)).toThrow();
   });

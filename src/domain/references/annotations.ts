@@ -77,6 +77,9 @@ export const schedulingDisabled = "wave.pusher.com/scheduling-disabled";
 /** Annotation of a workload, written by Wave: the configuration that the recorded hash represents, if the hash alone does not show that. */
 export const recordedConfigAnnotation = "wave.pusher.com/recorded-config";
 
+/** Annotation of a workload, written by Wave: short digests of what the recorded hash covers, by object and key. They name what changed later. */
+export const configDigests = "wave.pusher.com/config-digests";
+
 /** Annotation of a workload, written by Wave: the number of the last rollout in a series without a quiet time, also of the first one. */
 export const consecutiveRollouts = "wave.pusher.com/consecutive-rollouts";
 
@@ -108,6 +111,7 @@ export const sharedWith = "wave.pusher.com/shared-with";
 export const writtenByWave: readonly string[] = [
   schedulingDisabled,
   recordedConfigAnnotation,
+  configDigests,
   providerClasses,
   consecutiveRollouts,
   rolledIncomplete,

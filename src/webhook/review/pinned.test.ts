@@ -513,7 +513,10 @@ describe("an undo", () => {
     const managedFields = [{ manager: "kubectl", operation: "Update", time: "2026-01-01T00:00:00Z" }];
     const old = web({
       image: "nginx:1",
-      annotations: { [rejectedName]: "page=0123456789abcdef" },
+      annotations: {
+        [rejectedName]: "page=0123456789abcdef",
+        [`${prefix}config-digests`]: annotations?.[`${prefix}config-digests`] ?? "",
+      },
       template: second.template,
     });
     const undone = withMetadata(old, { ...old.metadata, managedFields });

@@ -200,7 +200,10 @@ describe("the reviewer", () => {
     await createBoth();
     api.most = 0;
     const { patch, warnings } = await review(requestOf("CREATE", deployment()));
-    expect(patch).toEqual([{ op: "add", path: hashPath, value: expect.stringMatching(/^v2:[0-9a-f]{64}$/) }]);
+    expect(patch).toEqual([
+      { op: "add", path: hashPath, value: expect.stringMatching(/^v2:[0-9a-f]{64}$/) },
+      { op: "add", path: "/metadata/annotations/wave.pusher.com~1config-digests", value: expect.any(String) },
+    ]);
     expect(warnings).toEqual([]);
     expect(api.asked.sort()).toEqual([`GET ${page}`, `GET ${db}`]);
     expect(api.most).toBe(2);
