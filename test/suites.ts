@@ -120,7 +120,7 @@ export const suites: readonly Suite[] = [
   test("test/conformance/**", [], plane),
   test("test/monitoring/alerts.test.ts", ["Prometheus"]),
   test("test/ui/**", ["Chromium"]),
-  test("test/{action,docs,faults,high-availability,monitoring,release,simulation}/**"),
+  test("test/{action,docs,faults,high-availability,monitoring,mutants,release,simulation}/**"),
   test("test/*.test.ts"),
   test("{src,sandbox,ui}/**"),
 ];

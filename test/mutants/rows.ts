@@ -31,10 +31,7 @@ export const mutants: readonly Mutant[] = [
   ...of(
     "domain/plan/decide.ts",
     ["(isRequested && holdRows[hold.reason].isSkipped)", "isRequested"],
-    [
-      'if (hold !== undefined) return { outcome: "held", due, hold, reason, warnings };\n  const incomplete',
-      "const incomplete",
-    ],
+    ["if (hold !== undefined) {\n    const why", "if (hold === null) {\n    const why"],
     [
       "if (batched === undefined) return { ...rollout, ...texts };",
       "if (batched !== undefined) return { ...rollout, ...texts };",
@@ -58,7 +55,7 @@ export const mutants: readonly Mutant[] = [
     ['if (workload.deleting) return ignored("the workload is being deleted", []);', ""],
     ["if (missing.length > 0)", "if (missing.length > 1)"],
     ['reads === "existence")) {', 'reads !== "existence")) {'],
-    ["if (!policy.schedulingHold) return cleanUp(`scheduling holds are off; ${reason}`);", ""],
+    ["if (!rolloutPolicyOf(workload, policy).schedulingHold)", "if (false)"],
     ["if (limitExceeded !== undefined) return planOverLimit(workload, limitExceeded, warnings);", ""],
   ),
   ...of(
@@ -86,7 +83,7 @@ export const mutants: readonly Mutant[] = [
   ...of(
     "domain/pacing/batches.ts",
     ['stage.state === "failed" && stage.wasComplete);', 'stage.state === "failed");'],
-    ["keysOf((canaryPassed ? due : canary).slice(0, free))", "keysOf(canaryPassed ? due : canary)"],
+    ["...(canaryPassed ? due : canary).slice(0, free)", "...(canaryPassed ? due : canary)"],
     ["haltAfterFailures === 0 || members <= 1", "haltAfterFailures === 0"],
     ["stage.resumedAt >= failure", "stage.resumedAt < failure"],
     ["b.priority - a.priority ||", "a.priority - b.priority ||"],
@@ -94,7 +91,7 @@ export const mutants: readonly Mutant[] = [
   ...of("domain/pacing/has-soaked.ts", ["completeMs >= Math.max(1, soakMs)", "completeMs >= soakMs"]),
   ...of(
     "domain/pacing/progressing.ts",
-    ['if (workload.progress.state !== "progressing") return undefined;', ""],
+    ['if (workload.progress.state !== "progressing" ||', "if ("],
     ["moment.progressSince + stalledMs, last", "last + stalledMs, last"],
   ),
   ...of(
