@@ -6,7 +6,7 @@ import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 const ofWrites = ["ConfigChanged", "ConfigHashAdded", "ConfigRecorded", "SchedulingEnabled"];
 
 /** The reasons of the Events that report the end of a rollout. */
-const ofEnds = ["RolloutComplete", "RolloutFailed", "RolloutResolved"];
+const ofEnds = ["RolloutStuck", "RolloutComplete", "RolloutFailed", "RolloutResolved"];
 
 /** Errors of an API server in trouble, which do not concern the owner of a workload. */
 const ofTheServer = /etcdserver|shutting down|too many requests|fault of the simulation|did not complete within/;

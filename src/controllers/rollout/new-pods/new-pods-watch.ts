@@ -132,12 +132,15 @@ export class NewPodsWatch {
     const own = lastRollout(workload);
     const isNewer = ofValidator && own !== undefined && own.hash === stored.hash && stored.at > own.at + 1_000;
     const { hash, at } = own === undefined || isNewer ? stored : own;
-    const before = this.#watched.get(key);
+    const known = this.#watched.get(key);
+    const isSame = known?.uid === workload.uid && known.hash === hash;
+    // A workload may roll again with the same hash: after a revert, by `wave roll`, or because another client wrote its template.
+    const isEarlier = isSame && at > known.since + 1_000;
+    if (isEarlier) this.#watched.delete(key);
     // The hash of a validator may be recorded beside its pod template.
     if ((hash === undefined && !ofValidator) || !isWanted(now - at) || isOther(workload, hash, now - at)) return at;
-    const isSame = before?.uid === workload.uid && before.hash === hash;
-    // Another client may write the template of a validator again, with the same hash.
-    if (isSame && !(ofValidator && at > before.since + 1_000)) return at;
+    if (isSame && !isEarlier) return at;
+    const before = isEarlier ? undefined : known;
     if (before === undefined && !this.#hasPlace(workload.namespace)) return undefined;
     this.#watched.set(key, { uid: workload.uid, hash, since: at, shown: { state: "unread" } });
     this.#workers.add(key, { urgency: "low" });
