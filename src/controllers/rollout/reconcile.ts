@@ -37,6 +37,7 @@ import {
   type MixedPodsOptions,
   mixedPodsOf,
   observeRun,
+  recordProven,
   recordRolledAgain,
 } from "./mixed-pods/mixed-pods.ts";
 import { isPublished, noteState } from "./note-state.ts";
@@ -247,6 +248,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
         recordNewest(findings, cached, after, clock.monotonic());
         findings.pins = seenPins(after);
         if (isRollAgain(plan)) recordRolledAgain(findings);
+        if (plan.outcome === "recorded" && plan.cause === "proven") recordProven(findings, after);
         findings.lastRollout = lastRolloutAfter(findings, workload, plan, hasPassed, clock.monotonic());
         // A plan from the caches shows that they have what was written.
         if (lookup === caches.lookup || matches(after, caches.lookup, options)) recordOwnWrite(findings, after);

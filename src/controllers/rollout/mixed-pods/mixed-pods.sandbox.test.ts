@@ -129,3 +129,15 @@ it("a Pod that started before all keys were removed is not replaced", async () =
   await pass(150);
   expect(repairs()).toBe(1);
 });
+
+it("a Pod that started in a difference is not replaced after it was proven to have read what is live", async () => {
+  const { show, hold, drain, repairs, pass, cluster } = await scene();
+  await hold("true");
+  await show({ a: "2" });
+  await drain();
+  await pass(60);
+  await hold(null);
+  await pass(30);
+  expect(cluster.events.map(({ reason }) => reason)).toContain("ConfigRecorded");
+  expect(repairs()).toBe(0);
+});

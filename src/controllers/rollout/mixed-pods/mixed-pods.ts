@@ -219,6 +219,12 @@ export function mixedPodsOf(
   return pods?.uid === uid && pods.hash === recordedHash ? pods : undefined;
 }
 
+/** Forgets when the configuration differed from that of the recorded hash: all Pods have read what was recorded now. */
+export function recordProven(findings: MixedFindings, { uid }: Workload): void {
+  findings.mixed = undefined;
+  findings.notedSpansOf = uid;
+}
+
 /** Stores that a rollout replaces the mixed Pods. */
 export function recordRolledAgain(findings: MixedFindings): void {
   const { mixed } = findings;
