@@ -81,6 +81,7 @@ export const suites: readonly Suite[] = [
     "test/pacing/{batches,flapping,held-state,many-pods,mixed-*,permissions,restarts,stuck,validator}.test.ts",
     pacing,
   ),
+  all("test/monitoring/gate.test.ts", pacing, ["control plane", "Prometheus"]),
   all("test/pinning/{scenarios,scenarios-*,return-later,unpinned-pods}.test.ts", [...pinning, ...pacing]),
   all("test/pinning/{collection,commands,many-revisions,return,uninstall}.test.ts", pinning),
   all("test/hostile/{admission,full-namespaces,memory,objects,values-in-memory}.test.ts", [

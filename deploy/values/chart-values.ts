@@ -209,10 +209,38 @@ const notifications = section(
   ],
 );
 
+/** The section of the values of the alert gate. */
+const gateSection = "Alert gate";
+
+const gate = section(
+  gateSection,
+  [
+    "gate.existingSecret",
+    "",
+    optionalName,
+    "Name of a Secret in the namespace of the release. Its keys become files in /gate, for example the token for `gate.prometheusTokenFile: /gate/token`.",
+  ],
+  [
+    "gate.egress",
+    [
+      {
+        ports: [
+          { port: 9090, protocol: "TCP" },
+          { port: 443, protocol: "TCP" },
+          { port: 53, protocol: "UDP" },
+          { port: 53, protocol: "TCP" },
+        ],
+      },
+    ],
+    objects,
+    "Additional destinations for the queries to Prometheus, used only if `networkPolicy.egress` and `gate.prometheusUrl` are set.",
+  ],
+);
+
 const flags = (name: string) => flagValues.filter((value) => value.section === name);
 const webhookSection = "Webhooks";
 const notifySection = "Notifications";
-const sharedSections = [webhookSection, notifySection];
+const sharedSections = [webhookSection, notifySection, gateSection];
 const ownSections = flagValues.map((value) => value.section).filter((name) => !sharedSections.includes(name));
 
 /** All values of the chart, in the order of values.yaml: its own values, and the flags of `wave run`. */
@@ -221,6 +249,8 @@ export const chartValues: readonly Value[] = [
   ...objectValues,
   ...permissions,
   ...[...new Set(ownSections)].flatMap(flags),
+  ...flags(gateSection),
+  ...gate,
   ...notifications,
   ...flags(notifySection),
   ...flags(webhookSection),

@@ -40,6 +40,8 @@ const logCells: CellsOf<Omit<typeof logMessages, "apiServerUnavailable">> = {
   rolloutFailed: [
     "see the field `error`: run `kubectl logs POD -c CONTAINER --previous`, and correct the configuration. A container that restarts counts from the third time in one Pod, if it restarts more often than before the rollout",
   ],
+  alertsAway: ["check `--gate-prometheus-url`, and the token and the certificate if Prometheus needs them"],
+  alertsAwayHeld: ["the same. To let rollouts continue, remove `--gate-required`"],
   canaryPodsUnread: ["grant `list` on `pods`. Until then Wave does not see containers that restart"],
   mixedPodsKept: ["grant `list` on `pods`"],
   mixedPodsLeft: ["compare the clocks of the nodes, and delete these Pods"],

@@ -1,6 +1,7 @@
 import { deletionBlockedEvent } from "../../src/controllers/owner-references/controller.ts";
 import { pendingPodText } from "../../src/controllers/pending-pods/report.ts";
 import { collectorTexts } from "../../src/controllers/pinned-copies/sweep.ts";
+import { gateTexts } from "../../src/controllers/rollout/gate/alert-gate.ts";
 import { eventTexts, refusedTexts } from "../../src/controllers/rollout/report/event-texts.ts";
 import { oldFinalizerWarning } from "../../src/domain/model/old-finalizer.ts";
 import { holdExpiredText } from "../../src/domain/model/scheduling-hold.ts";
@@ -66,6 +67,7 @@ export const actionRows: Rows = [
   ),
   event("Unpaused", eventTexts.unpaused, "Reloader left it paused"),
   event("LeaderElection", leaderEventText, "on the Lease"),
+  ...Object.values(gateTexts).map((text) => event("AlertsUnknown", text, "on the Lease")),
 ];
 
 const workload = { kind: "Deployment", namespace: "…", name: "…" } as const;
@@ -104,6 +106,9 @@ const holds: Readonly<Record<keyof typeof holdTexts, readonly string[]>> = {
     varying(holdTexts.interval(shortMs, "consecutive rollouts")),
   ],
   progressing: [varying(holdTexts.progressing(shortMs))],
+  alert: [due(holdTexts.alert("…", workload))],
+  alertsUnknown: [holdTexts.alertsUnknown],
+  alertsRequired: [holdTexts.alertsRequired],
   batch: [holdTexts.batch(object, "…")],
   stuck: [holdTexts.stuck(object, "…", workload, "…")],
   halted: [due(holdTexts.halted(object, "…"))],

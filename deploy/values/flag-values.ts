@@ -57,6 +57,8 @@ const placements: Readonly<Record<string, Placement>> = {
     expression: `include "wave.notifyFile" .`,
     help: "Name of a Secret in the namespace of the release. Its keys become files in /notify. If `notify.config` is empty, the key `notify.yaml` has the receivers. Other keys can have URLs for `urlFile`.",
   },
+  soak: { schema: { anyOf: [duration, { const: 0 }, { const: "0" }, { const: "" }] } },
+  "gate-prometheus-url": { schema: { type: "string", pattern: "^(https?://[^@?#]+)?$" } },
   "pin-config": { path: "pinConfig.enabled" },
   "enable-webhooks": { path: "webhooks.enabled" },
   "webhook-tls-directory": {
@@ -109,10 +111,11 @@ export const flagValues: readonly FlagValue[] = Object.entries<Flag<unknown>>(ru
     ...placements[name],
   }));
 
-/** `webhook-bind-address` → `webhooks.bindAddress`, `update-rate` → `updateRate`. */
+/** `webhook-bind-address` → `webhooks.bindAddress`, `gate-required` → `gate.required`, `update-rate` → `updateRate`. */
 function pathOf(name: string): string {
-  const [, prefix, rest] = /^(webhook-|leader-election-|)(.*)$/.exec(name) ?? [];
-  const object = prefix === "webhook-" ? "webhooks." : prefix === "" ? "" : "leaderElection.";
+  const [, prefix, rest] = /^(webhook-|leader-election-|gate-|)(.*)$/.exec(name) ?? [];
+  const objects: Readonly<Record<string, string>> = { "webhook-": "webhooks.", "gate-": "gate." };
+  const object = prefix === "leader-election-" ? "leaderElection." : (objects[prefix ?? ""] ?? "");
   return object + rest?.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 

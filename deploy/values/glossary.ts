@@ -30,6 +30,17 @@ export interface GlossaryTerm {
 /** The vocabulary of Wave, by the alphabet. contributing/glossary.md is made from it. */
 export const glossary: readonly GlossaryTerm[] = [
   {
+    term: "alert gate",
+    definition:
+      "The check whether an alert of Prometheus with the label `wave_gate` fires in a namespace. The alert holds rollouts, and one that begins during a rollout is its failure.",
+    appears: {
+      flags: ["gate-prometheus-url", "gate-prometheus-token-file", "gate-prometheus-ca-file", "gate-required"],
+      holds: ["alert", "alertsUnknown"],
+      events: ["AlertsUnknown"],
+      metrics: ["wave_gate_prometheus_answers", "wave_gate_queries_total"],
+    },
+  },
+  {
     term: "approve",
     definition: "Allow the rollout of one hash. With `mode: approve` each rollout waits for it.",
     appears: { commands: ["approve"], annotations: ["approved", "mode"], holds: ["approval"] },
@@ -132,8 +143,8 @@ export const glossary: readonly GlossaryTerm[] = [
   {
     term: "failed",
     definition:
-      "No new Pod of a rollout became ready within the rollout timeout, or Kubernetes reports that the rollout made no progress, or a container of a canary restarted three times.",
-    appears: { listed: ["failed"], flags: ["rollout-timeout"] },
+      "No new Pod of a rollout became ready within the rollout timeout, or Kubernetes reports that the rollout made no progress. Or a container of a canary restarted three times, or an alert began to fire.",
+    appears: { listed: ["failed"], flags: ["rollout-timeout"], annotations: ["failed-alert"] },
   },
   {
     term: "first hash",

@@ -1,6 +1,7 @@
 import { type Caches, createCaches } from "../cache/caches.ts";
 import { ownerCheck } from "../cache/workloads/owner-check.ts";
 import { type Controller, type ControllerOptions, createController } from "../controllers/rollout/controller.ts";
+import { createAlertQuery } from "../controllers/rollout/gate/query-alerts.ts";
 import { loadNamePatterns } from "../domain/compatibility/name-pattern.ts";
 import { judgedAnnotation, writeJudged } from "../domain/plan/judged.ts";
 import type { ClusterPolicy } from "../domain/policy/cluster-policy.ts";
@@ -105,8 +106,10 @@ export async function assemble(
   };
   const readHashKeys = hashKeys && ((signal: AbortSignal) => hashKeys.reread(signal));
   const { collectorTimes } = surroundings;
-  const decision = { policy, readHashKeys, ...(collectorTimes && { collectorTimes }) };
+  const alertGate = assembleGate(settings, userAgent, connected, (event) => elector?.record(event));
+  const decision = { policy, readHashKeys, alertGate, ...(collectorTimes && { collectorTimes }) };
   const controlled = assembleController(settings, decision, recorder, connected);
+  const elector = assembleElector(settings, identity, recorder, connected, controlled.controller);
   return {
     client,
     reachability,
@@ -114,7 +117,7 @@ export async function assemble(
     connection: createConnection({ client, server: config.server.origin, clock, log, random }),
     ...controlled,
     webhook: await assembleWebhook(settings, config, policy, controlled.caches, connected, surroundings.createWebhook),
-    elector: assembleElector(settings, identity, recorder, connected, controlled.controller),
+    elector,
   };
 }
 
@@ -130,7 +133,7 @@ interface ClusterDependencies {
 /** Creates caches and controller: the caches report each change to the controller, which reads the caches. */
 function assembleController(
   { namespaces, podNamespace, workloadKinds, updateRate, updateBurst, syncPeriodMs, webhooks }: Settings,
-  decision: Pick<ControllerOptions, "policy" | "readHashKeys" | "collectorTimes">,
+  decision: Pick<ControllerOptions, "policy" | "readHashKeys" | "collectorTimes" | "alertGate">,
   recorder: EventRecorder,
   connected: ClusterDependencies,
 ): { readonly caches: Caches; readonly controller: Controller } {
@@ -156,6 +159,26 @@ function assembleController(
   const options = { ...connected, ...pace, ...decision, caches, recorder, webhooks: webhooks !== undefined };
   const controller: Controller = createController(options);
   return { caches, controller };
+}
+
+/** Returns what the alert gate of the leader needs. `record` writes an Event on the Lease. */
+function assembleGate(
+  { alertGate }: Settings,
+  userAgent: string,
+  { clock, metrics }: ClusterDependencies,
+  record: LeaderElector["record"],
+): ControllerOptions["alertGate"] {
+  if (alertGate === undefined) return undefined;
+  const [answers, queries] = [metrics.gauge(clusterMetrics.gateAnswers), metrics.counter(clusterMetrics.gateQueries)];
+  return {
+    query: createAlertQuery(alertGate, { clock, userAgent }),
+    isRequired: alertGate.isRequired,
+    onResult: (result) => {
+      answers.set(result === "answered" ? 1 : 0);
+      queries.inc({ result });
+    },
+    onAway: (message) => record({ type: "Warning", reason: "AlertsUnknown", message }),
+  };
 }
 
 /** Creates the webhook. Imports its code only if webhooks are on, because certificates and TLS take memory. */

@@ -1,3 +1,4 @@
+import type { PrometheusSettings } from "../controllers/rollout/gate/query-alerts.ts";
 import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
 import type { PacingFlags } from "../domain/policy/pacing-flags.ts";
 import type { PolicyFlags } from "../domain/policy/policy.ts";
@@ -18,6 +19,12 @@ export interface LeaderElectionSettings extends ElectionTimings {
   /** Name of the Lease. */
   readonly id: string;
   readonly namespace: string;
+}
+
+/** The checked flags of the alert gate. */
+export interface AlertGateSettings extends PrometheusSettings {
+  /** Whether rollouts wait as long as Prometheus does not answer. */
+  readonly isRequired: boolean;
 }
 
 /** The checked flags of `wave run`. */
@@ -46,6 +53,8 @@ export interface Settings extends PolicyFlags {
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
   /** Flags that decide when a due rollout may start. */
   readonly pacing: PacingFlags;
+  /** Undefined: no alert holds a rollout. */
+  readonly alertGate?: AlertGateSettings | undefined;
   /** Undefined: off. */
   readonly webhooks: WebhookSettings | undefined;
   /** Undefined: no leader election, this replica always leads. */

@@ -44,6 +44,7 @@ export const inheritedFlags = {
   "halt-after-failures": inherited(pacingFlags["halt-after-failures"]),
   "rollout-timeout": inherited(pacingFlags["rollout-timeout"]),
   window: inherited(pacingFlags.window),
+  "gate-prometheus-url": inherited(pacingFlags["gate-prometheus-url"]),
   observe: inherited(pacingFlags.observe),
   "leader-election-id": inherited(runFlags["leader-election-id"]),
   "leader-election-namespace": inherited({

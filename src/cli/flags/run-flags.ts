@@ -16,7 +16,7 @@ import {
   wholeNumber,
 } from "./flag-types.ts";
 import { reloaderKindFlags, workloadKindsFlag } from "./kind-flags.ts";
-import { pacingFlags } from "./pacing-flags.ts";
+import { gateFlags, pacingFlags } from "./pacing-flags.ts";
 
 const cluster = "Cluster";
 const rollouts = "Rollouts";
@@ -100,6 +100,7 @@ export const runFlags = {
   }),
 
   ...pacingFlags,
+  ...gateFlags,
   ...compatibilityFlags,
   ...reloaderKindFlags,
 

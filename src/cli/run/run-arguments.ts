@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { electionTimings } from "../../manager/leader-election/lease.ts";
-import type { LeaderElectionSettings, Settings, WebhookSettings } from "../../manager/settings.ts";
+import type { AlertGateSettings, LeaderElectionSettings, Settings, WebhookSettings } from "../../manager/settings.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { compatibilitySettings, withoutEffectLines } from "../flags/compatibility-flags.ts";
 import { chosenCluster } from "../flags/connection-flags.ts";
@@ -69,6 +69,7 @@ export function parseRunArguments(
       providerClasses: values["enable-csi-integration"],
       pinConfig: values["pin-config"],
       pacing: pacingSettings(values),
+      alertGate: gateSettings(values),
       webhooks: webhookSettings(values),
       leaderElection: leaderElectionSettings(values, podNamespace),
       podNamespace,
@@ -135,6 +136,17 @@ function webhookSettings(values: Values): WebhookSettings | undefined {
   };
 }
 
+function gateSettings(values: Values): AlertGateSettings | undefined {
+  const url = values["gate-prometheus-url"];
+  if (url === undefined) return undefined;
+  return {
+    url: new URL(url),
+    tokenFile: values["gate-prometheus-token-file"],
+    caFile: values["gate-prometheus-ca-file"],
+    isRequired: values["gate-required"],
+  };
+}
+
 function leaderElectionSettings(values: Values, podNamespace: string | undefined): LeaderElectionSettings | undefined {
   if (!values["leader-election"] && !values["enable-ha"]) return undefined;
   const namespace = values["leader-election-namespace"] ?? podNamespace;
@@ -166,7 +178,9 @@ function refuseUnusedFlags(values: Values, given: ReadonlyMap<string, GivenFlag>
       ? "enable-webhooks"
       : name.startsWith("leader-election-")
         ? "leader-election"
-        : undefined;
+        : name.startsWith("gate-") && name !== "gate-prometheus-url"
+          ? "gate-prometheus-url"
+          : undefined;
     if (needs === "leader-election" && values["enable-ha"]) continue;
     if (needs !== undefined && !values[needs]) throw new UsageError(runErrorTexts.noEffect(source, needs));
   }

@@ -171,6 +171,8 @@ const holdCommands: Readonly<Record<HoldReason, CommandOf | undefined>> = {
   reverted: explain,
   interval: undefined,
   progressing: undefined,
+  alert: roll,
+  alertsUnknown: undefined,
   batch: undefined,
   halted: resume,
   validator: resume,

@@ -121,7 +121,9 @@ const waitForAll = clusterCommand({
 });
 
 /** Returns the call as the policy of the running Wave needs it: `--soak` of this command is not a flag of Wave. */
-function withoutSoak(call: CommandCall<typeof flags>): CommandCall<typeof flags> {
+function withoutSoak(
+  call: CommandCall<typeof flags>,
+): CommandCall<Omit<typeof flags, "soak"> & Pick<typeof inheritedFlags, "soak">> {
   const given = new Map([...call.given].filter(([name]) => name !== "soak"));
   return { ...call, given, values: { ...call.values, soak: canarySoak.default } };
 }

@@ -24,6 +24,7 @@ import { createPendingPods } from "../pending-pods/controller.ts";
 import { createCopyCollector } from "../pinned-copies/controller.ts";
 import type { CollectorTimes } from "../pinned-copies/sweep.ts";
 import { createLiveReads } from "./freshness/live-reads.ts";
+import type { GateOptions } from "./gate/alert-gate.ts";
 import { rolloutMetrics } from "./report/rollout-metrics.ts";
 import { RolloutWorkers } from "./rollout-workers.ts";
 
@@ -93,6 +94,8 @@ export interface ControllerOptions {
   readonly workers?: number;
   /** Numbers in [0, 1), for the delays of retries. Default: Math.random. */
   readonly random?: () => number;
+  /** The alert gate. Default: none. */
+  readonly alertGate?: GateOptions | undefined;
   /** The times of the collector of pinned copies. Default: those of production. */
   readonly collectorTimes?: CollectorTimes;
 }

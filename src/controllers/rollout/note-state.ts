@@ -1,7 +1,8 @@
 // Notes on a workload, in annotations, beside rollouts: the verdict on a state that lasts, for readers without permissions and for GitOps tools,
-// that its rollout has passed, and when its configuration differed, both for the next leader. And that Wave gives up a scheduler
+// that its rollout has passed or failed by an alert, and when its configuration differed, all for the next leader. And that Wave gives up a scheduler
 // that it restored.
 import { type Workload, workloadKey } from "../../domain/model/workload.ts";
+import { storedFailedAlert } from "../../domain/pacing/failed-alert.ts";
 import { previousPinsPatch } from "../../domain/patch/workload-patch.ts";
 import type { RolloutPlan } from "../../domain/plan/plan.ts";
 import { parseVerdict, type Verdict, verdictId, writeVerdict } from "../../domain/plan/verdict.ts";
@@ -9,6 +10,7 @@ import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-polic
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import {
   configDiffered,
+  failedAlertAnnotation,
   previousPins,
   schedulingDisabled,
   stateAnnotation,
@@ -21,6 +23,7 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { annotationsPatch, type NotePatch, writeNote } from "./apply/write-note.ts";
+import { knownFailedAlert } from "./record/pacing-record.ts";
 import { checkBy } from "./record/requeue.ts";
 import type { Findings, StateNote, Writable } from "./record/workload-record.ts";
 
@@ -50,7 +53,7 @@ export async function noteState(
   plan: RolloutPlan,
   verdict: Verdict | undefined,
   differed: { readonly text: string | undefined } | undefined,
-  findings: Writable<Pick<Findings, "note" | "checkAt">>,
+  findings: Writable<Pick<Findings, "note" | "checkAt" | "failedAlert">>,
   options: NoteStateOptions,
 ): Promise<void> {
   const { client, policy, clock, log, leadership, takePermit } = options;
@@ -67,6 +70,14 @@ export async function noteState(
     const text = verdict && writeVerdict({ ...verdict, since: clock.wall() - (now - since) });
     due.push({ id: stateAnnotation, at, patch: annotationsPatch(workload, stateAnnotation, text) });
   }
+  // At once: the next leader must know it, although the alert is resolved by then.
+  const failedAlert = knownFailedAlert(findings, workload);
+  if (failedAlert !== undefined && failedAlert !== storedFailedAlert(workload))
+    due.push({
+      id: failedAlertAnnotation,
+      at: now,
+      patch: annotationsPatch(workload, failedAlertAnnotation, findings.failedAlert?.text),
+    });
   if (differed !== undefined && workload.differed !== differed.text)
     due.push({
       // Another text is written at once: the next leader must know the end of a difference.

@@ -7,7 +7,9 @@ import { changesTemplate, fieldOfKind, resourceName } from "../../domain/model/k
 import { MalformedWorkload, type Workload } from "../../domain/model/workload.ts";
 import type { Hold } from "../../domain/outcomes/hold.ts";
 import { isDue, isRollAgain } from "../../domain/outcomes/outcomes.ts";
+import { failedAlertOf } from "../../domain/pacing/failed-alert.ts";
 import { holdRows } from "../../domain/pacing/holds.ts";
+import type { NamespaceAlerts } from "../../domain/pacing/moment.ts";
 import { rolloutResult } from "../../domain/pacing/rollout-result.ts";
 import { patchFor } from "../../domain/patch/workload-patch.ts";
 import { isPinned } from "../../domain/pinning/pin-request.ts";
@@ -43,7 +45,13 @@ import {
 import { isPublished, noteState } from "./note-state.ts";
 import { recordNewest, takeNewest } from "./record/newest-workload.ts";
 import type { ReconcileOutcome } from "./record/outcome.ts";
-import { hasBeenComplete, lastRolloutAfter, momentOf, recordProgress } from "./record/pacing-record.ts";
+import {
+  hasBeenComplete,
+  lastRolloutAfter,
+  momentOf,
+  recordFailedAlert,
+  recordProgress,
+} from "./record/pacing-record.ts";
 import type { RememberedViews } from "./record/remembered-views.ts";
 import { seenAnnotations } from "./record/seen-annotations.ts";
 import { hasOtherTemplate, seenPins } from "./record/seen-pins.ts";
@@ -63,6 +71,8 @@ export interface ReconcileOptions extends LivePlanOptions, Pick<MixedPodsOptions
   readonly pods: PodLists;
   /** Returns what the Pods of the last rollout show. */
   readonly newPods: (workload: Workload) => NewPods | undefined;
+  /** Returns what the alert gate knows of a namespace. Default: there is no gate. */
+  readonly alerts?: ((namespace: string) => NamespaceAlerts) | undefined;
 }
 
 /** One run for one workload. */
@@ -136,6 +146,7 @@ function verdictNow(
   return verdictOf(workload, plan, {
     rollout: rolloutResult(workload, policy.pacing ?? unpaced, moment),
     newPods: moment.newPods,
+    failedAlert: failedAlertOf(workload, moment),
     isRolledBack: isPinnedBack && withRejected(workload, caches.lookup, own).kept.size > 0,
   });
 }
@@ -317,12 +328,15 @@ function planNow(
   { key, record, findings, batchHold }: ReconcileRun,
   workload: Workload,
   lookup: Lookup,
-  { caches: { absentSince }, clock, policy, views, newPods }: ReconcileOptions,
+  { caches: { absentSince }, clock, policy, views, newPods, alerts }: ReconcileOptions,
 ): RolloutPlan {
-  const now = clock.monotonic();
-  recordProgress(findings, workload, now);
+  const monotonic = clock.monotonic();
+  recordProgress(findings, workload, monotonic);
   const mixed = mixedPodsOf(findings, workload);
-  const moment = { ...momentOf(record, findings, workload, clock, mixed), newPods: newPods(workload), absentSince };
+  const ofGate = { newPods: newPods(workload), alerts: alerts?.(workload.namespace), absentSince };
+  const now = () => ({ ...momentOf(record, findings, workload, clock, mixed), ...ofGate });
+  if (ofGate.alerts?.state === "firing") recordFailedAlert(findings, workload, policy.pacing ?? unpaced, now());
+  const moment = now();
   const plan = decide({
     workload,
     lookup,
@@ -331,7 +345,7 @@ function planNow(
     moment,
     batchHold: (_, changed) => batchHold(changed, lookup),
   });
-  findings.checkAt = plan.checkAt && now + plan.checkAt - clock.wall();
+  findings.checkAt = plan.checkAt && monotonic + plan.checkAt - clock.wall();
   return plan;
 }
 

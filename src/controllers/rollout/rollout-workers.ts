@@ -3,6 +3,8 @@ import type { PodLists } from "../../cache/live/listed-pods.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload.ts";
+import { failedAlertOf } from "../../domain/pacing/failed-alert.ts";
+import { holdRows } from "../../domain/pacing/holds.ts";
 import { isFlapping } from "../../domain/pacing/interval.ts";
 import { rolloutResult } from "../../domain/pacing/rollout-result.ts";
 import type { Judged } from "../../domain/plan/judged.ts";
@@ -23,6 +25,7 @@ import type { ControllerPermits, WritePermits } from "../../runtime/write-permit
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { type BatchQueue, createBatchQueue } from "./batches/batch-queue.ts";
 import type { LiveReads } from "./freshness/live-reads.ts";
+import { AlertGate, type AlertGateOptions, type GateOptions, queryPeriodMs } from "./gate/alert-gate.ts";
 import { writeLastNotes } from "./mixed-pods/last-notes.ts";
 import { NewPodsWatch } from "./new-pods/new-pods-watch.ts";
 import { type ReconcileOptions, reconcile } from "./reconcile.ts";
@@ -84,6 +87,8 @@ export interface RolloutWorkersOptions {
   readonly workers: number;
   readonly webhooks: boolean;
   readonly random: () => number;
+  /** The alert gate. Default: none. */
+  readonly alertGate?: GateOptions | undefined;
   /** Receives the namespace of a workload with a scheduling hold that waits for missing objects, after each of its runs. */
   readonly onWaiting: (namespace: string) => void;
 }
@@ -109,6 +114,8 @@ export class RolloutWorkers {
   /** The permits of the notes on workloads, which come after all rollouts. */
   readonly #notePermits: ControllerPermits;
   readonly #newPods: NewPodsWatch;
+  /** Undefined if there is no alert gate. */
+  readonly #gate: AlertGate | undefined;
   /** Undefined if batches are off. */
   readonly #batches: BatchQueue | undefined;
   readonly #outbox: EventOutbox;
@@ -161,7 +168,10 @@ export class RolloutWorkers {
       onUnvalidated: (change) => void reportUnvalidated(change, this.#configEvents),
       onHalted: (change) => void reportHalt(change, { ...options, signal: leadership.abort, post }),
     });
-    this.#reconciling = { ...options, views: this.#views, newPods, reading: new Set() };
+    const { alertGate } = options;
+    this.#gate = alertGate && new AlertGate({ ...alertGate, clock, log, ...this.#ofGate() });
+    const alerts = this.#gate && ((namespace: string) => this.#gate?.of(namespace) ?? { state: "none" as const });
+    this.#reconciling = { ...options, views: this.#views, newPods, alerts, reading: new Set() };
     const eventReporter = new EventReporter({ post, clock, random });
     this.#report = new OutcomeReport({ eventReporter, metrics, clock, log });
     this.#configEvents = { client: options.client, post, signal: leadership.abort };
@@ -209,6 +219,7 @@ export class RolloutWorkers {
       const shown = this.#newPods.of(workload)?.state;
       if (shown === "stuck") stuckRollouts++;
       else if (workload.progress.state === "failed" || shown === "restarts" || shown === "exited") failedRollouts++;
+      else if (failedAlertOf(workload, moment) !== undefined) failedRollouts++;
     }
     return { failedRollouts, stuckRollouts, flapping };
   }
@@ -249,6 +260,28 @@ export class RolloutWorkers {
     }
   }
 
+  #ofGate(): Pick<AlertGateOptions, "isNeeded" | "onChange"> {
+    return {
+      isNeeded: () => this.#records.entries().some(([, record]) => this.#waitsOrRolls(record)),
+      onChange: (isChanged) => {
+        for (const [key, { hold }] of this.#records.entries()) {
+          if (hold?.reason === "alertsUnknown") this.#enqueue(key, "high");
+          else if (isChanged(namespaceOf(key))) this.#enqueue(key, "low");
+        }
+      },
+    };
+  }
+
+  /** Reports whether the alerts of a namespace matter for a workload: its rollout may start soon, is in progress, or soaks. */
+  #waitsOrRolls({ hold, rollout, progress }: WorkloadRecord): boolean {
+    if (hold !== undefined) return hold.reason === "alert" || holdRows[hold.reason].isShort;
+    if (rollout?.state === "inProgress" || rollout?.state === "stuck") return true;
+    const { clock, policy } = this.#options;
+    // One more query after the soak time.
+    const soakMs = (policy.pacing ?? unpaced).soakMs + queryPeriodMs;
+    return progress?.step === "complete" && clock.monotonic() < progress.since + soakMs;
+  }
+
   /** Enqueues all workloads, or those of one namespace. */
   enqueueAll(namespace?: string): void {
     for (const key of this.#keys(namespace)) this.#enqueue(key, "low");
@@ -279,6 +312,7 @@ export class RolloutWorkers {
       return [
         this.#workers.run(signal),
         this.#newPods.run(signal),
+        ...(this.#gate ? [this.#gate.run(signal)] : []),
         resync({ periodMs: syncPeriodMs, keys, enqueue, clock, signal }),
       ];
     });
@@ -370,6 +404,7 @@ export class RolloutWorkers {
     finish(record, { ...ended, start, findings, now: clock.monotonic() });
     if (hasNewChanges(record, start)) this.#workers.add(key, { urgency: priority });
     batch?.ended(outcome);
+    if (this.#waitsOrRolls(record)) this.#gate?.wake();
     if (outcome !== "bug" && outcome.type === "done" && outcome.plan.outcome === "waiting") {
       const { workload } = outcome;
       if (isSchedulingHeld(workload)) this.#options.onWaiting(workload.namespace);

@@ -113,6 +113,8 @@ export interface Workload extends WorkloadName {
   readonly consecutiveRollouts: string | undefined;
   /** The raw mark of a last rollout that began while it was not complete: when it was rolled while complete, or "never"; undefined if absent. */
   readonly rolledIncomplete: string | undefined;
+  /** The raw annotation with the alert by which a rollout failed; undefined if absent. */
+  readonly failedAlert: string | undefined;
   /** The raw annotation with the cause of its last rollout; undefined if absent. No plan reads it. */
   readonly cause: string | undefined;
   /** The raw annotation with digests of what its recorded hash covers; undefined if absent. Only reasons depend on it. */

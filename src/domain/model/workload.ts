@@ -19,6 +19,7 @@ import {
   configDigests,
   configHash,
   consecutiveRollouts,
+  failedAlertAnnotation,
   pinnedAnnotation,
   previousPins,
   providerClasses,
@@ -210,6 +211,7 @@ function slimForm(
     templateWrite: undefined,
     consecutiveRollouts: kept(annotations[consecutiveRollouts]),
     rolledIncomplete: kept(annotations[rolledIncomplete]),
+    failedAlert: kept(annotations[failedAlertAnnotation]),
     editedBy,
     // The last field: all annotations have been read.
     annotationReads: reads(isTooLong ? maxKeptLength : undefined),

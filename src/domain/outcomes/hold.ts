@@ -22,6 +22,10 @@ export type HoldReason =
   | "interval"
   /** The previous rollout is in progress. */
   | "progressing"
+  /** An alert fires in the namespace. */
+  | "alert"
+  /** Prometheus has not answered whether an alert fires. */
+  | "alertsUnknown"
   /** Other workloads that read the changed object roll first. */
   | "batch"
   /** Too many workloads failed after the change. */

@@ -7,6 +7,7 @@ import type { PacingFlags } from "../policy/pacing-flags.ts";
 import type { RolloutPolicy } from "../policy/rollout-policy.ts";
 import { type ConfigName, parseConfigKey } from "../references/references.ts";
 import type { BatchMember } from "./batches.ts";
+import { storedFailedAlert } from "./failed-alert.ts";
 import { hasSoaked } from "./has-soaked.ts";
 import { hasLostHash } from "./lost-hash.ts";
 import type { LastWrite } from "./moment.ts";
@@ -59,6 +60,8 @@ export interface MemberFacts {
   readonly completeMs: number;
   /** What its new Pods show. Default: not known. */
   readonly newPods?: NewPods | undefined;
+  /** The alert by which its last rollout failed, as this process knows. Default: the stored one. */
+  readonly failedAlert?: string | undefined;
 }
 
 /** A write of this process that replaced Pods. */
@@ -132,6 +135,7 @@ function stageAt(
     completeSince,
     advancedAt,
     newPods,
+    failedAlert: (facts.failedAlert ?? storedFailedAlert(workload)) !== undefined,
     isSecret: parseConfigKey(config).kind === "Secret",
     soaked: hasSoaked(completeMs, flags.soakMs),
     isForOthers: isCurrentWrite && lastWrite.includes?.includes(config) === false,

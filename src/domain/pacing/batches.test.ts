@@ -29,7 +29,7 @@ function batch(group: readonly BatchMember[], flags: Partial<PacingFlags> = {}):
 const admitted = (...given: Parameters<typeof batch>) => [...batch(...given).admitted];
 
 describe("a workload whose containers restart again and again", () => {
-  const restarts: Stage = { ...failed, restarts: true };
+  const restarts: Stage = { ...failed, halts: true };
 
   it("halts a change like a failed canary, also when the canary has passed", () => {
     expect(batch(members([5, passed], [1, restarts], [10, due])).halted).toBe(true);

@@ -66,7 +66,7 @@ export interface UnusableValidator {
  * Returns which workloads may start. First all validators start at once. The others wait until each of them has passed. If one fails, they are halted like below. A validator that cannot check
  * the change delays nothing, unless it is required. Then one workload starts alone (the canary). When it has passed, the rest
  * starts, at most `maxConcurrent` at once. One failure in the canary, or `haltAfterFailures` failures later, halts all others
- * except workloads that a person resumed. A workload whose containers restart again and again is a failure of the canary, also later. A workload that is stuck is none: the others wait for it. If the change concerns only one workload, that workload does not wait.
+ * except workloads that a person resumed. A workload whose containers restart again and again, or during whose rollout an alert began to fire, is a failure of the canary, also later. A workload that is stuck is none: the others wait for it. If the change concerns only one workload, that workload does not wait.
  *
  * A workload that is not complete before its rollout shows nothing if it fails. So it comes with the rest, and its failure
  * halts nothing. If no workload is complete, such workloads are the canary: one of them may become complete by the change.
@@ -81,11 +81,11 @@ export function admitBatch(change: BatchedChange, flags: PacingFlags): BatchAdmi
   const count = countStages(members.filter(showsResult));
   const nextCheckAt = earliestEnd(change.members);
   const failed = members.filter(({ stage }) => stage.state === "failed" && stage.wasComplete);
-  const restarts = failed.some(({ stage }) => stage.state === "failed" && stage.restarts);
+  const halts = failed.some(({ stage }) => stage.state === "failed" && stage.halts);
   const { failed: refusing, pending, unusable } = checksOf(validators);
   const isRequired = unusable.length > 0 && validators.some(({ validator }) => validator === "required");
   const isRefused = refusing.length > 0 || isRequired;
-  const halted = isRefused || isHalted(count, members.length, restarts, flags);
+  const halted = isRefused || isHalted(count, members.length, halts, flags);
   const all = countStages(members);
   const progressing = all.progressing + all.stuck;
   const free = Math.max(0, maxConcurrent - progressing);
@@ -172,10 +172,10 @@ function showsResult({ stage }: BatchMember): boolean {
 }
 
 /** Reports whether too many members failed, whatever else is due. */
-function isHalted(count: Counts, members: number, restarts: boolean, flags: PacingFlags): boolean {
+function isHalted(count: Counts, members: number, halts: boolean, flags: PacingFlags): boolean {
   const { haltAfterFailures } = flags;
   if (haltAfterFailures === 0 || members <= 1) return false;
-  return restarts || count.failed >= (count.passed === 0 ? 1 : haltAfterFailures);
+  return halts || count.failed >= (count.passed === 0 ? 1 : haltAfterFailures);
 }
 
 type Counts = Readonly<Record<Stage["state"], number>>;

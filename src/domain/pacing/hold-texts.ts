@@ -60,6 +60,15 @@ export const holdTexts = {
     "Rollout held: previous rollout in progress. " +
     `Starts when that rollout completes, fails or stalls for ${formatDuration(stalledMs)}.`,
 
+  alert: (name: string, workload: WorkloadName) =>
+    `Rollout held: alert ${quoted(name)} fires in namespace ${quoted(workload.namespace)}. Continues when the alert is resolved. To roll now, run: wave roll ${waveArguments(workload)}.`,
+
+  alertsUnknown:
+    "Rollout held: Prometheus has not answered yet whether an alert fires. Starts when it answers, or after 2m without an answer.",
+
+  alertsRequired:
+    "Rollout held: Prometheus does not answer whether an alert fires, and --gate-required is set. Starts when it answers. Check --gate-prometheus-url.",
+
   batch: (object: ConfigName, namespace: string) =>
     `Waiting for other workloads that roll first after the change of ${describeObject(object, namespace)}. Starts when they are complete.`,
 

@@ -6,6 +6,7 @@ import type { DueDecision } from "../outcomes/outcomes.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import { alert, alertsUnknown } from "./alerts.ts";
 import { changedObjects, type DueWrite, replacesPods } from "./due.ts";
 import { interval } from "./interval.ts";
 import type { Moment } from "./moment.ts";
@@ -114,6 +115,22 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     when: "the previous rollout is in progress",
     ends: "the rollout completes or fails, 30 s pass without a new available Pod, `--rollout-timeout` is over, or `wave roll`",
   },
+  alert: {
+    ...wait,
+    check: alert,
+    holds: "rollouts",
+    isShort: false,
+    precedesReturn: false,
+    when: "an alert with the label `wave_gate` fires in the namespace, and the last rollout of the workload has not failed",
+    ends: "the alert is resolved, or `wave roll`",
+  },
+  alertsUnknown: {
+    ...wait,
+    check: alertsUnknown,
+    holds: "rollouts",
+    when: "Prometheus has not answered yet whether an alert fires. With `--gate-required`, also while it is away",
+    ends: "an answer of Prometheus, at most 2 minutes without `--gate-required`, or `wave roll`",
+  },
   batch: {
     ...wait,
     check: undefined,
@@ -154,7 +171,16 @@ const returnChecks: readonly HoldReason[] = ["observed", "clusterHold", "invalid
  * The checks of a replacement of Pods with an unchanged hash. An approval is not among them: the configuration of the recorded hash was approved
  * when it was rolled.
  */
-const replacementChecks: readonly HoldReason[] = ["observed", "clusterHold", "invalid", "hold", "window", "interval"];
+const replacementChecks: readonly HoldReason[] = [
+  "observed",
+  "clusterHold",
+  "invalid",
+  "hold",
+  "window",
+  "interval",
+  "alert",
+  "alertsUnknown",
+];
 
 /**
  * Reports whether the changes of a due write have settled, even if another hold still delays the write: its check comes after the check for

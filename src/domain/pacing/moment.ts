@@ -29,6 +29,22 @@ export interface MixedPods {
   readonly cause: "reverted" | "unpinned";
 }
 
+/** An alert that fires in a namespace. */
+export interface FiringAlert {
+  readonly name: string;
+  /** When it was first seen to fire, in milliseconds since the epoch; undefined: there was no answer for a time before. */
+  readonly since: number | undefined;
+}
+
+/** What the alert gate knows of a namespace. */
+export type NamespaceAlerts =
+  /** No alert fires, or the answers are missing for so long that rollouts go on. */
+  | { readonly state: "none" }
+  /** At least one alert fires. */
+  | { readonly state: "firing"; readonly alerts: readonly FiringAlert[] }
+  /** Prometheus has not answered yet, or is away. `isRequired`: rollouts wait for its answer, however long that takes. */
+  | { readonly state: "unknown"; readonly isRequired: boolean };
+
 /** What the caller knows about one workload at the time of a plan. Times are milliseconds since the epoch. */
 export interface Moment {
   readonly now: number;
@@ -44,6 +60,10 @@ export interface Moment {
   readonly completeMs?: number;
   /** What the Pods of the last rollout show. Default: not known. */
   readonly newPods?: NewPods | undefined;
+  /** What the alert gate knows of its namespace. Default: there is no gate. */
+  readonly alerts?: NamespaceAlerts | undefined;
+  /** The alert that this process saw begin to fire during the last rollout. Default: only the stored one is known. */
+  readonly failedAlert?: string | undefined;
   /** What a list of its Pods has shown; absent if they were not listed. */
   readonly pods?: ListedPods | undefined;
   /** Default: unknown for all objects. */

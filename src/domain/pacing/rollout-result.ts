@@ -6,6 +6,7 @@ import { describeStuck } from "../pods/stuck-reason.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import { formatDuration } from "../syntax/duration.ts";
 import { quoted } from "../syntax/wording.ts";
+import { type FailedAlertFacts, failedAlertOf } from "./failed-alert.ts";
 import { hasSoaked } from "./has-soaked.ts";
 import type { Moment } from "./moment.ts";
 import { lastRolloutAt } from "./rollout-time.ts";
@@ -26,7 +27,7 @@ export type RolloutResult =
  * rollout in progress. `pending`: whether more than its Pods shows that the rollout had not ended. Default: this process wrote it.
  */
 export function rolloutResult(
-  workload: Pick<Workload, "namespace" | "rolledAt" | "templateEditedAt" | "recordedHash" | "progress">,
+  workload: Pick<Workload, "namespace" | "templateEditedAt" | "progress"> & FailedAlertFacts,
   flags: Pick<PacingFlags, "rolloutTimeoutMs" | "soakMs">,
   moment: Moment,
   pending = moment.lastWrite?.hash === workload.recordedHash,
@@ -34,6 +35,8 @@ export function rolloutResult(
   const { progress, rolledAt, templateEditedAt } = workload;
   const startedAt = lastRolloutAt(workload, moment);
   if (startedAt === undefined || progress.state === "idle" || templateEditedAt > rolledAt) return undefined;
+  const alert = failedAlertOf(workload, moment);
+  if (alert !== undefined) return { state: "failed", cause: `alert ${quoted(alert)} began to fire` };
   const { newPods } = moment;
   if (newPods?.state === "restarts") {
     const { container, pod, restarts } = newPods;

@@ -6,7 +6,7 @@ import type { ContainerExit } from "../pods/observed-pod.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import { wasComplete } from "./complete-before.ts";
 import { rolloutDeadline } from "./rollout-result.ts";
-import { storedRolloutAt } from "./rollout-time.ts";
+import { resumedSince, storedRolloutAt } from "./rollout-time.ts";
 
 /** The progress of one workload for one change of an object that it reads. Times are milliseconds since the epoch. */
 export type Stage =
@@ -27,7 +27,8 @@ export type Stage =
   | ({
       readonly state: "failed";
       readonly rolledAt: number;
-      readonly restarts?: true;
+      /** One such failure halts the change, also after the canary has passed. */
+      readonly halts?: true;
       /** The container of a validator that exited. */
       readonly exit?: ContainerExit;
     } & CompleteBefore)
@@ -70,6 +71,8 @@ export interface StageFacts {
   readonly advancedAt?: number | undefined;
   /** What its new Pods show. Default: not known. */
   readonly newPods?: NewPods | undefined;
+  /** Whether an alert began to fire during the rollout or its soak. Default: no. */
+  readonly failedAlert?: boolean;
   /** Whether the object is a Secret. Others do not wait for ever to read a new one: the old credential may be gone. */
   readonly isSecret?: boolean;
   /** The time in the annotation `resumed`; undefined without the annotation. */
@@ -92,9 +95,6 @@ export function soak(
   const until = (last > now ? completeSince : last) + soakMs;
   return until <= now ? { state: "passed" } : { state: "soaking", until };
 }
-
-/** How far the clock of a person who resumes may be ahead of this one. */
-const clocksDifferMs = 60_000;
 
 /**
  * Returns the stage of a workload for the last change of an object. Undefined if the change does not concern the workload: it
@@ -129,7 +129,8 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   const isResumed = resumedSince(facts.resumed, rolledAt, now);
   const { newPods } = facts;
   if (newPods?.state === "restarts" && !facts.reverted)
-    return isResumed ? undefined : { state: "failed", rolledAt, ...before, restarts: true };
+    return isResumed ? undefined : { state: "failed", rolledAt, ...before, halts: true };
+  if (facts.failedAlert && !facts.reverted && !isResumed) return { state: "failed", rolledAt, ...before, halts: true };
   if (progress.state === "complete") {
     if (facts.reverted) return undefined;
     return soak(progress, rolledAt, completeSince, flags, now);
@@ -144,9 +145,4 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   const until = rolloutDeadline(progress, lastProgress, flags, now, newPods);
   if (now < until) return { state: "progressing", until, ...before };
   return { state: "failed", rolledAt, ...before };
-}
-
-/** Reports whether a person resumed the workload at a time or later. A time in the future is ignored: it would apply forever. */
-export function resumedSince(resumed: number | undefined, time: number, now: number): boolean {
-  return resumed !== undefined && resumed >= time && resumed <= now + clocksDifferMs;
 }

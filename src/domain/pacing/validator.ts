@@ -8,8 +8,8 @@ import type { PacingFlags } from "../policy/pacing-flags.ts";
 import { readPolicyValue } from "../policy/policy-rows.ts";
 import { hasMark } from "./complete-before.ts";
 import { rolloutDeadline } from "./rollout-result.ts";
-import { storedRolloutAt } from "./rollout-time.ts";
-import { resumedSince, type Stage, type StageFacts, soak } from "./stage.ts";
+import { resumedSince, storedRolloutAt } from "./rollout-time.ts";
+import { type Stage, type StageFacts, soak } from "./stage.ts";
 
 /**
  * Reports whether a workload is a validator. Pods of other kinds than Deployments may keep data, or be replaced one by one. The annotation has
@@ -60,6 +60,8 @@ const waits: readonly HoldReason[] = [
   "settling",
   "interval",
   "progressing",
+  "alert",
+  "alertsUnknown",
   "batch",
   "halted",
   "validator",

@@ -15,6 +15,7 @@ import {
   causeAnnotation,
   configDigests,
   consecutiveRollouts,
+  failedAlertAnnotation,
   pinnedAnnotation,
   previousPins,
   providerClasses,
@@ -111,6 +112,7 @@ function operationsFor(
         ...setPinned(workload, pinned),
         ...setRejected(workload, rejected),
         ...setPrevious(workload, previous),
+        ...forgetFailedAlert(workload),
         ...(plan.outcome === "roll" ? restart(workload, now) : []),
         ...liftSchedulingHold(workload),
       ];
@@ -242,6 +244,10 @@ function setPrevious({ previousPins: before }: Workload, previous: string | unde
   if (previous === before) return [];
   const path = annotationPointer(previousPins);
   return [previous === undefined ? { op: "remove", path } : { op: "add", path, value: previous }];
+}
+
+function forgetFailedAlert({ failedAlert }: Workload): readonly JsonPatchOperation[] {
+  return failedAlert === undefined ? [] : [{ op: "remove", path: annotationPointer(failedAlertAnnotation) }];
 }
 
 /** Returns the patch that records what an undo rejects, without new Pods. It fails if the workload has changed. */

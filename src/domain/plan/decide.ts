@@ -5,6 +5,7 @@ import { isSchedulingHeld } from "../model/scheduling-hold.ts";
 import { lostAnnotations } from "../model/undo-request.ts";
 import type { Workload } from "../model/workload.ts";
 import { type DueDecision, isDue, isRollAgain, type PlanTexts, type RolloutPlan } from "../outcomes/outcomes.ts";
+import { heldByOf } from "../pacing/alerts.ts";
 import { batchedChanges, rolledIncompleteBy } from "../pacing/batch-hold.ts";
 import type { BatchHoldLookup } from "../pacing/batches.ts";
 import { replacesPods } from "../pacing/due.ts";
@@ -102,7 +103,7 @@ function applyHolds(
     ...due,
     consecutiveRollouts: nextConsecutiveRollouts(workload, moment),
     edits: editsOf(write),
-    heldBy: moment.heldBy,
+    heldBy: heldByOf(moment),
     incomplete,
   };
   const isRequested = skipsWaits(write);
@@ -142,7 +143,13 @@ function withReturn(
       const hold = holdOfReturn(dueWrite(workload, due, lookup, policy, moment));
       const plan: RolloutPlan =
         hold === undefined
-          ? { ...due, consecutiveRollouts: nextConsecutiveRollouts(workload, moment), reason, warnings }
+          ? {
+              ...due,
+              consecutiveRollouts: nextConsecutiveRollouts(workload, moment),
+              heldBy: heldByOf(moment),
+              reason,
+              warnings,
+            }
           : { outcome: "held", due, hold, reason, warnings };
       return planned.outcome === "candidate" ? { ...planned, ifHalted: plan } : plan;
     }

@@ -30,6 +30,8 @@ export interface VerdictFacts {
   readonly rollout: RolloutResult | undefined;
   /** What the Pods of that rollout show; undefined if that is not known. */
   readonly newPods: NewPods | undefined;
+  /** The alert by which that rollout failed. Default: none. */
+  readonly failedAlert?: string | undefined;
   /** Whether the content of a ConfigMap was rolled back. */
   readonly isRolledBack: boolean;
 }
@@ -38,7 +40,7 @@ export interface VerdictFacts {
 export function verdictOf(
   { progress }: Pick<Workload, "progress">,
   plan: RolloutPlan,
-  { rollout, newPods, isRolledBack }: VerdictFacts,
+  { rollout, newPods, failedAlert, isRolledBack }: VerdictFacts,
 ): Verdict | undefined {
   const none = { reason: "", until: undefined, object: undefined };
   switch (plan.outcome) {
@@ -52,6 +54,7 @@ export function verdictOf(
       return { ...none, state: "overLimit", reason: "limit" };
     case "current": {
       if (rollout?.state === "failed") {
+        if (failedAlert !== undefined) return { ...none, state: "failed", reason: "alert" };
         const status = progress.state === "failed" ? (progress.statusWord ?? "deadline") : "timeout";
         return {
           ...none,

@@ -86,6 +86,9 @@ export const consecutiveRollouts = "wave.pusher.com/consecutive-rollouts";
 /** Annotation of a workload, written by Wave: if it was not complete before its last rollout, the time of the last rollout before which it was, or "never". */
 export const rolledIncomplete = "wave.pusher.com/rolled-incomplete";
 
+/** Annotation of a workload, written by Wave: digits of the hash of the last rollout, its time, and the alert that began to fire during it. */
+export const failedAlertAnnotation = "wave.pusher.com/failed-alert";
+
 /** Annotation of a workload, written by Wave: digits of the hash of the last rollout, when Wave started it, and why. Kubernetes copies it to the revision. */
 export const causeAnnotation = "wave.pusher.com/cause";
 
@@ -115,6 +118,7 @@ export const writtenByWave: readonly string[] = [
   providerClasses,
   consecutiveRollouts,
   rolledIncomplete,
+  failedAlertAnnotation,
   causeAnnotation,
   rejectedConfigMaps,
   previousPins,

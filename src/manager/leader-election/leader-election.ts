@@ -1,6 +1,7 @@
 // Leader election by a Lease, with the rules of client-go. Knows kube and runtime, not the work of the leader.
 import { randomUUID } from "node:crypto";
 import { resources } from "../../kube/api/resources.ts";
+import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";
@@ -48,6 +49,8 @@ export interface LeaderElector {
     readonly signal: AbortSignal;
     readonly lead: (leadership: Leadership) => Promise<void>;
   }) => Promise<void>;
+  /** Writes an Event on the Lease. */
+  readonly record: (event: Omit<ObjectEvent, "regarding">) => void;
   /**
    * Returns undefined, or why this process should be restarted: it led, and for two lease durations it could neither renew the Lease
    * nor, after its work ended, read it. A standby is always healthy, as in client-go.
@@ -91,16 +94,11 @@ export function createLeaderElector(options: LeaderElectorOptions): LeaderElecto
     logged = { ...logged, failure };
   };
 
-  const recordLeaderEvent = () => {
+  const record: LeaderElector["record"] = (event) => {
     const { uid = "", namespace = "", name = "" } = lock.observation()?.lease?.metadata ?? {};
     const { apiVersion, kind } = resources.leases;
     const regarding = { apiVersion, kind, namespace, name, uid };
-    void recorder?.record({
-      regarding,
-      type: "Normal",
-      reason: "LeaderElection",
-      message: leaderEventText(identity),
-    });
+    void recorder?.record({ regarding, ...event });
   };
 
   /** Resolves when this process becomes leader, with the time at which its write was sent; undefined after `signal`. */
@@ -154,7 +152,7 @@ export function createLeaderElector(options: LeaderElectorOptions): LeaderElecto
     if (!leadership.valid()) return;
     held = current;
     log.info("this replica leads", { lease, leader: identity });
-    recordLeaderEvent();
+    record({ type: "Normal", reason: "LeaderElection", message: leaderEventText(identity) });
     const ended = new AbortController();
     const work = Promise.allSettled([lead(leadership)]).finally(() => ended.abort());
     if (signal.aborted) current.stop();
@@ -198,6 +196,7 @@ export function createLeaderElector(options: LeaderElectorOptions): LeaderElecto
         else await leadAndRenew(sentAt, signal, lead);
       }
     },
+    record,
     healthy: () => {
       const silentMs = held === undefined ? 0 : clock.monotonic() - held.renewedAt().monotonic;
       if (silentMs <= 2 * leaseDurationMs) return undefined;

@@ -70,6 +70,15 @@ export const clusterMetrics = {
     help: "Number of times that the Lease passed to another replica: the field leaseTransitions of the Lease, as this replica last read it.",
     only: "--leader-election",
   }),
+  gateAnswers: gauge("wave_gate_prometheus_answers", {
+    help: "1 if Prometheus answered the last query for alerts, 0 if it did not. Wave queries only while a rollout waits or is in progress.",
+    only: "--gate-prometheus-url",
+  }),
+  gateQueries: counter("wave_gate_queries_total", {
+    help: "Number of queries for alerts, by result.",
+    labels: { result: { answered: "Prometheus answered", failed: "Prometheus did not answer, or sent an error" } },
+    only: "--gate-prometheus-url",
+  }),
   hashKeyProblem: gauge("wave_hash_key_problem", {
     help: "1 if the Secret with the hash key is missing, damaged or unreadable; otherwise 0.",
     only: "--hash-key-secret",

@@ -48,6 +48,8 @@ const holds = {
   reverted: "Another client keeps removing what Wave writes",
   interval: "The last rollout is more recent than the minimum interval",
   progressing: "The previous rollout is in progress",
+  alert: "An alert with the label `wave_gate` fires in the namespace",
+  alertsUnknown: "Prometheus has not answered whether an alert fires",
   batch: "Other workloads roll before this one",
   halted: "Too many workloads failed after the same change",
   validator: "A validator failed after the change, or cannot check it",

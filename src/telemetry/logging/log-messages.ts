@@ -30,6 +30,8 @@ export const logMessages = {
   changeHalted: "rollout of a change halted",
   rolloutFailed: "a rollout failed",
   canaryPodsUnread: "cannot read the Pods of a canary; retrying",
+  alertsAway: "Prometheus does not answer the query for alerts; rollouts continue without the alert gate",
+  alertsAwayHeld: "Prometheus does not answer the query for alerts; rollouts wait because of --gate-required",
   planFailed: "bug: cannot plan a workload; retrying",
   pendingPodsKept: "cannot replace pending Pods; retrying",
   jobNotReplaced: "cannot create a deleted Job again; retrying",

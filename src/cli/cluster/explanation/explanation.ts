@@ -15,9 +15,12 @@ import type { RolloutStrategyName } from "../../../domain/model/rollout-strategy
 import { hasSchedulingHold, isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
 import type { OptIn, Workload, WorkloadName } from "../../../domain/model/workload.ts";
 import { collectReferences, compatibilitySourceOf } from "../../../domain/model/workload-references.ts";
+import { isDue } from "../../../domain/outcomes/outcomes.ts";
+import { replacesPods } from "../../../domain/pacing/due.ts";
 import { isPinned } from "../../../domain/pinning/pin-request.ts";
 import { decide } from "../../../domain/plan/decide.ts";
 import type { Missing, RolloutPlan, Warning } from "../../../domain/plan/plan.ts";
+import { parseVerdict } from "../../../domain/plan/verdict.ts";
 import { readConfigOf, withReadsOf } from "../../../domain/pods/observed-pod.ts";
 import { configStateOf } from "../../../domain/pods/pod-state.ts";
 import { parseSpans } from "../../../domain/pods/span.ts";
@@ -124,10 +127,29 @@ export function explainDecision(snapshot: WorkloadSnapshot) {
   const mixed = first.outcome === "current" ? mixedPods(snapshot, reader) : new Set<string>();
   const total = pods.state === "read" ? pods.of(found.workload).length : 0;
   const withMixed = { ...world.moment, mixed: { mixed: mixed.size, total, cause: "reverted" } as const };
-  const plan = mixed.size === 0 ? first : decide({ ...world, moment: withMixed });
+  const decided = mixed.size === 0 ? first : decide({ ...world, moment: withMixed });
+  const plan = withPublishedAlert(decided, found.workload);
   const explained = explainedOutcome(plan, { unread, unnamed: unnamed?.error, published }, found.workload, policy.keys);
   return { reader, untracked, unread, plan, mixed, explained };
 }
+
+/** Returns the plan as the leader holds it: only the leader knows the alerts, and publishes that one holds a rollout. */
+function withPublishedAlert(plan: RolloutPlan, workload: Workload): RolloutPlan {
+  const verdict = parseVerdict(workload.state);
+  const reason = gateHolds.find((each) => each === verdict?.reason);
+  const due = plan.outcome === "held" && plan.hold.reason === "batch" ? plan.due : isDue(plan) ? plan : undefined;
+  if (reason === undefined || due === undefined || !replacesPods(workload, due)) return plan;
+  const hold = { reason, message: publishedTexts[reason], until: undefined, warning: false };
+  return { outcome: "held", due, hold, reason: plan.reason, warnings: plan.warnings };
+}
+
+const gateHolds = ["alert", "alertsUnknown"] as const;
+
+const publishedTexts = {
+  alert:
+    "Rollout held: an alert fires in the namespace. The Event RolloutHeld names it. Continues when it is resolved.",
+  alertsUnknown: "Rollout held: Prometheus has not answered whether an alert fires. Starts when it answers.",
+} as const;
 
 /** Returns a note with the flags of the running Wave if they decide another outcome or hold of a workload than the default flags; otherwise undefined. */
 export function noteOfFlags(snapshots: readonly WorkloadSnapshot[]): string | undefined {

@@ -3,6 +3,7 @@
 import type { UnprovenTimes } from "../../../domain/config/recorded-config.ts";
 import type { Workload, WorkloadObject } from "../../../domain/model/workload.ts";
 import type { Hold } from "../../../domain/outcomes/hold.ts";
+import { failedAlertOf } from "../../../domain/pacing/failed-alert.ts";
 import { describeExit } from "../../../domain/pacing/rollout-result.ts";
 import { podsOfRollout } from "../../../domain/pacing/validator.ts";
 import { pinTexts } from "../../../domain/pinning/pin-texts.ts";
@@ -113,6 +114,8 @@ export function rolloutFailure(
 ): { readonly word: string | undefined; readonly why: string } | undefined {
   const { object, workload, pods, flags, now } = facts;
   const { progress, rolledAt } = workload;
+  const alert = failedAlertOf(workload, { now, lastWrite: undefined });
+  if (alert !== undefined) return { word: "alert", why: `Alert ${quoted(alert)} began to fire` };
   if (newPods?.state === "restarts")
     return {
       word: undefined,

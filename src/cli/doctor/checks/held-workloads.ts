@@ -44,6 +44,8 @@ const holdFindings: Readonly<Record<HoldReason, HoldFinding | undefined>> = {
     severity: warning,
     fix: (workload) => `kubectl rollout status ${kubectlArguments(workload)}`,
   },
+  alert: { afterMs: day, severity: warning, fix: explain },
+  alertsUnknown: { afterMs: 30 * minute, severity: warning, fix: explain },
   batch: { afterMs: 30 * minute, severity: warning, fix: explain },
 };
 

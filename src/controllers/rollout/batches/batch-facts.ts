@@ -15,7 +15,7 @@ import { type ConfigName, parseConfigKey } from "../../../domain/references/refe
 import type { Clock } from "../../../lib/clock.ts";
 import { hasCaughtUp } from "../freshness/caught-up.ts";
 import { newestOf } from "../record/newest-workload.ts";
-import { progressOf } from "../record/pacing-record.ts";
+import { knownFailedAlert, progressOf } from "../record/pacing-record.ts";
 import type { WorkloadRecord } from "../record/workload-record.ts";
 
 /** What {@link BatchFacts} need. */
@@ -160,7 +160,10 @@ export class BatchFacts {
   #known(
     record: WorkloadRecord | undefined,
     workload: Workload,
-  ): Pick<MemberFacts, "held" | "blocked" | "lastWrite" | "completeSince" | "advancedAt" | "completeMs"> {
+  ): Pick<
+    MemberFacts,
+    "held" | "blocked" | "lastWrite" | "completeSince" | "advancedAt" | "completeMs" | "failedAlert"
+  > {
     const { progress, hold, lastRollout } = record ?? {};
     const current = record && progressOf(record, workload);
     const isNewer = record !== undefined && hold?.changed !== undefined && hasCaughtUp(record, workload);
@@ -171,6 +174,7 @@ export class BatchFacts {
       completeSince: progress?.step === "complete" ? this.#onWall(progress.since) : undefined,
       advancedAt: current && this.#onWall(current.advancedAt),
       completeMs: current?.completeMs ?? 0,
+      failedAlert: record && knownFailedAlert(record, workload),
     };
   }
 

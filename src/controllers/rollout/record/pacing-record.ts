@@ -2,12 +2,15 @@ import type { LegacyVerification } from "../../../domain/config/legacy/legacy-ve
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { HoldReason } from "../../../domain/outcomes/hold.ts";
 import { isRollAgain } from "../../../domain/outcomes/outcomes.ts";
+import { alertSinceRollout } from "../../../domain/pacing/alerts.ts";
 import type { WriteForChanges } from "../../../domain/pacing/batch-member.ts";
 import { replacesPods } from "../../../domain/pacing/due.ts";
+import { alertIn, writeFailedAlert } from "../../../domain/pacing/failed-alert.ts";
 import { hasSoaked } from "../../../domain/pacing/has-soaked.ts";
 import { hasSettled, holdRows } from "../../../domain/pacing/holds.ts";
 import type { ListedPods, MixedPods, Moment, UnrestoredPins } from "../../../domain/pacing/moment.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
+import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import { configKey } from "../../../domain/references/references.ts";
 import { sharedString } from "../../../domain/syntax/shared-string.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -230,16 +233,45 @@ interface MomentFindings {
   readonly legacy: LegacyVerification | undefined;
   readonly annotations: SeenAnnotations | undefined;
   readonly unrestored: UnrestoredPins | undefined;
+  readonly failedAlert: FailedAlert | undefined;
+}
+
+/** A rollout during which an alert began to fire. */
+export interface FailedAlert {
+  readonly uid: string;
+  /** The annotation that records it. It names the rollout, and so is not that of another one. */
+  readonly text: string;
+}
+
+/** Stores that an alert began to fire during the last rollout of a workload, if one did. */
+export function recordFailedAlert(
+  findings: { failedAlert: FailedAlert | undefined },
+  workload: Workload,
+  flags: PacingFlags,
+  moment: Moment,
+): void {
+  const alert = alertSinceRollout(workload, flags, moment);
+  if (alert !== undefined) findings.failedAlert = { uid: workload.uid, text: writeFailedAlert(workload, alert) };
+}
+
+/** Returns the alert that began to fire during the last rollout of a workload, as this process saw it; undefined if it saw none. */
+export function knownFailedAlert(
+  { failedAlert }: { readonly failedAlert: FailedAlert | undefined },
+  workload: Workload,
+): string | undefined {
+  return failedAlert?.uid === workload.uid ? alertIn(failedAlert.text, workload) : undefined;
 }
 
 /** Returns the moment of a plan, with all times in milliseconds since the epoch. */
 export function momentOf(
   { changes, heldBy }: Pick<PacingRecord, "changes" | "heldBy">,
-  { lastRollout, progress, legacy, annotations, unrestored, pods }: MomentFindings,
-  { uid, resourceVersion }: Workload,
+  findings: MomentFindings,
+  workload: Workload,
   clock: Clock,
   mixed?: MixedPods,
 ): Moment {
+  const { lastRollout, progress, legacy, annotations, unrestored, pods } = findings;
+  const { uid, resourceVersion } = workload;
   const now = clock.wall();
   const monotonic = clock.monotonic();
   // Records have no wall-clock times: a clock that is set back would hold everything for as long.
@@ -251,6 +283,7 @@ export function momentOf(
     progressSince: onWall(progress?.since ?? monotonic),
     advancedAt: progress && onWall(progress.advancedAt),
     completeMs: progress?.completeMs ?? 0,
+    failedAlert: knownFailedAlert(findings, workload),
     pods:
       pods?.uid === uid && pods.resourceVersion === resourceVersion && monotonic - pods.at < podsValidMs
         ? pods.listed

@@ -4,7 +4,7 @@ import type { Workload } from "../../../domain/model/workload.ts";
 import type { MixedPods, UnrestoredPins } from "../../../domain/pacing/moment.ts";
 import type { SpanRecord } from "../../../domain/pods/span-record.ts";
 import type { PlanSummary } from "./outcome.ts";
-import type { LastRollout, PacingRecord, PodsRead, ProgressRecord } from "./pacing-record.ts";
+import type { FailedAlert, LastRollout, PacingRecord, PodsRead, ProgressRecord } from "./pacing-record.ts";
 import type { TrackedRollout } from "./rollout-end.ts";
 import type { SeenAnnotations } from "./seen-annotations.ts";
 import type { SeenPins } from "./seen-pins.ts";
@@ -56,6 +56,8 @@ export interface Findings {
   readonly notedSpansOf: string | undefined;
   /** What is noted of its state; undefined if it is current and nothing was written. */
   readonly note: StateNote | undefined;
+  /** The rollout that failed because an alert began to fire; undefined if none did. */
+  readonly failedAlert: FailedAlert | undefined;
   /** Whether the hash or the annotation `state` of the workload showed the last verdict. */
   readonly isPublished: boolean;
 }
@@ -191,6 +193,7 @@ export function newRecord(): WorkloadRecord {
     mixed: undefined,
     notedSpansOf: undefined,
     unpinned: undefined,
+    failedAlert: undefined,
   };
 }
 
@@ -215,5 +218,6 @@ export function findingsOf(record: Findings | undefined): Writable<Findings> {
     isPublished: false,
     mixed: record?.mixed,
     notedSpansOf: record?.notedSpansOf,
+    failedAlert: record?.failedAlert,
   };
 }
