@@ -66,6 +66,17 @@ describe("a rollout that failed", () => {
     });
   });
 
+  it("returns also if the rollout that failed could not be pinned", () => {
+    const returned = { pinned: "page=page-0000000001", rejected: `page=${digest("2")}`, names: ["page"] };
+    expect(planned(failed({ pinned: undefined }))).toMatchObject({ outcome: "roll", returns: returned });
+  });
+
+  it("returns at once if an alert began to fire", () => {
+    const of = failed({ rolledAt: now / 1000, progress: { state: "complete", since: undefined } });
+    expect(planned(of, lookup, moment({ failedAlert: "Errors" }))).toHaveProperty("returns");
+    expect(planned(of)).not.toHaveProperty("returns");
+  });
+
   it("returns at once if the status reports the failure", () => {
     const rolledAt = now / 1000;
     expect(planned(failed({ rolledAt, progress: { state: "failed" } })).outcome).toBe("roll");
@@ -119,7 +130,6 @@ describe("a rollout that failed", () => {
     ["was a rollout of another client", failed({ templateEditedAt: now / 1000 }), {}],
     ["was resumed", failed({}, { "wave.pusher.com/resumed": new Date(now).toISOString() }), {}],
     ["is to halt", failed({}, { "wave.pusher.com/on-failure": "halt" }), {}],
-    ["has no pins any more", failed({ pinned: undefined }), {}],
     ["has the previous pins of another rollout", failed({ recordedHash: hashOf("3") }), {}],
     ["has malformed previous pins", failed({ previousPins: `${hashOf("2")} page=other` }), {}],
     ["had the same content before", failed({ previousPins: `${hashOf("2")} page=page-0000000002` }), {}],

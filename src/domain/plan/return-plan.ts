@@ -31,7 +31,8 @@ export type ReturnPlan =
   | { readonly type: "now"; readonly plan: Extract<DuePlan, { readonly outcome: "roll" }> };
 
 /**
- * Decides whether a workload returns to the pins before its last rollout, because that rollout by Wave failed. Content that is live and was in
+ * Decides whether a workload returns to the pins before its last rollout. A rollout by Wave that fails returns once to the pins before it, unless
+ * a person or a newer edit decides otherwise. Content that is live and was in
  * the failed rollout is rejected, so that Wave does not roll to it again. Live content that is newer is not rejected.
  */
 export function planReturn(
@@ -42,8 +43,7 @@ export function planReturn(
   moment: Moment,
 ): ReturnPlan {
   const pinned = pinsBeforeRollout(workload);
-  if (pinned === undefined || pinned === workload.pinned) return none;
-  if (workload.pinned === undefined || !returnsOnFailure(workload, policy)) return none;
+  if (pinned === undefined || pinned === workload.pinned || !returnsOnFailure(workload, policy)) return none;
   const end = endOfRollout(workload, policy, moment);
   if (end === undefined) return none;
   if (end.at > moment.now) return Number.isFinite(end.at) ? { type: "later", at: end.at } : none;
