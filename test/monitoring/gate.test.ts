@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
 import { stringify } from "yaml";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
-import { startWave, until, wave as waveCommand } from "../control-plane/wave-process.ts";
+import { startWave, until, type WaveProcess, wave as waveCommand } from "../control-plane/wave-process.ts";
 import { makeNamespace } from "../end-to-end/objects.ts";
 import { hashOf, makeApplications } from "../pacing/applications.ts";
 import { startPrometheus } from "./prometheus.ts";
@@ -33,6 +33,16 @@ async function startAlert(namespace: string) {
   return { url: prometheus.url, fire, stop };
 }
 
+/** Resolves when nothing waits, rolls or soaks: then there is no query for longer than the time between two queries. */
+async function idle(wave: WaveProcess): Promise<void> {
+  let [queries, since] = ["", 0];
+  await until("no more queries", async () => {
+    const [now = ""] = /^wave_gate_queries_total\{result="answered"\} \d+$/m.exec(await wave.metrics()) ?? [];
+    if (now !== queries) [queries, since] = [now, performance.now()];
+    return performance.now() - since > 20_000 ? true : undefined;
+  });
+}
+
 describeOnControlPlane("the alert gate", (cluster) => {
   const missing = missingPrometheus();
   const eventsIn = async (ns: string) =>
@@ -55,13 +65,15 @@ describeOnControlPlane("the alert gate", (cluster) => {
       onTestFinished(alert.stop);
       const applications = await makeApplications(cluster, namespace, 3);
       onTestFinished(applications.stop);
-      const args = ["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns}`, `--gate-prometheus-url=${alert.url}`];
+      const gate = [`--gate-prometheus-url=${alert.url}`, "--soak=45s"];
+      const args = ["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns}`, ...gate];
       await alert.fire(false);
       const before = await startWave(args, { paced: true });
       const logs = [before.log];
       try {
         const first = await applications.onlyHash();
         await applications.complete();
+        await idle(before);
 
         await alert.fire(true);
         await namespace.edit("ConfigMap", "shared", { edit: "1" });
