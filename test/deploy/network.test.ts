@@ -35,6 +35,30 @@ describeOnControlPlane("the chart's NetworkPolicy", (cluster) => {
   it("limits egress if egress is set", async () => {
     const egress = [{ to: apiServers, ports: [{ port: 6443 }] }];
     expect(await policy({ egress })).toMatchObject({ policyTypes: ["Ingress", "Egress"], egress });
+    const gated = (await policy({ egress }, "gate.prometheusUrl=http://prometheus:9090")) as { egress: unknown[] };
+    expect(gated.egress).toEqual([...egress, { ports: expect.arrayContaining([{ port: 9090, protocol: "TCP" }]) }]);
+  });
+
+  it("is of a Deployment that mounts the Secret of the alert gate", async () => {
+    const gate = {
+      prometheusUrl: "https://prometheus:9090",
+      prometheusTokenFile: "/gate/token",
+      existingSecret: "prom",
+    };
+    const { spec } = only("Deployment", await rendered(cluster, { gate })) as never as {
+      readonly spec: {
+        readonly template: { readonly spec: { readonly containers: object[]; readonly volumes: object[] } };
+      };
+    };
+    const { containers, volumes } = spec.template.spec;
+    expect(volumes).toContainEqual({ name: "gate", secret: { secretName: "prom" } });
+    expect(containers[0]).toMatchObject({
+      args: expect.arrayContaining([
+        "--gate-prometheus-url=https://prometheus:9090",
+        "--gate-prometheus-token-file=/gate/token",
+      ]),
+      volumeMounts: [{ name: "gate", mountPath: "/gate", readOnly: true }],
+    });
   });
 });
 

@@ -17,6 +17,7 @@ const flagsOf = async (namespace: string) => [
   `--notify=${await notifyFile()}`,
   "--owner-references",
   "--pin-config",
+  "--gate-prometheus-url=http://127.0.0.1:9",
 ];
 
 /** A receiver without a listener, and no notification is due. */
