@@ -36,7 +36,6 @@ export const glossary: readonly GlossaryTerm[] = [
     appears: {
       flags: ["gate-prometheus-url", "gate-prometheus-token-file", "gate-prometheus-ca-file", "gate-required"],
       holds: ["alert", "alertsUnknown"],
-      events: ["AlertsUnknown"],
       metrics: ["wave_gate_prometheus_answers", "wave_gate_queries_total"],
     },
   },
