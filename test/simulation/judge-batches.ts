@@ -1,4 +1,5 @@
 import { type Holding, holdingsOf } from "./judge-leadership.ts";
+import { ValidatorJudge } from "./judge-validators.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { hasOutgrownCopies } from "./model-pins.ts";
 import { NamespaceTimeline, namespaceLateMs, saidOf } from "./model-policy.ts";
@@ -7,7 +8,7 @@ import { type WaveWrite, waveWriteOf } from "./model-rolls.ts";
 import { search } from "./model-search.ts";
 import { writtenAt } from "./model-stored.ts";
 import { isStuck } from "./model-stuck.ts";
-import { namedBy, optedIn, readHash, recordedHash, workloadResources } from "./model-workload.ts";
+import { isValidator, namedBy, optedIn, readHash, recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Pacing, Recording, StoredObject } from "./record.ts";
 
 /** By the fastest clock, a wait is over after this share of its true duration. */
@@ -73,9 +74,11 @@ class BatchJudge {
   readonly #leases: readonly HistoryEntry[];
   readonly #workloads = new Map<string, StoredObject>();
   readonly #begun: Begun[] = [];
+  readonly #validators: ValidatorJudge;
 
   constructor(run: Recording, pacing: Pacing) {
     this.#run = run;
+    this.#validators = new ValidatorJudge(run, pacing);
     this.#pacing = pacing;
     this.#timeline = new ConfigTimeline(run.history);
     this.#namespaces = new NamespaceTimeline(run.history);
@@ -98,6 +101,8 @@ class BatchJudge {
     const { replica, at, before, what, kind } = write;
     const { uid, namespace } = before.metadata;
     const reads = namedBy(before, this.#run.settings).map(({ key }) => key);
+    // A validator is no canary, and its mark depends on why it is not complete.
+    if (isValidator(before)) return [];
     const incomplete = isMarked(write.after);
     const hash = recordedHash(write.after);
     const begun = { uid, namespace, at, replica, hash, reads, incomplete, completeAt: undefined };
@@ -121,11 +126,17 @@ class BatchJudge {
       );
       return alone || waitsForNone
         ? []
-        : this.#wrongIn(write, change, earlier).map((each) => `wave: ${what}: ${each} of ${key}`);
+        : [...this.#wrongIn(write, change, earlier), ...this.#unvalidated(write, change)].map(
+            (each) => `wave: ${what}: ${each} of ${key}`,
+          );
     });
     const changed = new Map(changes.map((change) => [change.key, change.shownSince]));
     this.#begun.push({ ...begun, idle: false, changed, excused: alone });
     return [...unmarked, ...wrong];
+  }
+
+  #unvalidated(write: WaveWrite, change: Change): readonly string[] {
+    return this.#wasResumed(write.before) ? [] : this.#validators.wrongIn(write, change);
   }
 
   #wrongIn(

@@ -5,7 +5,15 @@ import { asksForNone, saidOf } from "./model-policy.ts";
 import { isComplete, isIdle, wasComplete } from "./model-progress.ts";
 import { isKnownRolled } from "./model-rolls.ts";
 import { namespaceOf, type Stored } from "./model-stored.ts";
-import { type Named, namedBy, optedIn, readHash, recordedHash, workloadResources } from "./model-workload.ts";
+import {
+  isValidator,
+  type Named,
+  namedBy,
+  optedIn,
+  readHash,
+  recordedHash,
+  workloadResources,
+} from "./model-workload.ts";
 import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 
 /** How many times one process writes one hash while other clients remove it. Then it stops. */
@@ -80,7 +88,8 @@ export function excuseIn(
     return [...changesOf()].some(([key, changedAt]) => {
       const readers = fellows.filter((other) => namedBy(other, settings).some((one) => one.key === key));
       return readers.some(
-        (other) => (!isComplete(other) || restarts(other, changedAt, run)) && delays(other, changedAt),
+        (other) =>
+          (!isComplete(other) || restarts(other, changedAt, run)) && (isValidator(other) || delays(other, changedAt)),
       );
     });
   }

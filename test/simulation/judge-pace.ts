@@ -1,9 +1,10 @@
 import { restarts } from "./judge-excuses.ts";
+import { hasExit } from "./judge-validators.ts";
 import { hasOutgrownCopies } from "./model-pins.ts";
 import { NamespaceTimeline, saidOf } from "./model-policy.ts";
 import { isComplete } from "./model-progress.ts";
 import { isKnownRolled, type WaveWrite, waveWriteOf } from "./model-rolls.ts";
-import { recordedHash, workloadResources } from "./model-workload.ts";
+import { isValidator, recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Pacing, Recording, StoredObject } from "./record.ts";
 
 const streakAnnotation = "wave.pusher.com/consecutive-rollouts";
@@ -76,13 +77,14 @@ function wrongIn(
   const gap = at - rolls.lastAt;
   const flapping = pacing.settleMs === 0 ? 0 : waitAfter(rolls.streak);
   const wait = Math.max(flapping, minIntervalMs);
-  // A failed rollout does not hold its fix.
-  const timedOut = !rolls.wasComplete && gap >= drift * pacing.rolloutTimeoutMs - slack;
-  const hasFailed = timedOut || restarts(before, rolls.lastAt - slack, run);
+  // A failed rollout does not hold its fix. One that was complete for less than the soak time, and is not any more, may fail, too.
+  const timedOut = !(rolls.wasComplete && isComplete(before)) && gap >= drift * pacing.rolloutTimeoutMs - slack;
+  const hasExited = isValidator(before) && hasExit(before, rolls.lastAt - slack, at, run.history);
+  const hasFailed = timedOut || hasExited || restarts(before, rolls.lastAt - slack, run);
   if (!hasFailed && gap < drift * wait - slack)
     wrong.push(`it rolled ${gap} ms after roll ${rolls.streak} in a row, not ${wait}`);
   const stuck = Math.min(stuckMs, pacing.rolloutTimeoutMs);
-  if (pacing.settleMs > 0 && !rolls.wasComplete && gap < drift * stuck - slack) {
+  if (pacing.settleMs > 0 && !rolls.wasComplete && !hasExited && gap < drift * stuck - slack) {
     wrong.push(`it rolled ${gap} ms after a roll that is still under way`);
   }
   return wrong;

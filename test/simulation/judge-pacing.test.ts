@@ -267,6 +267,30 @@ describe("the judge of batches", () => {
     expect(judged).toContainEqual(expect.stringMatching(/w1 .* is not marked as not complete, and was not complete/));
   });
 
+  it("reports a rollout before a validator has passed, unless the validator is paused", async () => {
+    const validator = play.deployment("check", false) as { readonly metadata: { readonly annotations: object } };
+    const annotations = { ...validator.metadata.annotations, "wave.pusher.com/validator": "true" };
+    const body = { ...validator, metadata: { ...validator.metadata, annotations } };
+    await play.stage.api.request("POST", deployments, { body });
+    await play.stage.clock.advance(1_000);
+    await play.rollOne("check", "A");
+    await create(false);
+    await play.rollOne("w0", "B");
+    await play.rollOne("check", "B");
+    await play.stage.clock.advance(5_000);
+    await play.rollOne("w1", "B");
+    const late = (judged: readonly string[]) => judged.filter((each) => each.includes("validator"));
+    expect(late(await play.judged())).toEqual([
+      expect.stringMatching(/w0 .* it comes before validator check has passed a change/),
+    ]);
+    const paused = { body: { spec: { paused: true } }, contentType: merge };
+    await play.stage.api.request("PATCH", `${deployments}/check`, paused);
+    await play.stage.clock.advance(60_000);
+    await change("C");
+    await play.rollOne("w1", "C");
+    expect(late(await play.judged())).toHaveLength(1);
+  });
+
   it("reports two rollouts at once if only one is allowed", async () => {
     await create(true);
     await play.roll("B");

@@ -5,6 +5,7 @@ const additions = [
   "pins with pacing",
   "other releases",
   "full nodes",
+  "validators",
 ] as const;
 
 /** Something that runs did not have from the start. */

@@ -18,6 +18,11 @@ export const annotations = {
   sharedWith: "wave.pusher.com/shared-with",
 } as const;
 
+/** Reports whether a workload is a validator, by its annotation. */
+export function isValidator({ kind, metadata }: StoredObject): boolean {
+  return kind === "Deployment" && metadata.annotations?.["wave.pusher.com/validator"] === "true";
+}
+
 /** Returns the hash in the pod template. */
 export function recordedHash(workload: StoredObject | undefined): string | undefined {
   return template(workload)?.metadata?.annotations?.[annotations.hash];

@@ -198,6 +198,8 @@ export interface WorldOptions {
   readonly widgets?: boolean;
   /** Whether the Pods of some workloads crash from the start. */
   readonly broken?: boolean;
+  /** Whether some Deployments are validators. */
+  readonly validators?: boolean;
   /** Whether workloads are pinned. */
   readonly pinned?: boolean;
   /** Whether people install manifests whose Pods read other configuration. */

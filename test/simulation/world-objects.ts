@@ -156,11 +156,17 @@ export function someWorkload(dice: Dice, shape: Shape, kind: string, namespace: 
   const note = schedulingHeld && dice.chance(0.5) ? { "wave.pusher.com/scheduling-disabled": "default-scheduler" } : {};
   const scheduler = schedulingHeld ? { schedulerName: "wave.pusher.com/invalid" } : {};
   const pins = shape.pinned && dice.chance(0.7) ? { "wave.pusher.com/pin-config": "true" } : {};
+  const isValidator = shape.validators === true && kind === "Deployment" && dice.chance(0.3);
+  const role = isValidator ? { "wave.pusher.com/validator": "true" } : {};
   const labels = { app: name };
   return {
     apiVersion: kind === widgetKind.kind ? "example.com/v1" : "apps/v1",
     kind,
-    metadata: { name, namespace, annotations: { ...optIn, ...pins, ...note, ...someExtras(dice, shape, namespace) } },
+    metadata: {
+      name,
+      namespace,
+      annotations: { ...optIn, ...role, ...pins, ...note, ...someExtras(dice, shape, namespace) },
+    },
     spec: {
       selector: { matchLabels: labels },
       template: { metadata: { labels }, spec: { ...somePodSpec(dice, shape), ...scheduler } },
@@ -169,6 +175,27 @@ export function someWorkload(dice: Dice, shape: Shape, kind: string, namespace: 
       ...(shape.pinned && kind === "Deployment" && { revisionHistoryLimit: dice.pick(0, 0, 1, 10) }),
     },
   };
+}
+
+/** How many Deployments {@link checkedWorkloads} returns. */
+export const checkedCount = 4;
+
+/** Returns a validator and three Deployments that read the same object, so that edits of it are judged often. */
+export function checkedWorkloads(namespace: string): readonly Json[] {
+  const reads = [{ configMapRef: { name: "c0", optional: true } }];
+  return Array.from({ length: checkedCount }, (_, index) => {
+    const [name, role] = index === 0 ? ["v0", { "wave.pusher.com/validator": "true" }] : [`r${index}`, {}];
+    const labels = { app: name };
+    return {
+      ...{ apiVersion: "apps/v1", kind: "Deployment" },
+      metadata: { name, namespace, annotations: { "wave.pusher.com/update-on-config-change": "true", ...role } },
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: "app", image: "app:1", envFrom: reads }] } },
+      },
+    };
+  });
 }
 
 function someStrategy(dice: Dice, kind: string): Json {

@@ -34,6 +34,11 @@ export const pacingActions: readonly Action[] = [
   { name: "strip the hash again and again", weight: 0.7, act: stripOften },
 ];
 
+/** What only runs with validators have. */
+export const validatorActions: readonly Action[] = [
+  { name: "edit what a validator reads", weight: 8, act: editChecked },
+];
+
 /** Reports whether a value was written that Wave cannot read. */
 const mistakes = 0.06;
 
@@ -120,6 +125,14 @@ function optNamespace(scene: Scene): Promise<string | undefined> {
 
 function badEdit(scene: Scene): Promise<string | undefined> {
   return put(scene, someConfig(scene), someKey(scene.dice), badValue);
+}
+
+function editChecked(scene: Scene): Promise<string | undefined> {
+  const { dice, shape } = scene;
+  const isChecked = ({ object: { metadata } }: Present) =>
+    metadata.name === "c0" && metadata.namespace === shape.namespaces[0];
+  const value = dice.chance(0.4) ? badValue : `${someValue(dice)}${dice.between(1, 9)}`;
+  return put(scene, scene.all("configmaps").find(isChecked), someKey(dice), value);
 }
 
 function goodEdit(scene: Scene): Promise<string | undefined> {

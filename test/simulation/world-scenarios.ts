@@ -16,6 +16,8 @@ export interface Shape {
   readonly pinned?: boolean;
   /** Whether the Pods of some workloads crash for a reason of their own. */
   readonly broken?: boolean;
+  /** Whether some Deployments are validators. */
+  readonly validators?: boolean;
   /** The settings of Wave that the scenario requires; the seed chooses the others. */
   readonly settings: Partial<BatchSettings>;
 }

@@ -1,11 +1,14 @@
 import { createDice } from "./dice.ts";
 import type { World, WorldOptions } from "./record.ts";
 import { widgets } from "./stage/widgets.ts";
-import { configActions, createConfig, namespaceOf } from "./world-config-actions.ts";
-import { pacingActions, releaseAll } from "./world-pacing-actions.ts";
+import { configActions, createConfig, createNamed, namespaceOf } from "./world-config-actions.ts";
+import { checkedCount, checkedWorkloads, configKinds } from "./world-objects.ts";
+import { pacingActions, releaseAll, validatorActions } from "./world-pacing-actions.ts";
 import { chooseScenario, withPins } from "./world-scenarios.ts";
 import { Scene } from "./world-scene.ts";
 import { createWorkload, releaseActions, workloadActions } from "./world-workload-actions.ts";
+
+const [configMaps] = configKinds;
 
 const always = [...configActions, ...workloadActions];
 
@@ -15,7 +18,9 @@ export function createWorld(options: WorldOptions): World {
   const { paced } = options;
   const { shape: usual, settings: chosen } = chooseScenario(dice, paced?.pacing);
   const pinnedShape = options.pinned ? withPins(usual, paced !== undefined) : usual;
-  const shape = options.broken ? { ...pinnedShape, broken: true } : pinnedShape;
+  const { broken = false, validators = false } = options;
+  const workloads = pinnedShape.workloads + (validators ? checkedCount : 0);
+  const shape = { ...pinnedShape, workloads, broken, validators };
   const found = options.widgets ? { ...chosen, workloadKinds: widgets } : chosen;
   const settings = options.pinned ? { ...found, pinConfig: true } : found;
   const scene = new Scene(options, dice, shape, settings);
@@ -23,6 +28,7 @@ export function createWorld(options: WorldOptions): World {
     ...always,
     ...(paced === undefined ? [] : pacingActions),
     ...(options.releases ? releaseActions : []),
+    ...(validators ? validatorActions : []),
   ];
   return {
     settings,
@@ -31,6 +37,10 @@ export function createWorld(options: WorldOptions): World {
       // Only some of it: some of the referenced configuration is created later, some never.
       for (let i = 0; i < shape.namespaces.length * shape.configs * 2; i++) await createConfig(scene);
       for (let i = 0; i < shape.workloads; i++) await createWorkload(scene);
+      const [namespace = ""] = validators ? shape.namespaces : [];
+      if (validators) await createNamed(scene, configMaps, namespace, "c0");
+      for (const one of validators ? checkedWorkloads(namespace) : [])
+        await scene.create("deployments", one, namespace);
     },
     async step(wanted) {
       const first = actions.find(({ name }) => name === wanted);

@@ -54,6 +54,11 @@ export function choosePacing(random: Random): PacedTime {
   return { pacing, epoch };
 }
 
+/** Whether some Deployments are validators: in half of the runs with pacing, but in no older run that is kept. */
+export function chooseValidators(random: Random, seed: number): boolean {
+  return random.chance(0.5) && !isOlderThan(seed, "validators");
+}
+
 /** Whether some workloads are broken from the start: in half of the runs with pacing, but in no older run that is kept. */
 export function chooseBroken(random: Random, seed: number): boolean {
   return random.chance(0.5) && !isOlderThan(seed, "pins and broken workloads");
