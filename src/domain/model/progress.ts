@@ -18,6 +18,8 @@ export type Progress =
       readonly wasComplete?: true;
       /** Whether the rollout was complete, and has lost Pods since. Default: the status does not show it. */
       readonly lostPods?: boolean;
+      /** Since when it has had too few available Pods, in seconds since the epoch. Default: it has enough, or the status does not show it. */
+      readonly unavailableSince?: number;
       /** The Pod that Kubernetes waits for before it replaces other Pods in order; absent if it does not wait, or it is not known. */
       readonly waitsFor?: string;
       /** Whether the controller of the workload has its own deadline and knows about intended pauses. Wave then has no deadline. */

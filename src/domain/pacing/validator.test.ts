@@ -264,6 +264,18 @@ describe("a validator that is not complete", () => {
     expect(canCheck(validator(change), changedAt + 200_000)).toBe(expected);
   });
 
+  it.each<[string, number | undefined, Partial<Workload>, boolean]>([
+    ["can if it had Pods until then", undefined, {}, true],
+    ["can if that client replaces its Pods", 41, {}, true],
+    ["cannot if it had none before", 20, {}, false],
+    ["can if the last rollout by Wave took them", 35, { consecutiveRollouts: "2" }, true],
+  ])("and that another client applies with the edit %s", (_, unavailable, change, expected) => {
+    const since = unavailable === undefined ? {} : { unavailableSince: seconds(unavailable) };
+    const progress = { state: "progressing", step: 0, available: 0, ...since } as const;
+    const of = { consecutiveRollouts: undefined, templateEditedAt: seconds(40), progress, ...change };
+    expect(canCheck(validator(of), changedAt + 45_000)).toBe(expected);
+  });
+
   it("has lost Pods by the status of a Deployment from the end of a rollout until the next one", () => {
     const status = (reason: string) => ({
       ...{ observedGeneration: 3, replicas: 1, updatedReplicas: 1, availableReplicas: 0 },
@@ -272,5 +284,9 @@ describe("a validator that is not complete", () => {
     const progress = (reason: string) => workload({ spec: { replicas: 1 }, status: status(reason) }).progress;
     expect(progress("NewReplicaSetAvailable")).toMatchObject({ state: "progressing", lostPods: true });
     expect(progress("ReplicaSetUpdated")).toEqual({ state: "progressing", step: 0, available: 0 });
+    const conditions = [{ type: "Available", status: "False", lastTransitionTime: iso(7) }];
+    expect(workload({ spec: { replicas: 1 }, status: { ...status(""), conditions } }).progress).toMatchObject({
+      unavailableSince: seconds(7),
+    });
   });
 });

@@ -40,17 +40,22 @@ const appliedWithinMs = 60_000;
 
 /**
  * Reports whether a validator can check a change: it is complete, or only its last rollout by Wave is the reason why it is not. Then it was
- * complete before that rollout, and has not been since. Or another client has just changed its pod template, too. All of it follows from the
+ * complete before that rollout, and has not been since. Or another client has just changed its pod template, and it had Pods before. All of it follows from the
  * API, also without old Pods. \`changedAt\` is in milliseconds since the epoch.
  */
 export function canCheck(workload: Workload, changedAt: number): boolean {
   const { progress, consecutiveRollouts, templateEditedAt, rolledAt, hashWrittenAt } = workload;
   if (isComplete(workload)) return true;
   if (progress.state === "idle") return false;
-  if (templateEditedAt > rolledAt && templateEditedAt * 1000 >= changedAt - appliedWithinMs) return true;
-  if (hasMark(workload) || (progress.state === "progressing" && progress.lostPods)) return false;
+  const wasComplete = consecutiveRollouts !== undefined && !hasMark(workload);
+  const isApplied = templateEditedAt > rolledAt && templateEditedAt * 1000 >= changedAt - appliedWithinMs;
+  if (isApplied && progress.state === "progressing") {
+    const { unavailableSince: since = Number.POSITIVE_INFINITY } = progress;
+    if (since >= templateEditedAt || (wasComplete && since >= rolledAt)) return true;
+  }
+  if (!wasComplete || (progress.state === "progressing" && progress.lostPods)) return false;
   // Another client may have changed the template together with an earlier edit. Then Wave has recorded a hash since.
-  return consecutiveRollouts !== undefined && templateEditedAt <= Math.max(rolledAt, hashWrittenAt);
+  return templateEditedAt <= Math.max(rolledAt, hashWrittenAt);
 }
 
 /** The holds that end without a decision about the validator itself: the others wait for it. The rest is for as long as a person wants. */

@@ -44,7 +44,12 @@ const appsRows: { readonly [K in keyof Apps]: AppsRow<Apps[K]> } = {
       if (!isObserved(metadata?.generation, status?.observedGeneration))
         return isComplete && !isFailed && updated > 0 ? { ...progressing, wasComplete: true } : progressing;
       if (isFailed) return { state: "failed" };
-      if (!isComplete) return rollout?.reason === completed ? { ...progressing, lostPods: true } : progressing;
+      if (!isComplete) {
+        const lost = rollout?.reason === completed ? { lostPods: true } : {};
+        const unavailable = status?.conditions?.find(({ type, status }) => type === "Available" && status === "False");
+        if (unavailable === undefined) return { ...progressing, ...lost };
+        return { ...progressing, ...lost, unavailableSince: epochSeconds(unavailable.lastTransitionTime) };
+      }
       if (spec?.replicas === 0) return idle;
       const since = rollout?.reason === completed ? epochSeconds(rollout.lastUpdateTime) : 0;
       return since === 0 ? complete : { state: "complete", since };
