@@ -21,7 +21,7 @@ it("has no finding about a validator that reads the same in an init container", 
   expect((await found("workloads")).filter((each) => each.includes("alidator"))).toEqual([]);
 });
 
-it("finds a validator that checks less than others read, serves requests, has probes or several Pods, or is ready too soon", async () => {
+it("finds a validator that checks less than others read, serves requests, or has probes or several Pods", async () => {
   const { createWorkload, diagnosed, namespace } = await scene();
   const probe = { httpGet: { path: "/", port: 80 } };
   const containers = [{ name: "check", image: "nginx", env: readsKey("a"), readinessProbe: probe }];
@@ -53,7 +53,6 @@ it("finds a validator that checks less than others read, serves requests, has pr
     'warning: Service "web" sends requests to this validator. Give its Pods a label that the Service does not select.',
     'warning: Container "check" of this validator has probes. Move the check to an init container, and remove the probes.',
     "warning: Validator has 2 replicas, and all of them check the same. Set replicas to 1.",
-    "warning: The Pod of this validator may be ready before its check ends. Move the check to an init container.",
   ]);
   expect(new Set(about.map(({ fix }) => fix))).toEqual(new Set([`kubectl edit -n ${namespace} deployment/check`]));
 });

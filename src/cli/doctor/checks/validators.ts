@@ -55,8 +55,8 @@ function textsAbout(
   checked: readonly Reference[],
   services: readonly Service[],
 ): readonly string[] {
-  const { template, replicas = 1, minReadySeconds = 0 } = spec ?? {};
-  const { containers = [], initContainers = [] } = template?.spec ?? {};
+  const { template, replicas = 1 } = spec ?? {};
+  const { containers = [] } = template?.spec ?? {};
   const probed = containers.filter((each) => each.readinessProbe ?? each.livenessProbe ?? each.startupProbe);
   const labels = template?.metadata?.labels ?? {};
   const selecting = services.filter(({ spec }) => {
@@ -85,8 +85,6 @@ function textsAbout(
   }
   if (replicas > 1)
     texts.push(`Validator has ${formatCount(replicas)} replicas, and all of them check the same. Set replicas to 1.`);
-  if (initContainers.length === 0 && minReadySeconds === 0)
-    texts.push("The Pod of this validator may be ready before its check ends. Move the check to an init container.");
   return texts;
 }
 
