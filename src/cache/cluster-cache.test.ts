@@ -178,6 +178,22 @@ describe("the caches", () => {
     ]);
   });
 
+  it("do not take the time of a write without a change for that of a later removal, which has none", async () => {
+    const { fake, caches } = start();
+    const feed = fake.feed("configmaps");
+    const written = (data: Record<string, string>, second: number, fields: object = { "f:data": {} }) => {
+      const time = `2026-01-01T00:00:0${second}Z`;
+      const managedFields = [{ manager: "kubectl", operation: "Update", time, fieldsV1: fields }];
+      return configMap("c", data, { managedFields, creationTimestamp: "2026-01-01T00:00:00Z" });
+    };
+    await feed.list(written({ key: "1" }, 1));
+    await feed.push({ type: "apply", object: written({ key: "1" }, 3) });
+    await feed.push({ type: "apply", object: written({}, 3, { "f:metadata": {} }) });
+    expect(caches.lookup("ConfigMap", "ns", "c")).toMatchObject({ keys: [], isUntimed: true });
+    await feed.push({ type: "apply", object: written({ key: "2" }, 4) });
+    expect(caches.lookup("ConfigMap", "ns", "c")?.isUntimed).toBeUndefined();
+  });
+
   it("do not trust the time of a change that only a list or a live read shows: a removal of keys may have followed", async () => {
     const { fake, caches } = start();
     const feed = fake.feed("configmaps");

@@ -4,6 +4,7 @@ import {
   type Config,
   type ConfigObject,
   hasSameContent,
+  newestTimeOf,
   sameConfig,
   toConfig,
   withChangeTime,
@@ -50,6 +51,8 @@ interface ConfigCaches extends Readonly<Record<StoredKind, ConfigCache>> {
 export function configCaches(options: Options, namespaceLimits: NamespaceLimits): ConfigCaches {
   const { namespaces, compatibility, log, onConfigChange, owners } = options;
   const shared = new SharedLists();
+  /** The newest times of objects that were written later without a change. The removal of a key may leave such a time. */
+  const touchedAt = new WeakMap<Config, number>();
   const cache = (kind: StoredKind, resource: Resource, selector: { fieldSelector?: string } = {}): ConfigCache =>
     new KindCache({
       resource,
@@ -59,9 +62,13 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
       transform: (object, held, source) => {
         const read = toConfig(kind, object, compatibility);
         owners?.update(kind, object);
-        if (held !== undefined && sameConfig(held, read)) return held;
+        const newestTime = held && Math.max(touchedAt.get(held) ?? 0, newestTimeOf(held));
+        if (held !== undefined && sameConfig(held, read)) {
+          if (newestTimeOf(read) > newestTimeOf(held)) touchedAt.set(held, newestTimeOf(read));
+          return held;
+        }
         const { name } = held ?? read; // The store keeps the name of the first object.
-        const config = withChangeTime(read, held, source !== "later list");
+        const config = withChangeTime(read, held, source !== "later list", newestTime);
         const hasContent = held !== undefined && hasSameContent(held, read);
         // Tens of thousands of objects never change.
         const revision = hasContent ? held.revision : source === "first list" ? undefined : config.revision;

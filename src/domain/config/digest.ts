@@ -279,13 +279,24 @@ export function contentChangedAt({ editedAt, changedAt }: Config): number | unde
 /**
  * Returns an object after a change, marked if the API has no time of it. `before` is the object before; undefined: it did not exist.
  * `isOnlyChange`: no other change came between, as in a watch. Otherwise the last one may be the removal of a key, which can have no time.
+ * `newestTime`: the newest time that the object had before, also if a write with this time changed nothing.
  */
-export function withChangeTime(config: Config, before: Config | undefined, isOnlyChange: boolean): Config {
+export function withChangeTime(
+  config: Config,
+  before: Config | undefined,
+  isOnlyChange: boolean,
+  newestTime = before && newestTimeOf(before),
+): Config {
   const isUntimed =
     before !== undefined && hasSameContent(before, config)
       ? before.isUntimed === true
-      : !isOnlyChange || (before !== undefined && (contentChangedAt(config) ?? 0) <= (contentChangedAt(before) ?? 0));
+      : !isOnlyChange || (newestTime !== undefined && newestTimeOf(config) <= newestTime);
   return isUntimed ? { ...config, isUntimed } : config;
+}
+
+/** Returns the newest time that the API shows for an object, in seconds since the epoch; 0 if it shows none. */
+export function newestTimeOf({ changedAt = 0, editedAt = 0 }: Pick<Config, "changedAt" | "editedAt">): number {
+  return Math.max(changedAt, editedAt);
 }
 
 /** Reports whether two states of an object have the same keys and values. */
