@@ -60,13 +60,10 @@ export const mutants: readonly Mutant[] = [
   ),
   ...of(
     "domain/pacing/holds.ts",
-    ["filter((reason) => !holdRows[reason].isSkipped)", "filter((reason) => holdRows[reason].isSkipped)"],
-    ['filter((reason) => holdRows[reason].holds === "writes")', "filter(() => false)"],
-    ['> rolloutChecks.indexOf("settling")', '>= rolloutChecks.indexOf("settling")'],
-    [
-      '["observed", "clusterHold", "invalid", "hold", "window", "interval"]',
-      '["observed", "clusterHold", "invalid", "hold", "interval"]',
-    ],
+    ["isRequested && isSkipped", "isRequested && !isSkipped"],
+    ["if (!holds.includes(write) ||", "if ("],
+    ['> reasons.indexOf("settling")', '>= reasons.indexOf("settling")'],
+    ['check: window,\n    holds: ["rollout", "replacement"]', 'check: window,\n    holds: ["rollout"]'],
   ),
   ...of(
     "domain/pacing/settling.ts",

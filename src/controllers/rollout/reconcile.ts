@@ -103,7 +103,8 @@ const noPins: PinsForWrite = { type: "pins", pins: {} };
 const triesAtOnce = 3;
 
 /**
- * Brings one workload to its plan, with at most one write. The decision is made by `decide`: from the caches, or from
+ * Brings one workload to its plan, with at most one write of the plan. Notes on the workload, and Pods that keep it from its return, are further
+ * writes. The decision is made by `decide`: from the caches, or from
  * live reads if the caches may be behind. A key must never be reconciled twice at once. Rejects only for a bug.
  */
 export async function reconcile(run: ReconcileRun, options: ReconcileOptions): Promise<ReconcileOutcome> {

@@ -16,12 +16,18 @@ import { approval, closing, clusterHeld, hold, invalid, observed, window } from 
 import { skipsWaits } from "./roll-request.ts";
 import { settling } from "./settling.ts";
 
+/**
+ * What a hold may delay: a write that replaces no Pods, a rollout, a return to earlier pins, or a replacement of Pods with an unchanged hash. An
+ * approval or a halt is for changes. A return takes a change back, and the configuration of an unchanged hash was approved when it was rolled.
+ */
+type WriteKind = "write" | "rollout" | "return" | "replacement";
+
 /** One reason to hold a write. Every property of a hold is a column here. */
 interface HoldRow {
   /** Returns the hold, if it applies. Undefined for the holds of batches, which are checked last. */
   readonly check: ((due: DueWrite) => Hold | undefined) | undefined;
-  /** "writes": the check applies to every write. "rollouts": only to writes that replace running Pods. */
-  readonly holds: "writes" | "rollouts";
+  /** The writes to which the check applies. */
+  readonly holds: readonly WriteKind[];
   /** Whether `wave roll`, and a pod template that reads more keys than its pins have, go past this hold: the workload only waits. */
   readonly isSkipped: boolean;
   /** Whether the hold ends soon by itself in most cases: an Event or a write for each would be as many as rollouts. */
@@ -35,6 +41,9 @@ interface HoldRow {
   readonly ends: string;
 }
 
+const everyRollout = ["rollout", "return", "replacement"] as const;
+const everyWrite = ["write", ...everyRollout] as const;
+
 /** A hold that a person wants, or that a person must end. */
 const forPerson = { isSkipped: false, isShort: false, precedesReturn: false };
 
@@ -46,42 +55,42 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
   observed: {
     ...forPerson,
     check: observed,
-    holds: "writes",
+    holds: everyWrite,
     when: "`mode: observe`, or `--observe`",
     ends: "another mode, or a start without the flag",
   },
   clusterHold: {
     ...forPerson,
     check: clusterHeld,
-    holds: "rollouts",
+    holds: everyRollout,
     when: "`hold-cluster` on the Namespace of Wave: every rollout is on hold",
     ends: "`wave release --cluster`",
   },
   invalid: {
     ...forPerson,
     check: invalid,
-    holds: "rollouts",
+    holds: everyRollout,
     when: "a pacing annotation has an invalid value",
     ends: "a valid value, which the message describes",
   },
   hold: {
     ...forPerson,
     check: hold,
-    holds: "rollouts",
+    holds: everyRollout,
     when: '`hold: "true"` on the workload, its Namespace, or every changed object',
     ends: "`wave release`",
   },
   approval: {
     ...forPerson,
     check: approval,
-    holds: "rollouts",
+    holds: ["rollout"],
     when: "`mode: approve`, and the current hash is not approved",
     ends: "`wave approve`",
   },
   window: {
     ...forPerson,
     check: window,
-    holds: "rollouts",
+    holds: ["rollout", "replacement"],
     isSkipped: true,
     when: "the time is outside the `window` annotation or `--window`",
     ends: "the window opens, or `wave roll`",
@@ -89,21 +98,21 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
   settling: {
     ...wait,
     check: settling,
-    holds: "rollouts",
+    holds: ["rollout"],
     when: "the configuration has just changed",
     ends: "no change for `settle`. At most ten times that long after the first change. Or `wave roll`",
   },
   reverted: {
     ...forPerson,
     check: reverted,
-    holds: "rollouts",
+    holds: ["rollout"],
     when: "another client removes the hash that Wave writes",
     ends: "the same time as for `interval`. After the tenth write: another configuration, a new workload object, or a restart of Wave",
   },
   interval: {
     ...wait,
     check: interval,
-    holds: "rollouts",
+    holds: ["rollout", "replacement"],
     precedesReturn: false,
     when: "the previous rollout was recent. A first hash also starts this wait, a recorded configuration (Event `ConfigRecorded`) does not",
     ends: "10 s pass after the rollout, or `min-interval` if that is longer. The 10 s double for each consecutive rollout, up to 1 h. Or the previous rollout fails, or `wave roll`",
@@ -111,14 +120,14 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
   progressing: {
     ...wait,
     check: progressing,
-    holds: "rollouts",
+    holds: ["rollout"],
     when: "the previous rollout is in progress",
     ends: "the rollout completes or fails, 30 s pass without a new available Pod, `--rollout-timeout` is over, or `wave roll`",
   },
   alert: {
     ...wait,
     check: alert,
-    holds: "rollouts",
+    holds: ["rollout", "replacement"],
     isShort: false,
     precedesReturn: false,
     when: "an alert with the label `wave_gate` fires in the namespace, and the last rollout of the workload has not failed",
@@ -127,21 +136,21 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
   alertsUnknown: {
     ...wait,
     check: alertsUnknown,
-    holds: "rollouts",
+    holds: ["rollout", "replacement"],
     when: "Prometheus has not answered yet whether an alert fires. With `--gate-required`, also while it is away",
     ends: "an answer of Prometheus, at most 2 minutes without `--gate-required`, or `wave roll`",
   },
   batch: {
     ...wait,
     check: undefined,
-    holds: "rollouts",
+    holds: ["rollout"],
     when: "other workloads roll first after the same change",
     ends: "their rollouts complete, or `wave roll`",
   },
   halted: {
     ...forPerson,
     check: undefined,
-    holds: "rollouts",
+    holds: ["rollout"],
     when: "too many workloads failed after the same change",
     ends: "another change of the object, recovery of the failed workloads, or `wave resume`",
     isHalt: true,
@@ -149,7 +158,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
   validator: {
     ...forPerson,
     check: undefined,
-    holds: "rollouts",
+    holds: ["rollout"],
     isHalt: true,
     when: "a [validator](#validators) failed after the change. With `validator-required`, also if it cannot check the change",
     ends: "another change of the object, recovery of the validator, or `wave resume`",
@@ -161,33 +170,15 @@ export function isHalt({ reason }: Pick<Hold, "reason">): boolean {
   return holdRows[reason].isHalt === true;
 }
 
-/** The checks of a rollout, in order. */
-const rolloutChecks = Object.keys(holdRows) as readonly HoldReason[];
-
-/** The checks of a return to earlier pins: only a person who wants no rollout. A window or a missing approval is for changes. */
-const returnChecks: readonly HoldReason[] = ["observed", "clusterHold", "invalid", "hold"];
-
-/**
- * The checks of a replacement of Pods with an unchanged hash. An approval is not among them: the configuration of the recorded hash was approved
- * when it was rolled.
- */
-const replacementChecks: readonly HoldReason[] = [
-  "observed",
-  "clusterHold",
-  "invalid",
-  "hold",
-  "window",
-  "interval",
-  "alert",
-  "alertsUnknown",
-];
+/** All reasons, in the order of their checks. */
+const reasons = Object.keys(holdRows) as readonly HoldReason[];
 
 /**
  * Reports whether the changes of a due write have settled, even if another hold still delays the write: its check comes after the check for
  * settling. Settled changes are forgotten, so that later changes have their own settle time.
  */
 export function hasSettled(hold: Hold | undefined): boolean {
-  return hold === undefined || rolloutChecks.indexOf(hold.reason) > rolloutChecks.indexOf("settling");
+  return hold === undefined || reasons.indexOf(hold.reason) > reasons.indexOf("settling");
 }
 
 /** Returns the due write with everything that may hold it. */
@@ -206,25 +197,23 @@ export function dueWrite(
 
 /** Returns what holds a return to earlier pins; undefined if nothing does. */
 export function holdOfReturn(due: DueWrite): Hold | undefined {
-  return firstHold(due, returnChecks);
+  return firstHold(due, "return");
 }
 
 /** Returns what holds a due write now, apart from batches; undefined if nothing does. */
 export function holdOf(due: DueWrite): Hold | undefined {
-  if (due.decision.outcome === "roll" && due.decision.again) return firstHold(due, replacementChecks);
-  if (!replacesPods(due.workload, due.decision))
-    return firstHold(
-      due,
-      rolloutChecks.filter((reason) => holdRows[reason].holds === "writes"),
-    );
-  const checks = skipsWaits(due) ? rolloutChecks.filter((reason) => !holdRows[reason].isSkipped) : rolloutChecks;
-  const found = firstHold(due, checks);
+  if (due.decision.outcome === "roll" && due.decision.again) return firstHold(due, "replacement");
+  if (!replacesPods(due.workload, due.decision)) return firstHold(due, "write");
+  const found = firstHold(due, "rollout", skipsWaits(due));
   return found && { ...found, ...closing(due) };
 }
 
-function firstHold(due: DueWrite, checks: readonly HoldReason[]): Hold | undefined {
-  for (const reason of checks) {
-    const found = holdRows[reason].check?.(due);
+/** Returns the first hold of a write. `isRequested`: whether a person or a new pod template requests it, so that holds that only wait are skipped. */
+function firstHold(due: DueWrite, write: WriteKind, isRequested = false): Hold | undefined {
+  for (const reason of reasons) {
+    const { check, holds, isSkipped } = holdRows[reason];
+    if (!holds.includes(write) || (isRequested && isSkipped)) continue;
+    const found = check?.(due);
     if (found !== undefined) return found;
   }
   return undefined;

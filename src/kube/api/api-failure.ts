@@ -1,7 +1,7 @@
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { ApiError, ClusterConfigError, ConnectionError } from "./errors.ts";
 
-/** Why a request to the API server failed, by what a client does about it. This is the only classification of such errors. */
+/** Why a request to the API server failed, by what a client does about it. Code that only needs one of these answers uses `isConflict` and its neighbours in errors.ts. */
 type ApiFailure =
   | {
       readonly type: /** 404: the object, or its kind, does not exist. */

@@ -17,7 +17,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
 import type { SeenAnnotations } from "./seen-annotations.ts";
 
-/** What `plan` needs to know about the time: recent changes and the current hold. Times are in monotonic milliseconds. */
+/** What `decide` needs to know about the time: recent changes and the current hold. Times are in monotonic milliseconds. */
 export interface PacingRecord {
   /** The first and the last change of its configuration since the last plan by which all changes had settled. */
   readonly changes: UnsettledChanges | undefined;
