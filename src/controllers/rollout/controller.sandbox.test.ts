@@ -415,7 +415,7 @@ describe("the controller", () => {
     await cluster.create("ConfigMap", { metadata: { name: "web" } });
     await cluster.show("ConfigMap", "web");
     await patched(1);
-    expect(cluster.events.slice(2)).toMatchObject([{ reason: "ConfigHashAdded" }]);
+    await eventually(() => expect(cluster.events.slice(2)).toMatchObject([{ reason: "ConfigHashAdded" }]));
   });
 
   it("repeats the report of missing objects before its Event expires, until the workload is deleted, and then keeps no state", async () => {

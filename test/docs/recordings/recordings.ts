@@ -36,16 +36,20 @@ export async function record(): Promise<ReadonlyMap<string, string>> {
   return new Map(Array.from(recordings, ([name, recording]) => [name, terminalPicture(recording)]));
 }
 
-/** Returns the lines of a picture without what differs in each run: names of Pods and ReplicaSets, digests, and times. */
+/** Returns the lines of a picture without what differs in each run: names of Pods and ReplicaSets, digests, times, and the line break that a long time causes. */
 export function withoutChance(lines: readonly string[]): readonly string[] {
   const names = /\bweb-[a-z0-9]{10}(?:-[a-z0-9]{5})?/g;
   const times = /\b\d+(?:\.\d+)? ?(?:ms|s)\b/g;
-  return lines.map((line) =>
-    line
-      .replace(names, "web-…")
-      .replace(times, "…")
-      .replace(/v2:[0-9a-f]+/g, "v2:…"),
-  );
+  return lines
+    .map((line) =>
+      line
+        .replace(names, "web-…")
+        .replace(times, "…")
+        .replace(/v2:[0-9a-f]+/g, "v2:…"),
+    )
+    .join("\n")
+    .replace(/\n +(?=… after the edit)/g, "   ")
+    .split("\n");
 }
 
 /** Returns what `wave diff` prints for an edit of the example, compared with the example itself. */
