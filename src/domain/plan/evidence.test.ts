@@ -149,6 +149,13 @@ describe("an optional object that does not exist", () => {
     expect(plan(100, at(0, second - 85), { ...optional, ...onlyOne })).toBe("firstHash");
   });
 
+  it("is proven by the creation of the workload, whose Pods do not exist yet", () => {
+    const none: ListedPods = { ...listed(undefined), requested };
+    expect(plan(100, none, { ...optional, ...first(501, second - 89) })).toBe("recorded");
+    expect(plan(100, none, { ...optional, ...first(501, second - 90) })).toBe("firstHash");
+    expect(plan(100, none, { ...optional, ...later(501, second - 89) })).toBe("firstHash");
+  });
+
   it("is not proven by the creation of the workload alone", () => {
     const moment = momentAt(second * 1000, { absentSince: () => 0 });
     const workload = { ...optional, ...first(501) };

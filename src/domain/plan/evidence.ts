@@ -53,10 +53,9 @@ export function evidenceOf(
     else if (absentSince?.(reference) === undefined) return nothing;
     else absent.push(reference);
   }
-  const isLaterWrite =
-    absent.length === 0 &&
-    templateWrite !== undefined &&
-    configs.every((config) => changedBeforeWrite(config, templateWrite));
+  const isAfterChanges =
+    templateWrite !== undefined && configs.every((config) => changedBeforeWrite(config, templateWrite));
+  const isLaterWrite = isAfterChanges && absent.length === 0;
   if (isLaterWrite && templateWrite.isFirst) return { state: "proven" };
   if (isLaterWrite && progress.state === "progressing") return { state: "underWay" };
   if (pods === undefined) {
@@ -79,6 +78,9 @@ export function evidenceOf(
   const areRead = configs.every((config) => isRead(config, (at) => isBefore(config, at)));
   const isAbsent = (object: ConfigName) => isRead(object, (at) => isAbsentBefore(absentSince?.(object), at, pods));
   if (areRead && absent.every(isAbsent)) return { state: "proven" };
+  // Its Pods may not exist yet.
+  const wasAbsent = (object: ConfigName) => isAbsentBefore(absentSince?.(object), templateWrite?.at ?? 0, pods);
+  if (isAfterChanges && templateWrite.isFirst && absent.every(wasAbsent)) return { state: "proven" };
   if (absent.length > 0) return nothing;
   if (isLaterWrite && isOfTemplate(workload, templateWrite.at, scheduledAt)) return { state: "proven" };
   const changedAt = configs.reduce((last, config) => Math.max(last, contentChangedAt(config) ?? 0), 0);
