@@ -84,7 +84,9 @@ describeOnControlPlane("batches", (cluster) => {
       await until("all to be rolled", async () => ((await rolled()) === count ? true : undefined), 150_000);
       await applications.complete();
       expect(Math.max(...underWay)).toBeLessThanOrEqual(atOnce);
-      expect(timesEach(await deploymentWrites(cluster, ns))).toEqual(Array(count).fill(2));
+      // The leader may be killed before the response to a write, which then has no status in the audit log.
+      const times = timesEach(await deploymentWrites(cluster, ns));
+      expect([times.length, times.filter((each) => each > 2)]).toEqual([count, []]);
     } finally {
       await fleet.close();
       await applications.stop();
