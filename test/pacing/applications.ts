@@ -17,7 +17,7 @@ export interface Applications {
   readonly onlyHash: (before?: string) => Promise<string>;
   /** Closes or opens their node: new Pods have no other. */
   readonly closeNode: (isClosed: boolean) => Promise<unknown>;
-  /** Creates a validator that reads the same: its container exits with code 3 if \`state\` is \`bad\`. */
+  /** Creates a validator that reads the same: its container exits with code 3 if `state` is `bad`. */
   readonly addValidator: (name: string) => Promise<void>;
   /** Resolves when no rollout is under way. */
   readonly complete: () => Promise<void>;

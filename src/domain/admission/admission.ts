@@ -190,8 +190,6 @@ function missingWarning(
   return { reason: "ConfigurationMissing", message: `Waiting for ${described}. ${effect}` };
 }
 
-// What a request does to the pod template of a workload. Pure.
-
 /**
  * Reports whether two states of a workload create the same Pods, apart from the hash and the scheduling hold of Wave. The API
  * server has set defaults in both states, so they can be compared as they are.

@@ -2,6 +2,7 @@
 import type { Workload } from "../model/workload.ts";
 import type { Hold, HoldReason } from "../outcomes/hold.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
+import { isValidator } from "../policy/rollout-policy.ts";
 import { parseCause } from "./cause.ts";
 import type { DueWrite } from "./due.ts";
 import { hasSoaked } from "./has-soaked.ts";
@@ -9,7 +10,6 @@ import { holdTexts } from "./hold-texts.ts";
 import type { Moment } from "./moment.ts";
 import { rolloutResult } from "./rollout-result.ts";
 import { lastRolloutAt } from "./rollout-time.ts";
-import { isValidator } from "./validator.ts";
 
 /** Holds a rollout while an alert fires in its namespace. An alert does not hold the fix of a rollout that failed: the alert may be its effect. */
 export function alert(due: DueWrite): Hold | undefined {

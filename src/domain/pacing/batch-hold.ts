@@ -2,11 +2,12 @@ import { findConfig } from "../config/view-of-references.ts";
 import { isComplete } from "../model/progress.ts";
 import type { Workload } from "../model/workload.ts";
 import type { IncompleteRollout } from "../outcomes/outcomes.ts";
+import { isValidator } from "../policy/rollout-policy.ts";
 import type { ConfigName } from "../references/references.ts";
 import { isDnsSubdomain } from "../syntax/dns-name.ts";
 import { incompleteRollout } from "./complete-before.ts";
 import type { DueWrite } from "./due.ts";
-import { canCheck, isValidator } from "./validator.ts";
+import { canCheck } from "./validator.ts";
 
 /**
  * Returns the changed objects whose batches must admit a workload; undefined if it does not take part in batches.

@@ -4,7 +4,7 @@ import type { HoldReason } from "../outcomes/hold.ts";
 import { rejectsLive } from "../pinning/rejections.ts";
 import type { NewPods } from "../pods/new-pods.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
-import type { RolloutPolicy } from "../policy/rollout-policy.ts";
+import { isValidator, type RolloutPolicy } from "../policy/rollout-policy.ts";
 import { type ConfigName, parseConfigKey } from "../references/references.ts";
 import type { BatchMember } from "./batches.ts";
 import { storedFailedAlert } from "./failed-alert.ts";
@@ -12,7 +12,7 @@ import { hasSoaked } from "./has-soaked.ts";
 import { hasLostHash } from "./lost-hash.ts";
 import type { LastWrite } from "./moment.ts";
 import { type Stage, stageOf } from "./stage.ts";
-import { isValidator, validatorStage } from "./validator.ts";
+import { validatorStage } from "./validator.ts";
 
 /** Whether a workload is due for a change, or was admitted and is not written yet. Then: whether it was complete before. */
 export type MemberPosition = "due" | { readonly wasComplete: boolean } | "none";

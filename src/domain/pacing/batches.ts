@@ -63,8 +63,8 @@ export interface UnusableValidator {
 }
 
 /**
- * Returns which workloads may start. First all validators start at once. The others wait until each of them has passed. If one fails, they are halted like below. A validator that cannot check
- * the change delays nothing, unless it is required. Then one workload starts alone (the canary). When it has passed, the rest
+ * Returns which workloads may start. First all validators start at once. The others wait until each validator has passed, and are halted if one
+ * fails. A validator that cannot check the change delays nothing, unless it is required. Then one workload starts alone (the canary). When it has passed, the rest
  * starts, at most `maxConcurrent` at once. One failure in the canary, or `haltAfterFailures` failures later, halts all others
  * except workloads that a person resumed. A workload whose containers restart again and again, or during whose rollout an alert began to fire, is a failure of the canary, also later. A workload that is stuck is none: the others wait for it. If the change concerns only one workload, that workload does not wait.
  *

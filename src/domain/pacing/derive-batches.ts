@@ -1,8 +1,8 @@
 import type { Lookup } from "../config/view-of-references.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
+import { isValidator } from "../policy/rollout-policy.ts";
 import { batchMember, type MemberFacts, type ObjectChange } from "./batch-member.ts";
 import { admitBatch, type BatchAdmission, type BatchedChange, type BatchMember } from "./batches.ts";
-import { isValidator } from "./validator.ts";
 
 /** What the batches of one namespace follow from. Workloads and objects are named by their keys. Times are milliseconds since the epoch. */
 export interface BatchesFacts {

@@ -82,12 +82,12 @@ export const holdTexts = {
     return `Rollout halted: workloads failed after ${described} changed. Continues when ${described} changes again, failed workloads recover, or ${toResume(object, namespace)}.`;
   },
 
-  /** \`heldBy\`: the hold that delays the rollout of the validator. */
+  /** `heldBy`: the hold that delays the rollout of the validator. */
   validating: (object: ConfigName, namespace: string, validator: WorkloadName, heldBy: HoldReason | undefined) =>
     `Waiting for validator ${named(validator)}, which checks the change of ${describeObject(object, namespace)} first` +
     `${heldBy === undefined ? ". Starts when the validator has passed." : `. Its rollout is held (${heldBy}). Run: wave explain ${waveArguments(validator)}.`}`,
 
-  /** \`exit\`: the container that exited; undefined if the rollout failed otherwise. */
+  /** `exit`: the container that exited; undefined if the rollout failed otherwise. */
   validatorFailed: (
     object: ConfigName,
     namespace: string,

@@ -34,6 +34,8 @@ interface HoldRow {
   readonly isShort: boolean;
   /** Whether the held change is rolled so soon that a workload whose last rollout failed does not return to earlier pins before. */
   readonly precedesReturn: boolean;
+  /** Whether other workloads wait for a validator that this hold delays. Otherwise the validator cannot check the change. */
+  readonly isWaitedFor: boolean;
   /** Whether the change is halted until a person acts, because a workload failed with it. */
   readonly isHalt?: true;
   /** When the reason holds a write, and what ends it. docs/pacing.md has the same table. */
@@ -45,10 +47,10 @@ const everyRollout = ["rollout", "return", "replacement"] as const;
 const everyWrite = ["write", ...everyRollout] as const;
 
 /** A hold that a person wants, or that a person must end. */
-const forPerson = { isSkipped: false, isShort: false, precedesReturn: false };
+const forPerson = { isSkipped: false, isShort: false, precedesReturn: false, isWaitedFor: false };
 
 /** A hold that only waits. */
-const wait = { ...forPerson, isSkipped: true, isShort: true, precedesReturn: true };
+const wait = { isSkipped: true, isShort: true, precedesReturn: true, isWaitedFor: true };
 
 /** All holds, in the order of their checks. The first hold that applies is reported. */
 export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
@@ -82,6 +84,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
   },
   approval: {
     ...forPerson,
+    isWaitedFor: true,
     check: approval,
     holds: ["rollout"],
     when: "`mode: approve`, and the current hash is not approved",
@@ -89,6 +92,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
   },
   window: {
     ...forPerson,
+    isWaitedFor: true,
     check: window,
     holds: ["rollout", "replacement"],
     isSkipped: true,
@@ -149,6 +153,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
   },
   halted: {
     ...forPerson,
+    isWaitedFor: true,
     check: undefined,
     holds: ["rollout"],
     when: "too many workloads failed after the same change",
@@ -157,6 +162,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
   },
   validator: {
     ...forPerson,
+    isWaitedFor: true,
     check: undefined,
     holds: ["rollout"],
     isHalt: true,

@@ -5,22 +5,22 @@ import type { Workload } from "../model/workload.ts";
 import type { HoldReason } from "../outcomes/hold.ts";
 import type { LastRolloutPods } from "../pods/failing-container.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
-import { readPolicyValue } from "../policy/policy-rows.ts";
+import { isValidator } from "../policy/rollout-policy.ts";
 import { hasMark } from "./complete-before.ts";
+import { holdRows } from "./holds.ts";
 import { rolloutDeadline } from "./rollout-result.ts";
 import { resumedSince, storedRolloutAt } from "./rollout-time.ts";
 import { type Stage, type StageFacts, soak } from "./stage.ts";
 
 /**
- * Reports whether a workload is a validator. Pods of other kinds than Deployments may keep data, or be replaced one by one. The annotation has
- * no effect on a Namespace, so the workload is sufficient.
+ * Returns when the last rollout of a workload began, in milliseconds since the epoch: its Pods are newer. Each write of the template of a validator
+ * counts, also of another client.
  */
-export function isValidator({ kind, policy: { validator } }: Pick<Workload, "kind" | "policy">): boolean {
-  return validator !== undefined && kind === "Deployment" && readPolicyValue("validator", validator) === true;
+export function rolloutStartOf(workload: Workload, now: number): number {
+  return isValidator(workload) ? templateWrittenAt(workload, now) : workload.rolledAt * 1000;
 }
 
-/** Returns when Wave or another client last wrote the pod template of a validator, in milliseconds since the epoch: its Pods are newer. */
-export function templateWrittenAt(workload: Pick<Workload, "rolledAt" | "templateEditedAt">, now: number): number {
+function templateWrittenAt(workload: Pick<Workload, "rolledAt" | "templateEditedAt">, now: number): number {
   return Math.max(storedRolloutAt(workload, now), storedRolloutAt({ rolledAt: workload.templateEditedAt }, now));
 }
 
@@ -32,7 +32,7 @@ export function podsOfRollout(workload: Workload, now: number): LastRolloutPods 
   const { recordedHash: hash, rolledAt, templateEditedAt } = workload;
   const ofValidator = isValidator(workload);
   if (!ofValidator && (rolledAt === 0 || templateEditedAt > rolledAt)) return undefined;
-  return { hash, rolledAt: ofValidator ? templateWrittenAt(workload, now) : rolledAt * 1000, now, ofValidator };
+  return { hash, rolledAt: rolloutStartOf(workload, now), now, ofValidator };
 }
 
 /** A template that another client wrote so long before a change, or later, was most likely applied with it, in milliseconds. */
@@ -40,8 +40,8 @@ const appliedWithinMs = 60_000;
 
 /**
  * Reports whether a validator can check a change: it is complete, or only its last rollout by Wave is the reason why it is not. Then it was
- * complete before that rollout, and has not been since. Or another client has just changed its pod template, and it had Pods before. All of it follows from the
- * API, also without old Pods. \`changedAt\` is in milliseconds since the epoch.
+ * complete before that rollout, and has not been since. Or another client has just changed its pod template, and it had Pods before. All of it
+ * follows from the API, also without old Pods. `changedAt` is in milliseconds since the epoch.
  */
 export function canCheck(workload: Workload, changedAt: number): boolean {
   const { progress, consecutiveRollouts, templateEditedAt, rolledAt, hashWrittenAt } = workload;
@@ -57,20 +57,6 @@ export function canCheck(workload: Workload, changedAt: number): boolean {
   // Another client may have changed the template together with an earlier edit. Then Wave has recorded a hash since.
   return templateEditedAt <= Math.max(rolledAt, hashWrittenAt);
 }
-
-/** The holds that end without a decision about the validator itself: the others wait for it. The rest is for as long as a person wants. */
-const waits: readonly HoldReason[] = [
-  "approval",
-  "window",
-  "settling",
-  "interval",
-  "progressing",
-  "alert",
-  "alertsUnknown",
-  "batch",
-  "halted",
-  "validator",
-];
 
 /** The facts that determine the stage of a validator. */
 export interface ValidatorFacts extends Omit<StageFacts, "workload"> {
@@ -97,7 +83,7 @@ export function validatorStage(facts: ValidatorFacts, flags: PacingFlags, now: n
   if (facts.isDueForIt || facts.blocked !== undefined) {
     if (resumedSince(facts.resumed, changedAt, now)) return undefined;
     if (facts.blocked !== undefined) return unusable(facts.blocked);
-    if (heldBy === undefined || !waits.includes(heldBy)) return unusable(`its rollout is held (${heldBy})`);
+    if (heldBy === undefined || !holdRows[heldBy].isWaitedFor) return unusable(`its rollout is held (${heldBy})`);
     return progress.state === "idle"
       ? idle(workload)
       : canCheck(workload, changedAt)

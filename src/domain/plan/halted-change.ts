@@ -1,9 +1,8 @@
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import { type Workload, workloadKey } from "../model/workload.ts";
 import type { BatchAdmission } from "../pacing/batches.ts";
-import { isValidator } from "../pacing/validator.ts";
 import type { Policy } from "../policy/policy.ts";
-import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import { isValidator, rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../references/references.ts";
 import { decide } from "./decide.ts";
 import { type PlannedWorkload, storedBatches } from "./stored-batches.ts";

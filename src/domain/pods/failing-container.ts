@@ -14,7 +14,7 @@ export interface LastRolloutPods {
   /** When Wave last wrote the workload, in milliseconds since the epoch. The API has whole seconds. */
   readonly rolledAt: number;
   readonly now: number;
-  /** Whether they are Pods of a validator, of which one exit is a failure. Default: no. */
+  /** Whether they are Pods of a validator: one exit is a failure. Default: no. */
   readonly ofValidator?: boolean;
 }
 

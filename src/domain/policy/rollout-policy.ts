@@ -123,3 +123,12 @@ function windowOf({ window }: PacingFlags): Window | undefined {
   if (parsed === undefined) throw new Error(`"${window}" is not a window`);
   return parsed;
 }
+
+/**
+ * Reports whether a workload is a validator. Pods of other kinds than Deployments may keep data, or be replaced one by one. The annotation has
+ * no effect on a Namespace, so the workload is sufficient.
+ */
+export function isValidator({ kind, policy }: { readonly kind: string; readonly policy: PolicyAnnotations }): boolean {
+  const { validator } = policy;
+  return validator !== undefined && kind === "Deployment" && readPolicyValue("validator", validator) === true;
+}

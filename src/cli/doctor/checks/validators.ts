@@ -1,7 +1,7 @@
 import type { Deployment, Service } from "#kubernetes";
 import { describeObject } from "../../../domain/config/messages.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
-import { isValidator } from "../../../domain/pacing/validator.ts";
+import { isValidator } from "../../../domain/policy/rollout-policy.ts";
 import { configKey, type Reference } from "../../../domain/references/references.ts";
 import { formatCount, formatList, quoted } from "../../../domain/syntax/wording.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
@@ -88,7 +88,7 @@ function textsAbout(
   return texts;
 }
 
-/** Returns the objects of which other readers read keys that no validator reads. Only objects that this validator reads, too. */
+/** Returns the objects with keys that other workloads read and no validator reads. Only objects that this validator reads, too. */
 function uncheckedBy(
   { references }: Workload,
   readers: readonly Workload[],

@@ -4,7 +4,7 @@ import type { Pod } from "#kubernetes";
 import type { Caches } from "../../../cache/caches.ts";
 import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
 import { namespaceOf, type Workload, type WorkloadObject, workloadKey } from "../../../domain/model/workload.ts";
-import { isValidator, templateWrittenAt } from "../../../domain/pacing/validator.ts";
+import { rolloutStartOf } from "../../../domain/pacing/validator.ts";
 import { earlierPodsFail } from "../../../domain/pods/failing-container.ts";
 import {
   mayWaitForVolume,
@@ -23,6 +23,7 @@ import {
   type StuckReason,
   volumeReason,
 } from "../../../domain/pods/stuck-reason.ts";
+import { isValidator } from "../../../domain/policy/rollout-policy.ts";
 import { apiFailureOf, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
@@ -127,21 +128,20 @@ export class NewPodsWatch {
     if (!workload.strategy.podsCarryHash || workload.row.replicaSetLabel === undefined) return undefined;
     const now = clock.monotonic();
     const ofValidator = isValidator(workload);
-    const storedAt = ofValidator ? templateWrittenAt(workload, clock.wall()) : workload.rolledAt * 1000;
+    const storedAt = rolloutStartOf(workload, clock.wall());
     const stored = { hash: workload.recordedHash, at: now - Math.max(0, clock.wall() - storedAt) };
     const own = lastRollout(workload);
     const isNewer = ofValidator && own !== undefined && own.hash === stored.hash && stored.at > own.at + 1_000;
     const { hash, at } = own === undefined || isNewer ? stored : own;
     const known = this.#watched.get(key);
-    const isSame = known?.uid === workload.uid && known.hash === hash;
+    const hasSameHash = known?.uid === workload.uid && known.hash === hash;
+    const isWatched = hasSameHash && at <= known.since + 1_000;
     // A workload may roll again with the same hash: after a revert, by `wave roll`, or because another client wrote its template.
-    const isEarlier = isSame && at > known.since + 1_000;
-    if (isEarlier) this.#watched.delete(key);
+    if (hasSameHash && !isWatched) this.#watched.delete(key);
     // The hash of a validator may be recorded beside its pod template.
     if ((hash === undefined && !ofValidator) || !isWanted(now - at) || isOther(workload, hash, now - at)) return at;
-    if (isSame && !isEarlier) return at;
-    const before = isEarlier ? undefined : known;
-    if (before === undefined && !this.#hasPlace(workload.namespace)) return undefined;
+    if (isWatched) return at;
+    if (!this.#watched.has(key) && !this.#hasPlace(workload.namespace)) return undefined;
     this.#watched.set(key, { uid: workload.uid, hash, since: at, shown: { state: "unread" } });
     this.#workers.add(key, { urgency: "low" });
     return at;
@@ -254,10 +254,8 @@ export class NewPodsWatch {
     refused: StuckReason | undefined,
   ): void {
     const now = this.#options.clock.wall();
-    const ofValidator = isValidator(workload);
-    const writtenAt = ofValidator ? templateWrittenAt(workload, now) : workload.rolledAt * 1000;
-    const rolledAt = workload.recordedHash === watched.hash ? writtenAt : 0;
-    const rollout = { hash: watched.hash, rolledAt, now, ofValidator };
+    const rolledAt = workload.recordedHash === watched.hash ? rolloutStartOf(workload, now) : 0;
+    const rollout = { hash: watched.hash, rolledAt, now, ofValidator: isValidator(workload) };
     watched.earlierFail ||= earlierPodsFail(pods, rollout);
     const shown = newPodsOf(pods, rollout, refused);
     this.#show(key, watched, watched.earlierFail && shown?.state === "restarts" ? undefined : shown);
