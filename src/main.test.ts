@@ -203,6 +203,13 @@ describe("wave run", () => {
   });
 });
 
+it("waits for the handshake of one address of a name for longer than a slow link or a lost packet takes", async () => {
+  const print =
+    "import('node:net').then(n=>process.once('exit',()=>console.log(n.getDefaultAutoSelectFamilyAttemptTimeout())))";
+  const { out } = await start(["list"], { KUBECONFIG: unreachable(), ...preloading(print) }).ended;
+  expect(Number(out)).toBeGreaterThan(1_500);
+});
+
 // Only root may change its user ID.
 describe.runIf(process.getuid?.() === 0)("a user ID without a home directory", () => {
   const withoutHome = (env: NodeJS.ProcessEnv) =>
