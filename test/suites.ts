@@ -82,7 +82,7 @@ export const suites: readonly Suite[] = [
     pacing,
   ),
   all("test/monitoring/gate.test.ts", pacing, ["control plane", "Prometheus"]),
-  all("test/pinning/{scenarios,scenarios-*,return-later,unpinned-pods}.test.ts", [...pinning, ...pacing]),
+  all("test/pinning/{scenarios,scenarios-*,return-later,unpinned-pods,validator}.test.ts", [...pinning, ...pacing]),
   all("test/pinning/{collection,commands,many-revisions,return,uninstall}.test.ts", pinning),
   all("test/hostile/{admission,full-namespaces,memory,objects,values-in-memory}.test.ts", [
     "src/runtime/**",

@@ -17,6 +17,9 @@ export interface Scene {
   readonly caughtUp: () => Promise<void>;
 }
 
+/** A namespace of a cluster. */
+export type Place = Pick<Scene, "cluster" | "namespace">;
+
 /** A {@link Scene} whose Wave can be started again. */
 export interface StartedScene extends Scene {
   /** Starts Wave with the same flags. */
@@ -78,7 +81,7 @@ export async function lifeOf({ cluster, namespace }: Scene, kind: WorkloadKind, 
 }
 
 /** Waits until the status of a workload shows that all Pods run the newest revision. */
-export function rolledOut({ cluster, namespace }: Scene, kind: WorkloadKind, name: string) {
+export function rolledOut({ cluster, namespace }: Place, kind: WorkloadKind, name: string) {
   return cluster.kubectl(["-n", namespace.name, "rollout", "status", `${kind.toLowerCase()}/${name}`, "--timeout=90s"]);
 }
 

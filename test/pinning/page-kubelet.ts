@@ -84,7 +84,8 @@ function statusOf(reason: string | undefined) {
     lastTransitionTime: now,
   });
   const state = ready ? { running: { startedAt: now } } : { waiting: { reason } };
-  const container = { name: "app", image: "nginx", imageID: "", restartCount: ready ? 0 : 1, state, lastState: {} };
+  const lastState = reason === "CrashLoopBackOff" ? { terminated: { exitCode: 1, reason: "Error" } } : {};
+  const container = { name: "app", image: "nginx", imageID: "", restartCount: ready ? 0 : 1, state, lastState };
   return {
     phase: "Running",
     startTime: now,

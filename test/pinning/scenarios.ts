@@ -1,4 +1,4 @@
-import type { Scene } from "../admission/admitted.ts";
+import type { Place, Scene } from "../admission/admitted.ts";
 import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { container, type WorkloadKind, workload, workloadPath } from "../end-to-end/objects.ts";
@@ -83,10 +83,7 @@ function namesIn({ spec }: ReadingPod): readonly string[] {
  * Returns the pages that a kubelet would give to a new container of each Pod of a workload at this moment, sorted. So a page that has leaked
  * is found without a node: a Pod that references a live ConfigMap reads each edit.
  */
-export async function pagesRead(
-  { cluster, namespace }: Pick<Scene, "cluster" | "namespace">,
-  name: string,
-): Promise<readonly string[]> {
+export async function pagesRead({ cluster, namespace }: Place, name: string): Promise<readonly string[]> {
   const pages = new Set<string>();
   for (const pod of await podsOfWorkload(cluster, namespace.name, name)) {
     for (const configMap of namesIn(pod)) pages.add(await pageOf(cluster, namespace.name, configMap));
@@ -111,7 +108,7 @@ export async function imagesOf({ cluster, namespace }: Scene, name: string): Pro
 }
 
 /** Waits until each Pod of a workload is new since `before` and runs, and returns the pages that the Pods read. */
-export function pagesOfNewPods(scene: Scene, name: string, before: readonly string[]): Promise<readonly string[]> {
+export function pagesOfNewPods(scene: Place, name: string, before: readonly string[]): Promise<readonly string[]> {
   const { cluster, namespace } = scene;
   return until(`new Pods of ${name}`, async () => {
     const pods = await podsOfWorkload(cluster, namespace.name, name);
@@ -121,7 +118,7 @@ export function pagesOfNewPods(scene: Scene, name: string, before: readonly stri
 }
 
 /** Deletes the Pods of a workload at once, and returns the pages of the Pods that replace them. */
-export async function pagesOfReplacedPods(scene: Scene, name: string): Promise<readonly string[]> {
+export async function pagesOfReplacedPods(scene: Place, name: string): Promise<readonly string[]> {
   const before = await podUids(scene, name);
   const select = ["-l", `app=${name}`, "--force", "--grace-period=0"];
   await scene.cluster.kubectl(["-n", scene.namespace.name, "delete", "pods", ...select]);
@@ -129,7 +126,7 @@ export async function pagesOfReplacedPods(scene: Scene, name: string): Promise<r
 }
 
 /** Returns the uids of the Pods of a workload. */
-export async function podUids({ cluster, namespace }: Scene, name: string): Promise<readonly string[]> {
+export async function podUids({ cluster, namespace }: Place, name: string): Promise<readonly string[]> {
   return (await podsOfWorkload(cluster, namespace.name, name)).map(({ metadata }) => metadata.uid);
 }
 

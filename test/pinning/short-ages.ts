@@ -30,7 +30,13 @@ export async function startWithShortAges(
   {
     webhooks,
     proxyOf = async (port) => port,
-  }: { readonly webhooks: boolean; readonly proxyOf?: (port: number) => Promise<number> },
+    pacing = ["--max-concurrent-rollouts=0"],
+  }: {
+    readonly webhooks: boolean;
+    readonly proxyOf?: (port: number) => Promise<number>;
+    /** Default: no batches. */
+    readonly pacing?: readonly string[];
+  },
 ): Promise<WaveWithShortAges> {
   const port = await freePort();
   const webhookArgs = [
@@ -44,7 +50,7 @@ export async function startWithShortAges(
     `--namespaces=${namespace}`,
     "--pin-config",
     "--settle=0",
-    "--max-concurrent-rollouts=0",
+    ...pacing,
     "--metrics-bind-address=0",
     "--health-probe-bind-address=0",
     ...(webhooks ? webhookArgs : []),
