@@ -119,7 +119,7 @@ export const mutants: readonly Mutant[] = [
     "",
   ]),
   ...of(
-    "controllers/rollout/record/requeue.ts",
+    "controllers/rollout/memory/requeue.ts",
     ['return { type: "rejected" };\n    case "conflict"', 'return done;\n    case "conflict"'],
     ["hold?.until, hold?.closesAt, checkAt]", "hold?.closesAt, checkAt]"],
   ),

@@ -10,8 +10,8 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import { done, type Result } from "../../runtime/result.ts";
 import type { Workers } from "../../runtime/workers.ts";
+import { FinalizerSweeps } from "./finalizer-sweeps.ts";
 import { listOwnedObjects } from "./owned-objects.ts";
-import { FinalizerSweeps } from "./record.ts";
 import { writeFinalizer, writeOwners } from "./write-requests.ts";
 import type { OwnerReferenceWriter } from "./writer.ts";
 

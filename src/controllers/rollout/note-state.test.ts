@@ -8,8 +8,8 @@ import { ApiError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { soleLeadership } from "../../runtime/leadership.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
+import { findingsOf } from "./memory/workload-memory.ts";
 import { noteState } from "./note-state.ts";
-import { findingsOf } from "./record/workload-record.ts";
 
 /** A workload whose runs end with the plans of a test, and what they note. Time alone causes a run when the last one asked for it. */
 function scene(state?: string) {

@@ -23,9 +23,9 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { annotationsPatch, type NotePatch, writeNote } from "./apply/write-note.ts";
-import { knownFailedAlert } from "./record/pacing-record.ts";
-import { checkBy } from "./record/requeue.ts";
-import type { Findings, StateNote, Writable } from "./record/workload-record.ts";
+import { knownFailedAlert } from "./memory/pacing-memory.ts";
+import { checkBy } from "./memory/requeue.ts";
+import type { Findings, StateNote, Writable } from "./memory/workload-memory.ts";
 
 /** What {@link noteState} needs. */
 export interface NoteStateOptions {

@@ -8,16 +8,16 @@ import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { soleLeadership } from "../../runtime/leadership.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
+import { RememberedViews } from "./memory/remembered-views.ts";
+import { type Findings, findingsOf, newMemory, type Writable } from "./memory/workload-memory.ts";
 import { type ReconcileOptions, reconcile } from "./reconcile.ts";
-import { RememberedViews } from "./record/remembered-views.ts";
-import { type Findings, findingsOf, newRecord, type Writable } from "./record/workload-record.ts";
 
 const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`key-${index}`, ""]));
 const readsAll = { containers: [{ name: "web", envFrom: [{ configMapRef: { name: "web" } }] }] };
 
 const run = (findings: Writable<Findings> = findingsOf(undefined)) => ({
   key: "Deployment/default/web",
-  record: newRecord(),
+  memory: newMemory(),
   findings,
   takePermit: () => true,
   returnPermit: () => {},

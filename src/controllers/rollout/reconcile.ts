@@ -29,33 +29,38 @@ import type { Logger } from "../../telemetry/logging/log.ts";
 import { applyPlan } from "./apply/apply.ts";
 import { mayHaveStuckPods, replaceStuckPods } from "./apply/replace-stuck-pods.ts";
 import { type PinsForWrite, storePins } from "./apply/store-pins.ts";
-import { areCachesFresh, recordCaughtUp, recordOwnWrite } from "./freshness/caught-up.ts";
+import { areCachesFresh, rememberCaughtUp, rememberOwnWrite } from "./freshness/caught-up.ts";
 import { type LivePlanOptions, planLive } from "./freshness/live-plan.ts";
 import { readFailure } from "./freshness/live-reads.ts";
-import { doneOutcome, outcomeWithoutCache, recordUncertainWrite, writtenOutcome } from "./freshness/uncertain-write.ts";
+import {
+  doneOutcome,
+  outcomeWithoutCache,
+  rememberUncertainWrite,
+  writtenOutcome,
+} from "./freshness/uncertain-write.ts";
 import { readUnlisted } from "./freshness/unlisted-secrets.ts";
+import { rememberNewest, takeNewest } from "./memory/newest-workload.ts";
+import type { ReconcileOutcome } from "./memory/outcome.ts";
+import {
+  hasBeenComplete,
+  lastRolloutAfter,
+  momentOf,
+  rememberFailedAlert,
+  rememberProgress,
+} from "./memory/pacing-memory.ts";
+import type { RememberedViews } from "./memory/remembered-views.ts";
+import { seenAnnotations } from "./memory/seen-annotations.ts";
+import { hasOtherTemplate, seenPins } from "./memory/seen-pins.ts";
+import type { Findings, WorkloadMemory, Writable } from "./memory/workload-memory.ts";
 import {
   findMixedPods,
   type MixedPodsOptions,
   mixedPodsOf,
   observeRun,
-  recordProven,
-  recordRolledAgain,
+  rememberProven,
+  rememberRolledAgain,
 } from "./mixed-pods/mixed-pods.ts";
 import { isPublished, noteState } from "./note-state.ts";
-import { recordNewest, takeNewest } from "./record/newest-workload.ts";
-import type { ReconcileOutcome } from "./record/outcome.ts";
-import {
-  hasBeenComplete,
-  lastRolloutAfter,
-  momentOf,
-  recordFailedAlert,
-  recordProgress,
-} from "./record/pacing-record.ts";
-import type { RememberedViews } from "./record/remembered-views.ts";
-import { seenAnnotations } from "./record/seen-annotations.ts";
-import { hasOtherTemplate, seenPins } from "./record/seen-pins.ts";
-import type { Findings, WorkloadRecord, Writable } from "./record/workload-record.ts";
 import { refusedTexts } from "./report/event-texts.ts";
 import { updateRejections } from "./update-rejections.ts";
 
@@ -79,7 +84,7 @@ export interface ReconcileOptions extends LivePlanOptions, Pick<MixedPodsOptions
 export interface ReconcileRun {
   readonly key: string;
   /** Read only: changes that are seen during the run appear in it. */
-  readonly record: Pick<WorkloadRecord, "changes" | "heldBy" | "unpinned">;
+  readonly memory: Pick<WorkloadMemory, "changes" | "heldBy" | "unpinned">;
   /** The run's own copy, which it changes. */
   readonly findings: Writable<Findings>;
   /** Takes a permit for one write. Returns false if there is no permit. */
@@ -110,7 +115,7 @@ const triesAtOnce = 3;
 export async function reconcile(run: ReconcileRun, options: ReconcileOptions): Promise<ReconcileOutcome> {
   try {
     const { findings, takeNotePermit: takePermit } = run;
-    const { changes, unpinned } = run.record;
+    const { changes, unpinned } = run.memory;
     const outcome = await reconcileWorkload(run, options);
     const differed = observeRun(outcome, changes, findings, unpinned, options);
     findings.isPublished = outcome.type === "written";
@@ -136,13 +141,13 @@ export async function reconcile(run: ReconcileRun, options: ReconcileOptions): P
 
 /** Returns the verdict on a workload after a run. */
 function verdictNow(
-  { record, findings }: ReconcileRun,
+  { memory, findings }: ReconcileRun,
   workload: Workload,
   plan: RolloutPlan,
   own: Policy,
   { clock, policy, caches, newPods }: ReconcileOptions,
 ): Verdict | undefined {
-  const moment = { ...momentOf(record, findings, workload, clock), newPods: newPods(workload) };
+  const moment = { ...momentOf(memory, findings, workload, clock), newPods: newPods(workload) };
   const isPinnedBack = workload.rejected !== undefined && isPinned(workload, own);
   return verdictOf(workload, plan, {
     rollout: rolloutResult(workload, policy.pacing ?? unpaced, moment),
@@ -180,7 +185,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
   if (unusable.length > 0) findings.unrestored = { uid: workload.uid, pinned: workload.pinned, names: unusable };
   switch (write?.type) {
     case "written":
-      recordNewest(findings, cached, write.after, clock.monotonic());
+      rememberNewest(findings, cached, write.after, clock.monotonic());
       workload = write.after;
       break;
     case "stale":
@@ -198,7 +203,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
   const planWith = (of: Workload, lookup: Lookup) => planNow(run, of, lookup, options);
   const planCached = (of: Workload): RolloutPlan => {
     const plan = planWith(of, caches.lookup);
-    recordCaughtUp(findings, of, plan);
+    rememberCaughtUp(findings, of, plan);
     return plan;
   };
   for (let attempt = 0; attempt < triesAtOnce; attempt++) {
@@ -208,7 +213,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
       if (failure !== undefined) return failure;
       plan = planCached(workload);
     }
-    if (attempt === 0 && (await findMixedPods(workload, plan, findings, run.record.unpinned, options)))
+    if (attempt === 0 && (await findMixedPods(workload, plan, findings, run.memory.unpinned, options)))
       plan = planCached(workload);
     let lookup = caches.lookup;
     const isFresh = areCachesFresh(findings, workload, plan, caches.syncedUpTo);
@@ -226,7 +231,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
       const live = await planLive(workload, plan, findings, planWith, options);
       if (live.type !== "planned") return live;
       if (hasOtherTemplate(findings.pins, live.workload)) {
-        recordNewest(findings, cached, live.workload, clock.monotonic());
+        rememberNewest(findings, cached, live.workload, clock.monotonic());
         return { type: "conflict", workload: live.workload };
       }
       ({ workload, plan, lookup } = live);
@@ -257,24 +262,24 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
         const { after } = result;
         const hasHash = after.recordedHash !== undefined || !("hash" in plan) || isRollAgain(plan);
         if (!hasHash && changesTemplate(workload.row, patch)) return hashRemovedOnWrite(after);
-        recordNewest(findings, cached, after, clock.monotonic());
+        rememberNewest(findings, cached, after, clock.monotonic());
         findings.pins = seenPins(after);
-        if (isRollAgain(plan)) recordRolledAgain(findings);
-        if (plan.outcome === "recorded" && plan.cause === "proven") recordProven(findings, after);
+        if (isRollAgain(plan)) rememberRolledAgain(findings);
+        if (plan.outcome === "recorded" && plan.cause === "proven") rememberProven(findings, after);
         findings.lastRollout = lastRolloutAfter(findings, workload, plan, hasPassed, clock.monotonic());
         // A plan from the caches shows that they have what was written.
-        if (lookup === caches.lookup || matches(after, caches.lookup, options)) recordOwnWrite(findings, after);
+        if (lookup === caches.lookup || matches(after, caches.lookup, options)) rememberOwnWrite(findings, after);
         return writtenOutcome(key, findings, workload, plan, views);
       }
       case "stale":
-        recordNewest(findings, cached, result.newest, clock.monotonic());
+        rememberNewest(findings, cached, result.newest, clock.monotonic());
         if (hasOtherTemplate(findings.pins, result.newest)) return { type: "conflict", workload: result.newest };
         workload = result.newest;
         findings.pins = seenPins(workload, findings.pins);
         break;
       case "unavailable":
         if (result.uncertain && !isRollAgain(plan))
-          recordUncertainWrite(findings, workload, plan, hasPassed, clock.monotonic());
+          rememberUncertainWrite(findings, workload, plan, hasPassed, clock.monotonic());
         return { ...result, workload };
       case "refused":
         return { ...result, workload };
@@ -326,17 +331,17 @@ async function listPods(
 
 /** Returns the decision at this moment. */
 function planNow(
-  { key, record, findings, batchHold }: ReconcileRun,
+  { key, memory, findings, batchHold }: ReconcileRun,
   workload: Workload,
   lookup: Lookup,
   { caches: { absentSince }, clock, policy, views, newPods, alerts }: ReconcileOptions,
 ): RolloutPlan {
   const monotonic = clock.monotonic();
-  recordProgress(findings, workload, monotonic);
+  rememberProgress(findings, workload, monotonic);
   const mixed = mixedPodsOf(findings, workload);
   const ofGate = { newPods: newPods(workload), alerts: alerts?.(workload.namespace), absentSince };
-  const now = () => ({ ...momentOf(record, findings, workload, clock, mixed), ...ofGate });
-  if (ofGate.alerts?.state === "firing") recordFailedAlert(findings, workload, policy.pacing ?? unpaced, now());
+  const now = () => ({ ...momentOf(memory, findings, workload, clock, mixed), ...ofGate });
+  if (ofGate.alerts?.state === "firing") rememberFailedAlert(findings, workload, policy.pacing ?? unpaced, now());
   const moment = now();
   const plan = decide({
     workload,

@@ -26,27 +26,27 @@ import type { Logger } from "../../telemetry/logging/log.ts";
 import { type BatchQueue, createBatchQueue } from "./batches/batch-queue.ts";
 import type { LiveReads } from "./freshness/live-reads.ts";
 import { AlertGate, type AlertGateOptions, type GateOptions, queryPeriodMs } from "./gate/alert-gate.ts";
-import { writeLastNotes } from "./mixed-pods/last-notes.ts";
-import { NewPodsWatch } from "./new-pods/new-pods-watch.ts";
-import { type ReconcileOptions, reconcile } from "./reconcile.ts";
 import {
   type FinishedRun,
   finish,
   hasNewChanges,
-  recordRequest,
-  recordSeenChange,
-  recordUnpinned,
-  recordUnsettledChange,
+  rememberRequest,
+  rememberSeenChange,
+  rememberUnpinned,
+  rememberUnsettledChange,
   startRun,
-} from "./record/finish.ts";
-import { judgedNow } from "./record/judged-now.ts";
-import type { ReconcileOutcome } from "./record/outcome.ts";
-import { holdAfter, isSettling, type LastRollout, momentOf } from "./record/pacing-record.ts";
-import { RememberedViews } from "./record/remembered-views.ts";
-import { checkBy, resultOf, rolloutBackoff } from "./record/requeue.ts";
-import { type RolloutEnd, trackEnd, trackStart } from "./record/rollout-end.ts";
-import { type Findings, findingsOf, type WorkloadRecord, type Writable } from "./record/workload-record.ts";
-import { WorkloadRecords } from "./record/workload-records.ts";
+} from "./memory/finish.ts";
+import { judgedNow } from "./memory/judged-now.ts";
+import type { ReconcileOutcome } from "./memory/outcome.ts";
+import { holdAfter, isSettling, type LastRollout, momentOf } from "./memory/pacing-memory.ts";
+import { RememberedViews } from "./memory/remembered-views.ts";
+import { checkBy, resultOf, rolloutBackoff } from "./memory/requeue.ts";
+import { type RolloutEnd, trackEnd, trackStart } from "./memory/rollout-end.ts";
+import { WorkloadMemories } from "./memory/workload-memories.ts";
+import { type Findings, findingsOf, type WorkloadMemory, type Writable } from "./memory/workload-memory.ts";
+import { writeLastNotes } from "./mixed-pods/last-notes.ts";
+import { NewPodsWatch } from "./new-pods/new-pods-watch.ts";
+import { type ReconcileOptions, reconcile } from "./reconcile.ts";
 import { EventOutbox } from "./report/event-outbox.ts";
 import { EventReporter } from "./report/event-reporter.ts";
 import { misusedEvent, returnedChangeEvent } from "./report/event-texts.ts";
@@ -103,12 +103,12 @@ const maxConfigEvents = 5;
 const shareOfNamespace = 0.8;
 
 /**
- * The queue of workloads, its workers, and a record of each workload, for one leadership. Nothing of it outlives the
+ * The queue of workloads, its workers, and a memory of each workload, for one leadership. Nothing of it outlives the
  * leadership: another leader may have written after it.
  */
 export class RolloutWorkers {
   readonly #options: RolloutWorkersOptions;
-  readonly #records = new WorkloadRecords();
+  readonly #memories = new WorkloadMemories();
   readonly #workers: Workers;
   readonly #permits: ControllerPermits;
   /** The permits of the notes on workloads, which come after all rollouts. */
@@ -134,8 +134,8 @@ export class RolloutWorkers {
       flowOf: namespaceOf,
       workersPerFlow: Math.ceil(workers * shareOfNamespace),
       backoff: rolloutBackoff,
-      urgencyOf: (key) => priorityOf(this.#records.get(key)),
-      reconcile: (key) => this.#run(key, this.#records.of(key)),
+      urgencyOf: (key) => priorityOf(this.#memories.get(key)),
+      reconcile: (key) => this.#run(key, this.#memories.of(key)),
     });
     this.#permits = permits.of("rollouts", {
       flowOf: namespaceOf,
@@ -155,13 +155,13 @@ export class RolloutWorkers {
     this.#newPods = new NewPodsWatch({
       ...options,
       watchMs: (options.policy.pacing ?? unpaced).rolloutTimeoutMs,
-      lastRollout: (workload) => lastRolloutOf(this.#records.get(workloadKey(workload)), workload),
+      lastRollout: (workload) => lastRolloutOf(this.#memories.get(workloadKey(workload)), workload),
       onChange: (key) => this.#enqueue(key, "low"),
     });
     this.#views = new RememberedViews(metrics.countDroppedView);
     const { post } = this;
     this.#batches = createBatchQueue(options, {
-      record: (key) => this.#records.get(key),
+      memory: (key) => this.#memories.get(key),
       newPods,
       onCanary: (key) => this.#newPods.watch(key),
       onChange: (key, urgency) => this.#workers.add(key, { urgency }),
@@ -187,7 +187,7 @@ export class RolloutWorkers {
       viewEntries: this.#views.entries,
       haltedChanges: this.#batches?.halted ?? 0,
       ...this.#rollouts(),
-      workloads: this.#records.all(),
+      workloads: this.#memories.all(),
     };
   }
 
@@ -196,7 +196,7 @@ export class RolloutWorkers {
     const { caches, policy, clock } = this.#options;
     if (policy.pacing?.observe) return undefined;
     return judgedNow({
-      records: this.#records.entries(),
+      memories: this.#memories.entries(),
       namespaces: policy.namespaces,
       undecided: caches.undecided(),
       lostSince: caches.lostSince(),
@@ -207,7 +207,7 @@ export class RolloutWorkers {
 
   /** Returns the names of the missing objects that a workload waits for, as its last decision has them; undefined if it does not wait. */
   waitingFor(key: string): string | undefined {
-    return this.#records.get(key)?.blockers?.waitingFor;
+    return this.#memories.get(key)?.blockers?.waitingFor;
   }
 
   /** Counts the rollouts that failed, those that are stuck, and those that never end because their configuration keeps changing. */
@@ -229,16 +229,16 @@ export class RolloutWorkers {
 
   /** Enqueues a workload because of a change that was just seen. A change from a list is `low`. */
   workloadChanged(key: string, priority: Priority): void {
-    if (priority === "high") recordSeenChange(this.#records.of(key), this.#options.clock.monotonic());
+    if (priority === "high") rememberSeenChange(this.#memories.of(key), this.#options.clock.monotonic());
     this.#enqueue(key, priority);
   }
 
   /** Receives a workload with a Pod that reads no copy although its template names copies. */
   podsUnpinned(key: string): void {
     const { uid, pinned } = this.#options.caches.workload(key) ?? {};
-    const record = this.#records.of(key);
+    const memory = this.#memories.of(key);
     if (uid === undefined || pinned === undefined) return;
-    recordUnpinned(record, { uid, pinned });
+    rememberUnpinned(memory, { uid, pinned });
     this.#enqueue(key, "low");
   }
 
@@ -252,19 +252,19 @@ export class RolloutWorkers {
     const now = clock.monotonic();
     const isEdit = change.before !== undefined && change.after !== undefined;
     for (const key of caches.workloadsReading(change.key)) {
-      const record = this.#records.of(key);
+      const memory = this.#memories.of(key);
       // Configuration for which Pods may be waiting does not settle.
-      if (record.state !== "waiting") recordUnsettledChange(record, now, change);
+      if (memory.state !== "waiting") rememberUnsettledChange(memory, now, change);
       // A settling workload is reconciled when it has settled, however many edits there are until then.
-      if (!isEdit || !isSettling(record, now)) this.workloadChanged(key, priority);
+      if (!isEdit || !isSettling(memory, now)) this.workloadChanged(key, priority);
     }
   }
 
   #ofGate(): Pick<AlertGateOptions, "isNeeded" | "onChange"> {
     return {
-      isNeeded: () => this.#records.entries().some(([, record]) => this.#waitsOrRolls(record)),
+      isNeeded: () => this.#memories.entries().some(([, memory]) => this.#waitsOrRolls(memory)),
       onChange: (isChanged) => {
-        for (const [key, { hold }] of this.#records.entries()) {
+        for (const [key, { hold }] of this.#memories.entries()) {
           if (hold?.reason === "alertsUnknown") this.#enqueue(key, "high");
           else if (isChanged(namespaceOf(key))) this.#enqueue(key, "low");
         }
@@ -273,7 +273,7 @@ export class RolloutWorkers {
   }
 
   /** Reports whether the alerts of a namespace matter for a workload: its rollout may start soon, is in progress, or soaks. */
-  #waitsOrRolls({ hold, rollout, progress }: WorkloadRecord): boolean {
+  #waitsOrRolls({ hold, rollout, progress }: WorkloadMemory): boolean {
     if (hold !== undefined) return hold.reason === "alert" || holdRows[hold.reason].isShort;
     if (rollout?.state === "inProgress" || rollout?.state === "stuck") return true;
     const { clock, policy } = this.#options;
@@ -288,7 +288,7 @@ export class RolloutWorkers {
   }
 
   #enqueue(key: string, urgency: Priority): void {
-    recordRequest(this.#records.of(key), this.#options.clock.monotonic());
+    rememberRequest(this.#memories.of(key), this.#options.clock.monotonic());
     this.#workers.add(key, { urgency });
   }
 
@@ -305,7 +305,7 @@ export class RolloutWorkers {
       if (signal.aborted) this.#close();
       // Nothing is judged before the first run.
       for (const key of this.#keys()) {
-        recordRequest(this.#records.of(key), Number.NEGATIVE_INFINITY);
+        rememberRequest(this.#memories.of(key), Number.NEGATIVE_INFINITY);
         enqueue(key);
       }
       const keys = () => this.#keys();
@@ -316,7 +316,7 @@ export class RolloutWorkers {
         resync({ periodMs: syncPeriodMs, keys, enqueue, clock, signal }),
       ];
     });
-    const spans = Iterator.from(this.#records.entries()).flatMap(([key, { mixed }]) => {
+    const spans = Iterator.from(this.#memories.entries()).flatMap(([key, { mixed }]) => {
       return mixed?.spans === undefined ? [] : [[key, mixed.spans] as const];
     });
     await writeLastNotes(spans, this.#options);
@@ -329,7 +329,7 @@ export class RolloutWorkers {
     this.#batches?.close();
   }
 
-  /** The same string objects as in the records: a resync holds all of them. */
+  /** The same string objects as in the memories: a resync holds all of them. */
   *#keys(namespace?: string): Iterable<string> {
     const { caches } = this.#options;
     const workloads = namespace === undefined ? caches.workloads() : caches.workloadsIn(namespace);
@@ -345,7 +345,7 @@ export class RolloutWorkers {
 
   /** Returns the end of the last rollout of a workload after a run, if it is news. */
   #endOfRollout(
-    record: WorkloadRecord,
+    memory: WorkloadMemory,
     findings: Writable<Findings>,
     outcome: ReconcileOutcome,
   ): RolloutEnd | undefined {
@@ -355,7 +355,7 @@ export class RolloutWorkers {
     const { workload } = outcome;
     const flags = policy.pacing ?? unpaced;
     const now = clock.wall();
-    const moment = { ...momentOf(record, findings, workload, clock), newPods: this.#newPods.of(workload) };
+    const moment = { ...momentOf(memory, findings, workload, clock), newPods: this.#newPods.of(workload) };
     const result = rolloutResult(workload, flags, moment);
     const end = trackEnd(findings, workload, result, now, flags.rolloutTimeoutMs);
     if (result?.state === "inProgress" && findings.rollout?.state === "inProgress" && Number.isFinite(result.failsAt))
@@ -364,17 +364,17 @@ export class RolloutWorkers {
   }
 
   /** One run: start, plan from a copy, effects, one `finish`. */
-  async #run(key: string, record: WorkloadRecord): Promise<Result> {
+  async #run(key: string, memory: WorkloadMemory): Promise<Result> {
     const { clock, random } = this.#options;
-    const priority = priorityOf(record);
-    const start = startRun(record);
+    const priority = priorityOf(memory);
+    const start = startRun(memory);
     const batch = this.#batches?.startRun(key);
-    const findings = findingsOf(record);
+    const findings = findingsOf(memory);
     const slowAt = this.#newPods.watchIfSlow(key);
     let noteWaits = false;
     const current = {
       key,
-      record,
+      memory,
       findings,
       takePermit: () => this.#permits.take(key, priority),
       returnPermit: () => this.#permits.giveBack(),
@@ -389,22 +389,22 @@ export class RolloutWorkers {
     try {
       const outcome = await reconcile(current, this.#reconciling);
       if (slowAt !== undefined && slowAt > clock.monotonic()) checkBy(findings, slowAt);
-      const hold = holdAfter(record.hold, outcome, clock);
-      const end = this.#endOfRollout(record, findings, outcome);
+      const hold = holdAfter(memory.hold, outcome, clock);
+      const end = this.#endOfRollout(memory, findings, outcome);
       const failure = findings.rollout?.failure;
-      const blockers = this.#report.ended(record, start, outcome, hold, { end, failure });
+      const blockers = this.#report.ended(memory, start, outcome, hold, { end, failure });
       if (outcome.type === "written" && outcome.plan.returned !== undefined)
         this.#reportReturn(outcome.before, outcome.plan.returned);
       ended = { outcome, hold, blockers };
     } catch (error) {
-      this.#report.failed(key, record, error);
-      ended = { outcome: "bug", hold: record.hold, blockers: record.blockers };
+      this.#report.failed(key, memory, error);
+      ended = { outcome: "bug", hold: memory.hold, blockers: memory.blockers };
     }
     const { outcome } = ended;
-    finish(record, { ...ended, start, findings, now: clock.monotonic() });
-    if (hasNewChanges(record, start)) this.#workers.add(key, { urgency: priority });
+    finish(memory, { ...ended, start, findings, now: clock.monotonic() });
+    if (hasNewChanges(memory, start)) this.#workers.add(key, { urgency: priority });
     batch?.ended(outcome);
-    if (this.#waitsOrRolls(record)) this.#gate?.wake();
+    if (this.#waitsOrRolls(memory)) this.#gate?.wake();
     if (outcome !== "bug" && outcome.type === "done" && outcome.plan.outcome === "waiting") {
       const { workload } = outcome;
       if (isSchedulingHeld(workload)) this.#options.onWaiting(workload.namespace);
@@ -414,18 +414,18 @@ export class RolloutWorkers {
     if (!noteWaits) this.#notePermits.drop(key);
     if (type === "gone") {
       this.#views.forget(key);
-      this.#records.delete(key);
+      this.#memories.delete(key);
     }
-    return resultOf(record, outcome, clock.monotonic(), random);
+    return resultOf(memory, outcome, clock.monotonic(), random);
   }
 }
 
 /** Returns the last rollout that this process wrote to a workload; undefined if it wrote none. */
-function lastRolloutOf(record: WorkloadRecord | undefined, { uid }: Workload): LastRollout | undefined {
-  return record?.lastRollout?.uid === uid ? record.lastRollout : undefined;
+function lastRolloutOf(memory: WorkloadMemory | undefined, { uid }: Workload): LastRollout | undefined {
+  return memory?.lastRollout?.uid === uid ? memory.lastRollout : undefined;
 }
 
 /** Single changes go first, also when they are retried. */
-function priorityOf(record: WorkloadRecord | undefined): Priority {
-  return record?.changeSeenAt === undefined ? "low" : "high";
+function priorityOf(memory: WorkloadMemory | undefined): Priority {
+  return memory?.changeSeenAt === undefined ? "low" : "high";
 }

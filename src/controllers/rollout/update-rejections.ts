@@ -13,8 +13,8 @@ import { isWrittenByWave } from "../../domain/references/field-managers.ts";
 import type { ApplyOptions } from "./apply/apply.ts";
 import { type WriteResult, writeWorkload } from "./apply/workload-writer.ts";
 import { type LiveReads, readFailure } from "./freshness/live-reads.ts";
-import { hasOtherTemplate } from "./record/seen-pins.ts";
-import type { Findings } from "./record/workload-record.ts";
+import { hasOtherTemplate } from "./memory/seen-pins.ts";
+import type { Findings } from "./memory/workload-memory.ts";
 
 /** What {@link updateRejections} needs. */
 export interface UpdateRejectionsOptions extends Pick<ApplyOptions, "client" | "policy" | "leadership"> {

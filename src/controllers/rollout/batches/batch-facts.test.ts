@@ -4,7 +4,7 @@ import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { type Workload, workloadKey } from "../../../domain/model/workload.ts";
 import { batchMember } from "../../../domain/pacing/batch-member.ts";
 import { unpaced } from "../../../domain/policy/pacing-flags.ts";
-import { newRecord, type WorkloadRecord } from "../record/workload-record.ts";
+import { newMemory, type WorkloadMemory } from "../memory/workload-memory.ts";
 import { BatchFacts, type BatchFactsOptions } from "./batch-facts.ts";
 
 const flags = { ...unpaced, maxConcurrent: 5, soakMs: 1_000 };
@@ -14,11 +14,11 @@ const nothing: BatchFactsOptions["caches"] = {
   workloadsReading: () => [],
 };
 
-function facts(clock: FakeClock, caches: Partial<typeof nothing>, record?: Partial<WorkloadRecord>): BatchFacts {
+function facts(clock: FakeClock, caches: Partial<typeof nothing>, memory?: Partial<WorkloadMemory>): BatchFacts {
   return new BatchFacts({
     ...{ clock, flags, policy: { ...defaultPolicy, pacing: flags }, newPods: () => undefined },
     caches: { ...nothing, ...caches },
-    record: () => record && { ...newRecord(), ...record },
+    memory: () => memory && { ...newMemory(), ...memory },
   });
 }
 
@@ -59,12 +59,12 @@ describe("a reader must be planned before others may start", () => {
   const of = workload();
   const key = workloadKey(of);
 
-  it.each<[string, Partial<WorkloadRecord> | undefined, boolean]>([
+  it.each<[string, Partial<WorkloadMemory> | undefined, boolean]>([
     ["if it was never planned", undefined, true],
     ["if a run was requested since the last one", { requestedRuns: 2, finishedRuns: 1 }, true],
     ["not if the last requested run has ended", { requestedRuns: 2, finishedRuns: 2 }, false],
-  ])("%s", (_when, record, expected) => {
-    const known = facts(new FakeClock(), { workload: () => of }, record);
+  ])("%s", (_when, memory, expected) => {
+    const known = facts(new FakeClock(), { workload: () => of }, memory);
     expect(known.membersIn("default")(key)?.mustBePlanned).toBe(expected);
   });
 
@@ -95,8 +95,8 @@ describe("after a restart, a workload that is held for another reason than its b
       ...configMap(name, { a: "1" }),
       changedAt: changed[name],
     });
-    const record = { requestedRuns: 1, finishedRuns: 1, hold: hold("hold") };
-    const known = facts(clock, { workload: () => held, lookup }, record).membersIn("default")(workloadKey(held));
+    const memory = { requestedRuns: 1, finishedRuns: 1, hold: hold("hold") };
+    const known = facts(clock, { workload: () => held, lookup }, memory).membersIn("default")(workloadKey(held));
     const change = { changedAt: at(-60_000) * 1000, seenAt: undefined };
     const context = { lookup, flags, now: clock.wall() };
     return known && batchMember(known, "none", "ConfigMap/default/page", change, context)?.stage.state;

@@ -14,9 +14,9 @@ import { isValidator, rolloutPolicyOf } from "../../../domain/policy/rollout-pol
 import { type ConfigName, parseConfigKey } from "../../../domain/references/references.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { hasCaughtUp } from "../freshness/caught-up.ts";
-import { newestOf } from "../record/newest-workload.ts";
-import { knownFailedAlert, progressOf } from "../record/pacing-record.ts";
-import type { WorkloadRecord } from "../record/workload-record.ts";
+import { newestOf } from "../memory/newest-workload.ts";
+import { knownFailedAlert, progressOf } from "../memory/pacing-memory.ts";
+import type { WorkloadMemory } from "../memory/workload-memory.ts";
 
 /** What {@link BatchFacts} need. */
 export interface BatchFactsOptions {
@@ -24,7 +24,7 @@ export interface BatchFactsOptions {
   readonly caches: Pick<Caches, "lookup" | "workload" | "workloadsReading">;
   readonly policy: ClusterPolicy;
   readonly flags: PacingFlags;
-  readonly record: (key: string) => WorkloadRecord | undefined;
+  readonly memory: (key: string) => WorkloadMemory | undefined;
   /** Returns what the new Pods of a workload show. */
   readonly newPods: (workload: Workload) => NewPods | undefined;
 }
@@ -51,7 +51,7 @@ interface FoundReaders {
   readonly in: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What the leader knows for batches: who reads an object, when the object changed, and what the records show about workloads. */
+/** What the leader knows for batches: who reads an object, when the object changed, and what the memories show about workloads. */
 export class BatchFacts {
   readonly #options: BatchFactsOptions;
   /** When this process began to lead: earlier changes were not rolled by it. In monotonic milliseconds, as all times here. */
@@ -68,7 +68,7 @@ export class BatchFacts {
     this.#startedAt = options.clock.monotonic();
   }
 
-  /** Records the change of an object. */
+  /** Remembers the change of an object. */
   configChanged(change: StoreChange<Config>): void {
     const { key } = change;
     this.#seen.delete(key);
@@ -132,7 +132,7 @@ export class BatchFacts {
 
   /** Returns the lookup of what is known about the workloads of a namespace at this moment. */
   membersIn(namespace: string): (key: string) => MemberFacts | undefined {
-    const { caches, clock, policy: clusterPolicy, record: recordOf, newPods } = this.#options;
+    const { caches, clock, policy: clusterPolicy, memory: memoryOf, newPods } = this.#options;
     const policy = policyFor({ namespace }, clusterPolicy);
     const ofNamespace = rolloutPolicyOf({ policy: noPolicy }, policy);
     const now = clock.monotonic();
@@ -141,40 +141,40 @@ export class BatchFacts {
       if (cached === undefined || cached.deleting || cached.optIn.state !== "in") return undefined;
       const own = cached.policy === noPolicy ? ofNamespace : rolloutPolicyOf(cached, policy);
       if (!own.batches.value) return undefined;
-      const record = recordOf(key);
-      const workload = record === undefined ? cached : newestOf(record, cached, now);
+      const memory = memoryOf(key);
+      const workload = memory === undefined ? cached : newestOf(memory, cached, now);
       // A validator is not passed over because a read of it failed.
-      const mustBePlanned = hasRequestedRun(record, now) || (record?.state === "due" && isValidator(cached));
+      const mustBePlanned = hasRequestedRun(memory, now) || (memory?.state === "due" && isValidator(cached));
       return {
         key,
         workload,
         policy: own,
         mustBePlanned,
-        ...this.#known(record, workload),
+        ...this.#known(memory, workload),
         newPods: newPods(workload),
       };
     };
   }
 
-  /** Returns what the record of a workload shows. A new process has no record of earlier writes. */
+  /** Returns what the memory of a workload shows. A new process has no memory of earlier writes. */
   #known(
-    record: WorkloadRecord | undefined,
+    memory: WorkloadMemory | undefined,
     workload: Workload,
   ): Pick<
     MemberFacts,
     "held" | "blocked" | "lastWrite" | "completeSince" | "advancedAt" | "completeMs" | "failedAlert"
   > {
-    const { progress, hold, lastRollout } = record ?? {};
-    const current = record && progressOf(record, workload);
-    const isNewer = record !== undefined && hold?.changed !== undefined && hasCaughtUp(record, workload);
+    const { progress, hold, lastRollout } = memory ?? {};
+    const current = memory && progressOf(memory, workload);
+    const isNewer = memory !== undefined && hold?.changed !== undefined && hasCaughtUp(memory, workload);
     return {
       held: hold && { reason: hold.reason, changed: hold.changed && (isNewer ? hold.changed : noObjects) },
-      blocked: record && blockedIn(record),
+      blocked: memory && blockedIn(memory),
       lastWrite: lastRollout?.uid === workload.uid ? { ...lastRollout, at: this.#onWall(lastRollout.at) } : undefined,
       completeSince: progress?.step === "complete" ? this.#onWall(progress.since) : undefined,
       advancedAt: current && this.#onWall(current.advancedAt),
       completeMs: current?.completeMs ?? 0,
-      failedAlert: record && knownFailedAlert(record, workload),
+      failedAlert: memory && knownFailedAlert(memory, workload),
     };
   }
 
@@ -188,12 +188,12 @@ export class BatchFacts {
 const noObjects: ReadonlySet<string> = new Set();
 
 /** Returns why Wave cannot roll a workload; undefined if Wave can. */
-function blockedIn({ state }: WorkloadRecord): string | undefined {
+function blockedIn({ state }: WorkloadMemory): string | undefined {
   return state === "waiting" ? blockedBy.missing : state === "refused" ? blockedBy.refused : undefined;
 }
 
 /** Reports whether a run was requested since the last one, or the configuration of the workload has just settled. */
-function hasRequestedRun(record: WorkloadRecord | undefined, now: number): boolean {
-  if (record === undefined || record.requestedRuns > record.finishedRuns) return true;
-  return record.hold?.reason === "settling" && record.hold.until !== undefined && record.hold.until <= now;
+function hasRequestedRun(memory: WorkloadMemory | undefined, now: number): boolean {
+  if (memory === undefined || memory.requestedRuns > memory.finishedRuns) return true;
+  return memory.hold?.reason === "settling" && memory.hold.until !== undefined && memory.hold.until <= now;
 }

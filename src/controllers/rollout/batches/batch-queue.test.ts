@@ -4,13 +4,13 @@ import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { type Workload, workloadKey } from "../../../domain/model/workload.ts";
 import type { Hold } from "../../../domain/outcomes/hold.ts";
 import { unpaced } from "../../../domain/policy/pacing-flags.ts";
-import { newRecord, type WorkloadRecord } from "../record/workload-record.ts";
+import { newMemory, type WorkloadMemory } from "../memory/workload-memory.ts";
 import type { HaltedChange } from "../report/report-halt.ts";
 import { BatchQueue } from "./batch-queue.ts";
 
 const page = { kind: "ConfigMap", namespace: "default", name: "page" } as const;
 const flags = { ...unpaced, maxConcurrent: 5, haltAfterFailures: 3 };
-const planned = { ...newRecord(), requestedRuns: 1, finishedRuns: 1 };
+const planned = { ...newMemory(), requestedRuns: 1, finishedRuns: 1 };
 const unplanned = { ...planned, requestedRuns: 2 };
 
 /** Complete readers of one object that just changed, and a queue that knows them. */
@@ -18,13 +18,13 @@ function readers(...names: readonly string[]) {
   const clock = new FakeClock();
   const changedAt = Math.floor(clock.wall() / 1_000);
   const workloads = new Map<string, Workload>();
-  const records = new Map<string, WorkloadRecord>();
+  const memories = new Map<string, WorkloadMemory>();
   const keyOf = (name: string) => workloadKey({ ...workload(), name });
   for (const name of names) {
     const progress = { state: "complete", since: changedAt - 60 } as const;
     const reader = workload({ pod: readsAll("ConfigMap", "page"), metadata: { name } });
     workloads.set(keyOf(name), { ...reader, progress, rolledAt: changedAt - 60 });
-    records.set(keyOf(name), planned);
+    memories.set(keyOf(name), planned);
   }
   const lookup = () => ({ ...configMap("page", { a: "1" }), changedAt });
   const enqueued: string[] = [];
@@ -39,7 +39,7 @@ function readers(...names: readonly string[]) {
       onCanary: () => undefined,
     },
     caches: { lookup, workload: (key) => workloads.get(key), workloadsReading: () => workloads.keys() },
-    record: (key) => records.get(key),
+    memory: (key) => memories.get(key),
     onChange: (key) => enqueued.push(key.split("/").at(-1) ?? ""),
     onHalted: (change) => halts.push(change),
     onUnvalidated: ({ validator }) => unvalidated.push(validator.why),
@@ -56,7 +56,7 @@ function readers(...names: readonly string[]) {
   };
   const set = (name: string, change: Partial<Workload>) =>
     workloads.set(keyOf(name), { ...(workloads.get(keyOf(name)) ?? workload()), ...change });
-  const plan = (name: string, record: WorkloadRecord) => records.set(keyOf(name), record);
+  const plan = (name: string, memory: WorkloadMemory) => memories.set(keyOf(name), memory);
   return { clock, changedAt, enqueued, halts, unvalidated, queue, run, set, plan };
 }
 

@@ -15,7 +15,7 @@ import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../../../domain/references/references.ts";
 import { longestTimerMs } from "../../../lib/clock.ts";
 import type { Priority } from "../../../runtime/fair-queue.ts";
-import type { ReconcileOutcome } from "../record/outcome.ts";
+import type { ReconcileOutcome } from "../memory/outcome.ts";
 import {
   type HaltedChange,
   type HaltReports,
@@ -71,7 +71,7 @@ interface NamespaceBatches {
   /** The workloads that were admitted, until they are written or have nothing to write. */
   readonly admitted: Map<string, AdmittedWorkload>;
   /** The changes, by their objects. */
-  readonly changes: Map<string, ChangeRecord>;
+  readonly changes: Map<string, ChangeState>;
   /** The next sweep, in monotonic milliseconds. */
   next: { readonly at: number; readonly cancel: () => void } | undefined;
   /** The cost of the last sweep, in readers. */
@@ -79,7 +79,7 @@ interface NamespaceBatches {
 }
 
 /** What is kept about one change. */
-interface ChangeRecord {
+interface ChangeState {
   /** The result of the last sweep; undefined before the first one. */
   admission: BatchAdmission | undefined;
   /** Since when it waits for a reader that must be planned first, in monotonic milliseconds; undefined if it does not wait. */
@@ -127,7 +127,7 @@ export class BatchQueue {
     };
   }
 
-  /** Records the change of an object. */
+  /** Remembers the change of an object. */
   configChanged(change: StoreChange<Config>): void {
     this.#facts.configChanged(change);
   }
@@ -251,28 +251,28 @@ export class BatchQueue {
   /** Stores the result of a sweep for one change, and reports what changed. */
   #update({ due, changes }: NamespaceBatches, config: string, { change, admission }: DerivedChange): void {
     const { clock, onChange, onCanary, onHalted, onUnvalidated } = this.#options;
-    const record = changes.get(config);
-    if (record === undefined) return;
-    const wasHalted = record.admission?.halted ?? false;
-    record.admission = admission;
-    record.waitingSince = undefined;
+    const state = changes.get(config);
+    if (state === undefined) return;
+    const wasHalted = state.admission?.halted ?? false;
+    state.admission = admission;
+    state.waitingSince = undefined;
     for (const key of admission.canary) onCanary(key);
     if (admission.halted !== wasHalted) {
       for (const [key, of] of due) if (of.includes(config) && !admission.admitted.has(key)) onChange(key, "low");
     }
     const [validator] = admission.halted ? [] : admission.unusable;
     const unvalidated = validator && `${this.#facts.changeOf(config).changedAt} ${validator.key}`;
-    if (validator !== undefined && unvalidated !== record.unvalidated) {
-      record.unvalidated = unvalidated;
+    if (validator !== undefined && unvalidated !== state.unvalidated) {
+      state.unvalidated = unvalidated;
       onUnvalidated({ object: change.object, namespace: change.namespace, validator });
     }
-    const news = haltNews(record.halt, admission, clock.monotonic());
+    const news = haltNews(state.halt, admission, clock.monotonic());
     const refusal = admission.hold.reason === "validator" ? admission.hold.message : undefined;
     if (news !== undefined) onHalted({ object: change.object, namespace: change.namespace, refusal, ...news });
   }
 }
 
-function newChange(): ChangeRecord {
+function newChange(): ChangeState {
   return { admission: undefined, waitingSince: undefined, halt: newHaltReports(), unvalidated: undefined };
 }
 

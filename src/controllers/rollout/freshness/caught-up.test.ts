@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../../test/support/domain/objects.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import { planRollout, type RolloutPlan } from "../../../domain/plan/plan.ts";
-import { findingsOf } from "../record/workload-record.ts";
-import { areCachesFresh, hasCaughtUp, recordCaughtUp, recordOwnWrite } from "./caught-up.ts";
+import { findingsOf } from "../memory/workload-memory.ts";
+import { areCachesFresh, hasCaughtUp, rememberCaughtUp, rememberOwnWrite } from "./caught-up.ts";
 
 const pod = readsAll("ConfigMap", "web");
 const hashed = (value: string) => {
@@ -67,7 +67,7 @@ const cases: readonly Case[] = [
 
 it.for(cases)("returns $isFresh for a write without live reads if $when", ({ matched, plan, synced, isFresh }) => {
   const findings = findingsOf(undefined);
-  if (matched !== undefined) recordOwnWrite(findings, matched);
+  if (matched !== undefined) rememberOwnWrite(findings, matched);
   const syncedUpTo = (_: string, namespace: string) => synced[namespace] ?? 0;
   expect(areCachesFresh(findings, stored, plan, syncedUpTo)).toBe(isFresh);
 });
@@ -77,13 +77,13 @@ it.for([
   ["a plan that rolls the workload", "2", false],
 ] as const)("reports whether the caches matched the workload after %s", ([, value, expected]) => {
   const findings = findingsOf(undefined);
-  recordCaughtUp(findings, stored, planOf(value));
+  rememberCaughtUp(findings, stored, planOf(value));
   expect(hasCaughtUp(findings, stored)).toBe(expected);
 });
 
 it("reads live if a hash that another client wrote matched, and an object that has not changed may be old", () => {
   const findings = findingsOf(undefined);
-  recordCaughtUp(findings, stored, planOf("1"));
+  rememberCaughtUp(findings, stored, planOf("1"));
   const fresh = (synced: Readonly<Record<string, number>>) =>
     areCachesFresh(findings, stored, named, (_: string, namespace: string) => synced[namespace] ?? 0);
   expect([fresh({ other: 101 }), fresh({ other: 101, default: 101 })]).toEqual([false, true]);
@@ -91,14 +91,14 @@ it("reads live if a hash that another client wrote matched, and an object that h
 
 it("still knows an own write when the caches match it again", () => {
   const findings = findingsOf(undefined);
-  recordOwnWrite(findings, stored);
-  recordCaughtUp(findings, stored, planOf("1"));
+  rememberOwnWrite(findings, stored);
+  rememberCaughtUp(findings, stored, planOf("1"));
   expect(findings.caughtUpWith?.isOwn).toBe(true);
 });
 
 it("keeps nothing of a workload but what is compared, because only its namespace has a limit", () => {
   const findings = findingsOf(undefined);
-  recordOwnWrite(findings, stored);
+  rememberOwnWrite(findings, stored);
   const { uid, recordedHash: hash, recordedConfig: config } = stored;
   expect(findings.caughtUpWith).toEqual({ uid, hash, config, isOwn: true });
 });

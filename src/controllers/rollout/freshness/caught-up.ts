@@ -3,7 +3,7 @@ import type { Caches } from "../../../cache/caches.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import type { ConfigName } from "../../../domain/references/references.ts";
-import type { Findings, Writable } from "../record/workload-record.ts";
+import type { Findings, Writable } from "../memory/workload-memory.ts";
 
 /**
  * Reports whether a plan from the caches may be written without live reads, so that Wave reverts nothing newer. That is so
@@ -38,7 +38,7 @@ export function hasCaughtUp({ caughtUpWith }: Pick<Findings, "caughtUpWith">, wo
 }
 
 /** Stores that the caches match what is recorded, if `plan`, made from the caches, shows this. */
-export function recordCaughtUp(
+export function rememberCaughtUp(
   findings: Writable<Pick<Findings, "caughtUpWith">>,
   workload: Workload,
   plan: RolloutPlan,
@@ -47,7 +47,7 @@ export function recordCaughtUp(
 }
 
 /** Stores that the caches match a write of Wave. */
-export function recordOwnWrite(findings: Writable<Pick<Findings, "caughtUpWith">>, after: Workload): void {
+export function rememberOwnWrite(findings: Writable<Pick<Findings, "caughtUpWith">>, after: Workload): void {
   recordMatch(findings, after, true);
 }
 

@@ -11,8 +11,8 @@ import { type Lookup, planRollout, type RolloutPlan } from "../../../domain/plan
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
-import type { ReconcileOutcome } from "../record/outcome.ts";
-import type { Findings, Writable } from "../record/workload-record.ts";
+import type { ReconcileOutcome } from "../memory/outcome.ts";
+import type { Findings, Writable } from "../memory/workload-memory.ts";
 import { type LiveReads, readFailure } from "./live-reads.ts";
 
 /** What {@link planLive} needs. */

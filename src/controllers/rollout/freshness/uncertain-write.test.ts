@@ -3,9 +3,9 @@ import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../..
 import type { Workload } from "../../../domain/model/workload.ts";
 import { planRollout, type RolloutPlan } from "../../../domain/plan/plan.ts";
 import { soleLeadership } from "../../../runtime/leadership.ts";
-import { RememberedViews } from "../record/remembered-views.ts";
-import { findingsOf } from "../record/workload-record.ts";
-import { doneOutcome, outcomeWithoutCache, recordUncertainWrite, writtenOutcome } from "./uncertain-write.ts";
+import { RememberedViews } from "../memory/remembered-views.ts";
+import { findingsOf } from "../memory/workload-memory.ts";
+import { doneOutcome, outcomeWithoutCache, rememberUncertainWrite, writtenOutcome } from "./uncertain-write.ts";
 
 const key = "Deployment/default/web";
 const pod = readsAll("ConfigMap", "web");
@@ -63,7 +63,7 @@ const cases: readonly Case[] = [
 
 it.for(cases)("reports an uncertain write as $type if $when", ({ uncertain, now: [of, plan], type, stays }) => {
   const findings = findingsOf(undefined);
-  if (uncertain !== undefined) recordUncertainWrite(findings, ...uncertain, false, 7);
+  if (uncertain !== undefined) rememberUncertainWrite(findings, ...uncertain, false, 7);
   const outcome = doneOutcome(key, findings, of, plan, new RememberedViews(() => {}));
   expect(outcome.type).toBe(type);
   if (outcome.type === "written") expect(outcome.before).toBe(uncertain?.[0]);
@@ -83,7 +83,7 @@ it.for(storedAfterCleanUp)(
   "finds out whether a clean-up arrived if the stored workload %s",
   async ([, stored, type]) => {
     const findings = findingsOf(undefined);
-    recordUncertainWrite(findings, waits, cleanUp, false, 0);
+    rememberUncertainWrite(findings, waits, cleanUp, false, 0);
     const live = { workload: async () => stored } as unknown as Parameters<typeof outcomeWithoutCache>[1]["live"];
     const leadership = soleLeadership(new AbortController().signal);
     expect((await outcomeWithoutCache(findings, { live, leadership })).type).toBe(type);
@@ -93,14 +93,14 @@ it.for(storedAfterCleanUp)(
 
 it("reads nothing for a workload that left the caches without an uncertain clean-up", async () => {
   const findings = findingsOf(undefined);
-  recordUncertainWrite(findings, before, written, false, 0);
+  rememberUncertainWrite(findings, before, written, false, 0);
   const leadership = soleLeadership(new AbortController().signal);
   expect(await outcomeWithoutCache(findings, { live: {} as never, leadership })).toEqual({ type: "gone" });
 });
 
 it("forgets an uncertain write after a write with a response", () => {
   const findings = findingsOf(undefined);
-  recordUncertainWrite(findings, before, written, false, 0);
+  rememberUncertainWrite(findings, before, written, false, 0);
   const views = new RememberedViews(() => {});
   expect(writtenOutcome(key, findings, before, written, views)).toMatchObject({ type: "written", before });
   expect(findings.uncertainWrite).toBeUndefined();

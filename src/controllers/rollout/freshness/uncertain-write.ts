@@ -2,17 +2,17 @@ import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import { isRollAgain } from "../../../domain/outcomes/outcomes.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
-import type { PlanSummary, ReconcileOutcome } from "../record/outcome.ts";
-import { lastRolloutAfter } from "../record/pacing-record.ts";
-import type { RememberedViews } from "../record/remembered-views.ts";
-import type { Findings, Writable } from "../record/workload-record.ts";
+import type { PlanSummary, ReconcileOutcome } from "../memory/outcome.ts";
+import { lastRolloutAfter } from "../memory/pacing-memory.ts";
+import type { RememberedViews } from "../memory/remembered-views.ts";
+import type { Findings, Writable } from "../memory/workload-memory.ts";
 import type { LivePlanOptions } from "./live-plan.ts";
 import { readFailure } from "./live-reads.ts";
 
 type Views = Pick<RememberedViews, "remember">;
 
 /** Stores a write whose response was lost: the write may have arrived. `now` is in monotonic milliseconds. */
-export function recordUncertainWrite(
+export function rememberUncertainWrite(
   findings: Writable<Findings>,
   before: Workload,
   plan: RolloutPlan,

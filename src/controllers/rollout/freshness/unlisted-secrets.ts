@@ -5,8 +5,8 @@ import { type ConfigName, configKey } from "../../../domain/references/reference
 import { isDnsSubdomain } from "../../../domain/syntax/dns-name.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";
-import type { ReconcileOutcome } from "../record/outcome.ts";
-import type { Findings, Writable } from "../record/workload-record.ts";
+import type { ReconcileOutcome } from "../memory/outcome.ts";
+import type { Findings, Writable } from "../memory/workload-memory.ts";
 import { type LiveReads, readFailure } from "./live-reads.ts";
 
 /** If more Secrets are missing, they are not read: no workload has this many Helm releases. */

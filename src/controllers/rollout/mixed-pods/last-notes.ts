@@ -1,6 +1,6 @@
 import type { Caches } from "../../../cache/caches.ts";
+import { annotationFor, type KnownSpans, recordedSpans } from "../../../domain/pods/known-spans.ts";
 import { openSpanOf } from "../../../domain/pods/span.ts";
-import { annotationFor, recordedSpans, type SpanRecord } from "../../../domain/pods/span-record.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { configDiffered } from "../../../domain/references/annotations.ts";
@@ -31,17 +31,17 @@ const maxMs = 1_000;
  * reverted before it starts. Resolves after one second at the latest. Never rejects for a request.
  */
 export async function writeLastNotes(
-  records: Iterable<readonly [string, SpanRecord]>,
+  known: Iterable<readonly [string, KnownSpans]>,
   options: LastNotesOptions,
 ): Promise<void> {
   const { caches, clock, leadership, log, policy } = options;
   const now = clock.wall();
-  const due = [...records].flatMap(([key, record]) => {
+  const due = [...known].flatMap(([key, known]) => {
     const workload = caches.workload(key);
-    if (workload === undefined || workload.uid !== record.uid || openSpanOf(recordedSpans(record)) === undefined)
+    if (workload === undefined || workload.uid !== known.uid || openSpanOf(recordedSpans(known)) === undefined)
       return [];
     if (rolloutPolicyOf(workload, policyFor(workload, policy)).mode.value === "observe") return [];
-    const text = annotationFor(record, workload.differed, true, now);
+    const text = annotationFor(known, workload.differed, true, now);
     return text === workload.differed ? [] : [{ key, workload, text }];
   });
   if (due.length === 0 || leadership.abort.aborted || !leadership.valid()) return;

@@ -7,16 +7,16 @@ import { MalformedWorkload, toWorkload, type Workload, type WorkloadObject } fro
 import { isRollAgain } from "../../../domain/outcomes/outcomes.ts";
 import type { MixedPods } from "../../../domain/pacing/moment.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
-import { readMargins } from "../../../domain/pods/pod-state.ts";
-import { endOf, openSpanOf, type Span } from "../../../domain/pods/span.ts";
 import {
   annotationFor,
+  type KnownSpans,
   noteAfterMs,
   observeConfig,
   recordedSpans,
-  type SpanRecord,
   withoutSpansUntil,
-} from "../../../domain/pods/span-record.ts";
+} from "../../../domain/pods/known-spans.ts";
+import { readMargins } from "../../../domain/pods/pod-state.ts";
+import { endOf, openSpanOf, type Span } from "../../../domain/pods/span.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import { apiFailureOf, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
@@ -27,10 +27,10 @@ import type { Leadership } from "../../../runtime/leadership.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
 import { logMessages } from "../../../telemetry/logging/log-messages.ts";
-import type { ReconcileOutcome } from "../record/outcome.ts";
-import type { UnsettledChanges } from "../record/pacing-record.ts";
-import { checkBy } from "../record/requeue.ts";
-import type { Findings, UnpinnedPods, Writable } from "../record/workload-record.ts";
+import type { ReconcileOutcome } from "../memory/outcome.ts";
+import type { UnsettledChanges } from "../memory/pacing-memory.ts";
+import { checkBy } from "../memory/requeue.ts";
+import type { Findings, UnpinnedPods, Writable } from "../memory/workload-memory.ts";
 import { observationOf } from "./observation.ts";
 import { readPods } from "./read-pods.ts";
 
@@ -76,8 +76,8 @@ function causeOf(workload: Workload, { mixed }: MixedFindings, unpinned: Unpinne
   const { uid, recordedHash, pinned, strategy, row } = workload;
   // The Pods of other kinds are not known, or do not show what they were created from.
   if (!strategy.podsCarryHash || row.replicaSetLabel === undefined) return undefined;
-  const { spans: record } = mixed ?? {};
-  const spans = record?.uid === uid && record.hash === recordedHash ? recordedSpans(record) : [];
+  const { spans: known } = mixed ?? {};
+  const spans = known?.uid === uid && known.hash === recordedHash ? recordedSpans(known) : [];
   if (openSpanOf(spans) !== undefined) return undefined;
   if (spans.length > 0) {
     const lastEnd = Math.max(...spans.map(endOf));
@@ -220,13 +220,13 @@ export function mixedPodsOf(
 }
 
 /** Forgets when the configuration differed from that of the recorded hash: all Pods have read what was recorded now. */
-export function recordProven(findings: MixedFindings, { uid }: Workload): void {
+export function rememberProven(findings: MixedFindings, { uid }: Workload): void {
   findings.mixed = undefined;
   findings.notedSpansOf = uid;
 }
 
 /** Stores that a rollout replaces the mixed Pods. */
-export function recordRolledAgain(findings: MixedFindings): void {
+export function rememberRolledAgain(findings: MixedFindings): void {
   const { mixed } = findings;
   if (mixed?.pods !== undefined) findings.mixed = { ...mixed, pods: undefined, rolledFor: mixed.pods.id, nextAt: 0 };
 }
@@ -265,14 +265,14 @@ export function observeRun(
 /** Stores when the next note or the next read of Pods is due. */
 function checkLater(
   workload: Workload,
-  record: SpanRecord | undefined,
+  known: KnownSpans | undefined,
   findings: MixedFindings,
   unpinned: UnpinnedPods | undefined,
   clock: Clock,
 ): void {
   const now = clock.monotonic();
   const onMonotonic = (wall: number) => now + wall - clock.wall();
-  const open = record && openSpanOf(recordedSpans(record));
+  const open = known && openSpanOf(recordedSpans(known));
   if (open !== undefined) {
     const noteAt = onMonotonic(open.from + noteAfterMs);
     if (noteAt > now) checkBy(findings, noteAt);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { lookupOf, workload } from "../../../../test/support/domain/objects.ts";
-import { observeConfig } from "../../../domain/pods/span-record.ts";
+import { observeConfig } from "../../../domain/pods/known-spans.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import { observationOf } from "./observation.ts";
 
@@ -18,6 +18,6 @@ it("notes no difference from an earlier hash to which a rollout returns", () => 
     ["v2:edited", [{ from: 2_000, to: undefined }]],
     ["v2:earlier", [whileEdited]],
   ]);
-  const record = observeConfig({ uid: before.uid, hash: "v2:edited", spans, uncertainSince: undefined }, seen);
-  expect(record?.spans.get("v2:earlier")).toEqual([whileEdited]);
+  const known = observeConfig({ uid: before.uid, hash: "v2:edited", spans, uncertainSince: undefined }, seen);
+  expect(known?.spans.get("v2:earlier")).toEqual([whileEdited]);
 });

@@ -1,14 +1,14 @@
 import { findConfig, type Lookup } from "../../../domain/config/view-of-references.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
+import type { ConfigObservation } from "../../../domain/pods/known-spans.ts";
 import { readMargins } from "../../../domain/pods/pod-state.ts";
-import type { ConfigObservation } from "../../../domain/pods/span-record.ts";
 import type { ConfigName } from "../../../domain/references/references.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { hasCaughtUp } from "../freshness/caught-up.ts";
-import type { ReconcileOutcome } from "../record/outcome.ts";
-import type { UnsettledChanges } from "../record/pacing-record.ts";
-import type { Findings } from "../record/workload-record.ts";
+import type { ReconcileOutcome } from "../memory/outcome.ts";
+import type { UnsettledChanges } from "../memory/pacing-memory.ts";
+import type { Findings } from "../memory/workload-memory.ts";
 
 /** How a run ended that has read configuration. */
 interface EndedRun {

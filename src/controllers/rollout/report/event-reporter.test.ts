@@ -3,7 +3,7 @@ import { defaultPolicy, lookupOf, workload } from "../../../../test/support/doma
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
-import { newRecord, type WorkloadRecord } from "../record/workload-record.ts";
+import { newMemory, type WorkloadMemory } from "../memory/workload-memory.ts";
 import { EventReporter } from "./event-reporter.ts";
 
 type Waiting = ReturnType<typeof waitingFor>;
@@ -12,21 +12,21 @@ function start() {
   const posted: ObjectEvent[] = [];
   const clock = new FakeClock();
   const reporter = new EventReporter({ post: (event) => posted.push(event), clock, random: () => 0 });
-  let record: WorkloadRecord = newRecord();
-  const set = (fields: Partial<WorkloadRecord>) => {
-    record = { ...record, ...fields };
+  let memory: WorkloadMemory = newMemory();
+  const set = (fields: Partial<WorkloadMemory>) => {
+    memory = { ...memory, ...fields };
   };
   return {
     posted,
     clock,
     set,
-    blockers: () => record.blockers,
-    done: ([waiting, plan]: Waiting) => set({ blockers: reporter.done(record, waiting, plan, undefined) }),
+    blockers: () => memory.blockers,
+    done: ([waiting, plan]: Waiting) => set({ blockers: reporter.done(memory, waiting, plan, undefined) }),
     written: ([before]: Waiting) => {
       const plan = { outcome: "firstHash", reason: "no hash is recorded yet", warnings: [] } as const;
-      set({ blockers: reporter.written(record, before, plan) });
+      set({ blockers: reporter.written(memory, before, plan) });
     },
-    refused: ([waiting]: Waiting, of = record) => reporter.refused(of, waiting, "no"),
+    refused: ([waiting]: Waiting, of = memory) => reporter.refused(of, waiting, "no"),
   };
 }
 
@@ -67,7 +67,7 @@ it("marks Events that may not be new: repeated ones, and those that the previous
   set({ logged: "refused" });
   refused(waiting);
   expect(marks()).toEqual([undefined, "reported"]);
-  refused(waiting, newRecord());
+  refused(waiting, newMemory());
   expect(marks()).toEqual(["perhaps"]);
 });
 

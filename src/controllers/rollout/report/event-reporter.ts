@@ -4,10 +4,10 @@ import type { Workload } from "../../../domain/model/workload.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import { type ObjectEvent, truncateUtf8 } from "../../../kube/events/event-object.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import type { PlanSummary } from "../record/outcome.ts";
-import type { HoldRecord } from "../record/pacing-record.ts";
-import type { RolloutEnd } from "../record/rollout-end.ts";
-import type { ReportedBlockers, WorkloadRecord } from "../record/workload-record.ts";
+import type { PlanSummary } from "../memory/outcome.ts";
+import type { RememberedHold } from "../memory/pacing-memory.ts";
+import type { RolloutEnd } from "../memory/rollout-end.ts";
+import type { ReportedBlockers, WorkloadMemory } from "../memory/workload-memory.ts";
 import {
   blockerEvents,
   heldEvent,
@@ -39,8 +39,8 @@ export interface RolloutEnds {
   readonly failure?: RolloutEnd | undefined;
 }
 
-/** The part of a record that decides whether an Event is news. */
-type Reported = Pick<WorkloadRecord, "state" | "logged" | "blockers">;
+/** The part of a memory that decides whether an Event is news. */
+type Reported = Pick<WorkloadMemory, "state" | "logged" | "blockers">;
 
 /**
  * Writes Events for the owners of workloads. A lasting blocker, such as a missing object, is reported once, once more
@@ -58,10 +58,10 @@ export class EventReporter {
    * Returns the reported blockers.
    */
   done(
-    record: Reported,
+    memory: Reported,
     workload: Workload,
     plan: RolloutPlan,
-    hold: HoldRecord | undefined,
+    hold: RememberedHold | undefined,
     { end, failure }: RolloutEnds = {},
   ): ReportedBlockers | undefined {
     if (end !== undefined && end !== failure) this.#post(workload, rolloutEndEvent(workload, end));
@@ -69,36 +69,36 @@ export class EventReporter {
     const isReported = hold !== undefined && hold.reportAt <= this.#options.clock.monotonic();
     const held = plan.outcome === "held" && isReported ? [heldEvent(workload, plan)] : [];
     const failed = failure === undefined ? [] : [rolloutEndEvent(workload, failure)];
-    return this.#reportBlockers(record, workload, [...held, ...failed, ...blockerEvents(workload, plan)], waitingFor);
+    return this.#reportBlockers(memory, workload, [...held, ...failed, ...blockerEvents(workload, plan)], waitingFor);
   }
 
   /** Reports a written plan. Returns the reported blockers. */
-  written(record: Reported, before: Workload, plan: PlanSummary): ReportedBlockers | undefined {
-    this.#post(before, writtenEvent(before, plan, record.blockers?.waitingFor));
-    return this.#reportBlockers(record, before, warningEvents(plan), undefined);
+  written(memory: Reported, before: Workload, plan: PlanSummary): ReportedBlockers | undefined {
+    this.#post(before, writtenEvent(before, plan, memory.blockers?.waitingFor));
+    return this.#reportBlockers(memory, before, warningEvents(plan), undefined);
   }
 
   /** Reports a refused write, each time: the retries are less and less often, and the Event has their number. */
-  refused(record: Reported, workload: Workload, message: string): void {
-    this.#post(workload, refusedEvent(message), record.logged === "refused" ? "reported" : repeatsOfFirst(record));
+  refused(memory: Reported, workload: Workload, message: string): void {
+    this.#post(workload, refusedEvent(message), memory.logged === "refused" ? "reported" : repeatsOfFirst(memory));
   }
 
   #reportBlockers(
-    record: Reported,
+    memory: Reported,
     workload: Workload,
     events: readonly WorkloadEvent[],
     waitingFor: string | undefined,
   ): ReportedBlockers | undefined {
     const { clock, random } = this.#options;
     const now = clock.monotonic();
-    const current = record.blockers !== undefined && now < record.blockers.repeatAt ? record.blockers : undefined;
+    const current = memory.blockers !== undefined && now < memory.blockers.repeatAt ? memory.blockers : undefined;
     for (const event of events) {
       const id = eventId(workload, event);
       if (current?.eventIds.includes(id)) continue;
       this.#post(
         workload,
         event,
-        record.blockers?.eventIds.includes(id) ? "reported" : (event.repeats ?? repeatsOfFirst(record)),
+        memory.blockers?.eventIds.includes(id) ? "reported" : (event.repeats ?? repeatsOfFirst(memory)),
       );
     }
     if (events.length === 0) return undefined;

@@ -13,8 +13,8 @@ import { formatDuration } from "../../../domain/syntax/duration.ts";
 import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
 import { type ObjectEvent, truncateUtf8 } from "../../../kube/events/event-object.ts";
-import type { PlanSummary } from "../record/outcome.ts";
-import type { RolloutEnd } from "../record/rollout-end.ts";
+import type { PlanSummary } from "../memory/outcome.ts";
+import type { RolloutEnd } from "../memory/rollout-end.ts";
 
 /** The most bytes of what changed in the Event of a hold: its next step must fit. */
 const maxDueBytes = 500;

@@ -4,10 +4,10 @@ import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
 import { silentLogger } from "../../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../../telemetry/metrics/metrics.ts";
-import { finish, startRun } from "../record/finish.ts";
-import type { ReconcileOutcome } from "../record/outcome.ts";
-import type { HoldRecord } from "../record/pacing-record.ts";
-import { findingsOf, newRecord } from "../record/workload-record.ts";
+import { finish, startRun } from "../memory/finish.ts";
+import type { ReconcileOutcome } from "../memory/outcome.ts";
+import type { RememberedHold } from "../memory/pacing-memory.ts";
+import { findingsOf, newMemory } from "../memory/workload-memory.ts";
 import { EventReporter } from "./event-reporter.ts";
 import { OutcomeReport } from "./outcome-report.ts";
 import { rolloutMetrics } from "./rollout-metrics.ts";
@@ -30,14 +30,14 @@ function start() {
     ["count", "sum"].map((what) =>
       Number(new RegExp(`patch_seconds_${what}\\{kind="Deployment"\\} ([\\d.]+)`).exec(registry.render())?.[1]),
     );
-  const record = newRecord();
-  /** One run: report it, and finish the record. */
-  const ended = (outcome: ReconcileOutcome, changeSeenAt?: number, hold?: HoldRecord) => {
-    const run = { ...startRun(record), changeSeenAt };
-    const blockers = report.ended(record, run, outcome, hold, {});
-    finish(record, { start: run, outcome, findings: findingsOf(record), hold, blockers, now: clock.monotonic() });
+  const memory = newMemory();
+  /** One run: report it, and finish the memory. */
+  const ended = (outcome: ReconcileOutcome, changeSeenAt?: number, hold?: RememberedHold) => {
+    const run = { ...startRun(memory), changeSeenAt };
+    const blockers = report.ended(memory, run, outcome, hold, {});
+    finish(memory, { start: run, outcome, findings: findingsOf(memory), hold, blockers, now: clock.monotonic() });
   };
-  return { clock, report, durations, record, counted, ended };
+  return { clock, report, durations, memory, counted, ended };
 }
 
 const reads = workload({ pod: { containers: [{ name: "web", envFrom: [{ secretRef: { name: "db" } }] }] } });
@@ -47,15 +47,15 @@ const inOrder = { type: "done", workload: idle, plan: planRollout(idle, lookupOf
 const refused = { type: "refused", workload: reads, message: "no" } as const;
 
 it("measures the unhealthy time from its start to the healthy state, across all states between", async () => {
-  const { clock, record, ended } = start();
+  const { clock, memory, ended } = start();
   await clock.advance(1_000);
   ended(waiting);
   await clock.advance(1_000);
   ended({ type: "permitPending" });
   ended(refused);
-  expect([record.state, record.unhealthySince]).toEqual(["refused", 1_000]);
+  expect([memory.state, memory.unhealthySince]).toEqual(["refused", 1_000]);
   ended(inOrder);
-  expect([record.state, record.unhealthySince]).toEqual(["current", undefined]);
+  expect([memory.state, memory.unhealthySince]).toEqual(["current", undefined]);
 });
 
 it("measures the time from a change to its write, unless people held it meanwhile", async () => {
@@ -85,11 +85,11 @@ it("measures the time from a change to its write, unless people held it meanwhil
 });
 
 it("counts a lasting state when it begins, and each refusal", () => {
-  const { report, record, counted, ended } = start();
+  const { report, memory, counted, ended } = start();
   for (let time = 0; time < 3; time++) ended(waiting);
   ended(inOrder);
   ended(waiting);
   for (let time = 0; time < 3; time++) ended(refused);
-  report.failed("Deployment/default/web", record, new Error("a bug"));
+  report.failed("Deployment/default/web", memory, new Error("a bug"));
   expect(["waiting", "refused", "bug"].map(counted)).toEqual([2, 3, 1]);
 });

@@ -4,12 +4,12 @@ import type { Clock } from "../../../lib/clock.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
 import { logMessages } from "../../../telemetry/logging/log-messages.ts";
-import { changeStart, type RunStart } from "../record/finish.ts";
-import type { ReconcileOutcome } from "../record/outcome.ts";
-import type { HoldRecord } from "../record/pacing-record.ts";
-import type { RolloutEnd } from "../record/rollout-end.ts";
-import type { ReportedBlockers, WorkloadRecord } from "../record/workload-record.ts";
-import { stateOfPlan } from "../record/workload-state.ts";
+import { changeStart, type RunStart } from "../memory/finish.ts";
+import type { ReconcileOutcome } from "../memory/outcome.ts";
+import type { RememberedHold } from "../memory/pacing-memory.ts";
+import type { RolloutEnd } from "../memory/rollout-end.ts";
+import type { ReportedBlockers, WorkloadMemory } from "../memory/workload-memory.ts";
+import { stateOfPlan } from "../memory/workload-state.ts";
 import type { EventReporter, RolloutEnds } from "./event-reporter.ts";
 import type { RolloutMetrics } from "./rollout-metrics.ts";
 
@@ -21,7 +21,7 @@ export interface OutcomeReportOptions {
   readonly log: Logger;
 }
 
-/** Reports how each run ended, as Events, metrics and log lines. It reads records and changes none. */
+/** Reports how each run ended, as Events, metrics and log lines. It reads memories and changes none. */
 export class OutcomeReport {
   readonly #options: OutcomeReportOptions;
   /** Whether the API server gave no answer since its last successful write. */
@@ -31,22 +31,22 @@ export class OutcomeReport {
     this.#options = options;
   }
 
-  /** Reports a run; `record` is as it was before the run, and `hold` as it is now. Returns the reported blockers. */
+  /** Reports a run; `memory` is as it was before the run, and `hold` as it is now. Returns the reported blockers. */
   ended(
-    record: WorkloadRecord,
+    memory: WorkloadMemory,
     start: RunStart,
     outcome: ReconcileOutcome,
-    hold: HoldRecord | undefined,
+    hold: RememberedHold | undefined,
     ends: RolloutEnds,
   ): ReportedBlockers | undefined {
     const { eventReporter, metrics, clock } = this.#options;
     switch (outcome.type) {
       case "done": {
         const { workload, plan } = outcome;
-        const blockers = eventReporter.done(record, workload, plan, hold, ends);
+        const blockers = eventReporter.done(memory, workload, plan, hold, ends);
         if (ends.end !== undefined) this.#ended(workload, ends.end);
         // A lasting state is counted when it begins.
-        if (record.state !== stateOfPlan(plan)) metrics.count(workload, plan.outcome);
+        if (memory.state !== stateOfPlan(plan)) metrics.count(workload, plan.outcome);
         this.#log("debug", "nothing to write", workload, {
           outcome: plan.outcome,
           ...(plan.outcome === "held" && { hold: plan.hold.reason, held: plan.hold.message }),
@@ -56,9 +56,9 @@ export class OutcomeReport {
       }
       case "written": {
         const { before, plan } = outcome;
-        const blockers = eventReporter.written(record, before, plan);
+        const blockers = eventReporter.written(memory, before, plan);
         metrics.count(before, plan.outcome);
-        const from = changeStart(record, start);
+        const from = changeStart(memory, start);
         if (from !== undefined) metrics.observeDuration(before.kind, clock.monotonic() - from);
         this.#unavailable = false;
         this.#log("info", "patched", before, { outcome: plan.outcome, reason: plan.reason });
@@ -67,18 +67,18 @@ export class OutcomeReport {
       case "permitPending":
       case "stopped":
       case "gone":
-        return record.blockers;
+        return memory.blockers;
       case "conflict":
         metrics.count(outcome.workload, "conflict");
         this.#log("debug", "workload changed during the run; retrying", outcome.workload, { outcome: "conflict" });
-        return record.blockers;
+        return memory.blockers;
       case "refused": {
         const { workload, message } = outcome;
         metrics.count(workload, "refused");
-        eventReporter.refused(record, workload, message);
-        const level = record.logged === "refused" ? "debug" : "warn";
+        eventReporter.refused(memory, workload, message);
+        const level = memory.logged === "refused" ? "debug" : "warn";
         this.#log(level, logMessages.writeRefused, workload, { outcome: "refused", error: message });
-        return record.blockers;
+        return memory.blockers;
       }
       case "unavailable": {
         const { workload, message } = outcome;
@@ -87,7 +87,7 @@ export class OutcomeReport {
         const level = this.#unavailable ? "debug" : "warn";
         this.#log(level, logMessages.writeUnanswered, workload, { outcome: "unavailable", error: message });
         this.#unavailable = true;
-        return record.blockers;
+        return memory.blockers;
       }
     }
   }
@@ -106,10 +106,10 @@ export class OutcomeReport {
       });
   }
 
-  /** Reports a run that failed with a bug; `record` is as it was before the run. */
-  failed(key: string, record: WorkloadRecord, error: unknown): void {
+  /** Reports a run that failed with a bug; `memory` is as it was before the run. */
+  failed(key: string, memory: WorkloadMemory, error: unknown): void {
     const stack = error instanceof Error ? error.stack : undefined;
-    const level = record.logged === "bug" ? "debug" : "error";
+    const level = memory.logged === "bug" ? "debug" : "error";
     // The workload is a field, so that repetitions have the same message.
     const fields = { workload: key, outcome: "bug", error: errorText(error), stack };
     this.#options.log[level](logMessages.planFailed, fields);

@@ -5,7 +5,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { workloadMetrics } from "../../../telemetry/catalogue/workloads.ts";
 import type { LabelsOf } from "../../../telemetry/metrics/metric-row.ts";
 import type { MetricsRegistry } from "../../../telemetry/metrics/metrics.ts";
-import type { WorkloadState } from "../record/workload-state.ts";
+import type { WorkloadState } from "../memory/workload-state.ts";
 import type { EventDropReason } from "./event-outbox.ts";
 
 /** The outcome of a run in `wave_outcomes_total` and in the log. */
@@ -34,7 +34,7 @@ export interface RolloutGauges {
   readonly stuckRollouts: number;
   /** Workloads whose configuration keeps changing. */
   readonly flapping: number;
-  /** Every workload with a record. */
+  /** Every workload with a memory. */
   readonly workloads: Iterable<{
     readonly state: WorkloadState | undefined;
     /** Since when the workload is unhealthy, in monotonic milliseconds; undefined if it is healthy. */

@@ -1,16 +1,16 @@
-// The memory of the rollout controller: one record for each workload. Only finish.ts changes a record.
+// The memory of the rollout controller: one memory for each workload. Only finish.ts changes a memory.
 import type { LegacyVerification } from "../../../domain/config/legacy/legacy-verification.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { MixedPods, UnrestoredPins } from "../../../domain/pacing/moment.ts";
-import type { SpanRecord } from "../../../domain/pods/span-record.ts";
+import type { KnownSpans } from "../../../domain/pods/known-spans.ts";
 import type { PlanSummary } from "./outcome.ts";
-import type { FailedAlert, LastRollout, PacingRecord, PodsRead, ProgressRecord } from "./pacing-record.ts";
+import type { FailedAlert, LastRollout, PacingMemory, PodsRead, RememberedProgress } from "./pacing-memory.ts";
 import type { TrackedRollout } from "./rollout-end.ts";
 import type { SeenAnnotations } from "./seen-annotations.ts";
 import type { SeenPins } from "./seen-pins.ts";
 import type { WorkloadState } from "./workload-state.ts";
 
-/** Makes the fields of a record writable: for the functions of finish.ts, and for the findings of one run. */
+/** Makes the fields of a memory writable: for the functions of finish.ts, and for the findings of one run. */
 export type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** What runs find out about a workload. A run changes its own copy, which `finish` stores. */
@@ -20,7 +20,7 @@ export interface Findings {
   /** The last write to its pod template, and the object. */
   readonly lastRollout: LastRollout | undefined;
   /** How far its rollout is. */
-  readonly progress: ProgressRecord | undefined;
+  readonly progress: RememberedProgress | undefined;
   /** Its last rollout, and what was reported about its end. */
   readonly rollout: TrackedRollout | undefined;
   /** The write whose response was lost, and the value of `lastRollout` if the write arrived. */
@@ -51,7 +51,7 @@ export interface Findings {
   /** The pins of the last write of Wave, whether the write has arrived or not. */
   readonly writtenPins: string | undefined;
   /** When its live configuration differed from that of its hash, and its mixed Pods; undefined if nothing must be remembered. */
-  readonly mixed: MixedRecord | undefined;
+  readonly mixed: RememberedMixedPods | undefined;
   /** The uid of the workload whose noted spans this process has read. It reads a note once: afterwards it writes the notes. */
   readonly notedSpansOf: string | undefined;
   /** What is noted of its state; undefined if it is current and nothing was written. */
@@ -63,10 +63,10 @@ export interface Findings {
 }
 
 /**
- * All that is remembered of one workload while this process leads, and nowhere else. A record is made when the workload
+ * All that is remembered of one workload while this process leads, and nowhere else. A memory is made when the workload
  * is first enqueued and dropped when the workload is gone, so it must stay small. Times are in monotonic milliseconds.
  */
-export interface WorkloadRecord extends PacingRecord, Findings {
+export interface WorkloadMemory extends PacingMemory, Findings {
   /** The state in the metrics; undefined before the first run. */
   readonly state: WorkloadState | undefined;
   /** Since when the workload has been unhealthy, in whatever states; undefined if it is healthy. */
@@ -114,9 +114,9 @@ export interface UnpinnedPods {
 }
 
 /** What is remembered of mixed Pods. Times are in monotonic milliseconds. */
-export interface MixedRecord {
+export interface RememberedMixedPods {
   /** The times at which the live configuration differed from that of a hash. */
-  readonly spans: SpanRecord | undefined;
+  readonly spans: KnownSpans | undefined;
   /** The mixed Pods as they were last read; undefined if there were none, or if Kubernetes is replacing them. */
   readonly pods:
     | (MixedPods & {
@@ -158,8 +158,8 @@ export interface ReportedBlockers {
   readonly repeatAt: number;
 }
 
-/** Returns the record of an unknown workload. One literal has all fields: V8 keeps fields after a spread in an array beside the object. */
-export function newRecord(): WorkloadRecord {
+/** Returns the memory of an unknown workload. One literal has all fields: V8 keeps fields after a spread in an array beside the object. */
+export function newMemory(): WorkloadMemory {
   return {
     state: undefined,
     unhealthySince: undefined,
@@ -197,27 +197,27 @@ export function newRecord(): WorkloadRecord {
   };
 }
 
-/** Returns a copy of the findings of a record, for one run. */
-export function findingsOf(record: Findings | undefined): Writable<Findings> {
+/** Returns a copy of the findings of a memory, for one run. */
+export function findingsOf(memory: Findings | undefined): Writable<Findings> {
   return {
-    newerThanCache: record?.newerThanCache,
-    lastRollout: record?.lastRollout,
-    progress: record?.progress,
-    rollout: record?.rollout,
-    uncertainWrite: record?.uncertainWrite,
-    caughtUpWith: record?.caughtUpWith,
-    confirmedMissing: record?.confirmedMissing,
-    pods: record?.pods,
-    legacy: record?.legacy,
-    pins: record?.pins,
-    unrestored: record?.unrestored,
-    checkAt: record?.checkAt,
-    annotations: record?.annotations,
-    writtenPins: record?.writtenPins,
-    note: record?.note,
+    newerThanCache: memory?.newerThanCache,
+    lastRollout: memory?.lastRollout,
+    progress: memory?.progress,
+    rollout: memory?.rollout,
+    uncertainWrite: memory?.uncertainWrite,
+    caughtUpWith: memory?.caughtUpWith,
+    confirmedMissing: memory?.confirmedMissing,
+    pods: memory?.pods,
+    legacy: memory?.legacy,
+    pins: memory?.pins,
+    unrestored: memory?.unrestored,
+    checkAt: memory?.checkAt,
+    annotations: memory?.annotations,
+    writtenPins: memory?.writtenPins,
+    note: memory?.note,
     isPublished: false,
-    mixed: record?.mixed,
-    notedSpansOf: record?.notedSpansOf,
-    failedAlert: record?.failedAlert,
+    mixed: memory?.mixed,
+    notedSpansOf: memory?.notedSpansOf,
+    failedAlert: memory?.failedAlert,
   };
 }

@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ObservedPod } from "./observed-pod.ts";
-import { configStateOf, readMargins } from "./pod-state.ts";
 import {
   annotationFor,
+  type KnownSpans,
   maxEarlierHashes,
   noteAfterMs,
   observeConfig,
   recordedSpans,
-  type SpanRecord,
-} from "./span-record.ts";
+} from "./known-spans.ts";
+import type { ObservedPod } from "./observed-pod.ts";
+import { configStateOf, readMargins } from "./pod-state.ts";
 
 const second = 1_000;
 const start = Date.parse("2026-01-01T00:00:00Z");
@@ -49,7 +49,7 @@ interface Started {
 /** Plays steps while the workload is held with content 0, then takes all edits back. `seenLateMs`: how late Wave sees an edit. */
 function play(all: readonly Step[], seenLateMs = 0) {
   let [now, content, changedAt] = [start, 0, start];
-  let record: SpanRecord | undefined;
+  let known: KnownSpans | undefined;
   let annotation: string | undefined;
   const started: Started[] = [];
   const changes: number[] = [];
@@ -67,17 +67,17 @@ function play(all: readonly Step[], seenLateMs = 0) {
       annotation,
       now: at,
     };
-    record = observeConfig(record, seen);
-    annotation = annotationFor(record, annotation, false, at);
+    known = observeConfig(known, seen);
+    annotation = annotationFor(known, annotation, false, at);
   };
   const step = (each: Step) => {
     const from = now;
     now += each.afterS * second;
     // Wave writes a note when a span has lasted long enough.
-    if (now - from > noteAfterMs) annotation = annotationFor(record, annotation, false, now);
+    if (now - from > noteAfterMs) annotation = annotationFor(known, annotation, false, now);
     if (each.what === "start") started.push({ at: now, read: content });
     if (each.what === "newLeader") {
-      record = undefined;
+      known = undefined;
       observe(now);
     }
     if (each.what === "edit" && each.content !== content) {
@@ -105,10 +105,10 @@ function play(all: readonly Step[], seenLateMs = 0) {
       liveObjects: [undefined],
       reads: [{ by: "env", at, object: undefined }],
     };
-    const spans = record === undefined ? [] : recordedSpans(record);
+    const spans = known === undefined ? [] : recordedSpans(known);
     return configStateOf(pod, { hash: "v2:0", spans, changedAt: undefined, rolledAt: 0 });
   };
-  return { started, changes, stateOf, record };
+  return { started, changes, stateOf, known };
 }
 
 describe("After all edits were reverted", () => {
@@ -124,8 +124,8 @@ describe("After all edits were reverted", () => {
   it("a Pod that started longer than the margin from each edit, and has read the recorded configuration, is current", () => {
     fc.assert(
       fc.property(steps, (all) => {
-        const { started, changes, stateOf, record } = play(all);
-        const spans = record === undefined ? 0 : recordedSpans(record).length;
+        const { started, changes, stateOf, known } = play(all);
+        const spans = known === undefined ? 0 : recordedSpans(known).length;
         // Above eight spans, the closest are merged.
         if (spans >= 8) return;
         const isApart = ({ at }: Started) =>
@@ -137,8 +137,8 @@ describe("After all edits were reverted", () => {
   });
 
   it("nothing is remembered if nothing was edited", () => {
-    const { record, started, stateOf } = play([{ what: "start", afterS: 5 }]);
-    expect(record).toBeUndefined();
+    const { known, started, stateOf } = play([{ what: "start", afterS: 5 }]);
+    expect(known).toBeUndefined();
     expect(stateOf(started[0] as Started)).toBe("current");
   });
 
@@ -184,14 +184,14 @@ describe("The memory of a workload", () => {
   });
 
   it("has the spans of the latest earlier hashes, however often a workload is rolled that never completes", () => {
-    let record: SpanRecord | undefined;
+    let known: KnownSpans | undefined;
     for (let rollout = 0; rollout < 100; rollout++) {
       const of = { ...seen, ...at(rollout * 60_000), hash: `${rollout}` };
-      record = observeConfig(record, { ...of, differs: false, liveHash: `${rollout}` });
-      record = observeConfig(record, { ...of, differs: true, liveHash: `${rollout + 1}` });
+      known = observeConfig(known, { ...of, differs: false, liveHash: `${rollout}` });
+      known = observeConfig(known, { ...of, differs: true, liveHash: `${rollout + 1}` });
     }
     const latest = Array.from({ length: maxEarlierHashes }, (_, index) => `${98 - index}`);
-    expect([...(record?.spans.keys() ?? [])]).toEqual([...latest, "99"]);
+    expect([...(known?.spans.keys() ?? [])]).toEqual([...latest, "99"]);
   });
 
   it("has no span while only the references of the workload differ, and one since an object changed, too", () => {

@@ -7,7 +7,7 @@ export const noteAfterMs = 30_000;
 export const maxEarlierHashes = 8;
 
 /** What is known of one workload: the spans of its recorded hash, and of earlier hashes that Pods may still have. */
-export interface SpanRecord {
+export interface KnownSpans {
   readonly uid: string;
   /** The hash in its pod template. */
   readonly hash: string | undefined;
@@ -43,9 +43,9 @@ export interface ConfigObservation {
   readonly now: number;
 }
 
-/** Returns the record after an observation; undefined if nothing must be remembered. */
-export function observeConfig(before: SpanRecord | undefined, seen: ConfigObservation): SpanRecord | undefined {
-  const known = before?.uid === seen.uid ? before : recordFrom(seen);
+/** Returns the known spans after an observation; undefined if nothing must be remembered. */
+export function observeConfig(before: KnownSpans | undefined, seen: ConfigObservation): KnownSpans | undefined {
+  const known = before?.uid === seen.uid ? before : knownFrom(seen);
   const isSameHash = known.hash === seen.hash;
   const spans = new Map<string | undefined, readonly Span[]>();
   const earlier = isSameHash ? known.spans : new Map([[known.hash, []], ...known.spans]);
@@ -87,8 +87,8 @@ function uncertaintyAfter(
   return before === undefined || now - before >= noteAfterMs ? undefined : before;
 }
 
-/** Returns the record of a workload that this process has not seen before, from the annotation. */
-function recordFrom({ uid, hash, annotation, now }: ConfigObservation): SpanRecord {
+/** Returns the known spans of a workload that this process has not seen before, from the annotation. */
+function knownFrom({ uid, hash, annotation, now }: ConfigObservation): KnownSpans {
   const written = hashOfAnnotation(annotation);
   const spans = new Map<string | undefined, readonly Span[]>();
   const parsed = parseSpans(annotation, written, now);
@@ -101,17 +101,17 @@ function hashOfAnnotation(annotation: string | undefined): string | undefined {
 }
 
 /** Returns the spans of the recorded hash. */
-export function recordedSpans({ hash, spans }: SpanRecord): readonly Span[] {
+export function recordedSpans({ hash, spans }: KnownSpans): readonly Span[] {
   return spans.get(hash) ?? [];
 }
 
-/** Returns the record without the spans of the recorded hash that have ended until `until`; undefined if nothing is left. */
-export function withoutSpansUntil(record: SpanRecord, until: number): SpanRecord | undefined {
-  const left = recordedSpans(record).filter(({ to }) => to === undefined || to > until);
-  const spans = new Map(record.spans);
-  if (left.length > 0) spans.set(record.hash, left);
-  else spans.delete(record.hash);
-  return spans.size === 0 ? undefined : { ...record, spans };
+/** Returns the known spans without the spans of the recorded hash that have ended until `until`; undefined if nothing is left. */
+export function withoutSpansUntil(known: KnownSpans, until: number): KnownSpans | undefined {
+  const left = recordedSpans(known).filter(({ to }) => to === undefined || to > until);
+  const spans = new Map(known.spans);
+  if (left.length > 0) spans.set(known.hash, left);
+  else spans.delete(known.hash);
+  return spans.size === 0 ? undefined : { ...known, spans };
 }
 
 /**
@@ -119,17 +119,17 @@ export function withoutSpansUntil(record: SpanRecord, until: number): SpanRecord
  * earlier hash stays as long as Pods may have that hash.
  */
 export function annotationFor(
-  record: SpanRecord | undefined,
+  known: KnownSpans | undefined,
   annotation: string | undefined,
   hasMixedPods: boolean,
   now: number,
 ): string | undefined {
-  if (record === undefined) return undefined;
-  const own = recordedSpans(record);
+  if (known === undefined) return undefined;
+  const own = recordedSpans(known);
   const isLong = own.some(({ from, to = now }) => to - from >= noteAfterMs);
-  if (own.length > 0 && record.uncertainSince === undefined && (isLong || hasMixedPods)) {
-    return formatSpans(record.hash, own);
+  if (own.length > 0 && known.uncertainSince === undefined && (isLong || hasMixedPods)) {
+    return formatSpans(known.hash, own);
   }
   const earlier = hashOfAnnotation(annotation);
-  return earlier !== record.hash && record.spans.has(earlier) ? annotation : undefined;
+  return earlier !== known.hash && known.spans.has(earlier) ? annotation : undefined;
 }

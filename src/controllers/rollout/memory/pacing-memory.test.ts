@@ -6,19 +6,19 @@ import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import {
   type LastRollout,
   lastRolloutAfter,
-  type ProgressRecord,
   progressOf,
-  recordProgress,
-} from "./pacing-record.ts";
+  type RememberedProgress,
+  rememberProgress,
+} from "./pacing-memory.ts";
 
 const at = (step: number): Progress => ({ state: "progressing", step, available: 1 });
 const complete: Progress = { state: "complete", since: undefined };
 
 /** Returns when a rollout last made progress, after these states, one each second. */
 function advancedAfter(...states: readonly Progress[]): number | undefined {
-  const findings: { progress: ProgressRecord | undefined } = { progress: undefined };
+  const findings: { progress: RememberedProgress | undefined } = { progress: undefined };
   const workload = outdated();
-  for (const [second, progress] of states.entries()) recordProgress(findings, { ...workload, progress }, second);
+  for (const [second, progress] of states.entries()) rememberProgress(findings, { ...workload, progress }, second);
   return findings.progress?.advancedAt;
 }
 
@@ -33,14 +33,14 @@ it("a rollout does not advance if a Pod becomes available again and again", () =
 });
 
 it("a rollout with an unchanged hash has not been complete before", () => {
-  const findings: { progress: ProgressRecord | undefined } = { progress: undefined };
+  const findings: { progress: RememberedProgress | undefined } = { progress: undefined };
   const first = { ...outdated(), rolledAt: 100 };
-  recordProgress(findings, { ...first, progress: complete }, 0);
-  recordProgress(findings, { ...first, progress: at(1) }, 60_000);
+  rememberProgress(findings, { ...first, progress: complete }, 0);
+  rememberProgress(findings, { ...first, progress: at(1) }, 60_000);
   expect(progressOf(findings, first)).toMatchObject({ completeMs: 60_000 });
   const again = { ...first, rolledAt: 160 };
   expect(progressOf(findings, again)).toBeUndefined();
-  recordProgress(findings, { ...again, progress: at(1) }, 60_100);
+  rememberProgress(findings, { ...again, progress: at(1) }, 60_100);
   expect(progressOf(findings, again)).toMatchObject({ completeMs: 0, advancedAt: 60_100 });
 });
 

@@ -1,7 +1,7 @@
 import { backoffMs } from "../../../runtime/backoff.ts";
 import { done, type Result } from "../../../runtime/result.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
-import type { WorkloadRecord } from "./workload-record.ts";
+import type { WorkloadMemory } from "./workload-memory.ts";
 
 /**
  * The delays of retries, in milliseconds: they double up to the longest. A refused write stays refused in most cases. An
@@ -18,9 +18,9 @@ const runsUntilSlow = 14;
 /** A hold whose end is past, by one of two clocks, is checked again after this time. */
 const leastDelayMs = 10;
 
-/** Returns how the queue continues with a workload. `record` is already finished with `outcome`. */
+/** Returns how the queue continues with a workload. `memory` is already finished with `outcome`. */
 export function resultOf(
-  record: WorkloadRecord,
+  memory: WorkloadMemory,
   outcome: ReconcileOutcome | "bug",
   now: number,
   random: () => number,
@@ -29,10 +29,10 @@ export function resultOf(
   switch (outcome.type) {
     case "done":
     case "written": {
-      if (!outcome.cachesBehind) return keepsFailures(outcome) ? deferredTo(record, now) : untilNextEvent(record, now);
+      if (!outcome.cachesBehind) return keepsFailures(outcome) ? deferredTo(memory, now) : untilNextEvent(memory, now);
       const { baseMs, retryMaxMs, rejectedMaxMs } = rolloutBackoff;
-      const maxMs = record.disagreements <= runsUntilSlow ? retryMaxMs : rejectedMaxMs;
-      return { type: "requeueAfter", delayMs: backoffMs(record.disagreements - 1, { baseMs, maxMs, random }) };
+      const maxMs = memory.disagreements <= runsUntilSlow ? retryMaxMs : rejectedMaxMs;
+      return { type: "requeueAfter", delayMs: backoffMs(memory.disagreements - 1, { baseMs, maxMs, random }) };
     }
     case "permitPending":
       return { type: "deferred" };
@@ -63,13 +63,13 @@ export function checkBy(findings: { checkAt: number | undefined }, at: number): 
 }
 
 /** Returns the same as {@link untilNextEvent}, and keeps the failures of the workload. */
-function deferredTo(record: WorkloadRecord, now: number): Result {
-  const next = untilNextEvent(record, now);
+function deferredTo(memory: WorkloadMemory, now: number): Result {
+  const next = untilNextEvent(memory, now);
   return next.type === "requeueAfter" ? { type: "deferred", delayMs: next.delayMs } : { type: "deferred" };
 }
 
 /** The next time at which something ends, or is to be reported, without a change: a hold, a window, or an Event that expires. */
-function untilNextEvent({ blockers, hold, checkAt }: WorkloadRecord, now: number): Result {
+function untilNextEvent({ blockers, hold, checkAt }: WorkloadMemory, now: number): Result {
   const times = [blockers?.repeatAt, hold?.until, hold?.closesAt, checkAt];
   if (hold !== undefined && hold.reportAt > now) times.push(hold.reportAt);
   const next = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));

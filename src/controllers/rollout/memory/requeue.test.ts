@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defaultPolicy, lookupOf, workload } from "../../../../test/support/domain/objects.ts";
 import { planRollout, type RolloutPlan } from "../../../domain/plan/plan.ts";
 import { resultOf } from "./requeue.ts";
-import { newRecord, type WorkloadRecord } from "./workload-record.ts";
+import { newMemory, type WorkloadMemory } from "./workload-memory.ts";
 
 const web = workload();
 const done = { type: "done", workload: web, plan: planRollout(web, lookupOf(), defaultPolicy) } as const;
@@ -17,8 +17,8 @@ const hold = {
 } as const;
 const blockers = { eventIds: [], waitingFor: undefined, repeatAt: 9_000 };
 
-const of = (record: Partial<WorkloadRecord>, outcome: Parameters<typeof resultOf>[1]) =>
-  resultOf({ ...newRecord(), ...record }, outcome, 1_000, () => 1);
+const of = (memory: Partial<WorkloadMemory>, outcome: Parameters<typeof resultOf>[1]) =>
+  resultOf({ ...newMemory(), ...memory }, outcome, 1_000, () => 1);
 
 describe("the result of a run", () => {
   it.each([
@@ -58,7 +58,7 @@ describe("the result of a run", () => {
       { type: "unavailable", workload: web, message: "no", retryAfterMs: 7 },
       { type: "retry", atLeastMs: 7 },
     ],
-  ] as const)("follows from %s", (_, record, outcome, result) => {
-    expect(of(record, outcome)).toEqual(result);
+  ] as const)("follows from %s", (_, memory, outcome, result) => {
+    expect(of(memory, outcome)).toEqual(result);
   });
 });

@@ -1,11 +1,11 @@
 import { parseWorkloadKey } from "../../../domain/model/workload.ts";
 import type { Judged } from "../../../domain/plan/judged.ts";
-import type { WorkloadRecord } from "./workload-record.ts";
+import type { WorkloadMemory } from "./workload-memory.ts";
 
 /** What {@link judgedNow} depends on. Times are in monotonic milliseconds. */
 export interface JudgedFacts {
-  /** The records of all workloads, by key. */
-  readonly records: Iterable<readonly [key: string, record: Pick<WorkloadRecord, "unpublishedSince">]>;
+  /** The memories of all workloads, by key. */
+  readonly memories: Iterable<readonly [key: string, memory: Pick<WorkloadMemory, "unpublishedSince">]>;
   /** The watched namespaces; undefined: all. */
   readonly namespaces: readonly string[] | undefined;
   /** The namespaces about which nothing may be decided. */
@@ -30,9 +30,9 @@ const maxExceptions = 50;
 const maxNamespaces = 1_000;
 
 /** Returns up to when every change is judged, and its verdict is published. */
-export function judgedNow({ records, namespaces, undecided, lostSince, now, wall }: JudgedFacts): Judged {
+export function judgedNow({ memories, namespaces, undecided, lostSince, now, wall }: JudgedFacts): Judged {
   const since = new Map<string, number>();
-  for (const [key, { unpublishedSince }] of records) {
+  for (const [key, { unpublishedSince }] of memories) {
     if (unpublishedSince === undefined) continue;
     const { namespace } = parseWorkloadKey(key);
     since.set(namespace, Math.min(unpublishedSince, since.get(namespace) ?? Number.POSITIVE_INFINITY));

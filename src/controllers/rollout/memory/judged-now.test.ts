@@ -9,9 +9,9 @@ function ageIn(
   since: Readonly<Record<string, number | undefined>>,
   facts: Partial<JudgedFacts> = {},
 ) {
-  const records = Object.entries(since).map(([name, at]) => [`Deployment/${name}`, { unpublishedSince: at }] as const);
+  const memories = Object.entries(since).map(([name, at]) => [`Deployment/${name}`, { unpublishedSince: at }] as const);
   const none = { namespaces: undefined, undecided: [], lostSince: undefined };
-  const text = writeJudged(judgedNow({ records, ...none, now: 100_000, wall, ...facts }));
+  const text = writeJudged(judgedNow({ memories, ...none, now: 100_000, wall, ...facts }));
   expect(text).not.toContain(namespace);
   const upTo = judgedUpTo(text, namespace);
   return upTo === undefined ? undefined : (wall - upTo) / 1_000;
@@ -46,11 +46,11 @@ describe("the time up to which the leader has judged every change", () => {
     const since = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`tenant-${i}/web`, i * 10]));
     expect(ageIn("tenant-7", since)).toBe(110 - 0.07);
     expect(ageIn("tenant-499", since)).toBeGreaterThan(100);
-    const records = Object.entries(since).map(
+    const memories = Object.entries(since).map(
       ([name, at]) => [`Deployment/${name}`, { unpublishedSince: at }] as const,
     );
     const facts = { namespaces: undefined, undecided: [], lostSince: undefined, now: 100_000, wall };
-    expect(writeJudged(judgedNow({ records, ...facts })).length).toBeLessThan(4_096);
+    expect(writeJudged(judgedNow({ memories, ...facts })).length).toBeLessThan(4_096);
   });
 });
 

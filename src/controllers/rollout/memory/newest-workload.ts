@@ -1,5 +1,5 @@
 import type { Workload } from "../../../domain/model/workload.ts";
-import type { Findings, NewerThanCache, Writable } from "./workload-record.ts";
+import type { Findings, NewerThanCache, Writable } from "./workload-memory.ts";
 
 /** As in client-go's ControllerExpectations: if a watch loses an event, Wave must not trust its memory for ever. */
 const newerForMs = 30_000;
@@ -8,7 +8,7 @@ const newerForMs = 30_000;
  * Stores `newest`, which the API server returned while the cache held `cached`. A plan from the cache alone would write
  * the same hash again before the watch brings the first write.
  */
-export function recordNewest(findings: Writable<Findings>, cached: Workload, newest: Workload, now: number): void {
+export function rememberNewest(findings: Writable<Findings>, cached: Workload, newest: Workload, now: number): void {
   findings.newerThanCache = { cached, newest, expiresAt: now + newerForMs };
 }
 

@@ -18,11 +18,11 @@ import type { ReconcileOutcome } from "./outcome.ts";
 import type { SeenAnnotations } from "./seen-annotations.ts";
 
 /** What `decide` needs to know about the time: recent changes and the current hold. Times are in monotonic milliseconds. */
-export interface PacingRecord {
+export interface PacingMemory {
   /** The first and the last change of its configuration since the last plan by which all changes had settled. */
   readonly changes: UnsettledChanges | undefined;
   /** The hold of the due write. */
-  readonly hold: HoldRecord | undefined;
+  readonly hold: RememberedHold | undefined;
   /** The last hold of the due write that was reported. A hold that only waits does not replace the hold of a person. */
   readonly heldBy: HoldReason | undefined;
 }
@@ -44,7 +44,7 @@ export type LastRollout = NonNullable<Moment["lastWrite"]> &
   Pick<WriteForChanges, "includes"> & { readonly uid: string };
 
 /** How far a rollout is. Times are in monotonic milliseconds. */
-export interface ProgressRecord {
+export interface RememberedProgress {
   readonly hash: string | undefined;
   /** When Wave rolled the workload, in seconds since the epoch: a rollout with an unchanged hash makes new Pods, too. */
   readonly rolledAt: number;
@@ -58,7 +58,7 @@ export interface ProgressRecord {
 }
 
 /** The hold of a due write, and its times in monotonic milliseconds. */
-export interface HoldRecord {
+export interface RememberedHold {
   readonly reason: HoldReason;
   readonly since: number;
   /** The keys of the objects whose changes are due, if they are known. */
@@ -75,25 +75,25 @@ export interface HoldRecord {
 const reportShortHoldsAfterMs = 30_000;
 
 /** Reports whether the workload is only held until its configuration has settled. It is reconciled then at the latest. */
-export function isSettling({ hold }: PacingRecord, now: number): boolean {
+export function isSettling({ hold }: PacingMemory, now: number): boolean {
   return hold?.reason === "settling" && hold.until !== undefined && hold.until > now;
 }
 
 /** Returns the hold after a run that ended with `outcome`; undefined if nothing is due and held. */
 export function holdAfter(
-  before: HoldRecord | undefined,
+  before: RememberedHold | undefined,
   outcome: ReconcileOutcome,
   clock: Clock,
-): HoldRecord | undefined {
+): RememberedHold | undefined {
   if (outcome.type !== "done" || outcome.plan.outcome !== "held") return undefined;
-  return holdRecord(outcome.plan, before, clock);
+  return rememberedHold(outcome.plan, before, clock);
 }
 
 /** Returns the last reported hold of the due write after a run. `hold` is its hold now. */
 export function heldByAfter(
   before: HoldReason | undefined,
   outcome: ReconcileOutcome,
-  hold: HoldRecord | undefined,
+  hold: RememberedHold | undefined,
   now: number,
 ): HoldReason | undefined {
   if (hold !== undefined) {
@@ -120,15 +120,15 @@ export function changesAfter(
 
 /** Returns how far the last rollout of a workload is; undefined if only an earlier rollout is known. */
 export function progressOf(
-  { progress }: { readonly progress: ProgressRecord | undefined },
+  { progress }: { readonly progress: RememberedProgress | undefined },
   { recordedHash, rolledAt }: Pick<Workload, "recordedHash" | "rolledAt">,
-): ProgressRecord | undefined {
+): RememberedProgress | undefined {
   return progress?.hash === recordedHash && progress?.rolledAt === rolledAt ? progress : undefined;
 }
 
 /** Stores how far the rollout is, and since when. The loss of a Pod is no step back: the time before it stays. */
-export function recordProgress(
-  findings: { progress: ProgressRecord | undefined },
+export function rememberProgress(
+  findings: { progress: RememberedProgress | undefined },
   workload: Pick<Workload, "recordedHash" | "rolledAt" | "progress">,
   now: number,
 ): void {
@@ -153,7 +153,7 @@ export function recordProgress(
 
 /** Reports whether the last rollout of a workload has been complete for the soak time. */
 export function hasBeenComplete(
-  findings: { readonly progress: ProgressRecord | undefined },
+  findings: { readonly progress: RememberedProgress | undefined },
   workload: Pick<Workload, "recordedHash" | "rolledAt">,
   soakMs: number,
   now: number,
@@ -163,7 +163,7 @@ export function hasBeenComplete(
 }
 
 /** Returns the longest time for which a rollout was complete, in milliseconds. */
-function completeMsOf({ step, since, completeMs }: ProgressRecord, now: number): number {
+function completeMsOf({ step, since, completeMs }: RememberedProgress, now: number): number {
   return step === "complete" ? Math.max(completeMs, now - since) : completeMs;
 }
 
@@ -200,11 +200,11 @@ function includedIn(plan: RolloutPlan, hasPassed: boolean, before: LastRollout["
   return before && [...new Set([...before, ...changed])];
 }
 
-function holdRecord(
+function rememberedHold(
   { due, hold: { reason, until, closesAt, warning } }: Held,
-  before: HoldRecord | undefined,
+  before: RememberedHold | undefined,
   clock: Clock,
-): HoldRecord {
+): RememberedHold {
   const now = clock.monotonic();
   const since = before?.reason === reason ? before.since : now;
   const reportAt = holdRows[reason].isShort && !warning ? since + reportShortHoldsAfterMs : since;
@@ -229,7 +229,7 @@ const podsValidMs = 15_000;
 interface MomentFindings {
   readonly pods: PodsRead | undefined;
   readonly lastRollout: LastRollout | undefined;
-  readonly progress: ProgressRecord | undefined;
+  readonly progress: RememberedProgress | undefined;
   readonly legacy: LegacyVerification | undefined;
   readonly annotations: SeenAnnotations | undefined;
   readonly unrestored: UnrestoredPins | undefined;
@@ -244,7 +244,7 @@ export interface FailedAlert {
 }
 
 /** Stores that an alert began to fire during the last rollout of a workload, if one did. */
-export function recordFailedAlert(
+export function rememberFailedAlert(
   findings: { failedAlert: FailedAlert | undefined },
   workload: Workload,
   flags: PacingFlags,
@@ -264,7 +264,7 @@ export function knownFailedAlert(
 
 /** Returns the moment of a plan, with all times in milliseconds since the epoch. */
 export function momentOf(
-  { changes, heldBy }: Pick<PacingRecord, "changes" | "heldBy">,
+  { changes, heldBy }: Pick<PacingMemory, "changes" | "heldBy">,
   findings: MomentFindings,
   workload: Workload,
   clock: Clock,
@@ -274,7 +274,7 @@ export function momentOf(
   const { uid, resourceVersion } = workload;
   const now = clock.wall();
   const monotonic = clock.monotonic();
-  // Records have no wall-clock times: a clock that is set back would hold everything for as long.
+  // Memories have no wall-clock times: a clock that is set back would hold everything for as long.
   const onWall = (at: number) => now - (monotonic - at);
   return {
     now,

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from "vitest";
-import { FinalizerSweeps } from "./record.ts";
+import { FinalizerSweeps } from "./finalizer-sweeps.ts";
 
 const [namespace, key, text] = ["default", "Deployment/default/web", "Deployment/default/web uid-1"];
 let sweeps: FinalizerSweeps;
