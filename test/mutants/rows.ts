@@ -121,7 +121,7 @@ export const mutants: readonly Mutant[] = [
   ...of(
     "controllers/rollout/memory/requeue.ts",
     ['return { type: "rejected" };\n    case "conflict"', 'return done;\n    case "conflict"'],
-    ["hold?.until, hold?.closesAt, checkAt]", "hold?.closesAt, checkAt]"],
+    ["hold?.untilMonotonic, hold?.closesAtMonotonic, checkAtMonotonic]", "hold?.closesAtMonotonic, checkAtMonotonic]"],
   ),
   // The caches.
   ...of(

@@ -42,7 +42,7 @@ function scene(state?: string) {
   };
   const run = async (plan = world.plan) => {
     world.plan = plan;
-    findings.checkAt = undefined;
+    findings.checkAtMonotonic = undefined;
     const workload = { ...fixture(), state: world.state };
     const facts = { rollout: undefined, newPods: undefined, isRolledBack: false };
     const verdict = verdictOf(workload, plan as RolloutPlan, facts);
@@ -57,8 +57,8 @@ function scene(state?: string) {
   };
   const pass = async (ms: number) => {
     const end = clock.monotonic() + ms;
-    while (findings.checkAt !== undefined && findings.checkAt <= end) {
-      await clock.advance(Math.max(0, findings.checkAt - clock.monotonic()));
+    while (findings.checkAtMonotonic !== undefined && findings.checkAtMonotonic <= end) {
+      await clock.advance(Math.max(0, findings.checkAtMonotonic - clock.monotonic()));
       await run();
     }
     await clock.advance(end - clock.monotonic());

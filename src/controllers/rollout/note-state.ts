@@ -53,7 +53,7 @@ export async function noteState(
   plan: RolloutPlan,
   verdict: Verdict | undefined,
   differed: { readonly text: string | undefined } | undefined,
-  findings: Writable<Pick<Findings, "note" | "checkAt" | "failedAlert">>,
+  findings: Writable<Pick<Findings, "note" | "checkAtMonotonic" | "failedAlert">>,
   options: NoteStateOptions,
 ): Promise<void> {
   const { client, policy, clock, log, leadership, takePermit } = options;

@@ -77,7 +77,7 @@ it("treats a hash that the API server removes on write as a refusal, and does no
     type: "refused",
     message: expect.stringContaining("Allow spec.template.metadata.annotations in the schema of deployments.apps"),
   });
-  expect(findings.lastRollout).toBeUndefined();
+  expect(findings.lastWrite).toBeUndefined();
 });
 
 it("keeps nothing of an uncertain write that grows with the configuration: all workloads may have one", async () => {

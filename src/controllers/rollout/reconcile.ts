@@ -33,8 +33,8 @@ import { areCachesFresh, rememberCaughtUp, rememberOwnWrite } from "./freshness/
 import { type LivePlanOptions, planLive } from "./freshness/live-plan.ts";
 import { readFailure } from "./freshness/live-reads.ts";
 import {
-  doneOutcome,
   outcomeWithoutCache,
+  outcomeWithoutWrite,
   rememberUncertainWrite,
   writtenOutcome,
 } from "./freshness/uncertain-write.ts";
@@ -43,7 +43,7 @@ import { rememberNewest, takeNewest } from "./memory/newest-workload.ts";
 import type { ReconcileOutcome } from "./memory/outcome.ts";
 import {
   hasBeenComplete,
-  lastRolloutAfter,
+  lastWriteAfter,
   momentOf,
   rememberFailedAlert,
   rememberProgress,
@@ -221,7 +221,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
     const isUnverified = needsVerificationFirst(findings, workload, plan);
     if (!cachesNeedWrite && !isUnverified) {
       const unlisted = await readUnlisted(findings, workload, plan, options);
-      if (unlisted === "none") return doneOutcome(key, findings, workload, plan, views);
+      if (unlisted === "none") return outcomeWithoutWrite(key, findings, workload, plan, views);
       if (unlisted !== "allExist") return unlisted;
     }
     if (mustNotWrite(options)) return { type: "stopped" };
@@ -241,7 +241,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
     }
     if (!isDue(plan)) {
       run.returnPermit();
-      const outcome = doneOutcome(key, findings, workload, plan, views);
+      const outcome = outcomeWithoutWrite(key, findings, workload, plan, views);
       return cachesNeedWrite ? { ...outcome, cachesBehind: true } : outcome;
     }
     if (mustNotWrite(options)) return { type: "stopped" };
@@ -266,7 +266,7 @@ async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): 
         findings.pins = seenPins(after);
         if (isRollAgain(plan)) rememberRolledAgain(findings);
         if (plan.outcome === "recorded" && plan.cause === "proven") rememberProven(findings, after);
-        findings.lastRollout = lastRolloutAfter(findings, workload, plan, hasPassed, clock.monotonic());
+        findings.lastWrite = lastWriteAfter(findings, workload, plan, hasPassed, clock.monotonic());
         // A plan from the caches shows that they have what was written.
         if (lookup === caches.lookup || matches(after, caches.lookup, options)) rememberOwnWrite(findings, after);
         return writtenOutcome(key, findings, workload, plan, views);
@@ -351,7 +351,7 @@ function planNow(
     moment,
     batchHold: (_, changed) => batchHold(changed, lookup),
   });
-  findings.checkAt = plan.checkAt && monotonic + plan.checkAt - clock.wall();
+  findings.checkAtMonotonic = plan.checkAt && monotonic + plan.checkAt - clock.wall();
   return plan;
 }
 

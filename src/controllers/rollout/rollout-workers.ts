@@ -38,7 +38,7 @@ import {
 } from "./memory/finish.ts";
 import { judgedNow } from "./memory/judged-now.ts";
 import type { ReconcileOutcome } from "./memory/outcome.ts";
-import { holdAfter, isSettling, type LastRollout, momentOf } from "./memory/pacing-memory.ts";
+import { holdAfter, isSettling, momentOf, type RolloutWrite } from "./memory/pacing-memory.ts";
 import { RememberedViews } from "./memory/remembered-views.ts";
 import { checkBy, resultOf, rolloutBackoff } from "./memory/requeue.ts";
 import { type RolloutEnd, trackEnd, trackStart } from "./memory/rollout-end.ts";
@@ -155,7 +155,7 @@ export class RolloutWorkers {
     this.#newPods = new NewPodsWatch({
       ...options,
       watchMs: (options.policy.pacing ?? unpaced).rolloutTimeoutMs,
-      lastRollout: (workload) => lastRolloutOf(this.#memories.get(workloadKey(workload)), workload),
+      lastWrite: (workload) => lastWriteOf(this.#memories.get(workloadKey(workload)), workload),
       onChange: (key) => this.#enqueue(key, "low"),
     });
     this.#views = new RememberedViews(metrics.countDroppedView);
@@ -273,9 +273,9 @@ export class RolloutWorkers {
   }
 
   /** Reports whether the alerts of a namespace matter for a workload: its rollout may start soon, is in progress, or soaks. */
-  #waitsOrRolls({ hold, rollout, progress }: WorkloadMemory): boolean {
+  #waitsOrRolls({ hold, reportedRollout, progress }: WorkloadMemory): boolean {
     if (hold !== undefined) return hold.reason === "alert" || holdRows[hold.reason].isShort;
-    if (rollout?.state === "inProgress" || rollout?.state === "stuck") return true;
+    if (reportedRollout?.state === "inProgress" || reportedRollout?.state === "stuck") return true;
     const { clock, policy } = this.#options;
     // One more query after the soak time.
     const soakMs = (policy.pacing ?? unpaced).soakMs + queryPeriodMs;
@@ -358,7 +358,11 @@ export class RolloutWorkers {
     const moment = { ...momentOf(memory, findings, workload, clock), newPods: this.#newPods.of(workload) };
     const result = rolloutResult(workload, flags, moment);
     const end = trackEnd(findings, workload, result, now, flags.rolloutTimeoutMs);
-    if (result?.state === "inProgress" && findings.rollout?.state === "inProgress" && Number.isFinite(result.failsAt))
+    if (
+      result?.state === "inProgress" &&
+      findings.reportedRollout?.state === "inProgress" &&
+      Number.isFinite(result.failsAt)
+    )
       checkBy(findings, clock.monotonic() + result.failsAt - now);
     return end;
   }
@@ -391,7 +395,7 @@ export class RolloutWorkers {
       if (slowAt !== undefined && slowAt > clock.monotonic()) checkBy(findings, slowAt);
       const hold = holdAfter(memory.hold, outcome, clock);
       const end = this.#endOfRollout(memory, findings, outcome);
-      const failure = findings.rollout?.failure;
+      const failure = findings.reportedRollout?.failure;
       const blockers = this.#report.ended(memory, start, outcome, hold, { end, failure });
       if (outcome.type === "written" && outcome.plan.returned !== undefined)
         this.#reportReturn(outcome.before, outcome.plan.returned);
@@ -421,8 +425,8 @@ export class RolloutWorkers {
 }
 
 /** Returns the last rollout that this process wrote to a workload; undefined if it wrote none. */
-function lastRolloutOf(memory: WorkloadMemory | undefined, { uid }: Workload): LastRollout | undefined {
-  return memory?.lastRollout?.uid === uid ? memory.lastRollout : undefined;
+function lastWriteOf(memory: WorkloadMemory | undefined, { uid }: Workload): RolloutWrite | undefined {
+  return memory?.lastWrite?.uid === uid ? memory.lastWrite : undefined;
 }
 
 /** Single changes go first, also when they are retried. */

@@ -22,8 +22,8 @@ function facts(clock: FakeClock, caches: Partial<typeof nothing>, memory?: Parti
   });
 }
 
-const hold = (reason: "hold" | "settling", until?: number) => ({
-  ...{ reason, until, since: 0, changed: undefined, closesAt: undefined, reportAt: 0 },
+const hold = (reason: "hold" | "settling", untilMonotonic?: number) => ({
+  ...{ reason, untilMonotonic, since: 0, changed: undefined, closesAtMonotonic: undefined, reportAt: 0 },
 });
 
 it("a thousand namespaces that share an object visit all its readers once a second, not once each", async () => {

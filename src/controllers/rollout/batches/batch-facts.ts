@@ -164,13 +164,13 @@ export class BatchFacts {
     MemberFacts,
     "held" | "blocked" | "lastWrite" | "completeSince" | "advancedAt" | "completeMs" | "failedAlert"
   > {
-    const { progress, hold, lastRollout } = memory ?? {};
+    const { progress, hold, lastWrite } = memory ?? {};
     const current = memory && progressOf(memory, workload);
     const isNewer = memory !== undefined && hold?.changed !== undefined && hasCaughtUp(memory, workload);
     return {
       held: hold && { reason: hold.reason, changed: hold.changed && (isNewer ? hold.changed : noObjects) },
       blocked: memory && blockedIn(memory),
-      lastWrite: lastRollout?.uid === workload.uid ? { ...lastRollout, at: this.#onWall(lastRollout.at) } : undefined,
+      lastWrite: lastWrite?.uid === workload.uid ? { ...lastWrite, at: this.#onWall(lastWrite.at) } : undefined,
       completeSince: progress?.step === "complete" ? this.#onWall(progress.since) : undefined,
       advancedAt: current && this.#onWall(current.advancedAt),
       completeMs: current?.completeMs ?? 0,
@@ -195,5 +195,7 @@ function blockedIn({ state }: WorkloadMemory): string | undefined {
 /** Reports whether a run was requested since the last one, or the configuration of the workload has just settled. */
 function hasRequestedRun(memory: WorkloadMemory | undefined, now: number): boolean {
   if (memory === undefined || memory.requestedRuns > memory.finishedRuns) return true;
-  return memory.hold?.reason === "settling" && memory.hold.until !== undefined && memory.hold.until <= now;
+  return (
+    memory.hold?.reason === "settling" && memory.hold.untilMonotonic !== undefined && memory.hold.untilMonotonic <= now
+  );
 }

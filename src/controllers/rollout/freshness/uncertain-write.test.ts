@@ -5,7 +5,7 @@ import { planRollout, type RolloutPlan } from "../../../domain/plan/plan.ts";
 import { soleLeadership } from "../../../runtime/leadership.ts";
 import { RememberedViews } from "../memory/remembered-views.ts";
 import { findingsOf } from "../memory/workload-memory.ts";
-import { doneOutcome, outcomeWithoutCache, rememberUncertainWrite, writtenOutcome } from "./uncertain-write.ts";
+import { outcomeWithoutCache, outcomeWithoutWrite, rememberUncertainWrite, writtenOutcome } from "./uncertain-write.ts";
 
 const key = "Deployment/default/web";
 const pod = readsAll("ConfigMap", "web");
@@ -64,12 +64,12 @@ const cases: readonly Case[] = [
 it.for(cases)("reports an uncertain write as $type if $when", ({ uncertain, now: [of, plan], type, stays }) => {
   const findings = findingsOf(undefined);
   if (uncertain !== undefined) rememberUncertainWrite(findings, ...uncertain, false, 7);
-  const outcome = doneOutcome(key, findings, of, plan, new RememberedViews(() => {}));
+  const outcome = outcomeWithoutWrite(key, findings, of, plan, new RememberedViews(() => {}));
   expect(outcome.type).toBe(type);
   if (outcome.type === "written") expect(outcome.before).toBe(uncertain?.[0]);
   expect(findings.uncertainWrite !== undefined).toBe(stays);
   const isRollout = type === "written" && uncertain?.[1].outcome === "firstHash";
-  expect(findings.lastRollout?.at).toBe(isRollout ? 7 : undefined);
+  expect(findings.lastWrite?.at).toBe(isRollout ? 7 : undefined);
 });
 
 const storedAfterCleanUp: readonly [string, Workload | undefined, "gone" | "written"][] = [

@@ -3,7 +3,7 @@ import type { Workload } from "../../../domain/model/workload.ts";
 import { isRollAgain } from "../../../domain/outcomes/outcomes.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import type { PlanSummary, ReconcileOutcome } from "../memory/outcome.ts";
-import { lastRolloutAfter } from "../memory/pacing-memory.ts";
+import { lastWriteAfter } from "../memory/pacing-memory.ts";
 import type { RememberedViews } from "../memory/remembered-views.ts";
 import type { Findings, Writable } from "../memory/workload-memory.ts";
 import type { LivePlanOptions } from "./live-plan.ts";
@@ -19,12 +19,12 @@ export function rememberUncertainWrite(
   hasPassed: boolean,
   now: number,
 ): void {
-  const lastRollout = lastRolloutAfter(findings, before, plan, hasPassed, now);
-  findings.uncertainWrite = { before, hash: hashOf(plan), plan: summaryOf(plan), lastRollout };
+  const lastWrite = lastWriteAfter(findings, before, plan, hasPassed, now);
+  findings.uncertainWrite = { before, hash: hashOf(plan), plan: summaryOf(plan), lastWrite };
 }
 
 /** Returns how a run ends that has nothing to write: with the uncertain write before, if it has arrived. */
-export function doneOutcome(
+export function outcomeWithoutWrite(
   key: string,
   findings: Writable<Findings>,
   workload: Workload,
@@ -42,7 +42,7 @@ export function doneOutcome(
       ? isCleanedUp(uncertainWrite.before, workload)
       : plan.outcome === "current" && uncertainWrite.hash === plan.view.hash;
   if (!arrived) return { type: "done", workload, plan };
-  findings.lastRollout = uncertainWrite.lastRollout;
+  findings.lastWrite = uncertainWrite.lastWrite;
   return { type: "written", before: uncertainWrite.before, plan: uncertainWrite.plan };
 }
 

@@ -68,7 +68,7 @@ function possiblyUnlisted(
   const objects = [...new Map(missing.map((object) => [configKey(object), object])).values()];
   const names = objects.map(({ name }) => name).join(" ");
   const { confirmedMissing } = findings;
-  if (!all || (confirmedMissing?.names === names && now < confirmedMissing.until)) return [];
-  findings.confirmedMissing = { names, until: now + readAgainAfterMs };
+  if (!all || (confirmedMissing?.names === names && now < confirmedMissing.untilMonotonic)) return [];
+  findings.confirmedMissing = { names, untilMonotonic: now + readAgainAfterMs };
   return objects;
 }

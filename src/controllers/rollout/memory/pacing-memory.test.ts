@@ -4,10 +4,10 @@ import type { Progress } from "../../../domain/model/progress.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import {
-  type LastRollout,
-  lastRolloutAfter,
+  lastWriteAfter,
   progressOf,
   type RememberedProgress,
+  type RolloutWrite,
   rememberProgress,
 } from "./pacing-memory.ts";
 
@@ -46,15 +46,15 @@ it("a rollout with an unchanged hash has not been complete before", () => {
 
 /** Returns the objects whose changes the last of these rollouts, or earlier ones that have not passed, are the first to include. */
 function includedAfter(...rollouts: readonly (readonly [object: string | undefined, afterOneThatPassed: boolean])[]) {
-  let lastRollout: LastRollout | undefined;
+  let lastWrite: RolloutWrite | undefined;
   let before: Workload = { ...outdated(), recordedHash: "v2:before" };
   for (const [name, hasPassed] of rollouts) {
     const changed = name === undefined ? undefined : [{ kind: "ConfigMap", namespace: "default", name } as const];
     const plan = { outcome: "roll", hash: `v2:${name}`, changed } as RolloutPlan;
-    lastRollout = lastRolloutAfter({ lastRollout }, before, plan, hasPassed, 0);
+    lastWrite = lastWriteAfter({ lastWrite }, before, plan, hasPassed, 0);
     before = { ...before, recordedHash: `v2:${name}` };
   }
-  return lastRollout?.includes;
+  return lastWrite?.includes;
 }
 
 it("a rollout is for its changes, and for those of rollouts before it that have not passed", () => {
@@ -71,6 +71,6 @@ it("a rollout with the hash that is still in the pod template is a new one, and 
   const before = { ...outdated(), recordedHash: "v2:a", recordedConfig: "v2:a v2:b" };
   const plan = { outcome: "roll", hash: "v2:a", consecutiveRollouts: 2 } as RolloutPlan;
   const first = { at: 0, uid: before.uid, hash: "v2:a", consecutiveRollouts: 1, timesReverted: 0, includes: undefined };
-  const again = lastRolloutAfter({ lastRollout: first }, before, plan, true, 5);
+  const again = lastWriteAfter({ lastWrite: first }, before, plan, true, 5);
   expect(again).toMatchObject({ at: 5, consecutiveRollouts: 2, timesReverted: 0 });
 });

@@ -40,7 +40,7 @@ export interface UnsettledChanges {
 }
 
 /** The last write to a pod template, the uid of the workload, and the changes that it is for. */
-export type LastRollout = NonNullable<Moment["lastWrite"]> &
+export type RolloutWrite = NonNullable<Moment["lastWrite"]> &
   Pick<WriteForChanges, "includes"> & { readonly uid: string };
 
 /** How far a rollout is. Times are in monotonic milliseconds. */
@@ -64,9 +64,9 @@ export interface RememberedHold {
   /** The keys of the objects whose changes are due, if they are known. */
   readonly changed: ReadonlySet<string> | undefined;
   /** When the hold ends by itself. */
-  readonly until: number | undefined;
+  readonly untilMonotonic: number | undefined;
   /** When the window of the workload closes, and another hold is to be reported. */
-  readonly closesAt: number | undefined;
+  readonly closesAtMonotonic: number | undefined;
   /** From when on the hold is reported to the owner. */
   readonly reportAt: number;
 }
@@ -76,7 +76,7 @@ const reportShortHoldsAfterMs = 30_000;
 
 /** Reports whether the workload is only held until its configuration has settled. It is reconciled then at the latest. */
 export function isSettling({ hold }: PacingMemory, now: number): boolean {
-  return hold?.reason === "settling" && hold.until !== undefined && hold.until > now;
+  return hold?.reason === "settling" && hold.untilMonotonic !== undefined && hold.untilMonotonic > now;
 }
 
 /** Returns the hold after a run that ended with `outcome`; undefined if nothing is due and held. */
@@ -171,29 +171,29 @@ function completeMsOf({ step, since, completeMs }: RememberedProgress, now: numb
  * Returns the last rollout after a write of `plan`: this write if it makes new Pods. `hasPassed`: whether the rollout before it was complete
  * for the soak time, and so has shown what it can show.
  */
-export function lastRolloutAfter(
-  { lastRollout }: { readonly lastRollout: LastRollout | undefined },
+export function lastWriteAfter(
+  { lastWrite }: { readonly lastWrite: RolloutWrite | undefined },
   before: Workload,
   plan: RolloutPlan,
   hasPassed: boolean,
   now: number,
-): LastRollout | undefined {
-  if (plan.outcome !== "roll" && plan.outcome !== "firstHash") return lastRollout;
-  if (isRollAgain(plan) || !replacesPods(before, plan)) return lastRollout;
-  const isOfLast = lastRollout?.uid === before.uid && lastRollout.hash === before.recordedHash;
-  const again = lastRollout?.uid === before.uid && lastRollout.hash === plan.hash && before.recordedHash !== plan.hash;
+): RolloutWrite | undefined {
+  if (plan.outcome !== "roll" && plan.outcome !== "firstHash") return lastWrite;
+  if (isRollAgain(plan) || !replacesPods(before, plan)) return lastWrite;
+  const isOfLast = lastWrite?.uid === before.uid && lastWrite.hash === before.recordedHash;
+  const again = lastWrite?.uid === before.uid && lastWrite.hash === plan.hash && before.recordedHash !== plan.hash;
   return {
     at: now,
     uid: before.uid,
     hash: sharedString(plan.hash),
     consecutiveRollouts: plan.consecutiveRollouts ?? 1,
-    timesReverted: again ? lastRollout.timesReverted + 1 : 0,
-    includes: includedIn(plan, hasPassed, isOfLast ? lastRollout.includes : undefined),
+    timesReverted: again ? lastWrite.timesReverted + 1 : 0,
+    includes: includedIn(plan, hasPassed, isOfLast ? lastWrite.includes : undefined),
   };
 }
 
 /** Returns the keys of the changed objects for which a rollout is, with those `before` it if the rollout before has not passed. */
-function includedIn(plan: RolloutPlan, hasPassed: boolean, before: LastRollout["includes"]): LastRollout["includes"] {
+function includedIn(plan: RolloutPlan, hasPassed: boolean, before: RolloutWrite["includes"]): RolloutWrite["includes"] {
   if (plan.outcome !== "roll" || plan.changed === undefined) return undefined;
   const changed = plan.changed.map((object) => sharedString(configKey(object)));
   if (hasPassed) return changed;
@@ -210,7 +210,7 @@ function rememberedHold(
   const reportAt = holdRows[reason].isShort && !warning ? since + reportShortHoldsAfterMs : since;
   const onClock = (at: number | undefined) => at && now + at - clock.wall();
   const changed = due.outcome === "roll" && due.changed ? new Set(due.changed.map(configKey)) : undefined;
-  return { reason, since, changed, until: onClock(until), closesAt: onClock(closesAt), reportAt };
+  return { reason, since, changed, untilMonotonic: onClock(until), closesAtMonotonic: onClock(closesAt), reportAt };
 }
 
 /** A list of the Pods of a workload, when it was in this version. */
@@ -228,7 +228,7 @@ const podsValidMs = 15_000;
 /** What a run knows for the moment of its plan. */
 interface MomentFindings {
   readonly pods: PodsRead | undefined;
-  readonly lastRollout: LastRollout | undefined;
+  readonly lastWrite: RolloutWrite | undefined;
   readonly progress: RememberedProgress | undefined;
   readonly legacy: LegacyVerification | undefined;
   readonly annotations: SeenAnnotations | undefined;
@@ -270,7 +270,7 @@ export function momentOf(
   clock: Clock,
   mixed?: MixedPods,
 ): Moment {
-  const { lastRollout, progress, legacy, annotations, unrestored, pods } = findings;
+  const { lastWrite, progress, legacy, annotations, unrestored, pods } = findings;
   const { uid, resourceVersion } = workload;
   const now = clock.wall();
   const monotonic = clock.monotonic();
@@ -279,7 +279,7 @@ export function momentOf(
   return {
     now,
     changes: changes && { first: onWall(changes.first), last: onWall(changes.last) },
-    lastWrite: lastRollout?.uid === uid ? { ...lastRollout, at: onWall(lastRollout.at) } : undefined,
+    lastWrite: lastWrite?.uid === uid ? { ...lastWrite, at: onWall(lastWrite.at) } : undefined,
     progressSince: onWall(progress?.since ?? monotonic),
     advancedAt: progress && onWall(progress.advancedAt),
     completeMs: progress?.completeMs ?? 0,

@@ -11,8 +11,8 @@ const hold = {
   reason: "window",
   since: 0,
   changed: undefined,
-  until: 5_000,
-  closesAt: undefined,
+  untilMonotonic: 5_000,
+  closesAtMonotonic: undefined,
   reportAt: 0,
 } as const;
 const blockers = { eventIds: [], waitingFor: undefined, repeatAt: 9_000 };
@@ -27,10 +27,15 @@ describe("the result of a run", () => {
     ["a hold that ends", { hold }, done, { type: "requeueAfter", delayMs: 4_000 }],
     ["a due write that is held", {}, held, { type: "deferred" }],
     ["a due write that is held for a while", { hold }, held, { type: "deferred", delayMs: 4_000 }],
-    ["a hold whose end is past", { hold: { ...hold, until: 900 } }, done, { type: "requeueAfter", delayMs: 10 }],
+    [
+      "a hold whose end is past",
+      { hold: { ...hold, untilMonotonic: 900 } },
+      done,
+      { type: "requeueAfter", delayMs: 10 },
+    ],
     [
       "a hold that is not reported yet",
-      { hold: { ...hold, until: undefined, reportAt: 3_000 } },
+      { hold: { ...hold, untilMonotonic: undefined, reportAt: 3_000 } },
       done,
       { type: "requeueAfter", delayMs: 2_000 },
     ],

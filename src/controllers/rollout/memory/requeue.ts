@@ -58,8 +58,8 @@ export function keepsFailures(outcome: ReconcileOutcome): boolean {
 }
 
 /** Stores in `findings` that a workload is to be checked at `at`, or earlier. */
-export function checkBy(findings: { checkAt: number | undefined }, at: number): void {
-  findings.checkAt = Math.min(findings.checkAt ?? Number.POSITIVE_INFINITY, at);
+export function checkBy(findings: { checkAtMonotonic: number | undefined }, at: number): void {
+  findings.checkAtMonotonic = Math.min(findings.checkAtMonotonic ?? Number.POSITIVE_INFINITY, at);
 }
 
 /** Returns the same as {@link untilNextEvent}, and keeps the failures of the workload. */
@@ -69,8 +69,8 @@ function deferredTo(memory: WorkloadMemory, now: number): Result {
 }
 
 /** The next time at which something ends, or is to be reported, without a change: a hold, a window, or an Event that expires. */
-function untilNextEvent({ blockers, hold, checkAt }: WorkloadMemory, now: number): Result {
-  const times = [blockers?.repeatAt, hold?.until, hold?.closesAt, checkAt];
+function untilNextEvent({ blockers, hold, checkAtMonotonic }: WorkloadMemory, now: number): Result {
+  const times = [blockers?.repeatAt, hold?.untilMonotonic, hold?.closesAtMonotonic, checkAtMonotonic];
   if (hold !== undefined && hold.reportAt > now) times.push(hold.reportAt);
   const next = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
   return Number.isFinite(next) ? { type: "requeueAfter", delayMs: Math.max(leastDelayMs, next - now) } : done;

@@ -4,7 +4,7 @@ import type { RolloutResult } from "../../../domain/pacing/rollout-result.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
 
 /** The last rollout of a workload by Wave, and what was reported about its end. */
-export interface TrackedRollout {
+export interface ReportedRollout {
   readonly uid: string;
   readonly hash: string | undefined;
   readonly state: RolloutResult["state"];
@@ -27,16 +27,16 @@ export interface RolloutEnd {
   readonly startedAt: number;
 }
 
-type Tracks = { rollout: TrackedRollout | undefined };
+type Tracks = { reportedRollout: ReportedRollout | undefined };
 
 /** Stores that a rollout started, if a write did that. */
 export function trackStart(findings: Tracks, outcome: ReconcileOutcome): void {
   if (outcome.type !== "written" || (outcome.plan.outcome !== "roll" && outcome.plan.outcome !== "firstHash")) return;
   const { before, plan } = outcome;
   if (plan.again || plan.hash === before.recordedHash) return;
-  const { rollout: last } = findings;
+  const { reportedRollout: last } = findings;
   const hasFailed = plan.returned !== undefined || (last?.uid === before.uid && last.hasFailed);
-  findings.rollout = { uid: before.uid, hash: plan.hash, state: "inProgress", hasFailed, failure: undefined };
+  findings.reportedRollout = { uid: before.uid, hash: plan.hash, state: "inProgress", hasFailed, failure: undefined };
 }
 
 /**
@@ -53,12 +53,12 @@ export function trackEnd(
 ): RolloutEnd | undefined {
   const started = parseCause(workload.recordedHash, workload.cause);
   if (started === undefined || !workload.strategy.podsCarryHash) {
-    findings.rollout = undefined;
+    findings.reportedRollout = undefined;
     return undefined;
   }
   const { uid, recordedHash: hash, progress } = workload;
-  const { rollout } = findings;
-  const known = rollout?.uid === uid && rollout.hash === hash ? rollout : undefined;
+  const { reportedRollout: last } = findings;
+  const known = last?.uid === uid && last.hash === hash ? last : undefined;
   // Another client may have repaired the workload.
   const isRepaired = known !== undefined && isProblem(known.state) && progress.state === "complete";
   const result = isRepaired && found === undefined ? ({ state: "complete" } as const) : found;
@@ -76,7 +76,7 @@ export function trackEnd(
     startedAt: started.at,
   };
   const hasFailed = isProblem(state) || (state === "inProgress" && known?.hasFailed === true);
-  findings.rollout = { uid, hash, state, hasFailed, failure: isProblem(state) ? end : undefined };
+  findings.reportedRollout = { uid, hash, state, hasFailed, failure: isProblem(state) ? end : undefined };
   return state === before || state === "inProgress" ? undefined : end;
 }
 

@@ -4,8 +4,8 @@ import type { Workload } from "../../../domain/model/workload.ts";
 import type { MixedPods, UnrestoredPins } from "../../../domain/pacing/moment.ts";
 import type { KnownSpans } from "../../../domain/pods/known-spans.ts";
 import type { PlanSummary } from "./outcome.ts";
-import type { FailedAlert, LastRollout, PacingMemory, PodsRead, RememberedProgress } from "./pacing-memory.ts";
-import type { TrackedRollout } from "./rollout-end.ts";
+import type { FailedAlert, PacingMemory, PodsRead, RememberedProgress, RolloutWrite } from "./pacing-memory.ts";
+import type { ReportedRollout } from "./rollout-end.ts";
 import type { SeenAnnotations } from "./seen-annotations.ts";
 import type { SeenPins } from "./seen-pins.ts";
 import type { WorkloadState } from "./workload-state.ts";
@@ -18,24 +18,24 @@ export interface Findings {
   /** The state that is known to be newer than the cache. */
   readonly newerThanCache: NewerThanCache | undefined;
   /** The last write to its pod template, and the object. */
-  readonly lastRollout: LastRollout | undefined;
+  readonly lastWrite: RolloutWrite | undefined;
   /** How far its rollout is. */
   readonly progress: RememberedProgress | undefined;
   /** Its last rollout, and what was reported about its end. */
-  readonly rollout: TrackedRollout | undefined;
-  /** The write whose response was lost, and the value of `lastRollout` if the write arrived. */
+  readonly reportedRollout: ReportedRollout | undefined;
+  /** The write whose response was lost, and the value of `lastWrite` if the write arrived. */
   readonly uncertainWrite:
     | {
         readonly before: Workload;
         readonly hash: string | undefined;
         readonly plan: PlanSummary;
-        readonly lastRollout: LastRollout | undefined;
+        readonly lastWrite: RolloutWrite | undefined;
       }
     | undefined;
   /** What was recorded on the workload when the caches last matched it; undefined if they never did. */
   readonly caughtUpWith: RecordedConfiguration | undefined;
-  /** Secrets that lists may omit and that did not exist when they were read. They are not read again before `until`. */
-  readonly confirmedMissing: { readonly names: string; readonly until: number } | undefined;
+  /** Secrets that lists may omit and that did not exist when they were read. They are not read again before `untilMonotonic`. */
+  readonly confirmedMissing: { readonly names: string; readonly untilMonotonic: number } | undefined;
   /** What the last list of its Pods has shown; undefined if they were not listed. */
   readonly pods: PodsRead | undefined;
   /** The verification of the hash that another controller recorded. */
@@ -45,7 +45,7 @@ export interface Findings {
   /** The last pins that another client restored although some copies are gone; undefined if there were none. */
   readonly unrestored: UnrestoredPins | undefined;
   /** When time alone may change its last plan, apart from a hold; undefined: never. */
-  readonly checkAt: number | undefined;
+  readonly checkAtMonotonic: number | undefined;
   /** Its annotations when it was last seen. */
   readonly annotations: SeenAnnotations | undefined;
   /** The pins of the last write of Wave, whether the write has arrived or not. */
@@ -175,9 +175,9 @@ export function newMemory(): WorkloadMemory {
     logged: undefined,
     blockers: undefined,
     newerThanCache: undefined,
-    lastRollout: undefined,
+    lastWrite: undefined,
     progress: undefined,
-    rollout: undefined,
+    reportedRollout: undefined,
     uncertainWrite: undefined,
     caughtUpWith: undefined,
     confirmedMissing: undefined,
@@ -185,7 +185,7 @@ export function newMemory(): WorkloadMemory {
     legacy: undefined,
     pins: undefined,
     unrestored: undefined,
-    checkAt: undefined,
+    checkAtMonotonic: undefined,
     annotations: undefined,
     writtenPins: undefined,
     note: undefined,
@@ -201,9 +201,9 @@ export function newMemory(): WorkloadMemory {
 export function findingsOf(memory: Findings | undefined): Writable<Findings> {
   return {
     newerThanCache: memory?.newerThanCache,
-    lastRollout: memory?.lastRollout,
+    lastWrite: memory?.lastWrite,
     progress: memory?.progress,
-    rollout: memory?.rollout,
+    reportedRollout: memory?.reportedRollout,
     uncertainWrite: memory?.uncertainWrite,
     caughtUpWith: memory?.caughtUpWith,
     confirmedMissing: memory?.confirmedMissing,
@@ -211,7 +211,7 @@ export function findingsOf(memory: Findings | undefined): Writable<Findings> {
     legacy: memory?.legacy,
     pins: memory?.pins,
     unrestored: memory?.unrestored,
-    checkAt: memory?.checkAt,
+    checkAtMonotonic: memory?.checkAtMonotonic,
     annotations: memory?.annotations,
     writtenPins: memory?.writtenPins,
     note: memory?.note,

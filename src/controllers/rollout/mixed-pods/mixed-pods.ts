@@ -70,7 +70,7 @@ interface Cause {
   readonly lastEnd: number;
 }
 
-type MixedFindings = Writable<Pick<Findings, "mixed" | "notedSpansOf" | "checkAt" | "caughtUpWith">>;
+type MixedFindings = Writable<Pick<Findings, "mixed" | "notedSpansOf" | "checkAtMonotonic" | "caughtUpWith">>;
 
 function causeOf(workload: Workload, { mixed }: MixedFindings, unpinned: UnpinnedPods | undefined): Cause | undefined {
   const { uid, recordedHash, pinned, strategy, row } = workload;

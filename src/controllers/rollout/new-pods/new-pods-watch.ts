@@ -50,7 +50,7 @@ export interface NewPodsWatchOptions {
   /** How long the Pods of a rollout are read, in milliseconds. */
   readonly watchMs: number;
   /** Returns the last rollout of a workload that this process wrote, in monotonic milliseconds. The cache may be behind. */
-  readonly lastRollout: (workload: Workload) => { readonly hash: string; readonly at: number } | undefined;
+  readonly lastWrite: (workload: Workload) => { readonly hash: string; readonly at: number } | undefined;
   /** Receives the key of a workload whose Pods show something else now. */
   readonly onChange: (key: string) => void;
 }
@@ -124,13 +124,13 @@ export class NewPodsWatch {
 
   /** Returns when the rollout began, in monotonic milliseconds; undefined if its Pods cannot be read. */
   #watch(key: string, workload: Workload, isWanted: (age: number) => boolean): number | undefined {
-    const { clock, lastRollout } = this.#options;
+    const { clock, lastWrite } = this.#options;
     if (!workload.strategy.podsCarryHash || workload.row.replicaSetLabel === undefined) return undefined;
     const now = clock.monotonic();
     const ofValidator = isValidator(workload);
     const storedAt = rolloutStartOf(workload, clock.wall());
     const stored = { hash: workload.recordedHash, at: now - Math.max(0, clock.wall() - storedAt) };
-    const own = lastRollout(workload);
+    const own = lastWrite(workload);
     const isNewer = ofValidator && own !== undefined && own.hash === stored.hash && stored.at > own.at + 1_000;
     const { hash, at } = own === undefined || isNewer ? stored : own;
     const known = this.#watched.get(key);

@@ -66,8 +66,8 @@ it("measures the time from a change to its write, unless people held it meanwhil
       reason,
       since: 0,
       changed: undefined,
-      until: undefined,
-      closesAt: undefined,
+      untilMonotonic: undefined,
+      closesAtMonotonic: undefined,
       reportAt: 0,
     });
   };
