@@ -99,11 +99,8 @@ export const mutants: readonly Mutant[] = [
     ['kind === "Secret" ? "base64" : "utf8"', '"utf8"'],
   ),
   // The writer.
-  ...of(
-    "controllers/rollout/apply/write-failure.ts",
-    ["Math.min(retryAfterMsOf(error), maxRetryAfterMs)", "retryAfterMsOf(error)"],
-    ['failure.type === "unavailable" && failure.mayBeDone', "false"],
-  ),
+  ...of("kube/api/api-failure.ts", ["Math.min(error.retryAfterMs ?? 0, maxRetryAfterMs)", "(error.retryAfterMs ?? 0)"]),
+  ...of("controllers/rollout/apply/write-failure.ts", ['failure.type === "unavailable" && failure.mayBeDone', "false"]),
   ...of(
     "controllers/rollout/apply/workload-writer.ts",
     ["if (refusal === undefined || !passesTests(patch, object))", "if (refusal === undefined)"],

@@ -117,15 +117,12 @@ interface OwnerWriteFailure {
   readonly retryAfterMs: number;
 }
 
-/** A longer Retry-After is ignored, in milliseconds: it comes from a proxy, and would stop Wave for hours. */
-const maxRetryAfterMs = 60_000;
-
 /**
  * Returns what a failed request means. 422 is a failed `test`, and 409 is an object that kept changing: both are edits of
  * others. A refused write stays refused in most cases. Other failures say nothing about the object.
  */
 function failureOf(error: unknown): OwnerWriteFailure {
-  const retryAfterMs = Math.min(retryAfterMsOf(error), maxRetryAfterMs);
+  const retryAfterMs = retryAfterMsOf(error);
   switch (apiFailureOf(error)?.type) {
     case "conflict":
     case "alreadyExists":

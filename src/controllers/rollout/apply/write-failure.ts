@@ -1,6 +1,6 @@
 import { resourceName } from "../../../domain/model/kind-row.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
-import { apiFailureOf, refusedFields, retryAfterMs as retryAfterMsOf } from "../../../kube/api/api-failure.ts";
+import { apiFailureOf, refusedFields, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import type { ApiError } from "../../../kube/api/errors.ts";
 import { refusedTexts } from "../report/event-texts.ts";
 
@@ -30,9 +30,6 @@ export type WriteFailure =
       readonly uncertain: boolean;
     };
 
-/** A longer Retry-After is ignored, in milliseconds: it comes from a proxy, and would stop Wave for hours. */
-const maxRetryAfterMs = 60_000;
-
 /** Returns what a failed write of `workload` means. Throws `error` itself if it is no failed request: that is a bug. */
 export function writeFailure(error: unknown, workload: Workload): WriteFailure {
   const failure = apiFailureOf(error);
@@ -55,9 +52,8 @@ export function writeFailure(error: unknown, workload: Workload): WriteFailure {
     case "misconfigured":
     case "tooManyRequests":
     case "unavailable": {
-      const retryAfterMs = Math.min(retryAfterMsOf(error), maxRetryAfterMs);
       const uncertain = failure.type === "unavailable" && failure.mayBeDone;
-      return { type: "unavailable", message: failure.error.message, retryAfterMs, uncertain };
+      return { type: "unavailable", message: failure.error.message, retryAfterMs: retryAfterMs(error), uncertain };
     }
   }
 }
