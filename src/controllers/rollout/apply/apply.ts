@@ -1,4 +1,4 @@
-// Writes of a plan: one patch, an action before it, or a new Job. This folder knows plans and the API, but no records.
+// Writes of a plan: one patch, an action before it, or a new Job. This folder knows plans and the API, but no memory.
 import type { Caches } from "../../../cache/caches.ts";
 import { changesTemplate } from "../../../domain/model/kind-row.ts";
 import type { Workload } from "../../../domain/model/workload.ts";

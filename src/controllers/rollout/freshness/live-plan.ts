@@ -24,8 +24,8 @@ export interface LivePlanOptions {
   readonly leadership: Leadership;
 }
 
-/** A plan from live reads, and the workload that it is for. */
-export interface LivePlan {
+/** A plan, and the workload that it is for. */
+export interface Planned {
   readonly type: "planned";
   readonly workload: Workload;
   readonly plan: RolloutPlan;
@@ -43,7 +43,7 @@ export async function planLive(
   findings: Writable<Findings>,
   planWith: (workload: Workload, lookup: Lookup) => RolloutPlan,
   { live, policy, readHashKeys, leadership }: LivePlanOptions,
-): Promise<LivePlan | Unplanned> {
+): Promise<Planned | Unplanned> {
   try {
     const isKnown = isVerified(workload, findings.legacy) && findings.legacy.isCurrent;
     const legacy =

@@ -1,9 +1,12 @@
+import { holdRows } from "../../../domain/pacing/holds.ts";
 import type { NamespaceAlerts } from "../../../domain/pacing/moment.ts";
+import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import { type Clock, longestTimerMs, sleep } from "../../../lib/clock.ts";
 import { Waker } from "../../../runtime/waker.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
 import { logMessages } from "../../../telemetry/logging/log-messages.ts";
+import type { WorkloadMemory } from "../memory/workload-memory.ts";
 import type { AlertQuery } from "./query-alerts.ts";
 
 /** What an {@link AlertGate} needs. */
@@ -28,10 +31,22 @@ export interface GateOptions {
 }
 
 /** The time between two queries, in milliseconds. */
-export const queryPeriodMs = 15_000;
+const queryPeriodMs = 15_000;
 
 /** How long rollouts wait for Prometheus, in milliseconds. */
 const awayAfterMs = 120_000;
+
+/** Reports whether alerts matter for a workload: its rollout may start soon, is in progress, or soaks. `now` is in monotonic milliseconds. */
+export function needsAlerts(
+  { hold, reportedRollout, progress }: WorkloadMemory,
+  { soakMs }: Pick<PacingFlags, "soakMs">,
+  now: number,
+): boolean {
+  if (hold !== undefined) return hold.reason === "alert" || holdRows[hold.reason].isShort;
+  if (reportedRollout?.state === "inProgress" || reportedRollout?.state === "stuck") return true;
+  // One more query after the soak time.
+  return progress?.step === "complete" && now < progress.since + soakMs + queryPeriodMs;
+}
 
 /** When each alert of a namespace was first seen, in monotonic milliseconds; undefined: there was no answer for a time before. */
 type Answer = ReadonlyMap<string, ReadonlyMap<string, number | undefined>>;

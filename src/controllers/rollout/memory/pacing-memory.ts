@@ -1,4 +1,3 @@
-import type { LegacyVerification } from "../../../domain/config/legacy/legacy-verification.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { HoldReason } from "../../../domain/outcomes/hold.ts";
 import { isRollAgain } from "../../../domain/outcomes/outcomes.ts";
@@ -8,14 +7,13 @@ import { replacesPods } from "../../../domain/pacing/due.ts";
 import { alertIn, writeFailedAlert } from "../../../domain/pacing/failed-alert.ts";
 import { hasSoaked } from "../../../domain/pacing/has-soaked.ts";
 import { hasSettled, holdRows } from "../../../domain/pacing/holds.ts";
-import type { ListedPods, MixedPods, Moment, UnrestoredPins } from "../../../domain/pacing/moment.ts";
+import type { ListedPods, Moment } from "../../../domain/pacing/moment.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import { configKey } from "../../../domain/references/references.ts";
 import { sharedString } from "../../../domain/syntax/shared-string.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
-import type { SeenAnnotations } from "./seen-annotations.ts";
 
 /** What `decide` needs to know about the time: recent changes and the current hold. Times are in monotonic milliseconds. */
 export interface PacingMemory {
@@ -222,20 +220,6 @@ export interface PodsRead {
   readonly listed: ListedPods;
 }
 
-/** How long a list of Pods is used, in milliseconds: other Pods may have replaced them since. */
-const podsValidMs = 15_000;
-
-/** What a run knows for the moment of its plan. */
-interface MomentFindings {
-  readonly pods: PodsRead | undefined;
-  readonly lastWrite: RolloutWrite | undefined;
-  readonly progress: RememberedProgress | undefined;
-  readonly legacy: LegacyVerification | undefined;
-  readonly annotations: SeenAnnotations | undefined;
-  readonly unrestored: UnrestoredPins | undefined;
-  readonly failedAlert: FailedAlert | undefined;
-}
-
 /** A rollout during which an alert began to fire. */
 export interface FailedAlert {
   readonly uid: string;
@@ -260,38 +244,4 @@ export function knownFailedAlert(
   workload: Workload,
 ): string | undefined {
   return failedAlert?.uid === workload.uid ? alertIn(failedAlert.text, workload) : undefined;
-}
-
-/** Returns the moment of a plan, with all times in milliseconds since the epoch. */
-export function momentOf(
-  { changes, heldBy }: Pick<PacingMemory, "changes" | "heldBy">,
-  findings: MomentFindings,
-  workload: Workload,
-  clock: Clock,
-  mixed?: MixedPods,
-): Moment {
-  const { lastWrite, progress, legacy, annotations, unrestored, pods } = findings;
-  const { uid, resourceVersion } = workload;
-  const now = clock.wall();
-  const monotonic = clock.monotonic();
-  // Memories have no wall-clock times: a clock that is set back would hold everything for as long.
-  const onWall = (at: number) => now - (monotonic - at);
-  return {
-    now,
-    changes: changes && { first: onWall(changes.first), last: onWall(changes.last) },
-    lastWrite: lastWrite?.uid === uid ? { ...lastWrite, at: onWall(lastWrite.at) } : undefined,
-    progressSince: onWall(progress?.since ?? monotonic),
-    advancedAt: progress && onWall(progress.advancedAt),
-    completeMs: progress?.completeMs ?? 0,
-    failedAlert: knownFailedAlert(findings, workload),
-    pods:
-      pods?.uid === uid && pods.resourceVersion === resourceVersion && monotonic - pods.at < podsValidMs
-        ? pods.listed
-        : undefined,
-    ...(mixed && { mixed }),
-    legacy,
-    changedByUndo: annotations?.changedByUndo,
-    unrestored,
-    heldBy,
-  };
 }

@@ -1,5 +1,5 @@
 import type { Caches } from "../../../cache/caches.ts";
-import { annotationFor, type KnownSpans, recordedSpans } from "../../../domain/pods/known-spans.ts";
+import { annotationFor, recordedSpans } from "../../../domain/pods/known-spans.ts";
 import { openSpanOf } from "../../../domain/pods/span.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
@@ -11,6 +11,7 @@ import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
 import { logMessages } from "../../../telemetry/logging/log-messages.ts";
 import { annotationsPatch, writeNote } from "../apply/write-note.ts";
+import type { WorkloadMemory } from "../memory/workload-memory.ts";
 
 /** What {@link writeLastNotes} needs. */
 export interface LastNotesOptions {
@@ -31,21 +32,22 @@ const maxMs = 1_000;
  * reverted before it starts. Resolves after one second at the latest. Never rejects for a request.
  */
 export async function writeLastNotes(
-  known: Iterable<readonly [string, KnownSpans]>,
+  memories: Iterable<readonly [string, Pick<WorkloadMemory, "mixed">]>,
   options: LastNotesOptions,
 ): Promise<void> {
   const { caches, clock, leadership, log, policy } = options;
   const now = clock.wall();
-  const due = [...known].flatMap(([key, known]) => {
+  const due = Iterator.from(memories).flatMap(([key, { mixed: { spans } = {} }]) => {
+    if (spans === undefined || openSpanOf(recordedSpans(spans)) === undefined) return [];
     const workload = caches.workload(key);
-    if (workload === undefined || workload.uid !== known.uid || openSpanOf(recordedSpans(known)) === undefined)
-      return [];
+    if (workload?.uid !== spans.uid) return [];
     if (rolloutPolicyOf(workload, policyFor(workload, policy)).mode.value === "observe") return [];
-    const text = annotationFor(known, workload.differed, true, now);
+    const text = annotationFor(spans, workload.differed, true, now);
     return text === workload.differed ? [] : [{ key, workload, text }];
   });
-  if (due.length === 0 || leadership.abort.aborted || !leadership.valid()) return;
-  const written = due.slice(0, maxNotes).map(async ({ key, workload, text }) => {
+  const first = [...due.take(maxNotes)];
+  if (first.length === 0 || leadership.abort.aborted || !leadership.valid()) return;
+  const written = first.map(async ({ key, workload, text }) => {
     try {
       await writeNote(workload, annotationsPatch(workload, configDiffered, text), options);
     } catch (error) {

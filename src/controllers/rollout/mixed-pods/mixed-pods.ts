@@ -210,15 +210,6 @@ function nextReadAt({ readFor, nextAt }: NonNullable<Findings["mixed"]>, { id }:
   return readFor === id ? nextAt : Number.NEGATIVE_INFINITY;
 }
 
-/** Returns the mixed Pods of a workload for its next plan; undefined if none are known. */
-export function mixedPodsOf(
-  { mixed }: Pick<Findings, "mixed">,
-  { uid, recordedHash }: Workload,
-): MixedPods | undefined {
-  const pods = mixed?.pods;
-  return pods?.uid === uid && pods.hash === recordedHash ? pods : undefined;
-}
-
 /** Forgets when the configuration differed from that of the recorded hash: all Pods have read what was recorded now. */
 export function rememberProven(findings: MixedFindings, { uid }: Workload): void {
   findings.mixed = undefined;

@@ -23,7 +23,7 @@ function start() {
     () => undefined,
   );
   const eventReporter = new EventReporter({ post: () => {}, clock, random: () => 0 });
-  const report = new OutcomeReport({ eventReporter, metrics, clock, log: silentLogger });
+  const report = new OutcomeReport({ eventReporter, onReturn: () => {}, metrics, clock, log: silentLogger });
   const counted = (outcome: string) =>
     Number(new RegExp(`wave_outcomes_total\\{.*outcome="${outcome}"\\} (\\d+)`).exec(registry.render())?.[1]);
   const durations = () =>

@@ -16,6 +16,8 @@ import type { RolloutMetrics } from "./rollout-metrics.ts";
 /** What an {@link OutcomeReport} needs. */
 export interface OutcomeReportOptions {
   readonly eventReporter: EventReporter;
+  /** Receives the ConfigMaps whose earlier content the Pods of a workload read after its rollout failed. */
+  readonly onReturn: (workload: Workload, names: readonly string[]) => void;
   readonly metrics: RolloutMetrics;
   readonly clock: Clock;
   readonly log: Logger;
@@ -39,7 +41,7 @@ export class OutcomeReport {
     hold: RememberedHold | undefined,
     ends: RolloutEnds,
   ): ReportedBlockers | undefined {
-    const { eventReporter, metrics, clock } = this.#options;
+    const { eventReporter, metrics, clock, onReturn } = this.#options;
     switch (outcome.type) {
       case "done": {
         const { workload, plan } = outcome;
@@ -57,6 +59,7 @@ export class OutcomeReport {
       case "written": {
         const { before, plan } = outcome;
         const blockers = eventReporter.written(memory, before, plan);
+        if (plan.returned !== undefined) onReturn(before, plan.returned);
         metrics.count(before, plan.outcome);
         const from = changeStart(memory, start);
         if (from !== undefined) metrics.observeDuration(before.kind, clock.monotonic() - from);

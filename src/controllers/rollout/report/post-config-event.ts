@@ -1,10 +1,11 @@
 import { configResources } from "../../../cache/live/live-configs.ts";
+import type { Workload } from "../../../domain/model/workload.ts";
 import { type ConfigName, isStored } from "../../../domain/references/references.ts";
 import { type KubeObject, metadataOnly } from "../../../kube/api/api-types.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import type { WorkloadEvent } from "./event-texts.ts";
+import { returnedChangeEvent, type WorkloadEvent } from "./event-texts.ts";
 
 const timeoutMs = 10_000;
 
@@ -29,6 +30,16 @@ export async function postConfigEvent(
   const path = resourcePath({ apiVersion, ...resource }, { namespace, name });
   const uid = await (isStored(object) ? uidOf(path, client, signal) : "");
   if (!signal.aborted) post({ regarding: { apiVersion, kind, namespace, name, uid }, ...event });
+}
+
+/** Limit of the ConfigMaps on which one return is reported. The Event on the workload names the number of all of them. */
+const maxReturned = 5;
+
+/** Posts on ConfigMaps that a workload does not read their last change any more, because its rollout failed. */
+export function postReturn(workload: Workload, names: readonly string[], options: ConfigEventOptions): void {
+  const { namespace } = workload;
+  for (const name of names.slice(0, maxReturned))
+    void postConfigEvent({ kind: "ConfigMap", namespace, name }, returnedChangeEvent(workload), options);
 }
 
 /** Returns "" if the uid cannot be read: the object may be deleted, and the deletion may be the change. */

@@ -1,6 +1,9 @@
 import type { Workload, WorkloadKind } from "../../../domain/model/workload.ts";
 import type { HoldReason } from "../../../domain/outcomes/hold.ts";
+import { failedAlertOf } from "../../../domain/pacing/failed-alert.ts";
+import { isFlapping } from "../../../domain/pacing/interval.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
+import type { NewPods } from "../../../domain/pods/new-pods.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { workloadMetrics } from "../../../telemetry/catalogue/workloads.ts";
 import type { LabelsOf } from "../../../telemetry/metrics/metric-row.ts";
@@ -41,6 +44,24 @@ export interface RolloutGauges {
     readonly unhealthySince: number | undefined;
     readonly hold: { readonly reason: HoldReason; readonly since: number } | undefined;
   }>;
+}
+
+/** Counts the rollouts that failed, those that are stuck, and those that never end because their configuration keeps changing. */
+export function countRollouts(
+  workloads: Iterable<Workload>,
+  newPods: { readonly of: (workload: Workload) => NewPods | undefined },
+  now: number,
+): Pick<RolloutGauges, "failedRollouts" | "stuckRollouts" | "flapping"> {
+  let [failedRollouts, stuckRollouts, flapping] = [0, 0, 0];
+  const moment = { now, lastWrite: undefined };
+  for (const workload of workloads) {
+    if (isFlapping(workload, moment)) flapping++;
+    const shown = newPods.of(workload)?.state;
+    if (shown === "stuck") stuckRollouts++;
+    else if (workload.progress.state === "failed" || shown === "restarts" || shown === "exited") failedRollouts++;
+    else if (failedAlertOf(workload, moment) !== undefined) failedRollouts++;
+  }
+  return { failedRollouts, stuckRollouts, flapping };
 }
 
 /** The controller's metrics. */

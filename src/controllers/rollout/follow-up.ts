@@ -1,0 +1,96 @@
+// What follows from a run beside its write: notes on the workload, and the Pods that keep it from its return.
+import { failedAlertOf } from "../../domain/pacing/failed-alert.ts";
+import { rolloutResult } from "../../domain/pacing/rollout-result.ts";
+import { isPinned } from "../../domain/pinning/pin-request.ts";
+import { withRejected } from "../../domain/pinning/rejections.ts";
+import { type Verdict, verdictOf } from "../../domain/plan/verdict.ts";
+import { policyFor } from "../../domain/policy/cluster-policy.ts";
+import { unpaced } from "../../domain/policy/pacing-flags.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
+import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
+import { mayHaveStuckPods, replaceStuckPods } from "./apply/replace-stuck-pods.ts";
+import { momentOf } from "./memory/moment.ts";
+import type { ReconcileOutcome } from "./memory/outcome.ts";
+import { checkBy } from "./memory/requeue.ts";
+import { type RolloutEnd, trackEnd, trackStart } from "./memory/rollout-end.ts";
+import { observeRun } from "./mixed-pods/mixed-pods.ts";
+import { isPublished, noteState } from "./note-state.ts";
+import { mustNotWrite, type ReconcileOptions, type ReconcileRun } from "./reconcile-run.ts";
+
+/** A run whose plan needs no write. */
+type Done = Extract<ReconcileOutcome, { readonly type: "done" }>;
+
+/** Writes what is to be noted after a run, and replaces Pods that keep the workload from its return. Returns how the run ends. */
+export async function followUp(
+  outcome: ReconcileOutcome,
+  run: ReconcileRun,
+  options: ReconcileOptions,
+): Promise<ReconcileOutcome> {
+  const { findings, memory, takeNotePermit: takePermit } = run;
+  const differed = observeRun(outcome, memory.changes, findings, memory.unpinned, options);
+  findings.isPublished = outcome.type === "written";
+  if (outcome.type !== "done") return outcome;
+  const { workload, plan } = outcome;
+  const own = policyFor(workload, options.policy);
+  const verdict = verdictNow(run, outcome, own, options);
+  const { mode } = rolloutPolicyOf(workload, own);
+  // Readers see in the annotation of the workload that Wave publishes nothing.
+  const isObserved = mode.value === "observe" && mode.by === "workload";
+  findings.isPublished = isObserved || isPublished(workload, verdict);
+  await noteState(workload, plan, verdict, differed, findings, { ...options, takePermit });
+  return await withoutStuckPods(outcome, run, options);
+}
+
+/** Returns the verdict on a workload after a run. */
+function verdictNow(
+  { memory, findings }: ReconcileRun,
+  { workload, plan }: Done,
+  own: Policy,
+  options: ReconcileOptions,
+): Verdict | undefined {
+  const moment = momentOf(memory, findings, workload, options);
+  const isPinnedBack = workload.rejected !== undefined && isPinned(workload, own);
+  return verdictOf(workload, plan, {
+    rollout: rolloutResult(workload, options.policy.pacing ?? unpaced, moment),
+    newPods: moment.newPods,
+    failedAlert: failedAlertOf(workload, moment),
+    isRolledBack: isPinnedBack && withRejected(workload, options.caches.lookup, own).kept.size > 0,
+  });
+}
+
+/** Replaces the Pods that keep a workload from its return to earlier pins. */
+async function withoutStuckPods(
+  outcome: Done,
+  { takeNotePermit: takePermit }: ReconcileRun,
+  options: ReconcileOptions,
+): Promise<ReconcileOutcome> {
+  const { workload } = outcome;
+  if (!mayHaveStuckPods(workload, options)) return outcome;
+  if (mustNotWrite(options)) return { type: "stopped" };
+  try {
+    const failure = await replaceStuckPods(workload, { ...options, takePermit });
+    return failure === undefined ? outcome : { ...failure, workload };
+  } catch (error) {
+    if (options.leadership.abort.aborted) return { type: "stopped" };
+    throw error;
+  }
+}
+
+/** Returns the end of the last rollout of a workload after a run, if it is news. */
+export function endOfRollout(
+  outcome: ReconcileOutcome,
+  { memory, findings }: Pick<ReconcileRun, "memory" | "findings">,
+  options: ReconcileOptions,
+): RolloutEnd | undefined {
+  trackStart(findings, outcome);
+  if (outcome.type !== "done" || outcome.plan.outcome === "ignore") return undefined;
+  const { workload } = outcome;
+  const flags = options.policy.pacing ?? unpaced;
+  const moment = momentOf(memory, findings, workload, options);
+  const result = rolloutResult(workload, flags, moment);
+  const end = trackEnd(findings, workload, result, moment.now, flags.rolloutTimeoutMs);
+  const isInProgress = result?.state === "inProgress" && findings.reportedRollout?.state === "inProgress";
+  if (isInProgress && Number.isFinite(result.failsAt))
+    checkBy(findings, options.clock.monotonic() + result.failsAt - moment.now);
+  return end;
+}
