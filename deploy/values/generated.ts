@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { runFlags } from "../../src/cli/flags/run-flags.ts";
+import { holdRows } from "../../src/domain/pacing/holds.ts";
 import { catalogue } from "../../src/telemetry/catalogue.ts";
 import { chartValues } from "./chart-values.ts";
 import { dashboard } from "./dashboard.ts";
@@ -63,7 +64,7 @@ an equals sign: \`--scheduling-hold=false\`. For all flags of another command, r
 `;
 
 /**
- * Returns the generated files, by path relative to deploy/: the files of the chart, the pages of flags, metrics, Events, permissions and names, and the
+ * Returns the generated files, by path relative to deploy/: the files of the chart, the pages of flags, metrics, Events, holds, permissions and names, and the
  * dashboard.
  */
 export function generatedFiles(): Readonly<Record<string, string>> {
@@ -82,6 +83,9 @@ export function generatedFiles(): Readonly<Record<string, string>> {
       "## Wave waits or is held": waitRows,
       "## Something is wrong": problemRows,
       "## In the log": logRows,
+    }),
+    "../docs/pacing.md": withTables(writtenPage("pacing.md"), {
+      "## Holds, in order": Object.entries(holdRows).map(([reason, { when, ends }]) => [`\`${reason}\``, when, ends]),
     }),
     "../docs/metrics.md": metricsPage(catalogue),
     "../contributing/glossary.md": glossaryPage(glossary),

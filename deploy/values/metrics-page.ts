@@ -1,8 +1,4 @@
-import { holdRows } from "../../src/domain/pacing/holds.ts";
 import type { LabelValues, MetricRow } from "../../src/telemetry/metrics/metric-row.ts";
-
-/** The reasons of holds, which docs/pacing.md describes. */
-const holdReasons = Object.keys(holdRows);
 
 type Catalogue = Readonly<Record<string, Readonly<Record<string, MetricRow>>>>;
 
@@ -93,8 +89,6 @@ function meanings(rows: readonly MetricRow[]): string[] {
   return [...Map.groupBy(labels, ({ values }) => values)].map(([values, same]) => {
     const lines = Object.entries(values).map(([value, meaning]) => `| \`${value}\` | ${cell(meaning)} |`);
     const metrics = same.map(({ name }) => `\`${name}\``).join(", ");
-    if (Object.keys(values).join() === holdReasons.join())
-      return `The values of \`${same[0]?.label}\` of ${metrics} are the [holds](pacing.md#holds-in-order).`;
     return [`| \`${same[0]?.label}\` of ${metrics} | meaning |`, "|---|---|", ...lines].join("\n");
   });
 }

@@ -3,6 +3,7 @@ import { type Appearances, glossary } from "../../deploy/values/glossary.ts";
 import { workloadStateNames } from "../../src/cli/cluster/states/state-rows.ts";
 import { commands } from "../../src/cli/commands.ts";
 import { runFlags } from "../../src/cli/flags/run-flags.ts";
+import { holdReasons } from "../../src/domain/pacing/holds.ts";
 import { policyAnnotations } from "../../src/domain/policy/policy-rows.ts";
 import * as annotations from "../../src/domain/references/annotations.ts";
 import { outcomes } from "../../src/notify/notification/outcomes.ts";
@@ -31,7 +32,7 @@ const named: Readonly<Record<keyof Appearances, readonly string[]>> = {
   events: Object.values(outcomes).flatMap(({ reasons }) => reasons),
   outcomes: labelValues("wave_outcomes_total", "outcome"),
   states: labelValues("wave_workloads", "state"),
-  holds: labelValues("wave_held_workloads", "reason"),
+  holds: holdReasons,
   listed: workloadStateNames,
   metrics: rows.map(({ name }) => name),
 };

@@ -62,7 +62,7 @@ export const mutants: readonly Mutant[] = [
     "domain/pacing/holds.ts",
     ["isRequested && isSkipped", "isRequested && !isSkipped"],
     ["if (!holds.includes(write) ||", "if ("],
-    ['> reasons.indexOf("settling")', '>= reasons.indexOf("settling")'],
+    ['> holdReasons.indexOf("settling")', '>= holdReasons.indexOf("settling")'],
     ['check: window,\n    holds: ["rollout", "replacement"]', 'check: window,\n    holds: ["rollout"]'],
   ),
   ...of(

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
+import { holdReasons } from "../../src/domain/pacing/holds.ts";
 import { workloadMetrics } from "../../src/telemetry/catalogue/workloads.ts";
 import { simulate } from "./stage/run.ts";
 
@@ -85,7 +86,7 @@ async function playMany(): Promise<void> {
 function sayReached(reached: ReadonlySet<string>): void {
   const rows = {
     outcome: ["ignore", "current", ...Object.keys(workloadMetrics.outcomes.labels.outcome)],
-    hold: Object.keys(workloadMetrics.held.labels.reason),
+    hold: holdReasons,
   };
   for (const [what, all] of Object.entries(rows)) {
     const missed = all.filter((each) => !reached.has(`${what} ${each}`));

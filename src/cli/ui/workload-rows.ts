@@ -1,6 +1,5 @@
 import { workloadKey } from "../../domain/model/workload.ts";
-import type { HoldReason } from "../../domain/outcomes/hold.ts";
-import { holdRows } from "../../domain/pacing/holds.ts";
+import { type HoldCommand, holdRows } from "../../domain/pacing/holds.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
 import { waveArguments } from "../../domain/syntax/wave-arguments.ts";
@@ -140,8 +139,8 @@ function commandFor(explained: ExplainedWorkload, { contextFlag }: RowContext): 
     case "ignored":
       return null;
     case "held": {
-      const command = hold === null ? explain : holdCommands[hold.reason];
-      return command === undefined ? null : `wave ${command(explained)}${contextFlag}`;
+      const command = hold === null ? "explain" : holdRows[hold.reason].command;
+      return command === undefined ? null : `wave ${holdCommands[command](explained)}${contextFlag}`;
     }
     case "unproven":
       return `wave ${roll(explained)}${contextFlag}`;
@@ -156,26 +155,15 @@ const explain: CommandOf = ({ explanation }) => `explain ${waveArguments(explana
 
 const roll: CommandOf = ({ explanation }) => `roll ${waveArguments(explanation.workload)}`;
 
-const resume: CommandOf = ({ explanation: { workload, hold } }) =>
-  `resume ${waveArguments(hold?.object?.namespace === workload.namespace ? hold.object : workload)}`;
-
-/** The commands that end holds, without `wave`; undefined for holds that only wait. */
-const holdCommands: Readonly<Record<HoldReason, CommandOf | undefined>> = {
-  observed: explain,
-  clusterHold: () => "release --cluster",
-  invalid: explain,
-  hold: (explained) => `release ${heldTarget(explained)}`,
-  approval: ({ explanation }) => `approve ${waveArguments(explanation.workload)}`,
-  window: roll,
-  settling: undefined,
-  reverted: explain,
-  interval: undefined,
-  progressing: undefined,
-  alert: roll,
-  alertsUnknown: undefined,
-  batch: undefined,
-  halted: resume,
-  validator: resume,
+/** The commands for holds, without `wave`. */
+const holdCommands: Readonly<Record<HoldCommand, CommandOf>> = {
+  approve: ({ explanation }) => `approve ${waveArguments(explanation.workload)}`,
+  explain,
+  release: (explained) => `release ${heldTarget(explained)}`,
+  "release --cluster": () => "release --cluster",
+  resume: ({ explanation: { workload, hold } }) =>
+    `resume ${waveArguments(hold?.object?.namespace === workload.namespace ? hold.object : workload)}`,
+  roll,
 };
 
 /** Returns what a person holds so that a workload does not roll, as arguments: the workload, its Namespace, or the first object. */

@@ -22,6 +22,9 @@ import { settling } from "./settling.ts";
  */
 type WriteKind = "write" | "rollout" | "return" | "replacement";
 
+/** A command of `wave` for a hold. */
+export type HoldCommand = "approve" | "explain" | "release" | "release --cluster" | "resume" | "roll";
+
 /** One reason to hold a write. Every property of a hold is a column here. */
 interface HoldRow {
   /** Returns the hold, if it applies. Undefined for the holds of batches, which are checked last. */
@@ -38,19 +41,44 @@ interface HoldRow {
   readonly isWaitedFor: boolean;
   /** Whether the change is halted until a person acts, because a workload failed with it. */
   readonly isHalt?: true;
-  /** When the reason holds a write, and what ends it. docs/pacing.md has the same table. */
+  /** The command of `wave` that ends the hold, or explains what ends it. Undefined: a person need not do anything. */
+  readonly command: HoldCommand | undefined;
+  /**
+   * After which time `wave doctor` reports the hold, in milliseconds; 0: at once, as a problem. Undefined: a person wants it, or another check
+   * reports it.
+   */
+  readonly reportedAfterMs: number | undefined;
+  /** The message of commands, if only the leader knows the hold: they read its reason in the annotation `state`. */
+  readonly published?: string;
+  /** When the reason holds a write, and what ends it. `npm run chart` writes the table of docs/pacing.md from it. */
   readonly when: string;
   readonly ends: string;
 }
+
+const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 
 const everyRollout = ["rollout", "return", "replacement"] as const;
 const everyWrite = ["write", ...everyRollout] as const;
 
 /** A hold that a person wants, or that a person must end. */
-const forPerson = { isSkipped: false, isShort: false, precedesReturn: false, isWaitedFor: false };
+const forPerson = {
+  isSkipped: false,
+  isShort: false,
+  precedesReturn: false,
+  isWaitedFor: false,
+  command: "explain",
+  reportedAfterMs: undefined,
+} as const;
 
 /** A hold that only waits. */
-const wait = { isSkipped: true, isShort: true, precedesReturn: true, isWaitedFor: true };
+const wait = {
+  isSkipped: true,
+  isShort: true,
+  precedesReturn: true,
+  isWaitedFor: true,
+  command: undefined,
+  reportedAfterMs: 30 * minute,
+} as const;
 
 /** All holds, in the order of their checks. The first hold that applies is reported. */
 export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
@@ -65,6 +93,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     ...forPerson,
     check: clusterHeld,
     holds: everyRollout,
+    command: "release --cluster",
     when: "`hold-cluster` on the Namespace of Wave: every rollout is on hold",
     ends: "`wave release --cluster`",
   },
@@ -79,6 +108,8 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     ...forPerson,
     check: hold,
     holds: everyRollout,
+    command: "release",
+    reportedAfterMs: day,
     when: '`hold: "true"` on the workload, its Namespace, or every changed object',
     ends: "`wave release`",
   },
@@ -87,6 +118,8 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     isWaitedFor: true,
     check: approval,
     holds: ["rollout"],
+    command: "approve",
+    reportedAfterMs: day,
     when: "`mode: approve`, and the current hash is not approved",
     ends: "`wave approve`",
   },
@@ -96,6 +129,9 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     check: window,
     holds: ["rollout", "replacement"],
     isSkipped: true,
+    command: "roll",
+    // Every window opens at least once a week.
+    reportedAfterMs: 8 * day,
     when: "the time is outside the `window` annotation or `--window`",
     ends: "the window opens, or `wave roll`",
   },
@@ -103,6 +139,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     ...wait,
     check: settling,
     holds: ["rollout"],
+    reportedAfterMs: day,
     when: "the configuration has just changed",
     ends: "no change for `settle`. At most ten times that long after the first change. Or `wave roll`",
   },
@@ -110,6 +147,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     ...forPerson,
     check: reverted,
     holds: ["rollout"],
+    reportedAfterMs: 0,
     when: "another client removes the hash that Wave writes",
     ends: "the same time as for `interval`. After the tenth write: another configuration, a new workload object, or a restart of Wave",
   },
@@ -118,6 +156,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     check: interval,
     holds: ["rollout", "replacement"],
     precedesReturn: false,
+    reportedAfterMs: 8 * day,
     when: "the previous rollout was recent. A first hash also starts this wait, a recorded configuration (Event `ConfigRecorded`) does not",
     ends: "10 s pass after the rollout, or `min-interval` if that is longer. The 10 s double for each consecutive rollout, up to 1 h. Or the previous rollout fails, or `wave roll`",
   },
@@ -125,6 +164,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     ...wait,
     check: progressing,
     holds: ["rollout"],
+    reportedAfterMs: hour,
     when: "the previous rollout is in progress",
     ends: "the rollout completes or fails, 30 s pass without a new available Pod, `--rollout-timeout` is over, or `wave roll`",
   },
@@ -134,6 +174,10 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     holds: ["rollout", "replacement"],
     isShort: false,
     precedesReturn: false,
+    command: "roll",
+    reportedAfterMs: day,
+    published:
+      "Rollout held: an alert fires in the namespace. The Event RolloutHeld names it. Continues when it is resolved.",
     when: "an alert with the label `wave_gate` fires in the namespace, and the last rollout of the workload has not failed",
     ends: "the alert is resolved, or `wave roll`",
   },
@@ -141,6 +185,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     ...wait,
     check: alertsUnknown,
     holds: ["rollout", "replacement"],
+    published: "Rollout held: Prometheus has not answered whether an alert fires. Starts when it answers.",
     when: "Prometheus has not answered yet whether an alert fires. With `--gate-required`, also while it is away",
     ends: "an answer of Prometheus, at most 2 minutes without `--gate-required`, or `wave roll`",
   },
@@ -156,6 +201,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     isWaitedFor: true,
     check: undefined,
     holds: ["rollout"],
+    command: "resume",
     when: "too many workloads failed after the same change",
     ends: "another change of the object, recovery of the failed workloads, or `wave resume`",
     isHalt: true,
@@ -166,6 +212,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     check: undefined,
     holds: ["rollout"],
     isHalt: true,
+    command: "resume",
     when: "a [validator](#validators) failed after the change. With `validator-required`, also if it cannot check the change",
     ends: "another change of the object, recovery of the validator, or `wave resume`",
   },
@@ -176,15 +223,15 @@ export function isHalt({ reason }: Pick<Hold, "reason">): boolean {
   return holdRows[reason].isHalt === true;
 }
 
-/** All reasons, in the order of their checks. */
-const reasons = Object.keys(holdRows) as readonly HoldReason[];
+/** All reasons of holds, in the order of their checks. */
+export const holdReasons = Object.keys(holdRows) as readonly HoldReason[];
 
 /**
  * Reports whether the changes of a due write have settled, even if another hold still delays the write: its check comes after the check for
  * settling. Settled changes are forgotten, so that later changes have their own settle time.
  */
 export function hasSettled(hold: Hold | undefined): boolean {
-  return hold === undefined || reasons.indexOf(hold.reason) > reasons.indexOf("settling");
+  return hold === undefined || holdReasons.indexOf(hold.reason) > holdReasons.indexOf("settling");
 }
 
 /** Returns the due write with everything that may hold it. */
@@ -216,7 +263,7 @@ export function holdOf(due: DueWrite): Hold | undefined {
 
 /** Returns the first hold of a write. `isRequested`: whether a person or a new pod template requests it, so that holds that only wait are skipped. */
 function firstHold(due: DueWrite, write: WriteKind, isRequested = false): Hold | undefined {
-  for (const reason of reasons) {
+  for (const reason of holdReasons) {
     const { check, holds, isSkipped } = holdRows[reason];
     if (!holds.includes(write) || (isRequested && isSkipped)) continue;
     const found = check?.(due);

@@ -1,6 +1,7 @@
 import { counter, gauge, histogram } from "../metrics/metric-row.ts";
 
 const kind = "each watched kind of workload";
+const hold = "each [hold](pacing.md#holds-in-order)";
 
 /** Results of planning a workload. The field `outcome` of log lines has the same values. */
 const outcomes = {
@@ -36,25 +37,6 @@ const states = {
   ignore: "The workload opted out, and Wave keeps its record until an earlier Event or message is out of date",
 } as const;
 
-/** Reasons for holding a due rollout. */
-const holds = {
-  observed: "Wave only reports, because of `mode: observe` or `--observe`",
-  clusterHold: "A person holds every rollout of this Wave",
-  invalid: "An annotation that controls the time of a rollout is invalid",
-  hold: "A person set a hold",
-  approval: "The rollout waits for an approval",
-  window: "The current time is outside the window",
-  settling: "The configuration changed a moment ago",
-  reverted: "Another client keeps removing what Wave writes",
-  interval: "The last rollout is more recent than the minimum interval",
-  progressing: "The previous rollout is in progress",
-  alert: "An alert with the label `wave_gate` fires in the namespace",
-  alertsUnknown: "Prometheus has not answered whether an alert fires",
-  batch: "Other workloads roll before this one",
-  halted: "Too many workloads failed after the same change",
-  validator: "A validator failed after the change, or cannot check it",
-} as const;
-
 /** Metrics of workloads, queues and Events. Only the leader has values other than 0. */
 export const workloadMetrics = {
   outcomes: counter("wave_outcomes_total", {
@@ -76,11 +58,11 @@ export const workloadMetrics = {
   }),
   held: gauge("wave_held_workloads", {
     help: "Number of held workloads, by the reason of the hold.",
-    labels: { reason: holds },
+    labels: { reason: hold },
   }),
   longestHeld: gauge("wave_held_workloads_longest_seconds", {
     help: "Age of the oldest current hold, by its reason.",
-    labels: { reason: holds },
+    labels: { reason: hold },
   }),
   halted: gauge("wave_rollouts_halted", {
     help: "Number of changes of ConfigMaps and Secrets whose rollout is halted in a namespace, because workloads failed after the change.",

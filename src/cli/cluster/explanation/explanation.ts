@@ -17,6 +17,7 @@ import type { OptIn, Workload, WorkloadName } from "../../../domain/model/worklo
 import { collectReferences, compatibilitySourceOf } from "../../../domain/model/workload-references.ts";
 import { isDue } from "../../../domain/outcomes/outcomes.ts";
 import { replacesPods } from "../../../domain/pacing/due.ts";
+import { holdReasons, holdRows } from "../../../domain/pacing/holds.ts";
 import { isPinned } from "../../../domain/pinning/pin-request.ts";
 import { decide } from "../../../domain/plan/decide.ts";
 import type { Missing, RolloutPlan, Warning } from "../../../domain/plan/plan.ts";
@@ -136,20 +137,13 @@ export function explainDecision(snapshot: WorkloadSnapshot) {
 /** Returns the plan as the leader holds it: only the leader knows the alerts, and publishes that one holds a rollout. */
 function withPublishedAlert(plan: RolloutPlan, workload: Workload): RolloutPlan {
   const verdict = parseVerdict(workload.state);
-  const reason = gateHolds.find((each) => each === verdict?.reason);
+  const reason = holdReasons.find((each) => verdict?.state === "held" && each === verdict.reason);
+  const message = reason && holdRows[reason].published;
   const due = plan.outcome === "held" && plan.hold.reason === "batch" ? plan.due : isDue(plan) ? plan : undefined;
-  if (reason === undefined || due === undefined || !replacesPods(workload, due)) return plan;
-  const hold = { reason, message: publishedTexts[reason], until: undefined, warning: false };
+  if (reason === undefined || message === undefined || due === undefined || !replacesPods(workload, due)) return plan;
+  const hold = { reason, message, until: undefined, warning: false };
   return { outcome: "held", due, hold, reason: plan.reason, warnings: plan.warnings };
 }
-
-const gateHolds = ["alert", "alertsUnknown"] as const;
-
-const publishedTexts = {
-  alert:
-    "Rollout held: an alert fires in the namespace. The Event RolloutHeld names it. Continues when it is resolved.",
-  alertsUnknown: "Rollout held: Prometheus has not answered whether an alert fires. Starts when it answers.",
-} as const;
 
 /** Returns a note with the flags of the running Wave if they decide another outcome or hold of a workload than the default flags; otherwise undefined. */
 export function noteOfFlags(snapshots: readonly WorkloadSnapshot[]): string | undefined {

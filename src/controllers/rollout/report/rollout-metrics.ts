@@ -1,6 +1,7 @@
 import type { Workload, WorkloadKind } from "../../../domain/model/workload.ts";
 import type { HoldReason } from "../../../domain/outcomes/hold.ts";
 import { failedAlertOf } from "../../../domain/pacing/failed-alert.ts";
+import { holdReasons } from "../../../domain/pacing/holds.ts";
 import { isFlapping } from "../../../domain/pacing/interval.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import type { NewPods } from "../../../domain/pods/new-pods.ts";
@@ -16,7 +17,6 @@ export type CountedOutcome = LabelsOf<typeof workloadMetrics.outcomes>["outcome"
 
 const outcomes = workloadMetrics.outcomes.labels.outcome;
 const workloadStates = keysOf(workloadMetrics.workloads.labels.state);
-const holdReasons: readonly HoldReason[] = keysOf(workloadMetrics.held.labels.reason);
 
 /** The values of the gauges. */
 export interface RolloutGauges {
@@ -130,8 +130,8 @@ export function rolloutMetrics(
 function workloadGauges(registry: MetricsRegistry, clock: Pick<Clock, "monotonic">) {
   const workloads = registry.gauge(workloadMetrics.workloads);
   const longest = registry.gauge(workloadMetrics.longest);
-  const held = registry.gauge(workloadMetrics.held);
-  const longestHeld = registry.gauge(workloadMetrics.longestHeld);
+  const held = registry.gauge(workloadMetrics.held, { reason: holdReasons });
+  const longestHeld = registry.gauge(workloadMetrics.longestHeld, { reason: holdReasons });
   return (all: RolloutGauges["workloads"]) => {
     const now = clock.monotonic();
     const byState = new Tally<WorkloadState>(now);
