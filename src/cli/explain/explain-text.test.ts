@@ -234,6 +234,20 @@ describe("the text of an explanation", () => {
   });
 });
 
+it("a rollout is held by an alert only if the leader publishes that hold, and not a rollout that an alert made fail", () => {
+  const pod = { containers: [{ name: "web", envFrom: [{ configMapRef: { name: "page" } }] }] };
+  const since = "1970-01-01T00:00:00Z";
+  const holdOf = (state: string, reason: string) => {
+    const annotations = { "wave.pusher.com/state": JSON.stringify({ state, reason, since }) };
+    const templateAnnotations = { "wave.pusher.com/config-hash": `v2:${"0".repeat(64)}` };
+    return explained({ pod, annotations, templateAnnotations }, { "ConfigMap/default/page": page }).hold?.reason;
+  };
+  expect(holdOf("held", "alert")).toBe("alert");
+  expect(holdOf("held", "alertsUnknown")).toBe("alertsUnknown");
+  expect(holdOf("failed", "alert")).toBeUndefined();
+  expect(holdOf("held", "batch")).toBeUndefined();
+});
+
 describe("a workload over a limit", () => {
   const env = Array.from({ length: 6000 }, (_, i) => ({
     name: `V${i}`,
