@@ -3,7 +3,7 @@ import { recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 
 /** The reasons of the Events that report a write. */
-const ofWrites = ["ConfigChanged", "ConfigHashAdded", "ConfigRecorded", "SchedulingEnabled"];
+const ofWrites = ["ConfigChanged", "ConfigHashAdded", "ConfigRecorded", "RolloutReturned", "SchedulingEnabled"];
 
 /** The reasons of the Events that report the end of a rollout. */
 const ofEnds = ["RolloutStuck", "RolloutComplete", "RolloutFailed", "RolloutResolved"];

@@ -1,3 +1,4 @@
+import { isReturn } from "./judge-returns.ts";
 import { hasOutgrownCopies } from "./model-pins.ts";
 import { isApproved, NamespaceTimeline, openBetween, type SaidOf, saidOf } from "./model-policy.ts";
 import { knownSince, type WaveWrite, waveWriteOf } from "./model-rolls.ts";
@@ -9,7 +10,7 @@ const onTheWayMs = 2_000;
 
 /**
  * Judges holds. Wave writes nothing if it only observes, and rolls no workload that is held by people, by an unreadable
- * value, by a missing approval, or outside its window. A window does not hold a pod template that reads keys which its copies lack. The annotations of the workload are judged as they were when the
+ * value, by a missing approval, or outside its window. A return needs no approval. A window does not hold a pod template that reads keys which its copies lack. The annotations of the workload are judged as they were when the
  * write was stored, because the write tests them. The annotations of the Namespace may be known late, so a write is
  * allowed if any recent state of the Namespace allows it.
  */
@@ -22,17 +23,18 @@ export function judgeHolds(run: Recording): readonly string[] {
     if (write === undefined) return [];
     const { sentAt, before, what } = write;
     const states = namespaces.between(before.metadata.namespace, knownSince(write, run), sentAt);
-    const held = states.map((namespace) => heldBy(write, saidOf(before, namespace, pacing), run));
+    const isApprovedBefore = isReturn(entry, run);
+    const held = states.map((namespace) => heldBy(write, saidOf(before, namespace, pacing), run, isApprovedBefore));
     return held.includes(undefined) ? [] : [`hold: ${what}: ${held.at(-1)}`];
   });
 }
 
-function heldBy(write: WaveWrite, said: SaidOf, run: Recording): string | undefined {
+function heldBy(write: WaveWrite, said: SaidOf, run: Recording, isApprovedBefore: boolean): string | undefined {
   const { kind, after, sentAt, wallOffMs } = write;
   if (said.observes) return "it wrote what was only to be told";
   if (kind === "quiet") return undefined;
   if (said.holds) return "it rolled what is held";
-  if (!isApproved(said, recordedHash(after))) return "it rolled what nobody has approved";
+  if (!isApprovedBefore && !isApproved(said, recordedHash(after))) return "it rolled what nobody has approved";
   const [from, to] = [sentAt - wallOffMs - onTheWayMs, sentAt + wallOffMs];
   if (openBetween(said.window, run.epoch + from, run.epoch + to).some || hasOutgrownCopies(write, run))
     return undefined;

@@ -1,4 +1,5 @@
 import { differsElsewhere } from "./judge-fields.ts";
+import { isReturn } from "./judge-returns.ts";
 import { patched } from "./judge-reviews.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { NamespaceTimeline, namespaceLateMs } from "./model-policy.ts";
@@ -31,7 +32,7 @@ type Known = Map<string, number>;
  * - Nothing required is missing in that configuration.
  *
  * Every write is therefore for something new: another hash needs a later state of some object, or a write of another client.
- * A hash that a person restores, as with `rollout undo`, is no evidence of the stored configuration and moves no bound.
+ * The hash of a return is older; the judge of returns checks it. A hash that a person restores, as with `rollout undo`, is no evidence of the stored configuration and moves no bound.
  */
 export function judgeWrites(run: Recording): readonly string[] {
   const judge = new WriteJudge(run);
@@ -122,6 +123,7 @@ class WriteJudge {
     // The scheduling hold of a workload that opted out is removed, whatever hash another client left on it.
     if (!hashChanged && (!settings.schedulingHold || asked.includes(false))) return violations;
     if (!hashChanged && opened && this.#isExpired(before, entry)) return violations;
+    if (isReturn(entry, this.#run)) return violations;
     return [...violations, ...this.#judgeHash(before, after, rv)];
   }
 

@@ -12,6 +12,7 @@ import { judgePins } from "./judge-pins.ts";
 import { judgePlaces } from "./judge-places.ts";
 import { judgeRecorded } from "./judge-recorded.ts";
 import { judgeReplacements } from "./judge-replacements.ts";
+import { judgeReturns } from "./judge-returns.ts";
 import { judgeReviews } from "./judge-reviews.ts";
 import { judgeSettling } from "./judge-settling.ts";
 import { judgeStuck } from "./judge-stuck.ts";
@@ -46,5 +47,6 @@ const parts = [
   judgeSettling,
   judgeBatches,
   judgeStuck,
+  judgeReturns,
   judgeEnd,
 ];

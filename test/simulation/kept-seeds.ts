@@ -6,6 +6,7 @@ const additions = [
   "other releases",
   "full nodes",
   "validators",
+  "returns",
 ] as const;
 
 /** Something that runs did not have from the start. */

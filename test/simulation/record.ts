@@ -130,6 +130,33 @@ export interface ContainerStart {
   readonly container: string;
 }
 
+/** What happens between a rollout that is going to fail and its failure. A person or a newer edit decides in the second half. */
+export const turns = {
+  undecided: ["nothing", "new leader", "reset", "gap", "answersLost", "bad edit"],
+  decided: ["resume", "hold", "halt", "template", "good edit"],
+} as const;
+
+/** One of {@link turns}. */
+export type Turn = (typeof turns)[keyof typeof turns][number];
+
+/** One round of the scene with workloads that return after a failed rollout, as it was played. Times are true virtual milliseconds. */
+export interface PlayedReturn {
+  /** When the edit with which Pods crash was stored; undefined: the workloads were not complete before. */
+  readonly badAt: number | undefined;
+  readonly turn: Turn;
+  /** When a person or a newer edit decided, and about which workload. */
+  readonly decided: { readonly at: number; readonly uid: string } | undefined;
+  /** When the person released the hold. */
+  readonly releasedAt: number | undefined;
+  /** Whether a validator reads the ConfigMap and can check it. */
+  readonly isValidated: boolean;
+  /** When a good edit replaced the bad edit, and its content. */
+  readonly fixedAt: number;
+  readonly fixed: string;
+  /** When every workload had to read the good edit. */
+  readonly endAt: number;
+}
+
 /** The record of a run, after the faults have stopped and Wave had time to make everything correct. */
 export interface Recording {
   readonly seed: number;
@@ -150,6 +177,8 @@ export interface Recording {
   readonly endAt: number;
   /** Every start of a container, oldest first, and the moments at which every Pod had to be right. Undefined: not recorded. */
   readonly containers?: { readonly starts: readonly ContainerStart[]; readonly rightAt: readonly number[] } | undefined;
+  /** The rounds of the scene with returns. Default: none was played. */
+  readonly returned?: readonly PlayedReturn[];
 }
 
 /** The access of the administrator to the API server: without faults, but with webhooks as for every client. */
@@ -200,6 +229,8 @@ export interface WorldOptions {
   readonly broken?: boolean;
   /** Whether some Deployments are validators. */
   readonly validators?: boolean;
+  /** Whether workloads of a later scene are pinned, so that `--pin-config` is set. */
+  readonly returns?: boolean;
   /** Whether workloads are pinned. */
   readonly pinned?: boolean;
   /** Whether people install manifests whose Pods read other configuration. */

@@ -22,7 +22,7 @@ export function createWorld(options: WorldOptions): World {
   const workloads = pinnedShape.workloads + (validators ? checkedCount : 0);
   const shape = { ...pinnedShape, workloads, broken, validators };
   const found = options.widgets ? { ...chosen, workloadKinds: widgets } : chosen;
-  const settings = options.pinned ? { ...found, pinConfig: true } : found;
+  const settings = options.pinned || options.returns ? { ...found, pinConfig: true } : found;
   const scene = new Scene(options, dice, shape, settings);
   const actions = [
     ...always,

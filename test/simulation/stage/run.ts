@@ -14,6 +14,7 @@ import { chooseBroken, choosePacing, chooseValidators } from "./pacing.ts";
 import { choosePinning, collectedMs } from "./pinning.ts";
 import { Random } from "./random.ts";
 import { waveNamespace } from "./replica.ts";
+import { canReturn, chooseReturns, Returned } from "./returned.ts";
 import { Scheduler } from "./scheduler.ts";
 import { TakenBack } from "./taken-back.ts";
 import { Trace } from "./trace.ts";
@@ -88,13 +89,14 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     const broken = pacing !== undefined && chooseBroken(random.stream("broken"), seed);
     const validators = pacing !== undefined && chooseValidators(random.stream("validators"), seed);
     const releases = random.stream("releases").chance(0.5) && !isOlderThan(seed, "other releases");
-    const has = { widgets: widgetsFrom !== undefined, pinned, broken, validators, releases };
+    const returns = pacing !== undefined && chooseReturns(random.stream("returns"), seed);
+    const has = { widgets: widgetsFrom !== undefined, pinned, broken, validators, releases, returns };
     const world = createWorld({ api, random: worldRandom, sleep: scheduler.sleep, history, paced, ...has });
     const { settings } = world;
     trace.line("", () => JSON.stringify(settings));
     const restarts = chooseRestarts(random.stream("restarts"), seed);
-    // With a wrong clock, Wave does not know exactly what containers have read.
-    const hasRightClocks = restarts && random.stream("right clocks").chance(0.6);
+    // With a wrong clock, Wave does not know exactly what containers have read, and which of a failure and a decision came first.
+    const hasRightClocks = (restarts || returns) && random.stream("right clocks").chance(0.6);
     const reached = new Set<string>();
     const stage = { scheduler, cluster, weather, webhooks, random, trace, settings, hasRightClocks, reached, violated };
     const director = new Director(stage, machines);
@@ -145,6 +147,7 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
       return { seed, epoch, settings, history, calmAt, rightAt: right, endAt: scheduler.now, containers, ...told };
     };
     const podsRightAt: number[] = [];
+    const changeLeader = (how: "crash" | "stop") => director.changeLeader(how);
     if (nodes !== undefined) {
       const becomePodsRight = async () => {
         await becomeRight(calmMs);
@@ -152,14 +155,17 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
         while (scheduler.now < end && mixedAtEnd(recorded([], [scheduler.now])).length > 0)
           await scheduler.runUntil(scheduler.now + 15_000);
       };
-      const changeLeader = (how: "crash" | "stop") => director.changeLeader(how);
       const takenBack = new TakenBack({ ...stage, nodes, changeLeader, becomeRight: becomePodsRight });
       podsRightAt.push(...(await takenBack.play()));
       rightAt.push(scheduler.now);
     }
+    const returned =
+      returns && canReturn(settings)
+        ? await new Returned({ ...stage, replicas: () => director.replicas, changeLeader }).play()
+        : [];
     if (pinned) await scheduler.runUntil(scheduler.now + collectedMs);
     const endAt = scheduler.now;
-    const recording = recorded(rightAt, podsRightAt);
+    const recording = { ...recorded(rightAt, podsRightAt), returned };
     violations.push(...emptied(director.replicas), ...judge(recording));
     director.stop();
     await scheduler.runUntil(endAt + stopMs);
