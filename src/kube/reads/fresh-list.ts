@@ -3,7 +3,7 @@ import type { Logger } from "../../telemetry/logging/log.ts";
 import type { KubeObject } from "../api/api-types.ts";
 import { type Resource, resourcePath } from "../api/resources.ts";
 import type { ApiClient } from "../http/client.ts";
-import { pagedList } from "../list-watch/paged-list.ts";
+import { type PagedListContext, pagedList } from "../list-watch/paged-list.ts";
 
 /** What {@link freshList} needs. */
 export interface FreshListOptions {
@@ -23,7 +23,7 @@ export async function* freshList<T extends KubeObject>(
   resource: Resource,
   namespace: string | undefined,
   { client, clock, log, signal }: FreshListOptions,
-  query: { readonly labelSelector?: string; readonly accept?: string } = {},
+  query: Pick<PagedListContext, "labelSelector" | "accept" | "answered"> = {},
 ): AsyncGenerator<T> {
   const path = resourcePath(resource, namespace === undefined ? {} : { namespace });
   const what = namespace === undefined ? resource.plural : `${resource.plural} in ${namespace}`;

@@ -66,6 +66,14 @@ interface WatchedRollout {
   shown: NewPods | undefined;
 }
 
+/** The Pods of a workload, and why the API server rejects others. */
+interface ReadPods {
+  readonly pods: readonly ObservedPod[];
+  readonly refused: StuckReason | undefined;
+  /** When they were read, by the clock of the API server as their own times, in milliseconds since the epoch. */
+  readonly now: number;
+}
+
 /** Limits: Wave reads the Pods of so many rollouts, so many of one namespace, so many at once, and so many Pods of each. */
 const maxWatched = 1_000;
 const maxInNamespace = 100;
@@ -182,8 +190,8 @@ export class NewPodsWatch {
         this.#end(key, watched);
         return done;
       }
-      const { pods, refused } = read;
-      this.#update(key, watched, workload, pods, refused);
+      const { pods } = read;
+      this.#update(key, watched, workload, read);
       if (age >= watchMs && watched.shown === undefined && !isSlow(workload)) {
         this.#end(key, watched);
         return done;
@@ -208,10 +216,7 @@ export class NewPodsWatch {
     }
   }
 
-  async #read(
-    workload: Workload,
-    watched: WatchedRollout,
-  ): Promise<{ readonly pods: readonly ObservedPod[]; readonly refused: StuckReason | undefined } | undefined> {
+  async #read(workload: Workload, watched: WatchedRollout): Promise<ReadPods | undefined> {
     const { client, caches, clock, log, leadership } = this.#options;
     const signal = leadership.abort;
     const request = { path: workloadPath(workload), signal };
@@ -223,7 +228,13 @@ export class NewPodsWatch {
     const key = workloadKey(workload);
     const options = { client, clock, log, signal };
     const { namespace } = workload;
-    const query = { labelSelector: podSelector(selector) };
+    let answeredAt: number | undefined;
+    const query = {
+      labelSelector: podSelector(selector),
+      answered: (at: number | undefined) => {
+        answeredAt ??= at;
+      },
+    };
     let read = 0;
     for await (const object of freshList<KubeObject & Pod>(resources.pods, namespace, options, query)) {
       if (++read > maxPods) break;
@@ -232,7 +243,7 @@ export class NewPodsWatch {
         found.set(object.metadata.uid, observePod(object, nothingRead, workload));
     }
     const pods = [...found.values()];
-    const now = clock.wall();
+    const now = answeredAt === undefined ? clock.wall() : answeredAt * 1000;
     const messageOf = (uid: string, reason: string, since: number) =>
       eventMessage(client, { namespace, uid, reason, since }, signal);
     const waiting = pods.findIndex((pod) => pod.hash === watched.hash && mayWaitForVolume(pod, now));
@@ -240,20 +251,13 @@ export class NewPodsWatch {
     const unattached = pod && (await messageOf(pod.uid, volumeReason, pod.createdAt));
     if (pod !== undefined && unattached !== undefined) pods[waiting] = withVolumeReason(pod, unattached);
     const lacksPods = isSlow(workload) && pods.every(({ hash, ready }) => hash !== watched.hash || ready);
-    if (!lacksPods) return { pods, refused: undefined };
+    if (!lacksPods) return { pods, refused: undefined, now };
     const since = workload.rolledAt * 1000;
     const refused = quotaReasonOf(owner.status) ?? quotaReason(await messageOf(workload.uid, refusedReason, since));
-    return { pods, refused };
+    return { pods, refused, now };
   }
 
-  #update(
-    key: string,
-    watched: WatchedRollout,
-    workload: Workload,
-    pods: readonly ObservedPod[],
-    refused: StuckReason | undefined,
-  ): void {
-    const now = this.#options.clock.wall();
+  #update(key: string, watched: WatchedRollout, workload: Workload, { pods, refused, now }: ReadPods): void {
     const rolledAt = workload.recordedHash === watched.hash ? rolloutStartOf(workload, now) : 0;
     const rollout = { hash: watched.hash, rolledAt, now, ofValidator: isValidator(workload) };
     watched.earlierFail ||= earlierPodsFail(pods, rollout);
