@@ -242,6 +242,36 @@ describe("the caches", () => {
     expect([absent("c"), absent("other")]).toEqual([listed + 2_000, listed + 2_000]);
   });
 
+  it("show since when an object was absent before its creation, while it has this content", async () => {
+    const { fake, caches, clock } = start();
+    const feed = fake.feed("configmaps");
+    const [first, other] = [configMap("c", { key: "1" }), configMap("c", { key: "2" })];
+    const since = () => caches.lookup("ConfigMap", "ns", "c")?.wasAbsentSince;
+    await clock.advance(1_000);
+    await feed.list();
+    const listed = clock.monotonic();
+    await clock.advance(1_000);
+    await feed.push({ type: "apply", object: first });
+    expect(since()).toBe(listed);
+    await feed.push({
+      type: "apply",
+      object: configMap("c", { key: "1" }, { annotations: { "wave.pusher.com/hold": "true" } }),
+    });
+    expect(since()).toBe(listed);
+    await feed.push({ type: "apply", object: other });
+    expect(since()).toBeUndefined();
+    await feed.push({ type: "apply", object: first });
+    expect(since()).toBeUndefined();
+    await feed.push({ type: "delete", object: first });
+    await clock.advance(1_000);
+    await feed.push({ type: "apply", object: first });
+    expect(since()).toBe(listed + 1_000);
+    // It may have come and gone before a later list shows it.
+    await feed.push({ type: "delete", object: first });
+    await feed.list(first);
+    expect(since()).toBeUndefined();
+  });
+
   it("keep the time of the last change of digests, and announce a change of the directives of an object", async () => {
     const { fake, caches, configChanges } = start();
     const feed = fake.feed("configmaps");

@@ -109,7 +109,7 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
     if (change.after === undefined) absences.removed(change.key);
     options.onConfigChange(change);
   });
-  const configs = configCaches({ ...options, onConfigChange, owners }, namespaceLimits);
+  const configs = configCaches({ ...options, onConfigChange, absences, owners }, namespaceLimits);
   const configKinds = Object.values(configs).filter((kind) => kind !== undefined);
   const { compatibility, providerClasses } = options;
   const directiveContext = {

@@ -78,6 +78,33 @@ describeOnControlPlane("what Pods read follows from the time at which they were 
     }
   });
 
+  it("Pods that wait for a required Secret are not replaced when it is created", async () => {
+    const ns = "evidence-awaited";
+    const scene = await startScene(cluster, ns, { webhooks: false, args });
+    try {
+      await scene.caughtUp();
+      // The margin between the clocks of API servers.
+      const since = Date.now();
+      await until("Pods of a time at which Wave has known the absence", () =>
+        Promise.resolve(Date.now() - since > 8_000 ? true : undefined),
+      );
+      await scene.namespace.create(workload("web", secretEnv("login")));
+      await until("a Pod with a node", async () => ((await createdAt(ns, "web")).length > 0 ? true : undefined));
+      await nextSecond();
+      await scene.namespace.secret("login", { password: "first" });
+      const first = await recorded(ns, "web");
+      await scene.caughtUp();
+      expect(await revisionsOf(ns, "web")).toBe(1);
+
+      await nextSecond();
+      await scene.namespace.edit("Secret", "login", { password: "second" });
+      await recorded(ns, "web", first);
+      expect(await revisionsOf(ns, "web")).toBe(2);
+    } finally {
+      await scene.wave.stop();
+    }
+  });
+
   it("a workload opts in without a restart if its Pods are newer than the last edit, and is unproven if they are older", async () => {
     const ns = "evidence-opt-in";
     const scene = await startScene(cluster, ns, { webhooks: false, args });

@@ -23,12 +23,14 @@ import { KindCache, type ListListener, type Watch } from "../store/kind-cache.ts
 import type { NamespaceExceeded, NamespaceLimits } from "../store/namespace-limits.ts";
 import { SharedLists } from "../store/shared-lists.ts";
 import type { StoreChange } from "../store/store.ts";
+import type { Absences } from "./absences.ts";
 import { ProviderClasses } from "./mounted-classes.ts";
 
 interface Options extends Pick<PolicyFlags, "namespaces" | "compatibility" | "providerClasses"> {
   readonly log: Logger;
   readonly clock: Clock;
   readonly onConfigChange: (change: StoreChange<Config>) => void;
+  readonly absences: Pick<Absences, "since">;
   /** Receives the owners of each object; undefined if owners are not tracked. */
   readonly owners: OwnerIndex | undefined;
 }
@@ -49,7 +51,7 @@ interface ConfigCaches extends Readonly<Record<StoredKind, ConfigCache>> {
  * change only costs the SHA-256.
  */
 export function configCaches(options: Options, namespaceLimits: NamespaceLimits): ConfigCaches {
-  const { namespaces, compatibility, log, onConfigChange, owners } = options;
+  const { namespaces, compatibility, log, onConfigChange, absences, owners } = options;
   const shared = new SharedLists();
   /** The newest times of objects that were written later without a change. The removal of a key may leave such a time. */
   const touchedAt = new WeakMap<Config, number>();
@@ -73,7 +75,16 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
         // Tens of thousands of objects never change.
         const revision = hasContent ? held.revision : source === "first list" ? undefined : config.revision;
         const [namespace, keys] = [sharedString(config.namespace), shared.list(config.keys)];
-        const slim = { ...config, namespace, name, keys, revision };
+        // A list after a gap may hide that the object came and went.
+        const wasAbsentSince = held === undefined && source === "watch" ? absences.since(config) : undefined;
+        const slim = {
+          ...config,
+          namespace,
+          name,
+          keys,
+          revision,
+          ...(wasAbsentSince !== undefined && { wasAbsentSince }),
+        };
         return namespaceLimits.fit(held, slim, (exceeded) => withoutKeys(slim, exceeded));
       },
       same: sameConfig,

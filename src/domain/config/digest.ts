@@ -63,6 +63,11 @@ export interface Config extends ConfigName {
    * list. {@link sameConfig} does not compare it.
    */
   readonly revision?: number | undefined;
+  /**
+   * Since when the object was absent before it was created with this content, in monotonic milliseconds; absent if no watch has shown both.
+   * {@link sameConfig} does not compare it.
+   */
+  readonly wasAbsentSince?: number;
   /** True if the API may have no time of its last change, because its field manager was forgotten; otherwise absent. */
   readonly isUntimed?: true;
   /** What the annotations of the object say about rollouts for it; undefined: nothing. */
@@ -277,7 +282,7 @@ export function contentChangedAt({ editedAt, changedAt }: Config): number | unde
 }
 
 /**
- * Returns an object after a change, marked if the API has no time of it. `before` is the object before; undefined: it did not exist.
+ * Returns an object after a change, marked if the API has no time of it. An unchanged object keeps `wasAbsentSince`. `before` is the object before; undefined: it did not exist.
  * `isOnlyChange`: no other change came between, as in a watch. Otherwise the last one may be the removal of a key, which can have no time.
  * `newestTime`: the newest time that the object had before, also if a write with this time changed nothing.
  */
@@ -287,11 +292,13 @@ export function withChangeTime(
   isOnlyChange: boolean,
   newestTime = before && newestTimeOf(before),
 ): Config {
-  const isUntimed =
-    before !== undefined && hasSameContent(before, config)
-      ? before.isUntimed === true
-      : !isOnlyChange || (newestTime !== undefined && newestTimeOf(config) <= newestTime);
-  return isUntimed ? { ...config, isUntimed } : config;
+  const same = before !== undefined && hasSameContent(before, config) ? before : undefined;
+  const isUntimed = same
+    ? same.isUntimed === true
+    : !isOnlyChange || (newestTime !== undefined && newestTimeOf(config) <= newestTime);
+  const wasAbsentSince = same?.wasAbsentSince;
+  const timed = wasAbsentSince === undefined ? config : { ...config, wasAbsentSince };
+  return isUntimed ? { ...timed, isUntimed } : timed;
 }
 
 /** Returns the newest time that the API shows for an object, in seconds since the epoch; 0 if it shows none. */

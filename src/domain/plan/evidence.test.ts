@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { PodSpec } from "#kubernetes";
 import { defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
 import { defaultFlags, momentAt } from "../../../test/support/pacing/due.ts";
 import { type Config, toConfig } from "../config/digest.ts";
@@ -160,6 +161,59 @@ describe("an optional object that does not exist", () => {
     const moment = momentAt(second * 1000, { absentSince: () => 0 });
     const workload = { ...optional, ...first(501) };
     expect(decide({ workload, lookup: lookupOf(), policy: defaultPolicy, moment })).toMatchObject({ unlisted: true });
+  });
+});
+
+describe("an object that did not exist when the Pods got their node, and was created later", () => {
+  const requested = { monotonic: 1_000_000, serverTime: second };
+  const at = (scheduledAt: number): ListedPods => ({ ...listed(scheduledAt), requested });
+  /** Absent for 100 s before the list, and created in its second. */
+  const created = (
+    pods: ListedPods | undefined,
+    readers: Partial<PodSpec>,
+    wasAbsentSince?: number,
+    annotations = {},
+  ) =>
+    planned(
+      seen({ pod: readers, annotations }),
+      web("1", second, wasAbsentSince === undefined ? {} : { wasAbsentSince }),
+      pods,
+    );
+  const files = (optional: boolean) => ({
+    containers: [{ name: "web", volumeMounts: [{ name: "files", mountPath: "/files" }] }],
+    volumes: [{ name: "files", configMap: { name: "web", optional } }],
+  });
+  const env = (optional: boolean) => readsAll("ConfigMap", "web", optional);
+  const since = 900_000;
+
+  it.each<readonly [string, ListedPods | undefined, Partial<PodSpec>, number | undefined, string]>([
+    ["is proven if variables require it", at(second - 89), env(false), since, "recorded"],
+    ["is proven if files require it", at(second - 89), files(false), since, "recorded"],
+    ["is not proven within the margins of clocks", at(second - 90), env(false), since, "firstHash"],
+    ["is not proven if no watch has shown that it was absent", at(second - 89), env(false), undefined, "firstHash"],
+    ["is not proven if variables start without it", at(second - 89), env(true), since, "firstHash"],
+    ["is not proven if files start without it", at(second - 89), files(true), since, "firstHash"],
+    [
+      "is not proven if one of two readers starts without it",
+      at(second - 89),
+      { ...files(false), containers: [...(env(true).containers ?? []), ...files(false).containers] },
+      since,
+      "firstHash",
+    ],
+    ["is not proven if the response does not have the time", listed(second - 89), env(false), since, "firstHash"],
+  ])("%s", (_, pods, readers, wasAbsentSince, outcome) =>
+    expect(created(pods, readers, wasAbsentSince).outcome).toBe(outcome),
+  );
+
+  it("is not proven if only an annotation requires it: the Pods start without it", () => {
+    const named = { "wave.pusher.com/extra-configmaps": "web" };
+    expect(created(at(second - 89), {}, since, named).outcome).toBe("firstHash");
+  });
+
+  it("asks for a list of the Pods, although the change is newer than the workload", () => {
+    const config = web("1", second + 590, { revision: 901 });
+    expect(planned(seen(), config, undefined)).not.toHaveProperty("unlisted");
+    expect(planned(seen(), { ...config, wasAbsentSince: since }, undefined)).toMatchObject({ unlisted: true });
   });
 });
 

@@ -23,6 +23,7 @@ const startMarginS = 5;
 /**
  * Returns whether the Pods of a workload read what is live: a Pod does if it got its node after the last change of everything that it reads. A
  * container that started after the change of an environment variable has read it again. Files show a change only later.
+ * A Pod that got its node while a required object did not exist has waited for it.
  * Times of the API are whole seconds, so in one second only resourceVersions, which a watch has shown, order two changes. The creation of the
  * workload after that change is enough: all of its Pods are created later. A later write of the pod template is not: it may restore an
  * earlier one, whose Pods are still there. `pods` is
@@ -58,8 +59,13 @@ export function evidenceOf(
   const isLaterWrite = isAfterChanges && absent.length === 0;
   if (isLaterWrite && templateWrite.isFirst) return { state: "proven" };
   if (isLaterWrite && progress.state === "progressing") return { state: "underWay" };
+  // No container of a Pod starts without an object that all of them require. So a Pod of that time has read nothing earlier.
+  const isOptional = (object: ConfigName) => (each: Reference) =>
+    configKey(each) === configKey(object) && (each.optional || each.annotation !== undefined);
+  const wasRequired = (config: Config) => config.wasAbsentSince !== undefined && !references.some(isOptional(config));
   if (pods === undefined) {
     const isLater = configs.some((config) => {
+      if (wasRequired(config)) return false;
       const changedAt = contentChangedAt(config) ?? 0;
       return (config.revision ?? 0) > workload.resourceVersion && now / 1000 - changedAt < recentS;
     });
@@ -75,7 +81,9 @@ export function evidenceOf(
   const isRead = (object: ConfigName, isAfter: (at: number) => boolean) =>
     isAfter(scheduledAt) ||
     (hasOneTemplate(workload) && !files.has(configKey(object)) && isAfter(envAt - startMarginS));
-  const areRead = configs.every((config) => isRead(config, (at) => isBefore(config, at)));
+  const wasAwaited = (config: Config) =>
+    wasRequired(config) && isAbsentBefore(config.wasAbsentSince, scheduledAt, pods);
+  const areRead = configs.every((config) => isRead(config, (at) => isBefore(config, at)) || wasAwaited(config));
   const isAbsent = (object: ConfigName) => isRead(object, (at) => isAbsentBefore(absentSince?.(object), at, pods));
   if (areRead && absent.every(isAbsent)) return { state: "proven" };
   // Its Pods may not exist yet.
