@@ -2,7 +2,7 @@ import { expect, inject, it } from "vitest";
 import { playedSeed } from "../support/played-seed.ts";
 import { failureOf } from "./played.ts";
 
-const seeds = inject("everything") ? 250 : 20;
+const seeds = inject("everything") ? 250 : 12;
 
 it("whole replicas make no mistake in seeds that are new for this state of the code", {
   timeout: 3_600_000,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { afterAll, expect } from "vitest";
 import type { Model } from "../../src/cli/ui/model.ts";
 import { startChromium } from "../docs/chromium.ts";
 import { type PageServer, servePage } from "./page-server.ts";
@@ -32,6 +32,10 @@ const axe = readFileSync(
   "utf8",
 );
 
+/** One Chromium for all tests of a file. Each tab has storage and permissions of its own. */
+let browser: Browser | undefined;
+afterAll(() => browser?.close());
+
 /** Serves a model and opens the page. */
 export async function openPage(
   model: Model,
@@ -49,7 +53,7 @@ export async function openPage(
 /** Opens the page of a server. The suite needs Chromium, so a machine without one leaves it out. */
 export async function openTab(url: string, opening: Opening = {}): Promise<OpenedTab> {
   const { place = "", width = 1280, dark = false, reducedMotion = false } = opening;
-  const browser = (await startChromium()) as Browser;
+  browser ??= (await startChromium()) as Browser;
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme: dark ? "dark" : "light",
@@ -83,7 +87,7 @@ export async function openTab(url: string, opening: Opening = {}): Promise<Opene
       return found.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
     },
     [Symbol.asyncDispose]: async () => {
-      await browser.close();
+      await context.close();
       expect(problems).toEqual([]);
     },
   };

@@ -28,9 +28,13 @@ export interface PageServer extends AsyncDisposable {
   readonly resume: () => void;
 }
 
+/** The page, built once for all tests of a file. */
+let built: ReturnType<typeof buildPage> | undefined;
+
 /** Serves the page and a model on 127.0.0.1. `now` is the time of what the server reports, in milliseconds since the epoch. */
 export async function servePage(start: Model, now = () => Date.now()): Promise<PageServer> {
-  const files = await buildPage();
+  built ??= buildPage();
+  const files = await built;
   const streams = new Set<ServerResponse>();
   const sockets = new Set<Socket>();
   let model = start;

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Sandbox, startSandbox } from "../../../sandbox/sandbox.ts";
+import { runWave } from "../../../test/support/cli/terminal.ts";
 import { EventReader } from "../../../test/support/cli/ui.ts";
 import { waitedMs } from "../../../test/support/processor-time.ts";
 
@@ -145,13 +146,13 @@ describe("wave demo", () => {
   });
 
   it("rejects --ui for a cluster", async () => {
-    const { code, err } = await start("--ui", "--context=kind").ended;
+    const { code, err } = await runWave(["demo", "--ui", "--context=kind"]);
     expect(code).toBe(2);
     expect(err).toMatch(/^error: --ui runs on its own cluster; .*\n$/);
   });
 
   it("rejects an unexpected argument in one line", async () => {
-    expect(await start("now").ended).toEqual({
+    expect(await runWave(["demo", "now"])).toEqual({
       code: 2,
       out: "",
       err: 'error: unexpected argument "now"; see wave demo --help\n',
@@ -229,7 +230,7 @@ describe("wave demo on a cluster", () => {
   it("reports in one line that the cluster is unreachable", async () => {
     const { sandbox, kubeconfig } = await realCluster();
     await sandbox.close();
-    const { code, out, err } = await start("--kubeconfig", kubeconfig).ended;
+    const { code, out, err } = await runWave(["demo", "--kubeconfig", kubeconfig]);
     expect({ code, out }).toEqual({ code: 3, out: "" });
     expect(err).toMatch(/^error: cannot reach API server http:\/\/127.0.0.1:\d+: .*ECONNREFUSED.*\n$/);
   });
@@ -240,7 +241,7 @@ describe("wave demo on a cluster", () => {
       match: ({ method, path }) => method === "POST" && path.endsWith("/namespaces"),
       action: { type: "status", status: 403 },
     });
-    const { code, err } = await start("--kubeconfig", kubeconfig).ended;
+    const { code, err } = await runWave(["demo", "--kubeconfig", kubeconfig]);
     expect(code).toBe(3);
     expect(err).toMatch(/^error: you do not have permission to create a namespace, which the demo needs: .*\n$/);
   });

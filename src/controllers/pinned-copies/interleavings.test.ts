@@ -29,7 +29,10 @@ type Mistake = "no wait" | "old uses" | "no precondition";
 interface Actor {
   readonly name: string;
   next: (() => void) | undefined;
+  hasBegun: boolean;
   isDone: boolean;
+  /** An actor that does the same and begins earlier: the orders in which it begins later are these orders with the names exchanged. */
+  readonly twin: Actor | undefined;
 }
 
 /**
@@ -51,9 +54,9 @@ class Run {
     this.#choices = choices;
   }
 
-  /** Starts an actor, which gets a client of its own. */
-  start(name: string, run: (client: ApiClient) => Promise<void>): void {
-    const actor: Actor = { name, next: undefined, isDone: false };
+  /** Starts an actor, which gets a client of its own. Returns the actor. */
+  start(name: string, run: (client: ApiClient) => Promise<void>, twin?: Actor): Actor {
+    const actor: Actor = { name, next: undefined, hasBegun: false, isDone: false, twin };
     this.#actors.push(actor);
     const turn = ({ method, path }: ApiRequest) => {
       if (!path.startsWith(deployments) && !path.startsWith(configMaps)) return Promise.resolve();
@@ -71,6 +74,7 @@ class Run {
       this.#failure ??= error;
       end();
     });
+    return actor;
   }
 
   /** Lets the actors send their requests one by one until all are done. Calls `check` after each. */
@@ -80,13 +84,13 @@ class Run {
         if (turns > 1000) throw new Error(`an actor does not go on: ${this.log.join(", ")}`);
         await immediate();
       }
-      const ready = this.#actors.filter(({ isDone }) => !isDone);
+      const ready = this.#actors.filter(({ isDone, twin }) => !isDone && twin?.hasBegun !== false);
       if (this.#failure !== undefined) throw this.#failure;
       if (ready.length === 0) return;
       const actor = ready[this.#choices[this.widths.length] ?? 0];
       this.widths.push(ready.length);
       const { next } = actor ?? {};
-      if (actor !== undefined) actor.next = undefined;
+      if (actor !== undefined) Object.assign(actor, { next: undefined, hasBegun: true });
       next?.();
       await immediate();
       check();
@@ -211,8 +215,8 @@ async function playTwoLeaders(choices: readonly number[], mistake?: Mistake) {
   await pin(run.direct, "before", undefined);
   await sweeps()(run.direct);
   await run.clock.advance(unusedMs);
-  run.start("old leader", sweeps(mistake));
-  run.start("new leader", sweeps(mistake));
+  const old = run.start("old leader", sweeps(mistake));
+  run.start("new leader", sweeps(mistake), old);
   run.start("workload", (client) => store("after", client));
   await run.play(() => copiesExist(run));
   return run.widths;

@@ -86,13 +86,13 @@ describe.each(["Deployment", "StatefulSet"] as const)("a %s", (kind) => {
 
   it("is rolled when its window opens, with the last state", async () => {
     const { cluster, rolls, edit, see, annotate } = await scene(kind);
-    await annotate(kind, "web", { window: "Mon-Sun 22:00-23:00" });
+    const opens = Math.ceil(cluster.clock.wall() / 60_000 + 1) * 60_000;
+    const time = (ms: number) => new Date(ms).toISOString().slice(11, 16);
+    await annotate(kind, "web", { window: `Mon-Sun ${time(opens)}-${time(opens + 3_600_000)}` });
     await edit("web", "2");
     await edit("web", "3");
     expect(rolls()).toBe(0);
-    const now = cluster.clock.wall();
-    const opens = Math.floor(now / 86_400_000) * 86_400_000 + 22 * 3_600_000;
-    await cluster.clock.advance(opens - now - 1);
+    await cluster.clock.advance(opens - cluster.clock.wall() - 1);
     await see();
     expect(rolls()).toBe(0);
     // The note of the difference is a change of the workload, and a hold is checked again after at least 10 ms.

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { defaultPolicy } from "../../../test/support/domain/objects.ts";
 import { Conductor } from "../../../test/support/pacing/conductor.ts";
 import { defaultFlags, noon } from "../../../test/support/pacing/due.ts";
@@ -205,7 +205,7 @@ describe("any history of workloads and their configuration", () => {
         for (const actor of world.actors) expect(actor.stored.recordedHash).toBe(world.hashOf(actor));
         watchman.judgeEnd();
       }),
-      { numRuns: 300 },
+      { numRuns: inject("everything") ? 300 : 100 },
     );
   });
 });

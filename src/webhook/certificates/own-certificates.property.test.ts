@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { MemoryApi } from "../../../test/support/memory-api.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
@@ -231,7 +231,7 @@ describe("own certificates", () => {
           expect(cluster.registeredToken(), "the path is not put right").toBeDefined();
         },
       ),
-      { numRuns: 20, endOnFailure: true },
+      { numRuns: inject("everything") ? 20 : 8, endOnFailure: true },
     );
     // The property is about rotations, so there must have been some.
     expect(rotations).toBeGreaterThan(2);
