@@ -7,12 +7,15 @@ import {
   readsAll,
   type WorkloadFixture,
   workload,
+  workloadObject,
 } from "../../../test/support/domain/objects.ts";
 import type { Config } from "../config/digest.ts";
-import { recordedClassesOf } from "../config/recorded-classes.ts";
+import { classConfig, recordedClassesOf } from "../config/recorded-classes.ts";
 import { trackedReferences } from "../config/tracked-references.ts";
 import { trackedViews } from "../config/tracked-view.ts";
+import { kinds } from "../model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
+import { toWorkload } from "../model/workload.ts";
 import type { HashKeys } from "../policy/hash-key.ts";
 import type { Policy } from "../policy/policy.ts";
 import { planComplete } from "./compare-hash.ts";
@@ -27,9 +30,9 @@ const pending: WorkloadFixture = {
 /** A workload that has only the annotation of a scheduling hold: its Pods run. */
 const leftover: WorkloadFixture = { pod, annotations: { "wave.pusher.com/scheduling-disabled": "" } };
 
-function viewsOf(fixture: WorkloadFixture, config: Config, keys: HashKeys | undefined) {
+function viewsOf(fixture: WorkloadFixture, config: Config, keys: HashKeys | undefined, ...others: readonly Config[]) {
   const reader = workload(fixture);
-  const classes = recordedClassesOf(reader, lookupOf(config));
+  const classes = recordedClassesOf(reader, lookupOf(config, ...others));
   return trackedViews(trackedReferences(reader, classes.lookup, defaultPolicy), keys, classes);
 }
 
@@ -167,5 +170,29 @@ describe("planComplete", () => {
     const previous = isKnown && viewsOf(fixture, web, keys).tracked;
     const all = { ...defaultPolicy, ...policy, hashKeys: keys };
     expect(planComplete(workload(fixture), viewsOf(fixture, config, keys), all, previous)).toMatchObject(expected);
+  });
+
+  it("names only tracked objects if a tracked and an untracked object changed", () => {
+    const references = ["web", "other"].map((name) => ({ configMapRef: { name } }));
+    const both: WorkloadFixture = { pod: { containers: [{ name: "web", envFrom: references }] } };
+    const recorded = viewsOf(both, web, undefined, configMap("other", { a: "1" })).tracked;
+    const reader = withHash({ ...both, annotations: { "wave.pusher.com/exclude-configmaps": "other" } }, recorded.hash);
+    const views = viewsOf(reader, edited, undefined, configMap("other", { a: "2" }));
+    expect(planComplete(workload(reader), views, defaultPolicy, recorded)).toMatchObject({
+      outcome: "roll",
+      changed: [{ name: "web", keys: ["page"] }],
+    });
+  });
+
+  it("releases pending Pods that read a SecretProviderClass whose version is not recorded yet", () => {
+    const csi = { driver: "secrets-store.csi.k8s.io", volumeAttributes: { secretProviderClass: "vault" } };
+    const vault = { namespace: "default", name: "vault" };
+    const version = classConfig(vault, { digest: "a".repeat(64), since: 0, rotated: false });
+    const reader = withHash({ ...pending, pod: { ...pending.pod, volumes: [{ name: "vault", csi }] } }, hashWith());
+    const policy = { ...defaultPolicy, providerClasses: true };
+    const held = toWorkload(kinds.Deployment, workloadObject(reader), policy);
+    const classes = recordedClassesOf(held, lookupOf(web, version));
+    const views = trackedViews(trackedReferences(held, classes.lookup, policy), undefined, classes);
+    expect(planComplete(held, views, policy, undefined)).toMatchObject({ outcome: "roll", prefix: `${removed}; ` });
   });
 });
