@@ -160,8 +160,8 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
       rightAt.push(scheduler.now);
     }
     const returned =
-      returns && canReturn(settings)
-        ? await new Returned({ ...stage, replicas: () => director.replicas, changeLeader }).play()
+      returns && pacing !== undefined && canReturn(settings)
+        ? await new Returned({ ...stage, replicas: () => director.replicas, changeLeader }, pacing).play()
         : [];
     if (pinned) await scheduler.runUntil(scheduler.now + collectedMs);
     const endAt = scheduler.now;
