@@ -1,6 +1,6 @@
 import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { scripts, shells } from "../src/cli/completion/scripts.ts";
+import { scripts, shells } from "../src/cli/completion/completion.ts";
 import { run } from "./command.ts";
 import { type Project, root } from "./project.ts";
 

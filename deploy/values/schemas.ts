@@ -1,5 +1,5 @@
 import { receiverTypes } from "../../src/notify/formats/formats.ts";
-import { outcomeNames } from "../../src/notify/notification/outcomes.ts";
+import { outcomeNames } from "../../src/notify/notification/notification.ts";
 import type { JsonSchema } from "./value.ts";
 
 const label = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?";

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { runWave } from "../../test/support/cli/terminal.ts";
 import { workloadStates } from "./cluster/states/state-rows.ts";
-import { exitCodes } from "./command/exit-codes.ts";
-import { diffEffects } from "./diff/diff-effects.ts";
+import { exitCodes } from "./command/command.ts";
+import { diffEffects } from "./diff/planned-pair.ts";
 import { checks } from "./doctor/checks/checks.ts";
 import { severities } from "./doctor/context/finding.ts";
 

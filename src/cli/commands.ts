@@ -1,7 +1,5 @@
 // The table of all commands. It imports a command only when it runs.
-import type { Command } from "./command/command.ts";
-import { exitCodes } from "./command/exit-codes.ts";
-import { version } from "./command/version.ts";
+import { type Command, exitCodes, version } from "./command/command.ts";
 
 /** The groups of commands, in the order of `wave help`. */
 export const commandGroups = ["Inspect", "Control", "Pipelines", "Install"] as const;

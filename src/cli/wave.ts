@@ -2,12 +2,11 @@
 // imports it.
 
 import { closestName } from "../domain/syntax/closest-name.ts";
-import type { Command, Terminal } from "./command/command.ts";
+import { type Command, exitCodes, type Terminal } from "./command/command.ts";
+import { orUsageError } from "./command/command-failure.ts";
 import { argumentErrorTexts } from "./command/error-texts.ts";
-import { exitCodes } from "./command/exit-codes.ts";
-import { orUsageError } from "./command/usage-exit.ts";
 import { commandGroups, commands } from "./commands.ts";
-import { UsageError } from "./flags/usage-error.ts";
+import { UsageError } from "./flags/flag-types.ts";
 
 /** Runs `wave` with these arguments and resolves with the exit code. */
 export async function wave(args: readonly string[], caller: Terminal): Promise<number> {
@@ -51,7 +50,7 @@ async function commandNamed(name: string): Promise<Command> {
 /** Answers the completion request of a shell. Loads a command only to complete its flags. */
 async function completeWords(words: readonly string[], terminal: Terminal): Promise<number> {
   const { complete } = await import("./completion/completion.ts");
-  const { shells } = await import("./completion/scripts.ts");
+  const { shells } = await import("./completion/completion.ts");
   const { helpTopics } = await import("./help/overview.ts");
   const summaries = new Map(Object.entries(commands).map(([name, { summary }]) => [name, summary]));
   summaries.set("help", "Show help for a command or a topic");

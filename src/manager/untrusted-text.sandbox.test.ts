@@ -9,7 +9,7 @@ import { startEndpoint } from "../../test/support/notify/endpoint.ts";
 import { parseRunArguments } from "../cli/run/run-arguments.ts";
 import { policyAnnotations } from "../domain/policy/policy-rows.ts";
 import { systemClock } from "../lib/clock.ts";
-import { outcomeNames } from "../notify/notification/outcomes.ts";
+import { outcomeNames } from "../notify/notification/notification.ts";
 import { createLogger, logFormats } from "../telemetry/logging/log.ts";
 import { runManager } from "./manager.ts";
 

@@ -9,7 +9,7 @@ import { rolled, startNotifier } from "../../test/support/notify/notifier.ts";
 import { readNotifyFile } from "./file/notify-file.ts";
 import { receiverTypes } from "./formats/formats.ts";
 import { placeholders } from "./notification/message-template.ts";
-import { outcomeNames, outcomes } from "./notification/outcomes.ts";
+import { outcomeNames, outcomes } from "./notification/notification.ts";
 
 const page = readFileSync(new URL("../../docs/notifications.md", import.meta.url), "utf8");
 

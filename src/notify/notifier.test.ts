@@ -5,7 +5,7 @@ import { temporaryFiles } from "../../test/support/kube/files.ts";
 import { makeCertificates } from "../../test/support/kube/server.ts";
 import { type Received, startEndpoint } from "../../test/support/notify/endpoint.ts";
 import { rolled, startNotifier } from "../../test/support/notify/notifier.ts";
-import { outcomeNames, outcomes } from "./notification/outcomes.ts";
+import { outcomeNames, outcomes } from "./notification/notification.ts";
 
 const everything = { name: "all", type: "webhook", outcomes: ["*"], text: "{{namespace}}/{{name}}" };
 

@@ -7,7 +7,7 @@ import { runFlags } from "../../src/cli/flags/run-flags.ts";
 import { eventTexts } from "../../src/controllers/rollout/report/event-texts.ts";
 import { holdRows } from "../../src/domain/pacing/holds.ts";
 import { annotationPrefix } from "../../src/domain/references/annotations.ts";
-import { outcomes } from "../../src/notify/notification/outcomes.ts";
+import { outcomes } from "../../src/notify/notification/notification.ts";
 import { root } from "./fences.ts";
 import { isSaid } from "./reported.ts";
 

@@ -6,7 +6,7 @@ import { runFlags } from "../../src/cli/flags/run-flags.ts";
 import { holdReasons } from "../../src/domain/pacing/holds.ts";
 import { policyAnnotations } from "../../src/domain/policy/policy-rows.ts";
 import * as annotations from "../../src/domain/references/annotations.ts";
-import { outcomes } from "../../src/notify/notification/outcomes.ts";
+import { outcomes } from "../../src/notify/notification/notification.ts";
 import { catalogue } from "../../src/telemetry/catalogue.ts";
 
 const { annotationPrefix } = annotations;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, inject, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { UsageError } from "../../src/cli/flags/usage-error.ts";
+import { UsageError } from "../../src/cli/flags/flag-types.ts";
 import { parseRunArguments } from "../../src/cli/run/run-arguments.ts";
 import { controlPlaneFolder } from "../control-plane/control-plane.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isOutcome, outcomes as notified } from "../../src/notify/notification/outcomes.ts";
+import { isOutcome, outcomes as notified } from "../../src/notify/notification/notification.ts";
 import { catalogue } from "../../src/telemetry/catalogue.ts";
 
 const counted: Readonly<Record<string, string>> = catalogue.workloads.outcomes.labels.outcome;

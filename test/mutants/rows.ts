@@ -145,7 +145,7 @@ export const mutants: readonly Mutant[] = [
     ["if (pins === undefined || request.dryRun)", "if (pins === undefined)"],
     ["if (others >= maxReviewsPerNamespace)", "if (false)"],
   ),
-  ...of("webhook/review/fair-semaphore.ts", [
+  ...of("webhook/review/live-configuration.ts", [
     "this.#waiting.delete(group);\n    if (waiting.length > 0) this.#waiting.set(group, waiting);",
     "if (waiting.length === 0) this.#waiting.delete(group);",
   ]),

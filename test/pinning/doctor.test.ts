@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { docsAddress } from "../../src/cli/command/docs-pages.ts";
+import { docsAddress } from "../../src/cli/command/help.ts";
 import type { Diagnosis } from "../../src/cli/doctor/doctor-output.ts";
 import { configHash, pinnedCopyLabel } from "../../src/domain/references/annotations.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";

@@ -5,7 +5,7 @@ import { mirrorAnnotation, pinsOfPod, pointPod } from "../../src/domain/pinning/
 import { pinnedAnnotation } from "../../src/domain/references/annotations.ts";
 import { limits } from "../../src/domain/references/limits.ts";
 import { webhookConfiguration } from "../../src/webhook/certificates/configuration.ts";
-import { reviewPod } from "../../src/webhook/review/pod-review.ts";
+import { reviewPod } from "../../src/webhook/review/reviewer.ts";
 import type { AdmissionRequest } from "../../src/webhook/server/review.ts";
 import { configurations } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";

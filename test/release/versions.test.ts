@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parseRequest } from "../../release/options.ts";
 import { namedVersions } from "../../release/prepare.ts";
 import { projectPackage, root } from "../../release/project.ts";
-import { version } from "../../src/cli/command/version.ts";
+import { version } from "../../src/cli/command/command.ts";
 import { repository } from "../../src/lib/project-address.ts";
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import type { NamedObject } from "../command/named-object.ts";
+import type { NamedObject } from "../command/workload-argument.ts";
 import { annotate, serverTime } from "./annotate.ts";
 
 const web: NamedObject = { kind: "Deployment", resource: resources.deployments, namespace: "shop", name: "web" };

@@ -1,24 +1,27 @@
-import { withAvailableKind } from "../cluster/running-wave/available-kinds.ts";
+import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
-import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
+import { type KnownPolicy, withAvailableKind } from "../cluster/running-wave/known-policy.ts";
+import { startsNow, type WavePresence } from "../cluster/running-wave/running-wave.ts";
 import { readWorkloadSnapshot } from "../cluster/snapshot/read-one.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
+import { withKubernetesReason } from "../cluster/states/state-rows.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
-import { accepting, type Command } from "../command/command.ts";
+import { accepting, type Command, exitCodes, outputLine, warningLine } from "../command/command.ts";
 import { reportFailure } from "../command/command-failure.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
-import { exitCodes } from "../command/exit-codes.ts";
 import type { CommandHelp } from "../command/help.ts";
-import { outputLine, warningLine } from "../command/messages.ts";
-import type { NamedObject } from "../command/named-object.ts";
-import { type ArgumentKind, isWorkloadRow, parseObjectArguments } from "../command/workload-argument.ts";
-import { connectionFlags } from "../flags/connection-flags.ts";
+import {
+  type ArgumentKind,
+  isWorkloadRow,
+  type NamedObject,
+  parseObjectArguments,
+} from "../command/workload-argument.ts";
+import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
+import { UsageError } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
-import { namespaceFlag } from "../flags/namespace-flag.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
-import { UsageError } from "../flags/usage-error.ts";
+import { sentences } from "../output/sentences.ts";
 import { type AnnotationWriter, namingWrites } from "./annotate.ts";
-import { nextStep } from "./next-step.ts";
 
 /** The cluster and the policy for the commands that write one annotation. */
 export interface AnnotationContext extends Cluster, AnnotationWriter {
@@ -143,4 +146,57 @@ export function actOnWorkload(act: WorkloadAction): (context: AnnotationContext,
       if (after !== undefined) context.print(nextStep(after));
     });
   };
+}
+
+/** Returns what happens to a workload after a command changed when it rolls: one line, and one line for each failed read. */
+export function nextStep(snapshot: WorkloadSnapshot): string {
+  return [
+    effectOf(explainWorkload(snapshot), snapshot.policy.presence),
+    ...snapshot.gaps.map((gap) => sentences(`Incomplete: ${gap}`)),
+  ].join("\n");
+}
+
+function effectOf(
+  { state, message, kubernetes, hold, reason, pods, keptPods }: Explanation,
+  presence: WavePresence | undefined,
+): string {
+  switch (state) {
+    case "current":
+      return upToDate;
+    case "due":
+      return startsNow(
+        presence,
+        keptPods === null ? "Wave rolls the workload now." : `Wave updates the hash now. ${keptPods}`,
+        "A rollout is due.",
+      );
+    case "held":
+      return sentences(`A rollout is due, but held (${hold?.reason})`, message ?? "", latestEnd(hold));
+    case "ignored":
+      return sentences("Wave ignores this workload", reason);
+    case "unknown":
+      return sentences("The effect is unknown", message ?? "");
+    case "rolling":
+      // An annotation raises the generation of a Deployment, so for a moment its status is out of date.
+      if (pods !== null && pods.current === pods.total) return upToDate;
+      return noRollout(state, withKubernetesReason(message ?? reason, kubernetes));
+    case "failed":
+    case "stuck":
+    case "rolledBack":
+    case "unproven":
+    case "behind":
+    case "waiting":
+    case "overLimit":
+      return noRollout(state, withKubernetesReason(message ?? reason, kubernetes));
+  }
+}
+
+function latestEnd(hold: Explanation["hold"]): string {
+  if (hold === null || hold.until === null || hold.message.includes(hold.until)) return "";
+  return `The hold ends at ${hold.until} or earlier`;
+}
+
+const upToDate = "The workload is up to date. No rollout is due.";
+
+function noRollout(state: string, message: string): string {
+  return sentences(`No rollout starts now. State: ${state}`, message);
 }

@@ -4,7 +4,7 @@ import { commandScene, type WantedWorkload } from "../../../test/support/cli/com
 import { runWave } from "../../../test/support/cli/terminal.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { closedWindow } from "../../../test/support/pacing/closed-window.ts";
-import { wavePresenceTexts } from "../cluster/running-wave/wave-presence.ts";
+import { wavePresenceTexts } from "../cluster/running-wave/running-wave.ts";
 import { holdLimits } from "../hold/cluster-hold.ts";
 
 const sandbox = await startSandbox();

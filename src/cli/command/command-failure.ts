@@ -1,8 +1,9 @@
 import { MalformedWorkload } from "../../domain/model/workload.ts";
 import { apiFailureOf, isClusterFailure } from "../../kube/api/api-failure.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
+import { UsageError } from "../flags/flag-types.ts";
+import { type ExitCode, errorLine, exitCodes, type Terminal } from "./command.ts";
 import { commandErrorTexts } from "./error-texts.ts";
-import { type ExitCode, exitCodes } from "./exit-codes.ts";
 
 /** A command cannot give the answer or do the work: one line for a person, no stack. */
 export class CommandFailure extends Error {
@@ -72,4 +73,15 @@ export function objectNotFound(
       ? commandErrorTexts.notFoundInCluster(shown, name, source)
       : commandErrorTexts.notFound(shown, name, namespace, source),
   );
+}
+
+/** Runs a program and resolves with its exit code. Reports wrong arguments with one line and the exit code for them. */
+export async function orUsageError(terminal: Terminal, program: () => Promise<number>): Promise<number> {
+  try {
+    return await program();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    terminal.writeError(errorLine(error.message));
+    return exitCodes.usage;
+  }
 }

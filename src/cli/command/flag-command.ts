@@ -1,9 +1,7 @@
+import { UsageError } from "../flags/flag-types.ts";
 import { type FlagTable, type FlagValues, type GivenFlag, parseFlags } from "../flags/parse-flags.ts";
-import { UsageError } from "../flags/usage-error.ts";
-import { accepting, type Command, type Terminal } from "./command.ts";
-import { exitCodes } from "./exit-codes.ts";
+import { accepting, type Command, exitCodes, type Terminal, version } from "./command.ts";
 import { type CommandHelp, renderHelp } from "./help.ts";
-import { version } from "./version.ts";
 import type { ArgumentKind } from "./workload-argument.ts";
 
 /** One call of a command. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
-import { withAvailableKind } from "../cluster/running-wave/available-kinds.ts";
+import { withAvailableKind } from "../cluster/running-wave/known-policy.ts";
 import {
   builtInArgumentKinds,
   configArgumentKinds,

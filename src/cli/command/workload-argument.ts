@@ -5,11 +5,11 @@ import type { WorkloadKind, WorkloadRow } from "../../domain/model/workload.ts";
 import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
 import { formatList } from "../../domain/syntax/wording.ts";
 import { type Resource, resources } from "../../kube/api/resources.ts";
-import { UsageError } from "../flags/usage-error.ts";
+import { UsageError } from "../flags/flag-types.ts";
 import { argumentErrorTexts } from "./error-texts.ts";
 
 /** An object as an argument names it, without its namespace. */
-export interface ObjectArgument<K extends string, R extends Resource = Resource> {
+interface ObjectArgument<K extends string, R extends Resource = Resource> {
   readonly kind: K;
   readonly resource: R;
   readonly name: string;
@@ -174,4 +174,33 @@ function unknownKind(kindName: string, kinds: readonly ArgumentKind<string>[]): 
   const names = formatList(shown, shown.length, ({ kind }) => kind.toLowerCase()).replace(" and ", " or ");
   const { unsupportedKind, unsupportedWorkloadKind } = argumentErrorTexts;
   return new UsageError((acceptsWorkloads(kinds) ? unsupportedWorkloadKind : unsupportedKind)(kindName, names));
+}
+
+/** An object of the cluster that a command names. */
+export interface NamedObject extends ObjectArgument<string> {
+  /** The namespace of the object; for a Namespace, the namespace of the context or of -n. */
+  readonly namespace: string;
+}
+
+/** Returns the name of an object: `deployment/web`. */
+export function objectName({ kind, name }: Pick<NamedObject, "kind" | "name">): string {
+  return `${kind.toLowerCase()}/${name}`;
+}
+
+/** Compares objects by namespace, kind and name, for sorting. */
+export function byObjectName(a: Named, b: Named): number {
+  const [first = "", second = ""] = [a, b].map(({ namespace, kind, name }) => [namespace, kind, name].join(" "));
+  return first < second ? -1 : 1;
+}
+
+type Named = Pick<NamedObject, "namespace" | "kind" | "name">;
+
+/** Returns the name of an object with its namespace: `deployment/web in namespace shop`, `namespace/shop`. */
+export function qualifiedName({ kind, name, resource, namespace }: NamedObject): string {
+  return `${objectName({ kind, name })}${resource.namespaced ? ` in namespace ${namespace}` : ""}`;
+}
+
+/** Returns the arguments that name an object on a command line: `deployment/web -n shop`. */
+export function commandArguments({ kind, name, resource, namespace }: NamedObject): string {
+  return `${objectName({ kind, name })}${resource.namespaced ? ` -n ${namespace}` : ""}`;
 }

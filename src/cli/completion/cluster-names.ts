@@ -11,11 +11,10 @@ import { toRunningWave, waveSelector, wavesWatching } from "../cluster/running-w
 import { clusterConfigOf, withCluster } from "../command/cluster-command.ts";
 import type { Terminal } from "../command/command.ts";
 import type { ArgumentKind } from "../command/workload-argument.ts";
-import { connectionFlags } from "../flags/connection-flags.ts";
+import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
+import { UsageError } from "../flags/flag-types.ts";
 import { wantedKinds } from "../flags/kind-flags.ts";
-import { namespaceFlag } from "../flags/namespace-flag.ts";
 import { type GivenFlag, parseFlags } from "../flags/parse-flags.ts";
-import { UsageError } from "../flags/usage-error.ts";
 import type { CommandLine, NameQuery } from "./candidates.ts";
 
 /** A person waits for the completion, so names and time are limited. */

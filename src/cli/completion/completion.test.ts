@@ -7,7 +7,7 @@ import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { commandScene } from "../../../test/support/cli/commands.ts";
 import { runWave } from "../../../test/support/cli/terminal.ts";
 import { eventually } from "../../../test/support/eventually.ts";
-import { type Shell, scripts, shells } from "./scripts.ts";
+import { type Shell, scripts, shells } from "./completion.ts";
 
 const sandbox = await startSandbox({ controllers: false });
 afterAll(() => sandbox.close());

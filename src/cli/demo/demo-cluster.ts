@@ -9,10 +9,15 @@ import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ClusterConfig } from "../../kube/config/cluster-access.ts";
 import { loadClusterConfig } from "../../kube/config/cluster-config.ts";
 import { type ApiClient, createApiClient } from "../../kube/http/client.ts";
-import { type Clock, sleep } from "../../lib/clock.ts";
+import { type Clock, sleep, systemClock } from "../../lib/clock.ts";
+import { runManager } from "../../manager/manager.ts";
+import { type Runnable, startRunnable } from "../../manager/run-assembly.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
+import type { Logger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import { type Terminal, version } from "../command/command.ts";
 import type { Environment } from "../flags/parse-flags.ts";
+import { parseRunArguments } from "../run/run-arguments.ts";
 
 /** The cluster and the namespace in which the demo runs. */
 export interface DemoCluster {
@@ -162,4 +167,26 @@ async function removeNamespace(client: ApiClient, name: string, clock: Clock): P
     throw error;
   }
   throw new Error(`the deletion takes longer than ${limitMs / 1000} s`);
+}
+
+/**
+ * Starts Wave in this process like `wave run` with these flags, but without ports. Wave runs until the returned part is stopped;
+ * `onFailure` receives the error if Wave fails earlier.
+ */
+export function startWave(
+  flags: readonly string[],
+  terminal: Terminal,
+  log: Logger,
+  onFailure: (error: unknown) => void,
+): Runnable {
+  const withoutPorts = ["--metrics-bind-address=0", "--health-probe-bind-address=0"];
+  // A person watches, so edits neither settle nor wait for earlier rollouts.
+  const atOnce = ["--settle=0", "--max-concurrent-rollouts=0"];
+  // Without the environment: the demo must not depend on variables for `wave run`.
+  const request = parseRunArguments([...withoutPorts, ...atOnce, ...flags], {});
+  if (request.action !== "run") throw new Error(`not flags of wave run: ${flags.join(" ")}`);
+  const { settings } = request;
+  const { env, homeDir } = terminal;
+  const deps = { clock: systemClock, log, env, homeDir, version: version() };
+  return startRunnable("Wave", (signal) => runManager(settings, { ...deps, signal }), onFailure);
 }

@@ -7,9 +7,8 @@ import { createApiClient } from "../../kube/http/client.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { page, web } from "./example.ts";
-import { observe } from "./observer.ts";
-import { hashOf } from "./rolled-out.ts";
+import { hashOf, observe } from "./observer.ts";
+import { page, web } from "./story.ts";
 
 async function observed() {
   const sandbox = await startSandbox();

@@ -3,10 +3,9 @@ import type { NamesMatching } from "../../domain/compatibility/settings.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { type ReadConfigs, readManyConfigs } from "../cluster/read/configs.ts";
-import { readNames, withMatches } from "../cluster/read/matching-names.ts";
-import { gapsOf, readNamespaces } from "../cluster/read/namespaces.ts";
+import { gapsOf, readNames, readNamespaces, withMatches } from "../cluster/read/namespaces.ts";
 import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
-import { planObjects } from "../cluster/snapshot/plan-objects.ts";
+import { planObjects } from "../cluster/snapshot/live-plan.ts";
 import { listPairs, pairKey, type WorkloadPair, workloadsOf } from "./list-pairs.ts";
 import type { Overlay } from "./overlay.ts";
 

@@ -1,7 +1,7 @@
 import type { Change } from "../../domain/config/changes.ts";
 import { formatCount } from "../../domain/syntax/wording.ts";
-import { printable } from "../output/printable.ts";
-import { diffEffects } from "./diff-effects.ts";
+import { printable } from "../output/sentences.ts";
+import { diffEffects } from "./planned-pair.ts";
 import { type Difference, describeReason, describeSummary, type WorkloadDifference } from "./workload-difference.ts";
 
 /** A comment on a GitHub pull request has at most 65,536 characters. Rows beyond the limit are only counted. */

@@ -14,11 +14,10 @@ import { ApiError, isForbidden } from "../../kube/api/errors.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { FoundWorkload } from "../cluster/read/workloads.ts";
-import { listAll } from "../cluster/requests/list-all.ts";
-import { mapBounded } from "../cluster/requests/map-bounded.ts";
-import { UsageError } from "../flags/usage-error.ts";
+import { listAll, mapBounded } from "../cluster/requests.ts";
+import { UsageError } from "../flags/flag-types.ts";
+import { type Sides, withSourceTemplates } from "./desired-objects.ts";
 import type { OverlaidWorkload, Overlay } from "./overlay.ts";
-import { type Sides, withSourceTemplates } from "./template-sources.ts";
 
 /** A workload without and with the manifests. */
 export interface WorkloadPair {

@@ -6,12 +6,11 @@ import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import { type DuePlan, planRollout } from "../../domain/plan/plan.ts";
 import { configKey } from "../../domain/references/references.ts";
-import { hashFormOf } from "../cluster/running-wave/hash-keys.ts";
-import { policyOf } from "../cluster/running-wave/known-policy.ts";
+import { hashFormOf, policyOf } from "../cluster/running-wave/known-policy.ts";
 import { isUnread, lookupIn, readableReferences } from "../cluster/snapshot/live-plan.ts";
 import { sentences } from "../output/sentences.ts";
+import type { Style } from "../output/table.ts";
 import type { ClusterState, ClusterStates, ComparedWith } from "./cluster-states.ts";
-import type { DiffEffect } from "./diff-effects.ts";
 import type { WorkloadPair } from "./list-pairs.ts";
 
 /** The effect of the manifests on one workload, regardless of when it rolls. */
@@ -160,3 +159,38 @@ function unreadEffect({ pair, state }: PairPlans, always = false): PlannedEffect
     changes: [],
   };
 }
+
+/** The effects of the manifests on a workload, with their meanings. */
+export const diffEffects = {
+  roll: "Wave rolls the workload.",
+  held: "A rollout becomes due, but a hold applies.",
+  template: "The manifests change the pod template, so Kubernetes replaces the Pods in any case.",
+  waiting: "Something that the Pods require is missing. Running Pods are not changed.",
+  created:
+    "The workload is new. Without webhooks, Wave replaces its first Pods once if they may read an earlier configuration.",
+  starts: "The configuration of pending Pods becomes complete, so they start.",
+  recorded: "Wave records the current configuration without a restart.",
+  notDue: "A rollout that is due now is no longer needed.",
+  overLimit: "The workload exceeds a limit of Wave, so Wave does not roll it.",
+  unknown: "You do not have permission to read something that the effect depends on.",
+} as const;
+
+/** The effect of the manifests on one workload. */
+export type DiffEffect = keyof typeof diffEffects;
+
+/** The effects that replace existing Pods, now or later. */
+export const replacing: ReadonlySet<DiffEffect> = new Set<DiffEffect>(["roll", "held", "template"]);
+
+/** The color of each effect in the table of `wave diff`. */
+export const effectStyles: Readonly<Record<DiffEffect, Style>> = {
+  roll: "cyan",
+  held: "yellow",
+  template: "cyan",
+  waiting: "red",
+  created: "green",
+  starts: "green",
+  recorded: "dim",
+  notDue: "green",
+  overLimit: "red",
+  unknown: "yellow",
+};

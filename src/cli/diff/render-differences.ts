@@ -1,13 +1,9 @@
-import type { Terminal } from "../command/command.ts";
-import { exitCodeFor } from "../command/exit-codes.ts";
-import { warningLine } from "../command/messages.ts";
-import { hasColors, type Paint, paintOf } from "../output/paint.ts";
-import { printable } from "../output/printable.ts";
-import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
-import { type PaintCell, tableLines } from "../output/table.ts";
+import { exitCodeFor, type Terminal, warningLine } from "../command/command.ts";
+import { isForProgram, type ProgramForm, printable, programText } from "../output/sentences.ts";
+import { hasColors, type Paint, type PaintCell, paintOf, tableLines } from "../output/table.ts";
 import type { ClusterStates } from "./cluster-states.ts";
-import { effectStyles, replacing } from "./diff-effects.ts";
 import { diffMarkdown } from "./diff-markdown.ts";
+import { effectStyles, replacing } from "./planned-pair.ts";
 import { type Difference, describeReason, describeSummary, differencesOf } from "./workload-difference.ts";
 
 /** How a difference is printed. */

@@ -6,14 +6,13 @@ import { type ConfigName, configKey } from "../../domain/references/references.t
 import { formatCount } from "../../domain/syntax/wording.ts";
 import { timeOf } from "../cluster/explanation/explained-outcome.ts";
 import { workloadNotes } from "../cluster/explanation/workload-notes.ts";
-import { batchNumbers } from "../cluster/snapshot/batch-numbers.ts";
 import { type BatchesNow, batchesNow } from "../cluster/snapshot/batches-now.ts";
 import { worldOf } from "../cluster/snapshot/live-plan.ts";
+import { batchNumbers } from "../cluster/snapshot/workload-snapshot.ts";
 import { sentences } from "../output/sentences.ts";
 import type { ClusterStates } from "./cluster-states.ts";
-import { type DiffEffect, diffEffects, replacing } from "./diff-effects.ts";
 import { pairKey } from "./list-pairs.ts";
-import { type PlannedPair, planPair } from "./planned-pair.ts";
+import { type DiffEffect, diffEffects, type PlannedPair, planPair, replacing } from "./planned-pair.ts";
 
 /** The effect on one workload; docs/commands.md promises the fields. Contains no value and no digest of a value. */
 export interface WorkloadDifference extends WorkloadName {

@@ -1,8 +1,6 @@
 import { formatCount, formatList, quoted } from "../../domain/syntax/wording.ts";
-import type { Paint, Style } from "../output/paint.ts";
-import { printable } from "../output/printable.ts";
-import { type PaintCell, tableLines } from "../output/table.ts";
-import { wrappedBehind } from "../output/wrap.ts";
+import { printable } from "../output/sentences.ts";
+import { type Paint, type PaintCell, type Style, tableLines, wrappedBehind } from "../output/table.ts";
 import type { CheckName } from "./checks/checks.ts";
 import { type CheckResult, describeRef, type Finding, type Severity, severities } from "./context/finding.ts";
 

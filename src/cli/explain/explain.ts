@@ -1,14 +1,13 @@
 // `wave explain KIND/NAME`. This folder renders explanations; src/cli/cluster/explanation makes them.
 import { explainWorkload, noteOfFlags } from "../cluster/explanation/explanation.ts";
 import { explainObject } from "../cluster/explanation/object-explanation.ts";
-import { withAvailableKind } from "../cluster/running-wave/available-kinds.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
-import { readObjectFacts } from "../cluster/snapshot/read-object-facts.ts";
+import { withAvailableKind } from "../cluster/running-wave/known-policy.ts";
+import { readObjectFacts } from "../cluster/snapshot/read-many.ts";
 import { readWorkloadSnapshot } from "../cluster/snapshot/read-one.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
+import { exitCodeFor, exitCodes, noteLine } from "../command/command.ts";
 import { objectNotFound } from "../command/command-failure.ts";
-import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
-import { noteLine } from "../command/messages.ts";
 import {
   type ArgumentKind,
   configArgumentKinds,
@@ -17,12 +16,11 @@ import {
   type WorkloadArgument,
   workloadArgumentKinds,
 } from "../command/workload-argument.ts";
-import { connectionFlags } from "../flags/connection-flags.ts";
+import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { choice } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
-import { namespaceFlag } from "../flags/namespace-flag.ts";
-import { hasColors, paintOf } from "../output/paint.ts";
-import { isForProgram, programForms, programText } from "../output/program-text.ts";
+import { isForProgram, programForms, programText } from "../output/sentences.ts";
+import { hasColors, paintOf } from "../output/table.ts";
 import { renderExplanation } from "./explain-text.ts";
 import { renderObject } from "./object-text.ts";
 

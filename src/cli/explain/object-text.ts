@@ -1,11 +1,9 @@
 import { waveArguments } from "../../domain/syntax/wave-arguments.ts";
 import { formatCount, quoted } from "../../domain/syntax/wording.ts";
 import type { ObjectExplanation, ObjectReader } from "../cluster/explanation/object-explanation.ts";
-import { objectName } from "../command/named-object.ts";
-import { printable } from "../output/printable.ts";
-import { sentences } from "../output/sentences.ts";
-import { tableLines } from "../output/table.ts";
-import { wrappedBehind } from "../output/wrap.ts";
+import { objectName } from "../command/workload-argument.ts";
+import { printable, sentences } from "../output/sentences.ts";
+import { tableLines, wrappedBehind } from "../output/table.ts";
 import { keyList } from "./reference-lines.ts";
 
 /** Returns an explanation of a ConfigMap or Secret for a person: its state, who reads it, and what an edit would do. */

@@ -1,4 +1,4 @@
-import type { ExplainedReference } from "../cluster/explanation/explained-reference.ts";
+import type { ExplainedReference } from "../cluster/explanation/explained-outcome.ts";
 import type { Explanation } from "../cluster/explanation/explanation.ts";
 import { sentences } from "../output/sentences.ts";
 import { tableLines } from "../output/table.ts";

@@ -1,5 +1,7 @@
+import { isDnsLabel } from "../../domain/syntax/dns-name.ts";
 import type { ChosenCluster } from "../../kube/config/cluster-config.ts";
-import { bool, duration, type Flag, text } from "./flag-types.ts";
+import { programForms } from "../output/sentences.ts";
+import { bool, choice, duration, type Flag, text } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";
 
 const group = "Cluster";
@@ -85,4 +87,36 @@ export function chosenCluster(values: Partial<FlagValues<typeof clusterFlags>>):
       insecureSkipTlsVerify: values["insecure-skip-tls-verify"],
     },
   };
+}
+
+/** The flag for the namespace of the objects. Default: the namespace of the context, as in kubectl. */
+export const namespaceFlag = text({
+  group: "Workloads",
+  short: "n",
+  placeholder: "NAME",
+  completes: "namespaces",
+  form: isDnsLabel,
+  allowed: "a name of lower-case letters, digits and dashes",
+  shownDefault: "from the context",
+  help: "Namespace of the objects.",
+});
+
+/** The flag for the workloads of all namespaces. It overrides `--namespace`, as in kubectl. */
+export const allNamespacesFlag = bool({
+  group: namespaceFlag.group,
+  short: "A",
+  default: false,
+  help: "All namespaces.",
+});
+
+/** Returns the flag for the format of the output: a table, or a form for programs. */
+export function tableFlag(help: string) {
+  return choice({
+    group: namespaceFlag.group,
+    short: "o",
+    of: ["table", ...programForms],
+    default: "table",
+    placeholder: "FORMAT",
+    help,
+  });
 }

@@ -254,3 +254,8 @@ export function httpsOrigin(row: FlagRow): Flag<URL | undefined> {
     },
   };
 }
+
+/** A mistake in the arguments of a command: one line for a person, no stack, exit code 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { listFlags } from "../list/list-flags.ts";
+import { listFlags } from "../list/read-list.ts";
 import { parseFlags } from "./parse-flags.ts";
 
 function read(...args: readonly string[]) {

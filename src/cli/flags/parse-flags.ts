@@ -1,7 +1,6 @@
 import { closestName } from "../../domain/syntax/closest-name.ts";
-import { flagErrorTexts } from "./flag-error-texts.ts";
-import type { Flag } from "./flag-types.ts";
-import { UsageError } from "./usage-error.ts";
+import { quoted } from "../../domain/syntax/wording.ts";
+import { type Flag, UsageError } from "./flag-types.ts";
 
 /** A command's flags by their names, without dashes. */
 export type FlagTable = Readonly<Record<string, Flag<unknown>>>;
@@ -149,3 +148,13 @@ function valuesOf(table: FlagTable, given: ReadonlyMap<string, GivenFlag>): Reco
   }
   return values;
 }
+
+/** The errors about flags of all commands, one line each. */
+export const flagErrorTexts = {
+  invalidFlag: (word: string) => `invalid flag ${quoted(word)}`,
+  unknownFlag: (word: string) => `unknown flag ${quoted(word)}; --help-all lists all flags`,
+  misspeltFlag: (word: string, meant: string) => `unknown flag ${quoted(word)}; did you mean ${meant}?`,
+  noValue: (source: string, allowed: string) => `${source} has no value; use ${allowed}`,
+  invalidValue: (source: string, value: string, allowed: string) =>
+    `invalid ${source}: ${quoted(value)}; use ${allowed}`,
+} as const;

@@ -1,7 +1,7 @@
 // `wave help`: the overview of all commands, and topics that belong to no single command.
-import { docsAddress, docsPages } from "../command/docs-pages.ts";
-import { exitCodeMeanings } from "../command/exit-codes.ts";
-import { joined, meaningLines, paragraphLines } from "../command/help.ts";
+
+import { exitCodeMeanings } from "../command/command.ts";
+import { docsAddress, docsPages, joined, meaningLines, paragraphLines } from "../command/help.ts";
 
 /** A command in the overview: the heading above it, and one line about it. */
 interface OverviewEntry {

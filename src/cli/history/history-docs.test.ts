@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { blocksFollowedBy, exchangesOf } from "../../../test/docs/fences.ts";
-import { paintOf } from "../output/paint.ts";
-import { renderHistory } from "./history-output.ts";
+import { paintOf } from "../output/table.ts";
+import { renderHistory } from "./history.ts";
 import { type HistoryEntry, type RevisionRollout, revisionStates } from "./workload-history.ts";
 
 const now = Date.parse("2026-01-10T12:00:00Z");

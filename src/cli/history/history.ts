@@ -1,30 +1,35 @@
-// `wave history KIND/NAME`. This folder compares and renders revisions; src/cli/cluster/revisions reads them.
+// `wave history KIND/NAME`. This folder compares and renders revisions; src/cli/cluster/timeline reads them.
 import type { Workload } from "../../domain/model/workload.ts";
 import { podSelector } from "../../domain/pods/pod-selector.ts";
 import type { StoredName } from "../../domain/references/references.ts";
+import { formatDuration } from "../../domain/syntax/duration.ts";
 import { isClusterFailure } from "../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { type ReadConfigs, readManyConfigs } from "../cluster/read/configs.ts";
 import { readPods } from "../cluster/read/pods.ts";
-import type { StoredRevision } from "../cluster/revisions/read-revisions.ts";
-import { readWorkloadRevisions } from "../cluster/revisions/workload-revisions.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
+import { readWorkloadRevisions, type StoredRevision } from "../cluster/timeline/revisions.ts";
 import { readWaveEvents, type WaveEvent } from "../cluster/timeline/wave-events.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
+import { exitCodeFor, exitCodes, warningLine } from "../command/command.ts";
 import { appendCluster } from "../command/command-failure.ts";
-import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
-import { warningLine } from "../command/messages.ts";
 import { parseWorkloadArgument, type WorkloadArgument, workloadArgumentKinds } from "../command/workload-argument.ts";
-import { connectionFlags } from "../flags/connection-flags.ts";
+import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { choice } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
-import { namespaceFlag } from "../flags/namespace-flag.ts";
-import { hasColors, paintOf } from "../output/paint.ts";
-import { isForProgram, programForms, programText } from "../output/program-text.ts";
-import { renderHistory } from "./history-output.ts";
-import { type HistoryFacts, revisionStates, workloadHistory } from "./workload-history.ts";
+import { isForProgram, programForms, programText } from "../output/sentences.ts";
+import { age, hasColors, type Paint, paintOf, type Style, tableLines } from "../output/table.ts";
+import {
+  type ConfigMapChange,
+  type HistoryEntry,
+  type HistoryFacts,
+  type RevisionRollout,
+  type RevisionState,
+  revisionStates,
+  workloadHistory,
+} from "./workload-history.ts";
 
 const flags = {
   namespace: namespaceFlag,
@@ -153,4 +158,127 @@ function unreadCopies(read: ReadConfigs): readonly string[] {
     if (found.state === "forbidden" || found.state === "unreadable")
       return [`Changes are unknown: cannot read ConfigMaps: ${found.error}.`];
   return [];
+}
+
+/** The words and colors of states in the table. */
+const shownStates: Readonly<Record<RevisionState, readonly [word: string, style: Style]>> = {
+  current: ["current", "green"],
+  rollingOut: ["rolling out", "cyan"],
+  failed: ["failed", "red"],
+  rolledBack: ["rolled back", "yellow"],
+  old: ["old", "dim"],
+};
+
+/** What the last column of the table shows for a revision without a change of a ConfigMap. */
+const causes: Readonly<Record<HistoryEntry["cause"], string>> = {
+  first: "-",
+  configMaps: "",
+  template: "pod template",
+  mixed: "Pods might have run an earlier configuration",
+  other: "other configuration",
+  unknown: "unknown",
+};
+
+/** How many keys a line names. */
+const shownKeys = 3;
+
+const gap = 2;
+
+/** Returns a history as a table, one line for each changed ConfigMap. `now` is in milliseconds since the epoch. */
+export function renderHistory(entries: readonly HistoryEntry[], now: number, paint: Paint): string {
+  const heading = ["REVISION", "AGE", "HASH", "PODS", "STATE", "RESULT", "EDITED BY", "CHANGES"];
+  const stateColumn = heading.indexOf("STATE");
+  const lines = entries.flatMap((entry) => rowsOf(entry, now).map((cells, index) => ({ cells, entry, index })));
+  return tableLines([heading, ...lines.map(({ cells }) => cells)], gap, (text, row, column) => {
+    if (row === 0) return paint("bold", text);
+    const { entry, index } = lines[row - 1] ?? {};
+    return entry !== undefined && index === 0 && column === stateColumn
+      ? paint(shownStates[entry.state][1], text)
+      : text;
+  })
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+function rowsOf(entry: HistoryEntry, now: number): readonly (readonly string[])[] {
+  const { revision, createdAt, hash, state, rollout } = entry;
+  const changes = changesOf(entry);
+  const [first, ...others] = changes.length === 0 ? [["-", whyOf(entry)]] : changes;
+  const head = [
+    String(revision),
+    createdAt === null ? "-" : age(now - Date.parse(createdAt)),
+    hash === null ? "-" : hash.slice(hash.indexOf(":") + 1).slice(0, 8),
+    podsCell(entry),
+    shownStates[state][0],
+    resultCell(rollout),
+  ];
+  return [[...head, ...(first ?? [])], ...others.map((cells) => [...head.map(() => ""), ...cells])];
+}
+
+/** Returns the cells of the changes: what the pinned copies show, and what Wave recorded of other objects. */
+function changesOf({ changes, rollout }: HistoryEntry): readonly (readonly string[])[] {
+  const { edits = [], heldBy = null } = rollout ?? {};
+  const editOf = ({ name }: ConfigMapChange) => edits.find((edit) => edit.kind === "ConfigMap" && edit.name === name);
+  const compared = changes.map((change) => changeCells(change, editOf(change)?.editedBy ?? null));
+  const shown = changes.map(editOf);
+  const recorded = edits
+    .filter((edit) => !shown.includes(edit))
+    .map(({ kind, name, keys, editedBy }) => {
+      const object = kind === "ConfigMap" ? name : `${kind.toLowerCase()}/${name}`;
+      return [editedBy ?? "-", keys.length === 0 ? object : `${object}: ${shortList(keys)}`];
+    });
+  const held = heldBy === null ? [] : [["-", `held by ${heldBy}`]];
+  return [...compared, ...recorded, ...held];
+}
+
+/** Returns why there is a revision, on one line: what changed and who edited it, or the reason of Wave. */
+export function causeText(entry: HistoryEntry): string {
+  const changes = changesOf(entry).map(([by, text]) => (by === "-" ? text : `${text} (${by})`));
+  return changes.join("; ") || whyOf(entry);
+}
+
+/** Returns how a revision is or ended, on one line: `complete in 24s`, `rolling out`. */
+export function resultText({ state, rollout }: HistoryEntry): string {
+  return rollout === null || rollout.end === null ? shownStates[state][0] : resultCell(rollout);
+}
+
+function whyOf({ cause, rollout }: HistoryEntry): string {
+  return rollout === null ? causes[cause] : rollout.why;
+}
+
+/** Returns how a rollout ended: `complete in 24s`, `failed: web-7f CrashLoopBackOff`. */
+function resultCell(rollout: RevisionRollout | null): string {
+  if (rollout === null || rollout.end === null) return "-";
+  const { result, at, why } = rollout.end;
+  if (result === "failed") return why === null ? result : `${result}: ${why}`;
+  return at === null
+    ? result
+    : `${result} in ${formatDuration(Math.max(1_000, Date.parse(at) - Date.parse(rollout.startedAt)))}`;
+}
+
+/** Returns the number of Pods, and how many of them read live configuration although their revision is pinned. */
+function podsCell({ pods, pinning }: HistoryEntry): string {
+  if (pods === null) return "-";
+  const live = pinning === null ? 0 : pinning.unpinned + pinning.partlyPinned;
+  return live === 0 ? String(pods) : `${pods} (${live} live)`;
+}
+
+function changeCells(change: ConfigMapChange, editor: string | null): readonly string[] {
+  return [change.editedBy ?? editor ?? "-", describeChange(change)];
+}
+
+/** Returns what changed in a ConfigMap: `page: color, +title`. */
+function describeChange({ name, how, added, removed, changed }: ConfigMapChange): string {
+  const texts = {
+    changed: shortList([...changed, ...added.map((key) => `+${key}`), ...removed.map((key) => `-${key}`)]),
+    pinned: "first pinned",
+    unpinned: "no longer pinned",
+    unknown: "unknown: a copy is gone",
+  };
+  return `${name}: ${texts[how]}`;
+}
+
+function shortList(keys: readonly string[]): string {
+  const rest = keys.length - shownKeys;
+  return keys.slice(0, shownKeys).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }

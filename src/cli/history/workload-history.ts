@@ -6,10 +6,15 @@ import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
 import { type ConfigKind, configKey } from "../../domain/references/references.ts";
 import type { ReadConfig, ReadConfigs } from "../cluster/read/configs.ts";
 import type { ReadPods, RunningPod } from "../cluster/read/pods.ts";
-import { hasSameKeys, type KeyChanges, keyChanges, withKeys } from "../cluster/revisions/copy-changes.ts";
-import type { StoredRevision } from "../cluster/revisions/read-revisions.ts";
 import { rolloutFailure } from "../cluster/states/assess-state.ts";
 import { type PodPinning, podPinning } from "../cluster/states/pod-pinning.ts";
+import {
+  hasSameKeys,
+  type KeyChanges,
+  keyChanges,
+  type StoredRevision,
+  withKeys,
+} from "../cluster/timeline/revisions.ts";
 import { endOf, type RolloutEnd, type WaveEvent } from "../cluster/timeline/wave-events.ts";
 
 /** The states of a revision, with their meanings, in the order of the docs. */

@@ -2,19 +2,15 @@
 import { readClusterHold } from "../../domain/policy/cluster-hold.ts";
 import { holdCluster } from "../../domain/references/annotations.ts";
 import { resources } from "../../kube/api/resources.ts";
-import { annotate, namingWrites, readAnnotation } from "../annotation/annotate.ts";
-import { signedReason } from "../annotation/user-name.ts";
+import { annotate, namingWrites, readAnnotation, signedReason } from "../annotation/annotate.ts";
 import { readRunningWaves } from "../cluster/running-wave/running-wave.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
-import type { Command } from "../command/command.ts";
+import { type Command, exitCodes, outputLine } from "../command/command.ts";
 import { CommandFailure } from "../command/command-failure.ts";
 import { argumentErrorTexts, commandErrorTexts } from "../command/error-texts.ts";
-import { exitCodes } from "../command/exit-codes.ts";
-import { outputLine } from "../command/messages.ts";
-import type { NamedObject } from "../command/named-object.ts";
-import { connectionFlags } from "../flags/connection-flags.ts";
+import type { NamedObject } from "../command/workload-argument.ts";
+import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { bool, text } from "../flags/flag-types.ts";
-import { namespaceFlag } from "../flags/namespace-flag.ts";
 
 /** What no hold can stop, because Kubernetes does it. The commands that hold something print one of these lines. */
 export const holdLimits = {

@@ -1,15 +1,18 @@
 // `wave hold KIND/NAME...` or `wave hold --cluster`: writes one annotation. src/cli/annotation has the mechanism.
 import { isPinned } from "../../domain/pinning/pin-request.ts";
 import { policyRows } from "../../domain/policy/policy-rows.ts";
-import { annotate } from "../annotation/annotate.ts";
-import { annotationCommand } from "../annotation/annotation-command.ts";
-import { nextStep } from "../annotation/next-step.ts";
-import { signedReason } from "../annotation/user-name.ts";
+import { annotate, signedReason } from "../annotation/annotate.ts";
+import { annotationCommand, nextStep } from "../annotation/annotation-command.ts";
 import { policyOf } from "../cluster/running-wave/known-policy.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { accepting, type Command } from "../command/command.ts";
-import { commandArguments, objectName } from "../command/named-object.ts";
-import { configArgumentKinds, namespaceArgumentKinds, workloadArgumentKinds } from "../command/workload-argument.ts";
+import {
+  commandArguments,
+  configArgumentKinds,
+  namespaceArgumentKinds,
+  objectName,
+  workloadArgumentKinds,
+} from "../command/workload-argument.ts";
 import { holdClusterCommand, holdClusterFlags, holdLimits, isAboutCluster } from "./cluster-hold.ts";
 
 /** Holds rollouts of an object until `wave release`. */

@@ -1,13 +1,11 @@
 import type { ClusterConfig } from "../../kube/config/cluster-access.ts";
-import { mapBounded } from "../cluster/requests/map-bounded.ts";
+import { mapBounded } from "../cluster/requests.ts";
 import { type Cluster, clusterConfigOf, openCluster } from "../command/cluster-command.ts";
+import { type ExitCode, errorLine, exitCodes } from "../command/command.ts";
 import { type FailureReport, reportFailure } from "../command/command-failure.ts";
-import { type ExitCode, exitCodes } from "../command/exit-codes.ts";
-import { errorLine } from "../command/messages.ts";
-import { printable } from "../output/printable.ts";
-import type { ListCall } from "./list-flags.ts";
+import { printable } from "../output/sentences.ts";
 import type { ListedWorkload } from "./list-output.ts";
-import { readList } from "./read-list.ts";
+import { type ListCall, readList } from "./read-list.ts";
 
 /** A workload of one of several clusters. `cluster` is the name of its context. */
 export type FleetWorkload = { readonly cluster: string } & ListedWorkload;

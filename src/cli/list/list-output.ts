@@ -1,13 +1,9 @@
 import type { Explanation } from "../cluster/explanation/explanation.ts";
-import { heldChangeLines } from "../cluster/explanation/held-change.ts";
+import { heldChangeLines } from "../cluster/explanation/workload-notes.ts";
 import { byWave } from "../cluster/snapshot/leader-view.ts";
-import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
-import { workloadStates } from "../cluster/states/state-rows.ts";
-import { age, remaining } from "../output/age.ts";
-import type { Paint } from "../output/paint.ts";
-import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
-import { sentences } from "../output/sentences.ts";
-import { columnWidths, type PaintCell, tableLines } from "../output/table.ts";
+import { withKubernetesReason, workloadStates } from "../cluster/states/state-rows.ts";
+import { isForProgram, type ProgramForm, programText, sentences } from "../output/sentences.ts";
+import { age, columnWidths, type Paint, type PaintCell, remaining, tableLines } from "../output/table.ts";
 
 /** One workload in `wave list -o json`; docs/commands.md promises its fields. */
 export type ListedWorkload = ReturnType<typeof listedWorkload>;

@@ -4,16 +4,14 @@ import { resourcePath, resources } from "../../kube/api/resources.ts";
 import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 import { meaningOfStates } from "../cluster/states/state-rows.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
+import { exitCodeFor, exitCodes, outputLine } from "../command/command.ts";
 import { CommandFailure } from "../command/command-failure.ts";
 import { argumentErrorTexts, commandErrorTexts } from "../command/error-texts.ts";
-import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
-import { outputLine } from "../command/messages.ts";
-import { UsageError } from "../flags/usage-error.ts";
-import { isForProgram } from "../output/program-text.ts";
+import { UsageError } from "../flags/flag-types.ts";
+import { isForProgram } from "../output/sentences.ts";
 import { Fleet, type FleetWorkload } from "./fleet.ts";
-import { columnsOf, isWanted, type ListCall, listFlags, paintFor } from "./list-flags.ts";
 import { type ListedWorkload, renderList } from "./list-output.ts";
-import { listedNamespace, readList } from "./read-list.ts";
+import { columnsOf, isWanted, type ListCall, listedNamespace, listFlags, paintFor, readList } from "./read-list.ts";
 import { watchCluster, watchFleet } from "./watch-clusters.ts";
 
 /** Lists every workload that opted in, with its state. Writes one warning for each kind that cannot be listed. */

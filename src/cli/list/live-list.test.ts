@@ -2,10 +2,8 @@ import { describe, expect, it } from "vitest";
 import { listRow as row } from "../../../test/support/cli/list-row.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import type { ChangedWorkload, ChangeNow } from "../cluster/snapshot/changes-now.ts";
-import { changeLines } from "./change-tree.ts";
 import type { ListRow } from "./list-output.ts";
-import { liveList } from "./live-list.ts";
-import type { Reading } from "./watch-list.ts";
+import { changeLines, liveList, type Reading } from "./live-list.ts";
 
 const plain = (_style: unknown, text: string) => text;
 

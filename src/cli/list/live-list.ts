@@ -1,12 +1,12 @@
 import { type Clock, sleep } from "../../lib/clock.ts";
+import type { ChangedWorkload, ChangeNow } from "../cluster/snapshot/changes-now.ts";
 import { workloadStateNames, workloadStates } from "../cluster/states/state-rows.ts";
-import type { Paint } from "../output/paint.ts";
-import { changeLines } from "./change-tree.ts";
+import { printable } from "../output/sentences.ts";
+import { age, type Paint, type Style } from "../output/table.ts";
 import { type ListRow, ListTable, type TableForm } from "./list-output.ts";
-import { minPauseMs, pausePerReading, type Reading } from "./watch-list.ts";
 
 /** The input of {@link liveList}. */
-export interface LiveListOptions {
+interface LiveListOptions {
   /** Reads all workloads, whatever their state. Undefined: the cluster was unavailable, and the next reading may succeed. */
   readonly read: () => Promise<Reading | undefined>;
   readonly isWanted: (row: ListRow) => boolean;
@@ -75,4 +75,144 @@ function summaryOf(rows: readonly ListRow[], paint: Paint): string {
   });
   const total = `${rows.length} ${rows.length === 1 ? "workload" : "workloads"}`;
   return counts.length === 0 ? total : `${total}: ${counts.join(", ")}`;
+}
+
+/** Minimum time between two readings, in milliseconds. */
+const minPauseMs = 2_000;
+/** How many times as long as a reading the pause after it is, so that a watch of a large cluster costs the API server little. */
+const pausePerReading = 4;
+
+/** The workloads of one reading. */
+export interface Reading {
+  readonly rows: readonly ListRow[];
+  /** The changes in progress; none with several clusters. */
+  readonly changes: readonly ChangeNow[];
+  /** Whether a workload with this cluster is gone if `rows` lacks it: not if its cluster was read only in part. */
+  readonly isWhole: (cluster: string | undefined) => boolean;
+}
+
+/** The input of {@link watchList}. */
+interface ListWatch {
+  /** Reads all workloads, whatever their state. Undefined: the cluster was unavailable, and the next reading may succeed. */
+  readonly read: () => Promise<Reading | undefined>;
+  /** Whether the list shows a workload. A row that leaves the list is printed once more. */
+  readonly isWanted: (row: ListRow) => boolean;
+  readonly table: ListTable;
+  readonly write: (text: string) => void;
+  readonly clock: Clock;
+  /** Ends the watch. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Prints the wanted workloads, and then a line for each workload whose row has changed. Reads again and again, without a watch of the API
+ * server: a broken connection cannot end it, and it needs no permission to watch. Rejects with what `read` throws.
+ */
+export async function watchList({ read, isWanted, table, write, clock, signal }: ListWatch): Promise<never> {
+  let shown: ReadonlyMap<string, ListRow> = new Map();
+  for (;;) {
+    const before = clock.monotonic();
+    const reading = await read();
+    if (reading !== undefined) {
+      const { now, changed } = compare(shown, reading, isWanted);
+      if (changed.length > 0) write(table.lines(changed, clock.wall()));
+      shown = now;
+    }
+    await sleep(clock, Math.max(minPauseMs, pausePerReading * (clock.monotonic() - before)), signal);
+  }
+}
+
+/** Returns the rows that are shown after a reading, by their names, and the rows to print. */
+function compare(
+  shown: ReadonlyMap<string, ListRow>,
+  { rows, isWhole }: Reading,
+  isWanted: (row: ListRow) => boolean,
+): { readonly now: ReadonlyMap<string, ListRow>; readonly changed: readonly ListRow[] } {
+  const read = new Map(rows.map((row) => [keyOf(row), row]));
+  const now = new Map<string, ListRow>();
+  const changed: ListRow[] = [];
+  for (const [key, row] of read) {
+    const last = shown.get(key);
+    const wanted = isWanted(row);
+    if (wanted) now.set(key, row);
+    if ((wanted || last !== undefined) && (last === undefined || contentOf(last) !== contentOf(row))) changed.push(row);
+  }
+  for (const [key, row] of shown) {
+    if (read.has(key)) continue;
+    if (isWhole(row.cluster)) changed.push({ ...row, removed: true });
+    else now.set(key, row);
+  }
+  return { now, changed };
+}
+
+function keyOf({ cluster, namespace, kind, name }: ListRow): string {
+  return JSON.stringify([cluster, namespace, kind, name]);
+}
+
+/** Returns what a row shows, without its age. */
+function contentOf({ state, because, pods, until, currentHash }: ListRow): string {
+  return JSON.stringify([state, because, pods?.current, pods?.ready, pods?.total, until, currentHash]);
+}
+
+/** How many workloads a branch names. */
+const shownWorkloads = 5;
+
+/** The branches of workloads that are not in a batch to come, in the order of the tree. */
+const branches: readonly { readonly stage: ChangedWorkload["stage"]; readonly title: string; readonly style: Style }[] =
+  [
+    { stage: "failed", title: "failed", style: "red" },
+    { stage: "stuck", title: "stuck", style: "yellow" },
+    { stage: "unusable", title: "unusable", style: "yellow" },
+    { stage: "passed", title: "complete", style: "green" },
+    { stage: "soaking", title: "soaking", style: "cyan" },
+    { stage: "progressing", title: "rolling", style: "cyan" },
+  ];
+
+/**
+ * Returns a change as a tree with one branch for each batch: what failed, is complete, rolls now, and rolls next. `rows` show the Pods. `now` is in
+ * milliseconds since the epoch.
+ */
+export function changeLines(
+  { object, namespace, editedBy, editedAt, workloads }: ChangeNow,
+  rows: readonly ListRow[],
+  now: number,
+  paint: Paint,
+): readonly string[] {
+  const edited =
+    editedAt === undefined
+      ? ""
+      : `, edited${editedBy === undefined ? "" : ` by ${editedBy}`} ${age(now - editedAt)} ago`;
+  const complete = workloads.filter(({ stage }) => stage === "passed").length;
+  const name = `${object.kind.toLowerCase()}/${object.name} -n ${object.namespace}`;
+  const head = `${name}: ${complete} of ${workloads.length} complete${edited}`;
+  const podsOf = new Map(
+    rows.filter((row) => row.namespace === namespace).map(({ kind, name, pods }) => [`${kind}/${name}`, pods]),
+  );
+  const started = branches.flatMap(({ stage, title, style }) => {
+    const inStage = workloads.filter((each) => each.stage === stage);
+    const until = Math.min(...inStage.map((each) => each.until ?? Number.POSITIVE_INFINITY));
+    const left = stage === "soaking" && until > now && Number.isFinite(until) ? ` ${age(until - now)} left` : "";
+    return inStage.length === 0 ? [] : [{ title: `${title}${left}`, style, members: inStage }];
+  });
+  const waiting = workloads.filter(({ stage }) => ["due", "heldElsewhere", "held"].includes(stage));
+  const batches = [...Map.groupBy(waiting, ({ batch }) => batch)].toSorted(([a = Infinity], [b = Infinity]) => a - b);
+  const next = batches.map(([batch, members]) => ({
+    title: batch === undefined ? "held" : `batch ${batch}`,
+    style: "dim" as const,
+    members,
+  }));
+  const all = [...started, ...next];
+  const width = Math.max(...all.map(({ title }) => title.length));
+  return [
+    paint("bold", printable(head)),
+    ...all.map(({ title, style, members }, index) => {
+      const names = members.slice(0, shownWorkloads).map(({ kind, name, stage }) => {
+        const pods = stage === "passed" ? null : podsOf.get(`${kind}/${name}`);
+        return `${kind.toLowerCase()}/${name}${pods ? ` ${pods.current}/${pods.total}` : ""}`;
+      });
+      const rest = members.length - names.length;
+      const text = printable(`${names.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`);
+      return `${index === all.length - 1 ? "└──" : "├──"} ${paint(style, title.padEnd(width))}  ${text}`;
+    }),
+  ];
 }

@@ -1,17 +1,13 @@
 import { systemClock } from "../../lib/clock.ts";
-import { mayRecover } from "../cluster/requests/may-recover.ts";
+import { mayRecover } from "../cluster/requests.ts";
 import type { Cluster } from "../command/cluster-command.ts";
-import type { Terminal } from "../command/command.ts";
+import { exitCodes, type Terminal, warningLine } from "../command/command.ts";
 import { reportFailure } from "../command/command-failure.ts";
-import { exitCodes } from "../command/exit-codes.ts";
-import { warningLine } from "../command/messages.ts";
 import { liveLines } from "../output/live-lines.ts";
 import { Fleet } from "./fleet.ts";
-import { columnsOf, isWanted, type ListCall, paintFor } from "./list-flags.ts";
 import { type ListRow, ListTable } from "./list-output.ts";
-import { liveList } from "./live-list.ts";
-import { readList } from "./read-list.ts";
-import { type Reading, watchList } from "./watch-list.ts";
+import { liveList, type Reading, watchList } from "./live-list.ts";
+import { columnsOf, isWanted, type ListCall, paintFor, readList } from "./read-list.ts";
 
 /** Watches the workloads of one cluster. Rejects if the first reading fails, or if a later one fails for another reason than an outage. */
 export async function watchCluster(call: ListCall, cluster: Cluster): Promise<never> {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { listRow as row } from "../../../test/support/cli/list-row.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { type ListedWorkload, type ListRow, ListTable } from "./list-output.ts";
-import { type Reading, watchList } from "./watch-list.ts";
+import { type Reading, watchList } from "./live-list.ts";
 
 /** A watch over readings of a test. */
 function watching(read: () => Promise<Reading | undefined>, state?: ListedWorkload["state"]) {

@@ -4,7 +4,7 @@ import { describeMissing } from "../../domain/config/messages.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import { type DuePlan, planRollout } from "../../domain/plan/plan.ts";
 import { configKey } from "../../domain/references/references.ts";
-import type { ReadFailure } from "../cluster/requests/read-result.ts";
+import type { ReadFailure } from "../cluster/requests.ts";
 import { policyOf, readPolicy } from "../cluster/running-wave/known-policy.ts";
 import { type OtherController, otherControllers } from "../cluster/running-wave/other-controllers.ts";
 import { type RunningWaves, readRunningWaves } from "../cluster/running-wave/running-wave.ts";
@@ -12,20 +12,14 @@ import { isUnread, lookupIn, readableReferences } from "../cluster/snapshot/live
 import { readWorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
+import { exitCodeFor, exitCodes, warningLine } from "../command/command.ts";
 import { appendCluster } from "../command/command-failure.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
-import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
-import { warningLine } from "../command/messages.ts";
-import { byObjectName } from "../command/named-object.ts";
-import { connectionFlags } from "../flags/connection-flags.ts";
-import { bool } from "../flags/flag-types.ts";
+import { byObjectName } from "../command/workload-argument.ts";
+import { allNamespacesFlag, connectionFlags, namespaceFlag, tableFlag } from "../flags/connection-flags.ts";
+import { bool, UsageError } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
-import { allNamespacesFlag, namespaceFlag } from "../flags/namespace-flag.ts";
-import { tableFlag } from "../flags/output-flag.ts";
-import { UsageError } from "../flags/usage-error.ts";
-import { printable } from "../output/printable.ts";
-import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
-import { sentences } from "../output/sentences.ts";
+import { isForProgram, type ProgramForm, printable, programText, sentences } from "../output/sentences.ts";
 import { tableLines } from "../output/table.ts";
 
 /** What happens to a workload when Wave takes over, with the meanings. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cutTo, liveLines, widthOf } from "./live-lines.ts";
-import { paintOf } from "./paint.ts";
+import { paintOf } from "./table.ts";
 
 /** A terminal that understands what a live terminal writes: it wraps, scrolls and moves its cursor. */
 function fakeTerminal(columns: number, rows: number) {

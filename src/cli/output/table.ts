@@ -1,4 +1,5 @@
-import { printable } from "./printable.ts";
+import { styleText } from "node:util";
+import { printable } from "./sentences.ts";
 
 /** Returns a cell in its style. The style must not change the width. */
 export type PaintCell = (text: string, row: number, column: number) => string;
@@ -26,4 +27,90 @@ export function columnWidths(rows: readonly (readonly string[])[], least: readon
   for (const row of rows)
     for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, printable(cell).length);
   return widths;
+}
+
+/** A blank at which lines do not break. */
+export const unbreakable = "\u00a0";
+
+/**
+ * Returns a text in lines of at most `width` columns, broken at blanks. A longer word has its own line. With an undefined width
+ * the text is one line, for pipes.
+ */
+export function wrapped(text: string, width: number | undefined): readonly string[] {
+  const lines: string[] = [];
+  let line: string | undefined;
+  for (const word of width === undefined ? [text] : text.split(" ")) {
+    if (line !== undefined && line.length + 1 + word.length > (width ?? 0)) {
+      lines.push(line);
+      line = word;
+    } else line = line === undefined ? word : `${line} ${word}`;
+  }
+  return [...lines, line ?? ""].map((each) => each.replaceAll(unbreakable, " "));
+}
+
+/** Returns a text wrapped behind a head. The lines after the first one begin at column `indent`. */
+export function wrappedBehind(
+  head: string,
+  text: string,
+  width: number | undefined,
+  indent = head.length,
+): readonly string[] {
+  const [first = "", ...rest] = wrapped(
+    text,
+    width === undefined ? undefined : Math.max(minWidth, width - Math.max(head.length, indent)),
+  );
+  return [head + first, ...rest.map((line) => " ".repeat(indent) + line)];
+}
+
+/** Minimum columns of a text. In a narrower terminal the lines are too long, because one word per line is not readable. */
+const minWidth = 24;
+
+// How commands write: tables, colors, wrapping, ages, JSON and YAML. This folder knows no command and no cluster.
+const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000];
+
+/** Returns an age in milliseconds as `kubectl get` writes it: `95s`, `5m30s`, `30h`, `3d4h`, `400d`. */
+export function age(ms: number): string {
+  if (ms < 2 * minute) return `${Math.max(0, Math.floor(ms / second))}s`;
+  if (ms < 10 * minute) return inTwo(ms, minute, "m", second, "s");
+  if (ms < 3 * hour) return `${Math.floor(ms / minute)}m`;
+  if (ms < 8 * hour) return inTwo(ms, hour, "h", minute, "m");
+  if (ms < 2 * day) return `${Math.floor(ms / hour)}h`;
+  if (ms < 8 * day) return inTwo(ms, day, "d", hour, "h");
+  return `${Math.floor(ms / day)}d`;
+}
+
+/** Returns the time from `now`, in milliseconds since the epoch, to a time in RFC 3339, in the same form; `0s` if the time has passed. */
+export function remaining(until: string, now: number): string {
+  return age(Date.parse(until) - now);
+}
+
+function inTwo(ms: number, large: number, largeUnit: string, small: number, smallUnit: string): string {
+  const rest = Math.floor((ms % large) / small);
+  return `${Math.floor(ms / large)}${largeUnit}${rest === 0 ? "" : `${rest}${smallUnit}`}`;
+}
+
+/** The styles of texts in a terminal. */
+export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+
+/** Returns a printable text in a style; the same text if there are no colors. */
+export type Paint = (style: Style | undefined, text: string) => string;
+
+/** Reports whether to use colors: on a terminal that has them, unless NO_COLOR has any value (https://no-color.org). */
+export function hasColors(
+  { NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>,
+  isTerminal: boolean,
+): boolean {
+  return isTerminal && !NO_COLOR && TERM !== "dumb";
+}
+
+/** Reports whether lines that were written can be replaced: on a terminal with a cursor, but not in CI, which stores what it shows. */
+export function canRewrite({ CI, TERM }: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
+  return isTerminal && !CI && TERM !== "dumb";
+}
+
+/** Returns a function that paints texts, or one that returns them unchanged. */
+export function paintOf(colors: boolean): Paint {
+  return (style, text) =>
+    // The caller knows the stream and the environment.
+    colors && style !== undefined && text !== "" ? styleText(style, text, { validateStream: false }) : text;
 }

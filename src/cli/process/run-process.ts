@@ -2,10 +2,9 @@ import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import { homedir } from "node:os";
 import { printableOutput } from "../../lib/printable.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import type { Terminal } from "../command/command.ts";
-import { exitCodes } from "../command/exit-codes.ts";
+import { exitCodes, type Terminal } from "../command/command.ts";
 import type { LiveTerminal } from "../output/live-lines.ts";
-import { canRewrite } from "../output/paint.ts";
+import { canRewrite } from "../output/table.ts";
 import { processEnvironment } from "../run/run-arguments.ts";
 
 /**

@@ -6,7 +6,7 @@ import { fieldManager } from "../../domain/references/field-managers.ts";
 import { apiFailureOf } from "../../kube/api/api-failure.ts";
 import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { mapBounded } from "../cluster/requests/map-bounded.ts";
+import { mapBounded } from "../cluster/requests.ts";
 import { listMatching, type ReleaseContext, type ReleaseScope, type StepResult, summary } from "./release-step.ts";
 
 /** How often a write is tried if the workload changes between the read and the write. */

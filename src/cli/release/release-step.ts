@@ -3,7 +3,7 @@ import { formatList } from "../../domain/syntax/wording.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { listAll } from "../cluster/requests/list-all.ts";
+import { listAll } from "../cluster/requests.ts";
 import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
 
 /** One namespace, or all of them. */

@@ -1,14 +1,24 @@
 // `wave release KIND/NAME...`: removes the annotation of a hold. src/cli/annotation has the mechanism. With --scheduling-holds it undoes
 // what keeps Pods pending without Wave.
 import { annotate, readAnnotation } from "../annotation/annotate.ts";
-import { type AnnotationContext, annotationCommand, annotationFlags } from "../annotation/annotation-command.ts";
-import { nextStep } from "../annotation/next-step.ts";
-import { startsNow } from "../cluster/running-wave/wave-presence.ts";
+import {
+  type AnnotationContext,
+  annotationCommand,
+  annotationFlags,
+  nextStep,
+} from "../annotation/annotation-command.ts";
+import { startsNow } from "../cluster/running-wave/running-wave.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { accepting, type Command } from "../command/command.ts";
 import type { CommandHelp } from "../command/help.ts";
-import { commandArguments, type NamedObject, objectName } from "../command/named-object.ts";
-import { configArgumentKinds, namespaceArgumentKinds, workloadArgumentKinds } from "../command/workload-argument.ts";
+import {
+  commandArguments,
+  configArgumentKinds,
+  type NamedObject,
+  namespaceArgumentKinds,
+  objectName,
+  workloadArgumentKinds,
+} from "../command/workload-argument.ts";
 import { isAboutCluster, releaseClusterCommand, releaseClusterFlags } from "../hold/cluster-hold.ts";
 import { releaseHolds, releaseHoldsExample, requestsHolds, schedulingHoldFlags } from "./scheduling-holds.ts";
 

@@ -6,7 +6,7 @@ import { parseStoredKey } from "../../domain/references/references.ts";
 import { isApiFailure } from "../../kube/api/api-failure.ts";
 import { soleLeadership } from "../../runtime/leadership.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { mapBounded } from "../cluster/requests/map-bounded.ts";
+import { mapBounded } from "../cluster/requests.ts";
 import { listMatching, type ReleaseContext, type ReleaseScope, type StepResult, summary } from "./release-step.ts";
 
 /** How often a namespace is tried if its objects change between the read and the write. */

@@ -4,8 +4,7 @@ import { type KubeObject, metadataOnlyList } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
 import { deletePod } from "../../kube/writes/delete-pod.ts";
 import { sleep, systemClock } from "../../lib/clock.ts";
-import { listAll } from "../cluster/requests/list-all.ts";
-import { mapBounded } from "../cluster/requests/map-bounded.ts";
+import { listAll, mapBounded } from "../cluster/requests.ts";
 import type { ReleaseContext, ReleaseScope } from "./release-step.ts";
 
 /** How long the command waits until the controllers of Kubernetes have seen that holds are lifted. */

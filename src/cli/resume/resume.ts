@@ -10,11 +10,16 @@ import { lookupIn } from "../cluster/snapshot/live-plan.ts";
 import { readWorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import type { WorkloadStateName } from "../cluster/states/state-rows.ts";
+import { exitCodes } from "../command/command.ts";
 import { CommandFailure } from "../command/command-failure.ts";
 import { commandErrorTexts } from "../command/error-texts.ts";
-import { exitCodes } from "../command/exit-codes.ts";
-import { type NamedObject, objectName, qualifiedName } from "../command/named-object.ts";
-import { configArgumentKinds, workloadArgumentKinds } from "../command/workload-argument.ts";
+import {
+  configArgumentKinds,
+  type NamedObject,
+  objectName,
+  qualifiedName,
+  workloadArgumentKinds,
+} from "../command/workload-argument.ts";
 
 /** Continues a change that Wave halted because rollouts failed. */
 export const resumeCommand = annotationCommand({

@@ -1,15 +1,13 @@
 // `wave roll KIND/NAME...`: writes the time of a request. src/cli/annotation has the mechanism.
 import type { Hold } from "../../domain/outcomes/hold.ts";
 import { holdRows } from "../../domain/pacing/holds.ts";
-import { annotate, removeCommand, serverTime } from "../annotation/annotate.ts";
+import { annotate, readUserName, removeCommand, serverTime } from "../annotation/annotate.ts";
 import { type AnnotationContext, actOnWorkload, annotationCommand } from "../annotation/annotation-command.ts";
-import { readUserName } from "../annotation/user-name.ts";
 import { explainWorkload } from "../cluster/explanation/explanation.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { CommandFailure } from "../command/command-failure.ts";
 import { commandErrorTexts } from "../command/error-texts.ts";
-import { type NamedObject, objectName } from "../command/named-object.ts";
-import { workloadArgumentKinds } from "../command/workload-argument.ts";
+import { type NamedObject, objectName, workloadArgumentKinds } from "../command/workload-argument.ts";
 import { sentences } from "../output/sentences.ts";
 
 /** Lets a rollout that is due start now, without its waits. */

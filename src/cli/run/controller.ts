@@ -1,8 +1,8 @@
 import type { Terminal } from "../command/command.ts";
-import { orUsageError } from "../command/usage-exit.ts";
-import { UsageError } from "../flags/usage-error.ts";
+import { orUsageError } from "../command/command-failure.ts";
+import { UsageError } from "../flags/flag-types.ts";
 import { run } from "./run.ts";
-import { runErrorTexts } from "./run-error-texts.ts";
+import { runErrorTexts } from "./run-arguments.ts";
 
 /** Runs the program of the image, which has only `run`, `--version`, and the release before `helm uninstall`, and resolves with the exit code. */
 export function controller([first, ...rest]: readonly string[], terminal: Terminal): Promise<number> {

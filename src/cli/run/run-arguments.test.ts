@@ -4,9 +4,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Settings } from "../../manager/settings.ts";
+import { UsageError } from "../flags/flag-types.ts";
 import { type Environment, variableOf } from "../flags/parse-flags.ts";
 import { runFlags } from "../flags/run-flags.ts";
-import { UsageError } from "../flags/usage-error.ts";
 import { parseRunArguments } from "./run-arguments.ts";
 
 const noFile = "/does/not/exist";

@@ -1,16 +1,22 @@
 import { readFileSync } from "node:fs";
+import { quoted } from "../../domain/syntax/wording.ts";
 import { electionTimings } from "../../manager/leader-election/lease.ts";
 import type { AlertGateSettings, LeaderElectionSettings, Settings, WebhookSettings } from "../../manager/settings.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { compatibilitySettings, withoutEffectLines } from "../flags/compatibility-flags.ts";
 import { chosenCluster } from "../flags/connection-flags.ts";
-import { flagErrorTexts } from "../flags/flag-error-texts.ts";
+import { UsageError } from "../flags/flag-types.ts";
 import { wantedKinds } from "../flags/kind-flags.ts";
 import { pacingSettings } from "../flags/pacing-flags.ts";
-import { type Environment, type FlagValues, type GivenFlag, type HelpScope, parseFlags } from "../flags/parse-flags.ts";
+import {
+  type Environment,
+  type FlagValues,
+  flagErrorTexts,
+  type GivenFlag,
+  type HelpScope,
+  parseFlags,
+} from "../flags/parse-flags.ts";
 import { ownershipOf, runFlags } from "../flags/run-flags.ts";
-import { UsageError } from "../flags/usage-error.ts";
-import { runErrorTexts } from "./run-error-texts.ts";
 
 /** The parsed arguments of `wave run`. */
 type RunArguments =
@@ -215,3 +221,18 @@ function changedFlags(values: Values, given: ReadonlyMap<string, GivenFlag>): re
     return value === row?.default ? [] : [`${name}=${row !== undefined && "isSecret" in row ? "…" : text}`];
   });
 }
+
+/** The errors about the flags of `wave run`, one line each. */
+export const runErrorTexts = {
+  noEffect: (source: string, needs: string) => `${source} has no effect without --${needs}; add --${needs}`,
+  sameAddress: (one: string, other: string, address: string) =>
+    `--${one} and --${other} have the same address ${address}; use two ports`,
+  noLeaseNamespace: "--leader-election needs --leader-election-namespace outside a Pod",
+  surplusWord: (word: string) => `unexpected argument ${quoted(word)}; wave run takes only flags`,
+  surplusBoolean: (word: string) =>
+    `unexpected argument ${quoted(word)}; write the value of a boolean flag after "=", for example --leader-election=${word}`,
+  secondWave: (wave: string) =>
+    `${wave} already rolls the same workloads, which would roll twice. To only look, add --observe. To start anyway, add --beside-installed`,
+  onlyController: (word: string) =>
+    `this image has only the controller, not ${quoted(word)}; run other commands with wave on your machine`,
+} as const;

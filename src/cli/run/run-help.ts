@@ -1,4 +1,4 @@
-import { exitCodes } from "../command/exit-codes.ts";
+import { exitCodes } from "../command/command.ts";
 import { renderHelp } from "../command/help.ts";
 import { flagsWithoutEffect } from "../flags/compatibility-flags.ts";
 import type { HelpScope } from "../flags/parse-flags.ts";

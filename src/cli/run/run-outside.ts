@@ -3,11 +3,10 @@ import type { Settings } from "../../manager/settings.ts";
 import { describeWave } from "../cluster/running-wave/effective-flags.ts";
 import { type RunningWave, readRunningWaves } from "../cluster/running-wave/running-wave.ts";
 import { loadCluster, withCluster } from "../command/cluster-command.ts";
-import type { Terminal } from "../command/command.ts";
-import { exitCodes } from "../command/exit-codes.ts";
-import { UsageError } from "../flags/usage-error.ts";
+import { exitCodes, type Terminal } from "../command/command.ts";
+import { UsageError } from "../flags/flag-types.ts";
 import { runIf } from "./run.ts";
-import { runErrorTexts } from "./run-error-texts.ts";
+import { runErrorTexts } from "./run-arguments.ts";
 
 /** `wave run` on a machine of a person. */
 export const runOutside = runIf(refuseSecondWave);

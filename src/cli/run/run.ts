@@ -3,16 +3,14 @@ import { constants } from "node:os";
 import { ClusterConfigError } from "../../kube/api/errors.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { Settings } from "../../manager/settings.ts";
-import { NotifyFileError } from "../../notify/file/notify-file-error.ts";
+import { NotifyFileError } from "../../notify/file/notify-file.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { createLogger, type Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import { accepting, type Command, type Terminal } from "../command/command.ts";
-import { exitCodes } from "../command/exit-codes.ts";
-import { version } from "../command/version.ts";
+import { accepting, type Command, exitCodes, type Terminal, version } from "../command/command.ts";
+import { UsageError } from "../flags/flag-types.ts";
 import { runFlags } from "../flags/run-flags.ts";
-import { UsageError } from "../flags/usage-error.ts";
-import { hasColors } from "../output/paint.ts";
+import { hasColors } from "../output/table.ts";
 import { parseRunArguments } from "./run-arguments.ts";
 
 /** `wave run` of the image, with the flags that shells complete. */

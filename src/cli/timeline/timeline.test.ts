@@ -4,7 +4,7 @@ import { blocksFollowedBy, exchangesOf } from "../../../test/docs/fences.ts";
 import { commandScene } from "../../../test/support/cli/commands.ts";
 import { type Cause, writeCause } from "../../domain/pacing/cause.ts";
 import type { TimelineEntry } from "../cluster/timeline/timeline.ts";
-import { paintOf } from "../output/paint.ts";
+import { paintOf } from "../output/table.ts";
 import { renderTimeline } from "./timeline.ts";
 
 const zone = process.env.TZ;

@@ -3,18 +3,14 @@ import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import { readTimeline } from "../cluster/timeline/read-timeline.ts";
 import { type TimelineEntry, timelineOf, timeOfDay } from "../cluster/timeline/timeline.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
+import { exitCodeFor, exitCodes, outputLine, warningLine } from "../command/command.ts";
 import { appendCluster } from "../command/command-failure.ts";
 import { argumentErrorTexts } from "../command/error-texts.ts";
-import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
-import { outputLine, warningLine } from "../command/messages.ts";
-import { connectionFlags } from "../flags/connection-flags.ts";
+import { allNamespacesFlag, connectionFlags, namespaceFlag, tableFlag } from "../flags/connection-flags.ts";
 import { duration } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
-import { allNamespacesFlag, namespaceFlag } from "../flags/namespace-flag.ts";
-import { tableFlag } from "../flags/output-flag.ts";
-import { hasColors, type Paint, paintOf, type Style } from "../output/paint.ts";
-import { isForProgram, programText } from "../output/program-text.ts";
-import { tableLines } from "../output/table.ts";
+import { isForProgram, programText } from "../output/sentences.ts";
+import { hasColors, type Paint, paintOf, type Style, tableLines } from "../output/table.ts";
 
 const flags = {
   namespace: namespaceFlag,

@@ -7,8 +7,8 @@ import { type ConfigName, configKey, isStored } from "../../domain/references/re
 import { waveArguments } from "../../domain/syntax/wave-arguments.ts";
 import { formatCount } from "../../domain/syntax/wording.ts";
 import { editedAt } from "../cluster/read/configs.ts";
-import { batchNumbers } from "../cluster/snapshot/batch-numbers.ts";
 import type { BatchesNow } from "../cluster/snapshot/batches-now.ts";
+import { batchNumbers } from "../cluster/snapshot/workload-snapshot.ts";
 import { sentences } from "../output/sentences.ts";
 import type { EditLog } from "./edit-log.ts";
 import type { Batch, Change, Failure } from "./model.ts";

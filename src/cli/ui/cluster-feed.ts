@@ -1,21 +1,26 @@
 // Reads one cluster again and again, as `wave list` does, and publishes its rows. Watches only decide what is read again, and when.
 import { isForbidden } from "../../kube/api/errors.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";
-import { mapBounded } from "../cluster/requests/map-bounded.ts";
+import { mapBounded } from "../cluster/requests.ts";
 import { readWorkloadSnapshots, type WorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
 import type { Cluster } from "../command/cluster-command.ts";
 import { reportFailure } from "../command/command-failure.ts";
 import { type ChangeRow, changeRows } from "./change-rows.ts";
-import { type ClusterWatches, watchCluster } from "./cluster-watches.ts";
+import { type ClusterWatches, readWaveStatus, type WaveStatus, watchCluster } from "./cluster-watches.ts";
 import { EditLog } from "./edit-log.ts";
 import { withExitCode } from "./exit-code.ts";
-import { clusterId, isRowIn } from "./ids.ts";
 import type { ClusterHeader, Id, Task, WorkloadRow } from "./model.ts";
 import type { ModelStream } from "./model-stream.ts";
 import { taskRows } from "./task-rows.ts";
 import type { UiCall } from "./ui-flags.ts";
-import { readWaveStatus, type WaveStatus } from "./wave-status.ts";
-import { type ExplainedWorkload, explainRow, type RowContext, workloadRow } from "./workload-rows.ts";
+import {
+  clusterId,
+  type ExplainedWorkload,
+  explainRow,
+  isRowIn,
+  type RowContext,
+  workloadRow,
+} from "./workload-rows.ts";
 
 /** A cluster of the page. */
 interface FeedOptions {

@@ -2,25 +2,31 @@ import type { StoredName } from "../../domain/references/references.ts";
 import { isDnsLabel, isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { explainObject } from "../cluster/explanation/object-explanation.ts";
-import { mapBounded } from "../cluster/requests/map-bounded.ts";
-import { readObjectFacts } from "../cluster/snapshot/read-object-facts.ts";
+import { mapBounded } from "../cluster/requests.ts";
+import { readObjectFacts } from "../cluster/snapshot/read-many.ts";
 import { readWorkloadSnapshot } from "../cluster/snapshot/read-one.ts";
 import { readTimeline } from "../cluster/timeline/read-timeline.ts";
 import { timelineOf } from "../cluster/timeline/timeline.ts";
 import type { Cluster } from "../command/cluster-command.ts";
+import { exitCodes } from "../command/command.ts";
 import { reportFailure } from "../command/command-failure.ts";
-import { exitCodes } from "../command/exit-codes.ts";
 import { renderExplanation } from "../explain/explain-text.ts";
-import { readHistory } from "../history/history.ts";
-import { causeText, resultText } from "../history/history-output.ts";
+import { causeText, readHistory, resultText } from "../history/history.ts";
 import { workloadHistory } from "../history/workload-history.ts";
 import type { ClusterFeed } from "./cluster-feed.ts";
 import { EditLog } from "./edit-log.ts";
-import { parseWorkloadId, workloadId } from "./ids.ts";
 import type { Id, ObjectDetail, TimelineEntry, WorkloadDetail } from "./model.ts";
 import type { DetailAnswer, PageServerOptions } from "./page-server.ts";
 import { taskRows } from "./task-rows.ts";
-import { type ExplainedWorkload, explainRow, objectName, podSquare, sortedPods } from "./workload-rows.ts";
+import {
+  type ExplainedWorkload,
+  explainRow,
+  objectName,
+  parseWorkloadId,
+  podSquare,
+  sortedPods,
+  workloadId,
+} from "./workload-rows.ts";
 
 /** What details are read with. */
 interface DetailContext {

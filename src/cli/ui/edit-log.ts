@@ -1,6 +1,6 @@
 import type { Config } from "../../domain/config/digest.ts";
 import { editedAt, type ReadConfig, type ReadConfigs } from "../cluster/read/configs.ts";
-import { hasSameKeys, keyChanges } from "../cluster/revisions/copy-changes.ts";
+import { hasSameKeys, keyChanges } from "../cluster/timeline/revisions.ts";
 
 /** The keys that an edit of an object changed. */
 interface SeenEdit {

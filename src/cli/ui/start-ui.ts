@@ -12,10 +12,10 @@ import { commandErrorTexts } from "../command/error-texts.ts";
 import { ClusterFeed } from "./cluster-feed.ts";
 import { readDetails } from "./details.ts";
 import { followDoctor } from "./follow-doctor.ts";
-import { clusterId } from "./ids.ts";
 import { ModelStream } from "./model-stream.ts";
 import { type PageFile, startPageServer } from "./page-server.ts";
 import type { UiCall } from "./ui-flags.ts";
+import { clusterId } from "./workload-rows.ts";
 
 /** A cluster of the page, and the name of its context. */
 export interface UiMember {

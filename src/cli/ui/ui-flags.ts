@@ -1,8 +1,7 @@
 import type { CommandCall } from "../command/flag-command.ts";
-import { connectionFlags } from "../flags/connection-flags.ts";
+import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { bool, contexts, type Flag, text } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
-import { namespaceFlag } from "../flags/namespace-flag.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
 
 const { group } = namespaceFlag;

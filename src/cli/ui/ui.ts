@@ -2,11 +2,10 @@
 import { systemClock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { clusterCommand, clusterConfigOf, openCluster } from "../command/cluster-command.ts";
+import { errorLine, exitCodes, noteLine } from "../command/command.ts";
 import { CommandFailure, reportFailure } from "../command/command-failure.ts";
 import { argumentErrorTexts, commandErrorTexts } from "../command/error-texts.ts";
-import { exitCodes } from "../command/exit-codes.ts";
-import { errorLine, noteLine } from "../command/messages.ts";
-import { UsageError } from "../flags/usage-error.ts";
+import { UsageError } from "../flags/flag-types.ts";
 import { openBrowser, readPageFiles, startUi, type UiMember } from "./start-ui.ts";
 import { type UiCall, uiFlags } from "./ui-flags.ts";
 

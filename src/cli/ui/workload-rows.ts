@@ -1,4 +1,4 @@
-import { workloadKey } from "../../domain/model/workload.ts";
+import { type WorkloadName, workloadKey } from "../../domain/model/workload.ts";
 import { type HoldCommand, holdRows } from "../../domain/pacing/holds.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
@@ -9,15 +9,13 @@ import {
   explainPods,
   type PodContent,
 } from "../cluster/explanation/explanation.ts";
-import { heldChangeLines } from "../cluster/explanation/held-change.ts";
+import { heldChangeLines } from "../cluster/explanation/workload-notes.ts";
 import { editedAt } from "../cluster/read/configs.ts";
 import type { RunningPod } from "../cluster/read/pods.ts";
 import { policyOf } from "../cluster/running-wave/known-policy.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
-import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
-import { workloadStates } from "../cluster/states/state-rows.ts";
+import { withKubernetesReason, workloadStates } from "../cluster/states/state-rows.ts";
 import { sentences } from "../output/sentences.ts";
-import { workloadId } from "./ids.ts";
 import type { Id, PodSquare, WorkloadRow } from "./model.ts";
 
 /** A workload with its explanation. */
@@ -182,4 +180,29 @@ export function changedObjects({ snapshot: { found, read } }: ExplainedWorkload)
   const { references, hashWrittenAt } = found.workload;
   const objects = new Map(references.map((each) => [configKey(each), each]));
   return [...objects].flatMap(([key, object]) => ((editedAt(read.get(key)) ?? 0) >= hashWrittenAt ? [object] : []));
+}
+
+/** Returns the ID of the rows of a context. A name of a context may contain any characters. */
+export function clusterId(context: string): Id {
+  return encodeURIComponent(context);
+}
+
+/** Returns the ID of a workload: `CLUSTER/NAMESPACE/KIND/NAME`. */
+export function workloadId(cluster: Id, { kind, namespace, name }: WorkloadName): Id {
+  return [cluster, namespace, kind.toLowerCase(), name].join("/");
+}
+
+/** Returns the parts of an ID of a workload; undefined if it is none. */
+export function parseWorkloadId(
+  id: Id,
+): { readonly cluster: Id; readonly namespace: string; readonly kind: string; readonly name: string } | undefined {
+  const [cluster, namespace, kind, name, ...rest] = id.split("/");
+  if (cluster === undefined || !namespace || !kind || !name || rest.length > 0) return undefined;
+  return { cluster, namespace, kind, name };
+}
+
+/** Reports whether a row is of a cluster, or of one of some namespaces in it. */
+export function isRowIn(id: Id, cluster: Id, namespaces: ReadonlySet<string> | "all"): boolean {
+  const [own, namespace = ""] = id.split("/", 2);
+  return own === cluster && (namespaces === "all" || namespaces.has(namespace));
 }

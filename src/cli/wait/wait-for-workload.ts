@@ -8,16 +8,14 @@ import { silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
 import type { PodCount } from "../cluster/read/pods.ts";
-import { mayRecover } from "../cluster/requests/may-recover.ts";
+import { mayRecover } from "../cluster/requests.ts";
 import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
 import type { Published } from "../cluster/snapshot/leader-view.ts";
 import { readWorkloadSnapshot } from "../cluster/snapshot/read-one.ts";
 import { describePodCount } from "../cluster/states/assess-state.ts";
-import { withKubernetesReason } from "../cluster/states/kubernetes-reason.ts";
-import { nextOfState } from "../cluster/states/state-rows.ts";
+import { nextOfState, withKubernetesReason } from "../cluster/states/state-rows.ts";
 import type { Cluster } from "../command/cluster-command.ts";
-import type { NamedObject } from "../command/named-object.ts";
-import type { WorkloadArgument } from "../command/workload-argument.ts";
+import type { NamedObject, WorkloadArgument } from "../command/workload-argument.ts";
 import { sentences } from "../output/sentences.ts";
 
 /** Minimum time between two checks of a workload, in milliseconds. */

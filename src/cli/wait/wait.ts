@@ -1,23 +1,31 @@
 // `wave wait KIND/NAME...`. This folder waits and reports progress; src/cli/cluster/explanation explains the state of a workload.
 import { formatDuration } from "../../domain/syntax/duration.ts";
 import { longestTimerMs, systemClock } from "../../lib/clock.ts";
-import { withAvailableKind } from "../cluster/running-wave/available-kinds.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import { withAvailableKind } from "../cluster/running-wave/known-policy.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
-import { accepting, type Command, type Terminal } from "../command/command.ts";
-import { exitCodeFor, exitCodes } from "../command/exit-codes.ts";
+import {
+  accepting,
+  type Command,
+  errorLine,
+  exitCodeFor,
+  exitCodes,
+  outputLine,
+  type Terminal,
+} from "../command/command.ts";
 import type { CommandCall } from "../command/flag-command.ts";
-import { errorLine, outputLine } from "../command/messages.ts";
-import { objectName, qualifiedName } from "../command/named-object.ts";
-import { parseObjectArguments, workloadArgumentKinds } from "../command/workload-argument.ts";
-import { connectionFlags } from "../flags/connection-flags.ts";
+import {
+  objectName,
+  parseObjectArguments,
+  qualifiedName,
+  workloadArgumentKinds,
+} from "../command/workload-argument.ts";
+import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { bool, duration } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
-import { namespaceFlag } from "../flags/namespace-flag.ts";
 import { liveLines } from "../output/live-lines.ts";
-import { hasColors, paintOf } from "../output/paint.ts";
 import { sentences } from "../output/sentences.ts";
-import { tableLines } from "../output/table.ts";
+import { hasColors, paintOf, tableLines } from "../output/table.ts";
 import { type WaitRequest, waitForWorkload } from "./wait-for-workload.ts";
 
 // The flag of the same name of the running Wave is about its canary, and comes from its Deployment.

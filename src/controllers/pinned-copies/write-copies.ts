@@ -15,7 +15,7 @@ import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { copyObject, editorOf } from "../../pinning/create-copy.ts";
+import { copyObject, editorOf } from "../../pinning/store-copies.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import type { LostCopy } from "./read-uses.ts";
 

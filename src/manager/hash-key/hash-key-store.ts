@@ -12,8 +12,7 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { type HashKeySecret, hashKeySecret, type StoredKeys } from "./hash-key-secret.ts";
-import { reconcileHashKeys } from "./reconcile-hash-keys.ts";
+import { type HashKeySecret, hashKeySecret, reconcileHashKeys, type StoredKeys } from "./hash-key-secret.ts";
 
 interface HashKeyStoreOptions {
   readonly client: ApiClient;

@@ -11,9 +11,15 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { type HeldLeadership, holdLeadership } from "./held-leadership.ts";
 import { type ElectionTimings, holderOf, standbyPollMs } from "./lease.ts";
-import { createLeaseLock, type LeaseAnnotations, type LeaseLock, type LeaseMoment } from "./lease-lock.ts";
+import {
+  createLeaseLock,
+  type HeldLeadership,
+  holdLeadership,
+  type LeaseAnnotations,
+  type LeaseLock,
+  type LeaseMoment,
+} from "./lease-lock.ts";
 
 /** Options of {@link createLeaderElector}. The client may be shared; each request of the elector has its own timeout. */
 interface LeaderElectorOptions extends ElectionTimings {

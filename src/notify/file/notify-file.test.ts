@@ -2,9 +2,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { temporaryFiles } from "../../../test/support/kube/files.ts";
-import { outcomeNames } from "../notification/outcomes.ts";
-import { readNotifyFile } from "./notify-file.ts";
-import { NotifyFileError } from "./notify-file-error.ts";
+import { outcomeNames } from "../notification/notification.ts";
+import { NotifyFileError, readNotifyFile } from "./notify-file.ts";
 
 const secret = "T0P/S3CR3T";
 const url = `https://hooks.example/${secret}`;

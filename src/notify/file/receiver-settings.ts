@@ -1,7 +1,7 @@
 import type { FormatSettings } from "../formats/format.ts";
 import type { ReceiverType } from "../formats/formats.ts";
 import type { MessageTemplate } from "../notification/message-template.ts";
-import type { NotifiedOutcome } from "../notification/outcomes.ts";
+import type { NotifiedOutcome } from "../notification/notification.ts";
 
 /** The checked settings of one receiver. */
 export interface ReceiverSettings extends FormatSettings {

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { MemoryApi } from "../../../test/support/memory-api.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
-import { advanceAuthority, defaultLifetimes } from "./authority.ts";
-import { authoritySecret } from "./authority-secret.ts";
+import { advanceAuthority, authoritySecret, defaultLifetimes } from "./authority.ts";
 
 const { signal } = new AbortController();
 const context = { now: Date.now(), others: { certificates: [], tokens: [] }, lifetimes: defaultLifetimes };

@@ -3,6 +3,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import {
   type Authority,
+  type AuthoritySecret,
   type AuthorityStep,
   advanceAuthority,
   isAuthority,
@@ -12,7 +13,6 @@ import {
   tokensOf,
   trustedBy,
 } from "./authority.ts";
-import type { AuthoritySecret } from "./authority-secret.ts";
 import type { CertificateSource } from "./certificate-loop.ts";
 import { issueServingCertificate } from "./certificates.ts";
 import { tokenOf } from "./path-token.ts";

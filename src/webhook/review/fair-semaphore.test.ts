@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FairSemaphore } from "./fair-semaphore.ts";
+import { FairSemaphore } from "./live-configuration.ts";
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 

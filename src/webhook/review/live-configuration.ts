@@ -10,8 +10,7 @@ import { apiFailureOf } from "../../kube/api/api-failure.ts";
 import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { maxConcurrentReads, maxObjectsPerReview, readsTimeoutMs } from "../server/admission-limits.ts";
-import { FairSemaphore } from "./fair-semaphore.ts";
+import { maxConcurrentReads, maxObjectsPerReview, readsTimeoutMs } from "../server/review-reader.ts";
 
 /** The configuration of a workload cannot be read: one line for the sender of the request, `cause` for the log. */
 class UnreadError extends Error {
@@ -102,4 +101,51 @@ function withReadsTimeout<T>(reading: Promise<T>, clock: Clock): Promise<T> {
     const cancel = clock.timer(readsTimeoutMs, () => reject(readsTimedOut()));
     reading.then(resolve, reject).finally(cancel);
   });
+}
+
+interface WaitingTask {
+  readonly start: () => void;
+}
+
+/** Limits the number of concurrent tasks. Waiting tasks start round-robin by group, so a group with many tasks delays only itself. */
+export class FairSemaphore {
+  readonly #limit: number;
+  #running = 0;
+  /** Waiting tasks by group. The first group is next. */
+  readonly #waiting = new Map<string, WaitingTask[]>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Runs the task when a place is free, and settles like the task. */
+  async run<T>(group: string, task: () => Promise<T>): Promise<T> {
+    if (this.#running < this.#limit) this.#running++;
+    else await this.#wait(group);
+    try {
+      return await task();
+    } finally {
+      this.#release();
+    }
+  }
+
+  #wait(group: string): Promise<void> {
+    return new Promise((start) => {
+      const waiting = this.#waiting.get(group);
+      if (waiting) waiting.push({ start });
+      else this.#waiting.set(group, [{ start }]);
+    });
+  }
+
+  #release(): void {
+    const [group, waiting] = this.#waiting.entries().next().value ?? ["", []];
+    const next = waiting.shift();
+    if (next === undefined) {
+      this.#running--;
+      return;
+    }
+    this.#waiting.delete(group);
+    if (waiting.length > 0) this.#waiting.set(group, waiting);
+    next.start();
+  }
 }

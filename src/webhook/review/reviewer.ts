@@ -1,5 +1,7 @@
 // Reviews of workloads (live configuration, the plan of domain/admission, warnings) and of Pods (pinned copies). Knows domain and
 // cache, not TLS and not HTTP.
+
+import type { Pod } from "#kubernetes";
 import { pinnedPatch, planAdmission } from "../../domain/admission/admission.ts";
 import { type AdmissionObject, annotationsOf, toAdmissionObject } from "../../domain/admission/admission-object.ts";
 import { uncheckedPrecondition } from "../../domain/admission/admission-precondition.ts";
@@ -7,10 +9,12 @@ import { type HaltLookup, withUserAnnotations } from "../../domain/admission/pin
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { isKubectlUndo } from "../../domain/model/undo-request.ts";
 import { toWorkloadIfValid, type Workload, type WorkloadObject } from "../../domain/model/workload.ts";
+import { pinsOfPod, pointPod } from "../../domain/pinning/point-pod.ts";
 import { isHaltedFor } from "../../domain/plan/halted-change.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
 import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
 import { configKey } from "../../domain/references/references.ts";
+import type { JsonPatch } from "../../domain/syntax/json-patch.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { webhookMetrics } from "../../telemetry/catalogue/webhooks.ts";
@@ -18,11 +22,10 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { maxReviewsPerNamespace, readsTimeoutMs, reviewTimeoutMs } from "../server/admission-limits.ts";
 import type { AdmissionRequest, AdmissionResponse } from "../server/review.ts";
+import { maxReviewsPerNamespace, readsTimeoutMs, reviewTimeoutMs } from "../server/review-reader.ts";
 import type { Reviewer } from "../server/server.ts";
 import { type LiveConfiguration, liveConfiguration } from "./live-configuration.ts";
-import { createsPod, type PodReview, reviewPod } from "./pod-review.ts";
 import {
   cannotAffectPods,
   isNotOptedIn,
@@ -207,4 +210,28 @@ function haltLookup({ workloadsReading, policy, clock }: AdmissionOptions, looku
 /** Allows a workload whose ConfigMaps keep changing. The controller rolls it after the last change. */
 function changing({ sent }: AdmissionObject, policy: ClusterPolicy): ReviewResult {
   return allowUnread("its ConfigMaps keep changing", sent, policy);
+}
+
+/** The result of a review of a Pod. Wave reads nothing for it and never denies it. */
+interface PodReview {
+  readonly patch: JsonPatch | undefined;
+  readonly warnings: readonly [];
+  readonly outcome: "pointed" | "current";
+}
+
+/** Reports whether a request creates a Pod. */
+function createsPod({ kind, operation, subResource, object }: AdmissionRequest): boolean {
+  const isPod = kind.group === "" && kind.kind === "Pod";
+  return isPod && operation === "CREATE" && subResource === "" && object !== undefined;
+}
+
+/** Points a new Pod at its pinned copies. A Pod with malformed pins stays as it is, so that it reads live configuration. */
+export function reviewPod({ object }: AdmissionRequest): PodReview {
+  // The API server has checked the types.
+  const pod = object as Pod;
+  const pins = pinsOfPod(pod);
+  const patch = pins && pointPod(pod, pins);
+  return patch === undefined || patch.length === 0
+    ? { patch: undefined, warnings: [], outcome: "current" }
+    : { patch, warnings: [], outcome: "pointed" };
 }

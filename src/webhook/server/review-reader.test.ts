@@ -1,8 +1,7 @@
 import { Readable } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { collectAfterBytes, maxJsonValues } from "./admission-limits.ts";
-import { countValues, ReviewReader, readReviewBody } from "./review-reader.ts";
+import { collectAfterBytes, countValues, maxJsonValues, ReviewReader, readReviewBody } from "./review-reader.ts";
 
 const { signal } = new AbortController();
 const bodyOf = (request: object) =>

@@ -12,10 +12,9 @@ import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { ServingConfig } from "../certificates/certificate-loop.ts";
 import { carriesToken } from "../certificates/path-token.ts";
-import { connectionLimits, maxBodyBytes } from "./admission-limits.ts";
 import { type ConnectionLimits, WebhookConnections } from "./connections.ts";
 import { type AdmissionRequest, type AdmissionResponse, ReviewError, writeReview } from "./review.ts";
-import { ReviewReader } from "./review-reader.ts";
+import { connectionLimits, maxBodyBytes, ReviewReader } from "./review-reader.ts";
 
 const { code: codes } = webhookMetrics.requests.labels;
 

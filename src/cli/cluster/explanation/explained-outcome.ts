@@ -1,13 +1,17 @@
+import type { DirectiveSource } from "../../../domain/compatibility/directive-sources.ts";
 import { hashFormat } from "../../../domain/config/hash.ts";
 import { describeMissing, describeObject } from "../../../domain/config/messages.ts";
+import type { UntrackedReason } from "../../../domain/config/tracked-references.ts";
+import { type Lookup, missingFrom } from "../../../domain/config/view-of-references.ts";
 import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { Hold } from "../../../domain/outcomes/hold.ts";
 import { holdRows } from "../../../domain/pacing/holds.ts";
 import type { Decision, RolloutPlan } from "../../../domain/plan/plan.ts";
-import type { ConfigName } from "../../../domain/references/references.ts";
+import type { ConfigName, Reference } from "../../../domain/references/references.ts";
 import { sentences } from "../../output/sentences.ts";
-import type { ReadHashKeys } from "../running-wave/hash-keys.ts";
+import type { ReadConfig } from "../read/configs.ts";
+import type { ReadHashKeys } from "../running-wave/known-policy.ts";
 import type { Published } from "../snapshot/leader-view.ts";
 
 /** Why a due action must not happen yet. */
@@ -126,4 +130,37 @@ function withoutKey({ recordedHash = "" }: Workload, why: string): string {
 /** Returns a time in milliseconds since the epoch as RFC 3339, without zero milliseconds; null for undefined. */
 export function timeOf(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString().replace(".000Z", "Z");
+}
+
+/** One way in which the Pods of a workload read an object, with the current state of the object. */
+export interface ExplainedReference extends Reference {
+  /**
+   * "refused": in another namespace that does not share it. "ignored": the object has the annotation `ignore`. "excluded": the
+   * workload or its Namespace excludes it. "unmarked": the workload only follows marked objects, and this object has no mark.
+   * "unselected": flags of Wave leave it out. "held": the object exists, and a person holds its changes. Otherwise the state of {@link ReadConfig}.
+   */
+  readonly state: ReadConfig["state"] | "held" | "refused" | UntrackedReason;
+  /** The annotations that make Wave follow the object, by compatibility; empty if the workload has not opted in. */
+  readonly trackedBy: readonly DirectiveSource[];
+  /** The named keys that the object does not have. */
+  readonly absentKeys: readonly string[];
+}
+
+/** Returns the state of an object that was read; "held" if a person holds its changes. */
+export function heldOrRead(found: ReadConfig | undefined): ReadConfig["state"] | "held" {
+  if (found?.state === "present" && found.config.directive === "hold") return "held";
+  return found?.state ?? "absent";
+}
+
+/** Returns a reference with the state of its object and the keys that the object lacks. */
+export function explainedReference(
+  reference: Reference,
+  state: ExplainedReference["state"],
+  lookup: Lookup,
+): Omit<ExplainedReference, "trackedBy"> {
+  const { kind, namespace, name, path, reads, keys, optional } = reference;
+  const lacking =
+    state === "present" || state === "held" ? missingFrom([{ ...reference, optional: false }], lookup) : [];
+  const absentKeys = lacking.flatMap(({ key }) => key ?? []);
+  return { kind, namespace, name, path, reads, keys, optional, state, absentKeys };
 }

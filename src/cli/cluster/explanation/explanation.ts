@@ -30,9 +30,7 @@ import { describeLimitExceeded } from "../../../domain/references/limits.ts";
 import { type ConfigName, configKey } from "../../../domain/references/references.ts";
 import type { ReadConfigs } from "../read/configs.ts";
 import { countPods, type PodCount, type RunningPod } from "../read/pods.ts";
-import { type HashForm, hashFormOf } from "../running-wave/hash-keys.ts";
-import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
-import type { BatchPlace } from "../snapshot/batch-numbers.ts";
+import { type HashForm, hashFormOf, type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
 import {
   changedSinceRollout,
   describeLastChange,
@@ -42,9 +40,8 @@ import {
   readableReferences,
   worldOf,
 } from "../snapshot/live-plan.ts";
-import { type WorkloadSnapshot, withAllReferences } from "../snapshot/workload-snapshot.ts";
+import { type BatchPlace, type WorkloadSnapshot, withAllReferences } from "../snapshot/workload-snapshot.ts";
 import { assessState } from "../states/assess-state.ts";
-import type { KubernetesReason } from "../states/kubernetes-reason.ts";
 import {
   missingPins,
   type PodPinning,
@@ -52,12 +49,23 @@ import {
   readsTemplate,
   rolledBackConfigMaps,
 } from "../states/pod-pinning.ts";
-import type { WorkloadStateName } from "../states/state-rows.ts";
-import { type DecidedPolicy, decidedPolicy } from "./decided-policy.ts";
-import { type ExplainedOutcome, explainedOutcome, timeOf } from "./explained-outcome.ts";
-import { type ExplainedReference, explainedReference, heldOrRead } from "./explained-reference.ts";
-import { type HeldChange, heldChange, heldChangeNotes } from "./held-change.ts";
-import { workloadNotes } from "./workload-notes.ts";
+import type { KubernetesReason, WorkloadStateName } from "../states/state-rows.ts";
+import {
+  type ExplainedOutcome,
+  type ExplainedReference,
+  explainedOutcome,
+  explainedReference,
+  heldOrRead,
+  timeOf,
+} from "./explained-outcome.ts";
+import {
+  type DecidedPolicy,
+  decidedPolicy,
+  type HeldChange,
+  heldChange,
+  heldChangeNotes,
+  workloadNotes,
+} from "./workload-notes.ts";
 
 /** A configuration object that could not be read, so that the plan is unknown. */
 export interface UnreadObject extends ConfigName {

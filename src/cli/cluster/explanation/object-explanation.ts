@@ -3,11 +3,10 @@ import type { WorkloadName } from "../../../domain/model/workload.ts";
 import { type ConfigName, configKey, type Reference } from "../../../domain/references/references.ts";
 import type { ReadConfigs } from "../read/configs.ts";
 import type { FoundWorkload } from "../read/workloads.ts";
-import type { ObjectFacts } from "../snapshot/read-object-facts.ts";
+import type { ObjectFacts } from "../snapshot/read-many.ts";
 import { type WorkloadSnapshot, withAllReferences } from "../snapshot/workload-snapshot.ts";
 import type { WorkloadStateName } from "../states/state-rows.ts";
-import type { ExplainedHold, ExplainedOutcome } from "./explained-outcome.ts";
-import { type ExplainedReference, heldOrRead } from "./explained-reference.ts";
+import { type ExplainedHold, type ExplainedOutcome, type ExplainedReference, heldOrRead } from "./explained-outcome.ts";
 import { explainDecision, explainWorkload } from "./explanation.ts";
 
 /** A workload that opted in and reads the object, and what Wave would do with it after an edit. */

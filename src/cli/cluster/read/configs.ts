@@ -1,16 +1,17 @@
+import { ProviderClasses } from "../../../cache/configs/mounted-classes.ts";
 import { configResources, readStoredObject } from "../../../cache/live/live-configs.ts";
 import type { CompatibilitySettings } from "../../../domain/compatibility/settings.ts";
 import { type Config, type ConfigObject, toConfig } from "../../../domain/config/digest.ts";
+import { type PodStatusObject, toPodStatus } from "../../../domain/config/pod-status.ts";
 import { editedBy } from "../../../domain/references/annotations.ts";
 import { contentEditedBy, contentWrittenAt, epochSeconds } from "../../../domain/references/field-managers.ts";
 import { type ConfigName, configKey, isStored, type StoredName } from "../../../domain/references/references.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { isForbidden } from "../../../kube/api/errors.ts";
+import { isForbidden, isNotFound } from "../../../kube/api/errors.ts";
+import { resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
-import { listAll } from "../requests/list-all.ts";
-import { mapBounded } from "../requests/map-bounded.ts";
-import { readProviderClasses } from "./provider-classes.ts";
+import { listAll, mapBounded } from "../requests.ts";
 
 /** The state of an object when it was read. Values are not kept: a Config has digests only. */
 export type ReadConfig =
@@ -155,4 +156,22 @@ function present(
 /** Returns the state of an object whose read failed with this error. */
 export function unreadConfig(error: unknown): UnreadConfig {
   return { state: isForbidden(error) ? "forbidden" : "unreadable", error: errorText(error) };
+}
+
+/**
+ * Reads the object versions that SecretProviderClasses of a namespace have fetched, from the status objects of Pods. Returns an empty list
+ * if the CSI driver is not installed. Rejects if the status objects cannot be read.
+ */
+export async function readProviderClasses(client: ApiClient, namespace: string): Promise<readonly Config[]> {
+  const classes = new ProviderClasses(() => {});
+  const take = (object: KubeObject & PodStatusObject) => {
+    classes.update({ before: undefined, after: toPodStatus(object, Date.now() / 1000), initial: true });
+    return undefined;
+  };
+  try {
+    await listAll(client, resources.secretProviderClassPodStatuses, { namespace }, take);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  return [...classes.valuesIn(namespace)];
 }

@@ -16,8 +16,7 @@ import { resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { eventMessage } from "../../../kube/reads/event-message.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
-import { type ListScope, listAll } from "../requests/list-all.ts";
-import { mapBounded } from "../requests/map-bounded.ts";
+import { type ListScope, listAll, mapBounded } from "../requests.ts";
 
 /** What a running Pod shows about the configuration that it reads. */
 export interface RunningPod {

@@ -16,7 +16,7 @@ import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import { objectNotFound } from "../../command/command-failure.ts";
 import type { WorkloadArgument } from "../../command/workload-argument.ts";
-import { type ListScope, listAll } from "../requests/list-all.ts";
+import { type ListScope, listAll } from "../requests.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";
 
 /** A workload object in its standard form, and the parsed workload. */

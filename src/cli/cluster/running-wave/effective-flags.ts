@@ -1,14 +1,18 @@
 import { holdTexts } from "../../../domain/pacing/hold-texts.ts";
+import { type ClusterHold, readClusterHold } from "../../../domain/policy/cluster-hold.ts";
 import { formatList } from "../../../domain/syntax/wording.ts";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { ApiError } from "../../../kube/api/errors.ts";
+import { resourcePath, resources } from "../../../kube/api/resources.ts";
+import type { ApiClient } from "../../../kube/http/client.ts";
+import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
+import { noteLine, warningLine } from "../../command/command.ts";
 import type { CommandCall } from "../../command/flag-command.ts";
-import { noteLine, warningLine } from "../../command/messages.ts";
 import { inheritedFlags } from "../../flags/inherited-flags.ts";
 import { type FlagValues, type GivenFlag, parseFlags } from "../../flags/parse-flags.ts";
-import { readClusterHoldOf } from "./cluster-hold.ts";
 import { type KnownPolicy, policyOfFlags, readPolicy } from "./known-policy.ts";
-import { type RunningWave, type RunningWaves, readRunningWaves, wavesWatching } from "./running-wave.ts";
-import { wavePresence } from "./wave-presence.ts";
+import { type RunningWave, type RunningWaves, readRunningWaves, wavePresence, wavesWatching } from "./running-wave.ts";
 
 /**
  * Reads the policy of the running Wave for a namespace; `undefined` means all namespaces. A flag of the command wins; otherwise the
@@ -53,7 +57,7 @@ export async function readRunningPolicy<T extends typeof inheritedFlags>(
 }
 
 /** The flags that a command decides by. */
-export interface EffectiveFlags {
+interface EffectiveFlags {
   readonly values: FlagValues<typeof inheritedFlags>;
   /** The flags that come from the Deployment of Wave, as `--window=…`, without those that equal the default. */
   readonly inherited: readonly string[];
@@ -80,4 +84,28 @@ export function effectiveFlags(
 /** Returns the Deployment of a Wave for messages: `deployment/wave in wave-system`. */
 export function describeWave({ namespace, name }: Pick<RunningWave, "namespace" | "name">): string {
   return `deployment/${name} in ${namespace}`;
+}
+
+/**
+ * Reads the first hold of every rollout that applies to one of these Waves; undefined if there is none, or if the user lacks permission to
+ * read their Namespaces. Throws if the API server does not answer.
+ */
+async function readClusterHoldOf(
+  client: Pick<ApiClient, "request">,
+  waves: readonly Pick<RunningWave, "namespace">[],
+): Promise<ClusterHold | undefined> {
+  for (const namespace of new Set(waves.map((wave) => wave.namespace))) {
+    const reason = readClusterHold((await readNamespace(client, namespace))?.metadata.annotations);
+    if (reason !== undefined) return { namespace, reason };
+  }
+  return undefined;
+}
+
+async function readNamespace(client: Pick<ApiClient, "request">, name: string): Promise<KubeObject | undefined> {
+  try {
+    return await getIfExists<KubeObject>(client, { path: resourcePath(resources.namespaces, { name }) });
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
 }

@@ -3,8 +3,7 @@ import type { Compatibility } from "../../../domain/compatibility/settings.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { listAll } from "../requests/list-all.ts";
-import { inScope, type ReadFailure, toReadFailure } from "../requests/read-result.ts";
+import { inScope, listAll, type ReadFailure, toReadFailure } from "../requests.ts";
 
 /** Another controller that rolls workloads when their configuration changes. Together with Wave, a workload could roll twice. */
 export interface OtherController {

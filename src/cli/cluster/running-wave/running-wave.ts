@@ -6,11 +6,10 @@ import { ApiError } from "../../../kube/api/errors.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { commandErrorTexts } from "../../command/error-texts.ts";
+import { UsageError } from "../../flags/flag-types.ts";
 import { type Environment, type FlagValues, parseFlags } from "../../flags/parse-flags.ts";
 import { runFlags } from "../../flags/run-flags.ts";
-import { UsageError } from "../../flags/usage-error.ts";
-import { listAll } from "../requests/list-all.ts";
-import { type ReadFailure, toReadFailure } from "../requests/read-result.ts";
+import { listAll, type ReadFailure, toReadFailure } from "../requests.ts";
 
 /** A Deployment whose container runs `wave run`. */
 export interface RunningWave {
@@ -88,4 +87,31 @@ function parsed(args: readonly string[], env: Environment): ParsedFlags | UsageE
     if (error instanceof UsageError) return error;
     throw error;
   }
+}
+
+/** Whether a Wave can act now. "unknown": its Deployment may not be read. */
+export type WavePresence = "ready" | "notReady" | "none" | "unknown";
+
+/** Returns whether one of these Waves watches a namespace and can act now; `undefined` means any namespace. */
+export function wavePresence(waves: RunningWaves, namespace: string | undefined): WavePresence {
+  if ("unread" in waves) return "unknown";
+  const watching = wavesWatching(waves, namespace);
+  if (watching.length === 0) return "none";
+  return watching.some(isReady) ? "ready" : "notReady";
+}
+
+function isReady({ object: { status } }: RunningWave): boolean {
+  return (status?.readyReplicas ?? 0) > 0;
+}
+
+/** What follows for a rollout that is due, for people. A Wave outside the cluster has no Deployment. */
+export const wavePresenceTexts = {
+  notReady: "No replica of Wave is ready. The rollout starts when Wave runs again: see wave doctor.",
+  none: "No Deployment in this cluster runs Wave for the namespace. The rollout starts when Wave runs.",
+} as const;
+
+/** Returns a text about rollouts that start now, or about what is due and why it does not start. */
+export function startsNow(presence: WavePresence | undefined, now: string, due: string): string {
+  if (presence === "none" || presence === "notReady") return `${due} ${wavePresenceTexts[presence]}`;
+  return now;
 }

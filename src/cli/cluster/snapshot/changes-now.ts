@@ -4,9 +4,8 @@ import { parseCause } from "../../../domain/pacing/cause.ts";
 import type { Stage } from "../../../domain/pacing/stage.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../../../domain/references/references.ts";
 import { editedAt } from "../read/configs.ts";
-import { batchNumbers } from "./batch-numbers.ts";
 import type { BatchesNow } from "./batches-now.ts";
-import type { WorkloadSnapshot } from "./workload-snapshot.ts";
+import { batchNumbers, type WorkloadSnapshot } from "./workload-snapshot.ts";
 
 /** A change of one object that the workloads of a namespace roll for now. Times are milliseconds since the epoch. */
 export interface ChangeNow {

@@ -8,8 +8,8 @@ import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
 import { defaultLeaseDurationMs, holderOf } from "../../../manager/leader-election/lease.ts";
-import { age } from "../../output/age.ts";
-import { tryRead } from "../requests/read-result.ts";
+import { age } from "../../output/table.ts";
+import { tryRead } from "../requests.ts";
 import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
 import { isStateName } from "../states/state-rows.ts";
 

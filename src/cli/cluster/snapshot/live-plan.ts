@@ -1,19 +1,32 @@
+import { readLegacy } from "../../../cache/live/legacy-reads.ts";
+import { objectsToRead } from "../../../domain/config/cross-namespace.ts";
 import type { ConfigView } from "../../../domain/config/hash.ts";
+import {
+  legacyVerificationOf,
+  needsLegacyVerification,
+  withLegacyVerification,
+} from "../../../domain/config/legacy/legacy-verification.ts";
 import { describeObject } from "../../../domain/config/messages.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { ListedPods, Moment } from "../../../domain/pacing/moment.ts";
+import { parsePins } from "../../../domain/pinning/pins.ts";
 import type { World } from "../../../domain/plan/decide.ts";
+import { planRollout } from "../../../domain/plan/plan.ts";
 import { earliest, type PodTimes } from "../../../domain/pods/pod-times.ts";
+import { policyFor } from "../../../domain/policy/cluster-policy.ts";
 import { epochSeconds } from "../../../domain/references/field-managers.ts";
-import { configKey, type Reference } from "../../../domain/references/references.ts";
+import { type ConfigName, configKey, type Reference } from "../../../domain/references/references.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
+import type { ApiClient } from "../../../kube/http/client.ts";
+import { errorText } from "../../../telemetry/logging/error-text.ts";
 import { editedAt, type ReadConfig, type ReadConfigs } from "../read/configs.ts";
 import type { ReadPods, RunningPod } from "../read/pods.ts";
 import type { FoundWorkload } from "../read/workloads.ts";
-import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
+import { clusterPolicyOf, type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
 import { newPodsNow, rolloutProgressSince, statusProgressSince } from "../states/assess-state.ts";
-import type { KubernetesReason } from "../states/kubernetes-reason.ts";
+import type { KubernetesReason } from "../states/state-rows.ts";
+import type { WorkloadSnapshot } from "./workload-snapshot.ts";
 
 /** Returns the lookup over the objects that were read. */
 export function lookupIn(read: ReadConfigs): Lookup {
@@ -142,4 +155,40 @@ function timesSinceRoll(
     const time = found?.state === "present" ? timeOf(found) : undefined;
     return time !== undefined && time >= hashWrittenAt && time * 1000 <= now + clocksDifferMs ? [time * 1000] : [];
   });
+}
+
+/**
+ * Returns the objects that the plan of a workload depends on: what it references, and its pinned copies if content of its ConfigMaps
+ * was rolled back.
+ */
+export function planObjects(workload: Workload, policy: KnownPolicy): readonly ConfigName[] {
+  const objects = objectsToRead(workload, policyOf(workload, policy));
+  const { namespace, rejected, pinned } = workload;
+  const pins = rejected === undefined || pinned === undefined ? undefined : parsePins(pinned);
+  if (pins === undefined) return objects;
+  return [...objects, ...Array.from(pins.values(), (name) => ({ kind: "ConfigMap", namespace, name }) as const)];
+}
+
+/**
+ * Verifies a hash that another controller recorded, as Wave does at start: recomputes the hash from the stored objects and compares
+ * both. The values of the objects are dropped at once. If an object cannot be read, the result has a gap that gives the cause.
+ */
+export async function withVerifiedHash(
+  client: Pick<ApiClient, "request">,
+  snapshot: WorkloadSnapshot,
+): Promise<WorkloadSnapshot> {
+  const { found, read, gaps } = snapshot;
+  const { workload } = found;
+  if (!needsLegacyVerification(workload)) return snapshot;
+  const policy = clusterPolicyOf(snapshot.policy);
+  const signal = new AbortController().signal;
+  try {
+    const legacy = await readLegacy(workload, { client, policy, cached: lookupIn(read), signal });
+    const plan = legacy && planRollout(legacy.workload, legacy.lookup, policyFor(legacy.workload, policy));
+    if (legacy === undefined || plan === undefined || !("view" in plan)) return snapshot;
+    const verification = legacyVerificationOf(workload, plan.view, legacy.hash === workload.recordedHash);
+    return { ...snapshot, found: { ...found, workload: withLegacyVerification(workload, verification) } };
+  } catch (error) {
+    return { ...snapshot, gaps: [...gaps, `The recorded hash could not be verified: ${errorText(error)}.`] };
+  }
 }

@@ -1,25 +1,23 @@
+import { describeObject } from "../../../domain/config/messages.ts";
 import { standardForm } from "../../../domain/model/kind-row.ts";
-import { toWorkload, workloadKey } from "../../../domain/model/workload.ts";
+import { parseWorkloadKey, toWorkload, workloadKey } from "../../../domain/model/workload.ts";
+import type { BatchedChange } from "../../../domain/pacing/batches.ts";
+import type { Stage } from "../../../domain/pacing/stage.ts";
 import { decide } from "../../../domain/plan/decide.ts";
 import { podSelector } from "../../../domain/pods/pod-selector.ts";
+import { formatList } from "../../../domain/syntax/wording.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import type { WorkloadArgument } from "../../command/workload-argument.ts";
 import { readAllConfigs, readManyConfigs } from "../read/configs.ts";
-import { readNames, withMatches } from "../read/matching-names.ts";
-import { gapsOf, readNamespaces } from "../read/namespaces.ts";
+import { gapsOf, readNames, readNamespaces, withMatches } from "../read/namespaces.ts";
 import { readPods } from "../read/pods.ts";
 import { listWorkloads, readWorkload } from "../read/workloads.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";
-import { batchNotes } from "./batch-notes.ts";
-import { placeIn } from "./batch-numbers.ts";
-import { batchesNow } from "./batches-now.ts";
+import { batchesNow, readRefusedPods } from "./batches-now.ts";
 import { publishedOf, readLeaderView } from "./leader-view.ts";
-import { withVerifiedHash } from "./legacy-hash.ts";
-import { isUnread, worldOf } from "./live-plan.ts";
-import { planObjects } from "./plan-objects.ts";
-import { readRefusedPods } from "./refused-pods.ts";
-import { type WorkloadSnapshot, withAllReferences } from "./workload-snapshot.ts";
+import { isUnread, planObjects, withVerifiedHash, worldOf } from "./live-plan.ts";
+import { placeIn, type WorkloadSnapshot, withAllReferences } from "./workload-snapshot.ts";
 
 /**
  * Reads one workload and everything that its plan depends on. Throws a CommandFailure if the workload does not exist, and the error of
@@ -108,4 +106,32 @@ async function withOthers({ client }: Cluster, snapshot: WorkloadSnapshot): Prom
 
 function othersUnknown(why: string): string {
   return `Other workloads of the batch are unknown and may roll first: ${why}.`;
+}
+
+/** How many workloads a line names. */
+const mostShown = 5;
+
+/** The words for each stage of a workload with a change, in the order of the lines. */
+const rows: readonly { readonly state: Stage["state"]; readonly text: string }[] = [
+  { state: "failed", text: "failed in" },
+  { state: "stuck", text: "is stuck in" },
+  { state: "progressing", text: "is rolling out in" },
+  { state: "soaking", text: "was just rolled out in" },
+];
+
+/**
+ * Returns one line for each stage that workloads of the group are in, so that a person sees which workloads the others wait for:
+ * `ConfigMap "page" failed in deployment/canary.`
+ */
+function batchNotes({ object, namespace, members }: BatchedChange): readonly string[] {
+  const described = describeObject(object, namespace);
+  return rows.flatMap(({ state, text }) => {
+    const names = members.filter(({ stage }) => stage.state === state).map(({ key }) => nameOf(key));
+    return names.length === 0 ? [] : [`${described} ${text} ${formatList(names.sort(), mostShown, String)}.`];
+  });
+}
+
+function nameOf(key: string): string {
+  const { kind, name } = parseWorkloadKey(key);
+  return `${kind.toLowerCase()}/${name}`;
 }

@@ -7,8 +7,8 @@ import { desiredPods } from "../../../domain/pods/desired-pods.ts";
 import { configHash } from "../../../domain/references/annotations.ts";
 import type { PodCount, RunningPod } from "../read/pods.ts";
 import { assessState, type StateFacts, statusProgressSince } from "./assess-state.ts";
-import { kubernetesReasonOf } from "./kubernetes-reason.ts";
 import { pinningTexts } from "./pod-pinning.ts";
+import { kubernetesReasonOf } from "./state-rows.ts";
 
 /** Returns the state of an object that Wave rolled a day ago, with this number of current Pods. */
 function standing(

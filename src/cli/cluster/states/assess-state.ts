@@ -17,9 +17,15 @@ import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
 import { formatList, quoted } from "../../../domain/syntax/wording.ts";
 import { sentences } from "../../output/sentences.ts";
 import type { PodCount, ReadPods, RunningPod } from "../read/pods.ts";
-import { conditionsOf, type KubernetesReason, kubernetesWord } from "./kubernetes-reason.ts";
 import type { PodPinning } from "./pod-pinning.ts";
-import { isStateName, type WorkloadStateName, workloadStates } from "./state-rows.ts";
+import {
+  conditionsOf,
+  isStateName,
+  type KubernetesReason,
+  kubernetesWord,
+  type WorkloadStateName,
+  workloadStates,
+} from "./state-rows.ts";
 
 /** The state of a workload, with its cause. */
 export interface AssessedState {

@@ -2,7 +2,7 @@ import type { Event } from "#kubernetes";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { listAll } from "../requests/list-all.ts";
+import { listAll } from "../requests.ts";
 
 /** An Event that Wave wrote. Kubernetes keeps Events for an hour by default. */
 export interface WaveEvent {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { applyManifest } from "./apply-manifest.ts";
-import type { JsonMap } from "./json.ts";
+import type { JsonMap } from "./manifest.ts";
 
 const names = fc.constantFrom(
   "metadata",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { applyManifest } from "./apply-manifest.ts";
-import type { Json, JsonMap } from "./json.ts";
+import type { Json, JsonMap } from "./manifest.ts";
 
 const template = (container: JsonMap, rest: JsonMap = {}): JsonMap => ({
   spec: { template: { spec: { containers: [{ name: "web", image: "nginx", ...container }], ...rest } } },

@@ -1,7 +1,6 @@
+import { listKeys } from "../../../../types/list-keys.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
-import { UsageError } from "../../flags/usage-error.ts";
-import { isList, isMap, type Json, type JsonMap } from "./json.ts";
-import { manifestErrorTexts } from "./manifest-error-texts.ts";
+import { UsageError } from "../../flags/flag-types.ts";
 
 /** One object that the manifests contain. An item of a List is an object of its own. */
 export interface Manifest {
@@ -89,3 +88,53 @@ function textsAt(value: Json, place: string, what: string): Readonly<Record<stri
   });
   return Object.fromEntries(texts);
 }
+
+/** Any JSON value; a field that is undefined is absent. */
+export type Json = string | number | boolean | null | undefined | readonly Json[] | JsonMap;
+
+/** A JSON object. A field that is undefined is absent. */
+export interface JsonMap {
+  readonly [name: string]: Json;
+}
+
+/** Reports whether a value is a JSON object: neither null nor a list. */
+export function isMap(value: Json): value is JsonMap {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Reports whether a value is a JSON list. Keeps the type of the items, unlike `Array.isArray`. */
+export function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** Returns the function that reads the merge key of an item; undefined if the list is replaced as a whole. */
+export function itemKeys(list: string): ((item: Json) => Json) | undefined {
+  const rules = Object.hasOwn(listKeys, list) ? (listKeys[list] ?? []) : [];
+  const keys = rules.flatMap(({ patch }) => patch ?? []);
+  if (keys.length === 0) return undefined;
+  return (item) => (isMap(item) ? keys.map((key) => item[key]).find((value) => value !== undefined) : undefined);
+}
+
+/** The errors about manifests and their files, one line each. */
+export const manifestErrorTexts = {
+  noFile: "no manifests given; use -f FILE, -f FOLDER, or -f - for standard input",
+  clusterOfBase: (flag: string) => `--base uses no cluster; remove --${flag} or --base`,
+  baseOfInput: "standard input cannot be the base; use a file or folder",
+  noManifest: (names: string) => `no manifest found in ${names}`,
+  emptyFolder: (name: string) => `${name} contains no *.yaml, *.yml or *.json file`,
+  fileNotFound: (name: string) => `file or folder ${name} not found`,
+  unreadable: (name: string, cause: string) => `cannot read ${name}: ${cause}`,
+  tooLarge: (mebibytes: string) => `the manifests exceed ${mebibytes} MiB; use fewer files at once`,
+  tooManyObjects: (name: string, limit: string) => `${name}: too many objects; the limit is ${limit}`,
+  tooDeep: (place: string, levels: string) => `${place}: the document is nested deeper than ${levels} levels`,
+  notAnObject: (place: string, field: string) => `${place}: not a Kubernetes object: ${field} is missing`,
+  noName: (place: string, kind: string) => `${place}: ${kind} has no metadata.name`,
+  duplicate: (place: string, object: string, first: string) =>
+    `${place}: duplicate ${object}; the first is at ${first}`,
+  otherNamespace: (place: string, object: string, own: string, given: string) =>
+    `${place}: ${object} is in namespace "${own}", but --namespace is "${given}"`,
+  notAMapping: (place: string, field: string) => `${place}: ${field} is not a mapping`,
+  notAString: (place: string, field: string) => `${place}: ${field} is not a string; put the value in quotes`,
+  entryNotAString: (place: string, field: string, name: string) =>
+    `${place}: ${field}: ${quoted(name)} is not a string; put the value in quotes`,
+} as const;

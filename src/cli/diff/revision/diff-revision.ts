@@ -6,23 +6,19 @@ import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
-import { mapBounded } from "../../cluster/requests/map-bounded.ts";
-import type { StoredRevision } from "../../cluster/revisions/read-revisions.ts";
-import { readWorkloadRevisions } from "../../cluster/revisions/workload-revisions.ts";
+import { mapBounded } from "../../cluster/requests.ts";
 import { readRunningPolicy } from "../../cluster/running-wave/effective-flags.ts";
 import { withAllReferences } from "../../cluster/snapshot/workload-snapshot.ts";
+import { readWorkloadRevisions, type StoredRevision } from "../../cluster/timeline/revisions.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
+import { exitCodeFor, warningLine } from "../../command/command.ts";
 import { appendCluster, CommandFailure } from "../../command/command-failure.ts";
 import { commandErrorTexts } from "../../command/error-texts.ts";
-import { exitCodeFor } from "../../command/exit-codes.ts";
 import type { CommandCall } from "../../command/flag-command.ts";
-import { warningLine } from "../../command/messages.ts";
 import { parseWorkloadArgument } from "../../command/workload-argument.ts";
 import type { inheritedFlags } from "../../flags/inherited-flags.ts";
-import { hasColors, type Paint, paintOf } from "../../output/paint.ts";
-import { printable } from "../../output/printable.ts";
-import { isForProgram, programText } from "../../output/program-text.ts";
-import { tableLines } from "../../output/table.ts";
+import { isForProgram, printable, programText } from "../../output/sentences.ts";
+import { hasColors, type Paint, paintOf, tableLines } from "../../output/table.ts";
 import {
   type KeyDifference,
   type ReadConfigMap,

@@ -7,7 +7,7 @@ import { formatConfigMaps } from "../../../domain/pinning/pin-texts.ts";
 import { referencesTo } from "../../../domain/pinning/pinned-lookup.ts";
 import type { Pins } from "../../../domain/pinning/pins.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
-import { hasSameKeys, keyChanges, withKeys } from "../../cluster/revisions/copy-changes.ts";
+import { hasSameKeys, keyChanges, withKeys } from "../../cluster/timeline/revisions.ts";
 
 /** A ConfigMap as it was read, or why it could not be read. */
 export type ReadConfigMap =

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { blocksFollowedBy, exchangesOf } from "../../../../test/docs/fences.ts";
-import { paintOf } from "../../output/paint.ts";
+import { paintOf } from "../../output/table.ts";
 import { renderRevisionDifference } from "./diff-revision.ts";
 
 it("docs/commands.md shows a comparison as wave diff --revision prints it", () => {

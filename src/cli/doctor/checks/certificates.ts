@@ -4,8 +4,8 @@ import { resources } from "../../../kube/api/resources.ts";
 import type { MutatingWebhook } from "../../../webhook/certificates/configuration.ts";
 import { type Certificate, readBundle } from "../../../webhook/certificates/pem.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
-import { age } from "../../output/age.ts";
-import { type DoctorContext, deploymentRef } from "../context/doctor-context.ts";
+import { age } from "../../output/table.ts";
+import { type DoctorContext, deploymentRef, readObject } from "../context/doctor-context.ts";
 import {
   type CheckResult,
   type Finding,
@@ -16,7 +16,6 @@ import {
   unchecked,
   warning,
 } from "../context/finding.ts";
-import { readObject } from "../context/read-object.ts";
 
 /** Wave and cert-manager renew a certificate when a third of its lifetime is left. A certificate that ends this soon was not renewed. */
 const soonMs = 7 * 86_400_000;

@@ -2,11 +2,10 @@ import { isClusterFailure } from "../../../kube/api/api-failure.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import { hashKeySecret } from "../../../manager/hash-key/hash-key-secret.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
-import { mapBounded } from "../../cluster/requests/map-bounded.ts";
-import { toReadFailure } from "../../cluster/requests/read-result.ts";
+import { mapBounded, toReadFailure } from "../../cluster/requests.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
 import { sentences } from "../../output/sentences.ts";
-import { type DoctorContext, deploymentRef } from "../context/doctor-context.ts";
+import { type DoctorContext, deploymentRef, permissionToGet, readObject } from "../context/doctor-context.ts";
 import {
   type CheckResult,
   type Finding,
@@ -16,7 +15,6 @@ import {
   unchecked,
   warning,
 } from "../context/finding.ts";
-import { permissionToGet, readObject } from "../context/read-object.ts";
 
 /** Checks that the flags of Wave are valid, and that the namespaces and the Secret that they name exist. */
 export async function checkFlags(doctorContext: DoctorContext): Promise<CheckResult> {

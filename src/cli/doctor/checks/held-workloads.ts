@@ -3,8 +3,8 @@ import { configKey } from "../../../domain/references/references.ts";
 import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
 import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
 import type { Explanation } from "../../cluster/explanation/explanation.ts";
-import { age } from "../../output/age.ts";
 import { sentences } from "../../output/sentences.ts";
+import { age } from "../../output/table.ts";
 import { describeRef, type Finding, kubectlArguments, type ObjectRef, problem, warning } from "../context/finding.ts";
 
 /** Returns a finding if a workload is held for too long, or by a hold that only a person ends. `forMs` is NaN if the time is unknown. */

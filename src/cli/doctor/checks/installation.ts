@@ -1,14 +1,27 @@
+import type { Event, Lease } from "#kubernetes";
 import { holdTexts } from "../../../domain/pacing/hold-texts.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { resources } from "../../../kube/api/resources.ts";
+import { defaultLeaseDurationMs, holderOf } from "../../../manager/leader-election/lease.ts";
+import { inScope, listAll, tryRead } from "../../cluster/requests.ts";
 import { describeWave } from "../../cluster/running-wave/effective-flags.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
-import { docsAddress } from "../../command/docs-pages.ts";
-import { version } from "../../command/version.ts";
+import { version } from "../../command/command.ts";
+import { docsAddress } from "../../command/help.ts";
 import { sentences } from "../../output/sentences.ts";
-import { type DoctorContext, deploymentRef, helmReleaseOf, replaces, startCommand } from "../context/doctor-context.ts";
+import { age } from "../../output/table.ts";
+import {
+  type DoctorContext,
+  deploymentRef,
+  helmReleaseOf,
+  hostNameOf,
+  readWavePods,
+  replaces,
+  startCommand,
+  type WavePod,
+} from "../context/doctor-context.ts";
 import { type CheckResult, type Finding, kubectlArguments, notRead, problem, warning } from "../context/finding.ts";
-import { readWavePods, type WavePod } from "../context/wave-pods.ts";
-import { otherHosts } from "./other-hosts.ts";
 
 /** Checks that exactly one Wave watches the namespace, in the version of this command, with all replicas ready. */
 export async function checkInstallation(doctorContext: DoctorContext): Promise<CheckResult> {
@@ -197,4 +210,77 @@ function imageFix(wave: RunningWave): string {
   const release = helmReleaseOf(wave);
   if (release === undefined) return `kubectl set image -n ${namespace} deployment/${name} ${container.name}=IMAGE:TAG`;
   return `helm upgrade ${release} deploy/chart -n ${namespace} --reset-then-reuse-values --set-string image.repository=IMAGE,image.tag=TAG`;
+}
+
+/** How long ago an Event is that shows a Wave which still runs. A Wave that ended leaves its Events for an hour. */
+const recentMs = 10 * 60_000;
+
+/** A Wave that left a trace. */
+interface Trace {
+  /** Its host and a number of its process. */
+  readonly identity: string;
+  /** What it did, without its name. */
+  readonly did: string;
+}
+
+/**
+ * Finds Waves that are no Pod of a Deployment, for example on a laptop, by the holders of Leases and the reporters of Events. A Wave that
+ * does neither is not visible.
+ */
+async function otherHosts(doctorContext: DoctorContext): Promise<readonly Finding[]> {
+  const { cluster, waves, watching, namespace, now } = doctorContext;
+  const [wave] = watching;
+  if ("unread" in waves || wave === undefined) return [];
+  // A Pod in the network of its node has the host name of the node.
+  if (waves.some(({ object }) => object.spec?.template.spec?.hostNetwork)) return [];
+  const ref = deploymentRef(wave);
+  const read = await tryRead(`list leases in all namespaces and events ${inScope(namespace)}`, () =>
+    Promise.all([
+      Promise.all(waves.map((each) => readWavePods(cluster.client, each))),
+      listAll(cluster.client, resources.leases, {}, (lease: KubeObject & Lease) => holderIn(lease, doctorContext)),
+      listAll(
+        cluster.client,
+        resources.events,
+        { namespace, fieldSelector: "reportingComponent=wave" },
+        (event: KubeObject & Event) => reporterOf(event, now),
+      ),
+    ]),
+  );
+  if ("unread" in read) return [notRead(ref, "Other Waves were searched only among Deployments", read)];
+  const [pods, holders, reporters] = read.read;
+  const unread = pods.find((each) => "unread" in each);
+  if (unread !== undefined) return [notRead(ref, "Other Waves were searched only among Deployments", unread)];
+  const own = new Set(pods.flatMap((each) => ("read" in each ? each.read.map(hostNameOf) : [])));
+  // A Pod of an earlier ReplicaSet is gone, and its Events are not.
+  const isOwn = (host: string) => own.has(host) || waves.some(({ name }) => host.startsWith(`${name}-`));
+  const others = new Map([...reporters, ...holders].map(({ identity, did }) => [hostIn(identity), did]));
+  return [...others]
+    .filter(([host]) => !isOwn(host))
+    .map(([host, did]) => {
+      const what = `A Wave on host ${quoted(host)} ${did}, and is no Pod of ${describeWave(wave)}. Workloads may roll twice.`;
+      return warning(ref, what, "Stop one of the two Waves, or run one of them with --observe.");
+    });
+}
+
+/** Returns the holder of a Lease that a Wave with these names uses, if the holder renews it. */
+function holderIn(lease: KubeObject & Lease, { watching, now }: DoctorContext): Trace | undefined {
+  const { namespace = "", name } = lease.metadata;
+  if (!watching.some(({ values }) => values["leader-election-id"] === name) || holderOf(lease) === "") return undefined;
+  const { leaseDurationSeconds = defaultLeaseDurationMs / 1_000, renewTime = "" } = lease.spec ?? {};
+  if (!(Math.abs(now - Date.parse(renewTime)) < 2_000 * leaseDurationSeconds)) return undefined;
+  return { identity: holderOf(lease), did: `holds Lease ${name} in ${namespace}` };
+}
+
+function reporterOf(
+  { reportingInstance, reportingComponent, lastTimestamp }: KubeObject & Event,
+  now: number,
+): Trace | undefined {
+  const ago = now - Date.parse(lastTimestamp ?? "");
+  if (reportingComponent !== "wave" || !reportingInstance || !(ago < recentMs)) return undefined;
+  return { identity: reportingInstance, did: `reported an Event ${age(Math.max(0, ago))} ago` };
+}
+
+function hostIn(identity: string): string {
+  const end = identity.lastIndexOf("_");
+  return end < 0 ? identity : identity.slice(0, end);
 }

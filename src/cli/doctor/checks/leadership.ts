@@ -10,6 +10,7 @@ import {
   forEachWave,
   hasReadyReplica,
   notReady,
+  readObject,
 } from "../context/doctor-context.ts";
 import {
   type CheckResult,
@@ -20,7 +21,6 @@ import {
   problem,
   warning,
 } from "../context/finding.ts";
-import { readObject } from "../context/read-object.ts";
 
 /** Checks that one replica is the leader, and that at least one other is on standby. */
 export function checkLeadership(doctorContext: DoctorContext): Promise<CheckResult> {

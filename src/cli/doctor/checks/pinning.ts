@@ -1,13 +1,16 @@
-import { pinnedCopyLabel } from "../../../domain/references/annotations.ts";
+import type { Pod } from "#kubernetes";
+import { configMapsOf } from "../../../domain/pinning/pod-pins.ts";
+import { pinnedAnnotation, pinnedCopyLabel } from "../../../domain/references/annotations.ts";
 import { formatCount } from "../../../domain/syntax/wording.ts";
-import { resources } from "../../../kube/api/resources.ts";
+import { type KubeObject, metadataOnlyList } from "../../../kube/api/api-types.ts";
+import { isNotFound } from "../../../kube/api/errors.ts";
+import { type Resource, resources } from "../../../kube/api/resources.ts";
+import type { ApiClient } from "../../../kube/http/client.ts";
+import { inScope, listAll, mapBounded, type ReadResult, tryRead } from "../../cluster/requests.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
-import { docsAddress } from "../../command/docs-pages.ts";
-import { type DoctorContext, deploymentRef, reinstall } from "../context/doctor-context.ts";
+import { docsAddress } from "../../command/help.ts";
+import { type DoctorContext, deploymentRef, readObject, reinstall } from "../context/doctor-context.ts";
 import { type CheckResult, type Finding, notRead, warning } from "../context/finding.ts";
-import { type PinnedCopies, readPinnedCopies } from "../context/pinned-copies.ts";
-import { type PinningPolicies, type PinningPolicy, readPinningPolicies } from "../context/pinning-policies.ts";
-import { readObject } from "../context/read-object.ts";
 import type { StoredConfiguration } from "./webhook.ts";
 
 /** Checks that new Pods are pointed at their pinned copies, that the copies are protected, and that none remain if nothing is pinned. */
@@ -119,4 +122,128 @@ function stateOf(policies: readonly PinningPolicy[], { values }: RunningWave): "
   const own = policies.filter(covers);
   if (own.some(({ bindings }) => bindings.length > 0)) return "bound";
   return own.length > 0 ? "unbound" : "missing";
+}
+
+/** The pinned copies of one namespace or of all. */
+interface PinnedCopies {
+  readonly count: number;
+  /** The number of namespaces with copies. */
+  readonly namespaces: number;
+  /** The number of Pods whose spec references a copy. */
+  readonly readers: number;
+}
+
+/** Counts the pinned copies and the Pods that read them. Reads only the metadata of the copies. */
+async function readPinnedCopies(client: ApiClient, namespace: string | undefined): Promise<ReadResult<PinnedCopies>> {
+  const scope = { namespace, labelSelector: `${pinnedCopyLabel}=true`, accept: metadataOnlyList };
+  const copies = await tryRead(`list configmaps ${inScope(namespace)}`, () =>
+    listAll<KubeObject, KubeObject["metadata"]>(client, resources.configMaps, scope, ({ metadata }) => metadata),
+  );
+  if ("unread" in copies) return copies;
+  const inNamespace = Map.groupBy(copies.read, (copy) => copy.namespace ?? "");
+  const readers = await tryRead(`list pods ${inScope(namespace)}`, () =>
+    mapBounded([...inNamespace], ([each, stored]) =>
+      countReaders(client, each, new Set(stored.map(({ name }) => name))),
+    ),
+  );
+  if ("unread" in readers) return readers;
+  const total = readers.read.reduce((sum, each) => sum + each, 0);
+  return { read: { count: copies.read.length, namespaces: inNamespace.size, readers: total } };
+}
+
+async function countReaders(client: ApiClient, namespace: string, copies: ReadonlySet<string>): Promise<number> {
+  const readers = await listAll<KubeObject & Pod, true>(client, resources.pods, { namespace }, ({ spec }) =>
+    configMapsOf(spec).isDisjointFrom(copies) ? undefined : true,
+  );
+  return readers.length;
+}
+
+/** A policy of the API server for pinned configuration. */
+interface PinningPolicy {
+  /** The namespaces to which it applies; undefined: all. */
+  readonly namespaces: readonly string[] | undefined;
+  /** The bindings that put it into effect. */
+  readonly bindings: readonly string[];
+}
+
+/** The policies for pinned configuration. Each Wave that watches some namespaces has its own. */
+interface PinningPolicies {
+  /** The MutatingAdmissionPolicies that point new Pods at their copies. */
+  readonly pointing: ReadResult<readonly PinningPolicy[]>;
+  /** The ValidatingAdmissionPolicies that protect copies. */
+  readonly protecting: ReadResult<readonly PinningPolicy[]>;
+}
+
+interface AdmissionPolicy extends KubeObject {
+  readonly spec?: {
+    readonly matchConstraints?: {
+      readonly namespaceSelector?: { readonly matchExpressions?: readonly { readonly values?: readonly string[] }[] };
+      readonly objectSelector?: { readonly matchLabels?: Readonly<Record<string, string>> };
+    };
+    readonly matchConditions?: readonly { readonly expression: string }[];
+  };
+}
+
+interface PolicyBinding extends KubeObject {
+  readonly spec?: { readonly policyName?: string };
+}
+
+/** Finds the policies by what they do, because kustomize may rename them. */
+async function readPinningPolicies(client: ApiClient): Promise<PinningPolicies> {
+  const [pointing, protecting] = await Promise.all([
+    readPolicies(
+      client,
+      resources.mutatingAdmissionPolicies,
+      resources.mutatingAdmissionPolicyBindings,
+      ({ spec }) =>
+        spec?.matchConditions?.some(({ expression }) => expression.includes(`'${pinnedAnnotation}'`)) ?? false,
+    ),
+    readPolicies(
+      client,
+      resources.validatingAdmissionPolicies,
+      resources.validatingAdmissionPolicyBindings,
+      ({ spec }) => spec?.matchConstraints?.objectSelector?.matchLabels?.[pinnedCopyLabel] === "true",
+    ),
+  ]);
+  return { pointing, protecting };
+}
+
+async function readPolicies(
+  client: ApiClient,
+  policies: Resource,
+  bindings: Resource,
+  isWanted: (policy: AdmissionPolicy) => boolean,
+): Promise<ReadResult<readonly PinningPolicy[]>> {
+  const found = await tryRead(`list ${policies.plural}`, () =>
+    listServed<AdmissionPolicy, AdmissionPolicy>(client, policies, (policy) => (isWanted(policy) ? policy : undefined)),
+  );
+  if ("unread" in found) return found;
+  const bound = await tryRead(`list ${bindings.plural}`, () =>
+    listServed<PolicyBinding, { readonly name: string; readonly policy: string | undefined }>(
+      client,
+      bindings,
+      ({ metadata, spec }) => ({ name: metadata.name, policy: spec?.policyName }),
+    ),
+  );
+  if ("unread" in bound) return bound;
+  return {
+    read: found.read.map(({ metadata, spec }) => ({
+      namespaces: spec?.matchConstraints?.namespaceSelector?.matchExpressions?.flatMap(({ values = [] }) => values),
+      bindings: bound.read.flatMap(({ name, policy }) => (policy === metadata.name ? [name] : [])),
+    })),
+  };
+}
+
+/** Lists objects of a kind; none if the API server does not serve the kind. */
+async function listServed<T extends KubeObject, K>(
+  client: ApiClient,
+  resource: Resource,
+  keep: (object: T) => K | undefined,
+): Promise<readonly K[]> {
+  try {
+    return await listAll<T, K>(client, resource, {}, keep);
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    throw error;
+  }
 }

@@ -2,7 +2,7 @@ import { formatCount, quoted } from "../../../domain/syntax/wording.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { notificationMetrics } from "../../../telemetry/catalogue/notifications.ts";
-import { tryRead } from "../../cluster/requests/read-result.ts";
+import { tryRead } from "../../cluster/requests.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
 import {
   type DoctorContext,
@@ -10,6 +10,7 @@ import {
   forEachWave,
   hasReadyReplica,
   notReady,
+  readWavePods,
 } from "../context/doctor-context.ts";
 import {
   type CheckResult,
@@ -20,7 +21,6 @@ import {
   unchecked,
   warning,
 } from "../context/finding.ts";
-import { readWavePods } from "../context/wave-pods.ts";
 
 /** Checks that each receiver of `--notify` accepts messages, by the metrics of the replicas since they started. */
 export function checkReceivers(doctorContext: DoctorContext): Promise<CheckResult> {

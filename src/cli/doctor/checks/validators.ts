@@ -7,8 +7,7 @@ import { formatCount, formatList, quoted } from "../../../domain/syntax/wording.
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { listAll } from "../../cluster/requests/list-all.ts";
-import { tryRead } from "../../cluster/requests/read-result.ts";
+import { listAll, tryRead } from "../../cluster/requests.ts";
 import type { WorkloadSnapshot } from "../../cluster/snapshot/workload-snapshot.ts";
 import { type Finding, kubectlArguments, notRead, warning } from "../context/finding.ts";
 

@@ -4,10 +4,10 @@ import { isDnsSubdomain } from "../../../domain/syntax/dns-name.ts";
 import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
 import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
 import { type Explanation, explainWorkload } from "../../cluster/explanation/explanation.ts";
-import { withKubernetesReason } from "../../cluster/states/kubernetes-reason.ts";
-import { docsAddress } from "../../command/docs-pages.ts";
-import { age } from "../../output/age.ts";
+import { withKubernetesReason } from "../../cluster/states/state-rows.ts";
+import { docsAddress } from "../../command/help.ts";
 import { sentences } from "../../output/sentences.ts";
+import { age } from "../../output/table.ts";
 import type { DoctorContext } from "../context/doctor-context.ts";
 import {
   type CheckResult,
@@ -21,8 +21,7 @@ import {
   warning,
 } from "../context/finding.ts";
 import { haltFindings, heldFindings } from "./held-workloads.ts";
-import { recreatedObjectFindings } from "./recreated-objects.ts";
-import { readSecretMakers, type SecretMaker } from "./secret-makers.ts";
+import { readSecretMakers, recreatedObjectFindings, type SecretMaker } from "./recreated-objects.ts";
 import { validatorFindings } from "./validators.ts";
 
 const minute = 60_000;

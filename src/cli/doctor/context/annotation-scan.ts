@@ -3,8 +3,7 @@ import { type KubeObject, metadataOnlyList } from "../../../kube/api/api-types.t
 import { type Resource, resourcePath, resources } from "../../../kube/api/resources.ts";
 import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
 import { readNamespaces } from "../../cluster/read/namespaces.ts";
-import { type ListScope, listAll } from "../../cluster/requests/list-all.ts";
-import { inScope, type ReadFailure, tryRead } from "../../cluster/requests/read-result.ts";
+import { inScope, type ListScope, listAll, type ReadFailure, tryRead } from "../../cluster/requests.ts";
 import { clusterPolicyOf, type KnownPolicy } from "../../cluster/running-wave/known-policy.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import { configArgumentKinds } from "../../command/workload-argument.ts";

@@ -1,11 +1,17 @@
 // What all checks share: the context, the findings and the scan of annotations. Knows no check and no output.
 
-import type { ReadResult } from "../../cluster/requests/read-result.ts";
+import type { Pod } from "#kubernetes";
+import { podSelector } from "../../../domain/pods/pod-selector.ts";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { type Resource, resourcePath, resources } from "../../../kube/api/resources.ts";
+import type { ApiClient } from "../../../kube/http/client.ts";
+import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
+import { listAll, type ReadResult, tryRead } from "../../cluster/requests.ts";
 import type { KnownPolicy } from "../../cluster/running-wave/known-policy.ts";
 import type { RunningWave, RunningWaves } from "../../cluster/running-wave/running-wave.ts";
 import type { WorkloadSnapshots } from "../../cluster/snapshot/read-many.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
-import { docsAddress } from "../../command/docs-pages.ts";
+import { docsAddress } from "../../command/help.ts";
 import type { AnnotationScan } from "./annotation-scan.ts";
 import { type CheckResult, kubectlArguments, type ObjectRef, unchecked } from "./finding.ts";
 
@@ -87,4 +93,41 @@ export function replaces(wave: RunningWave, namespaces: readonly string[] | unde
   const { namespaces: watched, observe } = wave.values;
   const covers = watched === undefined || (namespaces?.every((each) => watched.includes(each)) ?? false);
   return covers && !observe && hasReadyReplica(wave);
+}
+
+/** Reads one object; `read` is undefined if the object does not exist. */
+export function readObject<T>(
+  { cluster }: DoctorContext,
+  resource: Resource,
+  where: ObjectRef,
+): Promise<ReadResult<T | undefined>> {
+  const { namespace, name } = where;
+  const path = resourcePath(resource, namespace === null ? { name } : { namespace, name });
+  return tryRead(permissionToGet(resource, where), () => getIfExists<T>(cluster.client, { path }));
+}
+
+/** Returns the permission to read an object: `get leases/wave in wave-system`. */
+export function permissionToGet({ plural }: Resource, { namespace, name }: ObjectRef): string {
+  return `get ${plural}/${name}${namespace === null ? "" : ` in ${namespace}`}`;
+}
+
+/** A Pod of a Wave. */
+export type WavePod = KubeObject & Pod;
+
+/** Reads the Pods of the Deployment of a Wave, without those that are being deleted. */
+export function readWavePods(
+  client: ApiClient,
+  { namespace, object }: Pick<RunningWave, "namespace" | "object">,
+): Promise<ReadResult<readonly WavePod[]>> {
+  const scope = { namespace, labelSelector: podSelector(object.spec?.selector) };
+  return tryRead(`list pods in ${namespace}`, () =>
+    listAll<WavePod, WavePod>(client, resources.pods, scope, (pod) =>
+      pod.metadata.deletionTimestamp ? undefined : pod,
+    ),
+  );
+}
+
+/** Returns the host name of a Pod as its processes see it: of its spec, otherwise its name. The kubelet cuts it after 63 characters. */
+export function hostNameOf({ metadata, spec }: WavePod): string {
+  return spec?.hostname ?? metadata.name.slice(0, 63).replace(/[-.]+$/, "");
 }

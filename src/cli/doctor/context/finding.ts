@@ -1,4 +1,4 @@
-import type { ReadFailure } from "../../cluster/requests/read-result.ts";
+import type { ReadFailure } from "../../cluster/requests.ts";
 import { sentences } from "../../output/sentences.ts";
 
 /** The severities of a finding, the worst first, with their meanings. */

@@ -1,0 +1,173 @@
+import { type Config, digestOf, keysOf } from "../../../domain/config/digest.ts";
+import { standardForm } from "../../../domain/model/kind-row.ts";
+import { toWorkload, type WorkloadObject, type WorkloadRow } from "../../../domain/model/workload.ts";
+import { type Cause, parseCause } from "../../../domain/pacing/cause.ts";
+import { type Pins, parsePins } from "../../../domain/pinning/pins.ts";
+import { type HashPlace, podHash } from "../../../domain/pods/pod-hash.ts";
+import { podSelector } from "../../../domain/pods/pod-selector.ts";
+import { causeAnnotation, pinnedAnnotation, rolledAtAnnotation } from "../../../domain/references/annotations.ts";
+import { fieldsOf } from "../../../domain/syntax/unknown-fields.ts";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { resources } from "../../../kube/api/resources.ts";
+import type { ApiClient } from "../../../kube/http/client.ts";
+import type { Cluster } from "../../command/cluster-command.ts";
+import { CommandFailure } from "../../command/command-failure.ts";
+import { commandErrorTexts } from "../../command/error-texts.ts";
+import type { WorkloadArgument } from "../../command/workload-argument.ts";
+import { gapsOf, readNamespaces } from "../read/namespaces.ts";
+import { type FoundWorkload, readWorkload } from "../read/workloads.ts";
+import { listAll } from "../requests.ts";
+import { type KnownPolicy, withAvailableKind } from "../running-wave/known-policy.ts";
+
+/** A workload with its revisions. */
+interface WorkloadRevisions extends FoundWorkload {
+  readonly object: WorkloadObject;
+  /** The oldest first. */
+  readonly revisions: readonly StoredRevision[];
+  /** Other reads that failed and may matter, one line each. */
+  readonly gaps: readonly string[];
+}
+
+/**
+ * Reads a workload and its revisions. Throws a CommandFailure if the workload does not exist or its kind has no revisions, and the error of
+ * the API server if it or its revisions cannot be read.
+ */
+export async function readWorkloadRevisions(
+  cluster: Cluster,
+  argument: WorkloadArgument,
+  namespace: string,
+  policy: KnownPolicy,
+): Promise<WorkloadRevisions> {
+  const target = withAvailableKind(argument, policy);
+  const { resource } = target;
+  if (!keepsRevisions(resource)) throw new CommandFailure(commandErrorTexts.noRevisions(target.kind));
+  const [stored, namespaces] = await Promise.all([
+    readWorkload(cluster, target, namespace),
+    readNamespaces(cluster.client, namespace, policy.compatibility),
+  ]);
+  const object = standardForm(resource, stored);
+  const workload = toWorkload(resource, stored, { ...policy, namespacePolicyOf: namespaces.of });
+  return {
+    object,
+    workload,
+    revisions: await readRevisions(cluster.client, resource, object, workload),
+    gaps: gapsOf(namespaces),
+  };
+}
+
+/** A revision of a workload that Kubernetes keeps, as a ReplicaSet or a ControllerRevision. */
+export interface StoredRevision {
+  /** The number that `kubectl rollout history` shows. */
+  readonly revision: number;
+  /** The name of the ReplicaSet or ControllerRevision. */
+  readonly name: string;
+  /** RFC 3339; undefined if unknown. */
+  readonly createdAt: string | undefined;
+  /** The hash in its pod template; undefined if there is none. */
+  readonly hash: string | undefined;
+  /** The raw annotation of its pod template with the pins; undefined if absent. */
+  readonly pinned: string | undefined;
+  /** The pins; undefined if there are none, or if they are malformed. */
+  readonly pins: Pins | undefined;
+  /** When and why Wave rolled the workload to its hash; undefined if Wave did not, or if that is not known. */
+  readonly cause: Cause | undefined;
+  /** The time of a rollout with an unchanged hash; undefined if there was none. */
+  readonly rolledAt: string | undefined;
+}
+
+/** The annotations with the number of a ReplicaSet, of Deployments and of Argo Rollouts. */
+const revisionAnnotations = ["deployment.kubernetes.io/revision", "rollout.argoproj.io/revision"];
+
+/** Reports whether Kubernetes keeps revisions of a kind. The Pods of Jobs and CronJobs end by themselves. */
+function keepsRevisions({ replicaSetLabel }: Pick<WorkloadRow, "replicaSetLabel">): boolean {
+  return replicaSetLabel !== undefined;
+}
+
+/**
+ * Lists the revisions of a workload by their number, the oldest first. Throws what {@link ApiClient.stream} throws, for example without
+ * permission to list ReplicaSets.
+ */
+async function readRevisions(
+  client: ApiClient,
+  row: WorkloadRow,
+  { metadata, spec }: WorkloadObject,
+  workload: HashPlace,
+): Promise<readonly StoredRevision[]> {
+  if (!keepsRevisions(row)) return [];
+  const { replicaSetLabel } = row;
+  const resource = replicaSetLabel === "" ? resources.controllerRevisions : resources.replicaSets;
+  const scope = { namespace: metadata?.namespace, labelSelector: podSelector(spec?.selector) };
+  const found = await listAll<KubeObject, StoredRevision>(client, resource, scope, (object) => {
+    const isOwned = object.metadata.ownerReferences?.some(({ uid, controller }) => controller && uid === metadata?.uid);
+    return isOwned ? toRevision(object, workload) : undefined;
+  });
+  return found.toSorted((a, b) => a.revision - b.revision);
+}
+
+function toRevision(object: KubeObject, workload: HashPlace): StoredRevision {
+  const { name, creationTimestamp: createdAt, annotations = {} } = object.metadata;
+  const { spec, data, revision } = fieldsOf(object);
+  // A ControllerRevision has the fields of its workload that it keeps.
+  const { template } = fieldsOf(spec ?? fieldsOf(data).spec);
+  const written = fieldsOf(fieldsOf(fieldsOf(template).metadata).annotations);
+  const text = (annotation: string) =>
+    typeof written[annotation] === "string" ? (written[annotation] as string) : undefined;
+  const pinned = text(pinnedAnnotation);
+  const hash = podHash(written, workload);
+  const number = revisionAnnotations.map((each) => annotations[each]).find((each) => each !== undefined) ?? revision;
+  return {
+    revision: Number(number) || 0,
+    name,
+    createdAt,
+    hash,
+    pinned,
+    pins: pinned === undefined ? undefined : parsePins(pinned),
+    cause: parseCause(hash, annotations[causeAnnotation]),
+    rolledAt: text(rolledAtAnnotation),
+  };
+}
+
+/** The keys of a ConfigMap that differ between two states, sorted. */
+export interface KeyChanges {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+}
+
+/** Returns the keys that differ. A key that moved between `data` and `binaryData` is changed. */
+export function keyChanges(before: Config, after: Config): KeyChanges {
+  const [old, current] = [contentOf(before), contentOf(after)];
+  const keysWhere = (keys: Iterable<string>, wanted: (key: string) => boolean) => [...keys].filter(wanted).sort();
+  return {
+    added: keysWhere(current.keys(), (key) => !old.has(key)),
+    removed: keysWhere(old.keys(), (key) => !current.has(key)),
+    changed: keysWhere(old.keys(), (key) => current.has(key) && current.get(key) !== old.get(key)),
+  };
+}
+
+/** Reports whether two states have the same keys and values. */
+export function hasSameKeys({ added, removed, changed }: KeyChanges): boolean {
+  return added.length + removed.length + changed.length === 0;
+}
+
+/** Returns an object with only some of its keys. */
+export function withKeys(config: Config, wanted: ReadonlySet<string>): Config {
+  const keys = keysOf(config).filter((key) => wanted.has(key));
+  const inData = keysOf(config, "data").filter((key) => wanted.has(key));
+  return {
+    ...config,
+    keys,
+    binaryFrom: inData.length,
+    digests: keys.map((key) => digestOf(config, key) ?? "").join(""),
+  };
+}
+
+/** Returns a text for each key that is equal if and only if its field and its value are equal. */
+function contentOf(config: Config): ReadonlyMap<string, string> {
+  return new Map(
+    keysOf(config).map((key) => {
+      const inData = digestOf(config, key, "data");
+      return [key, inData === undefined ? `binary ${digestOf(config, key)}` : `text ${inData}`];
+    }),
+  );
+}
