@@ -1,7 +1,7 @@
 import { flagsWithoutEffect } from "../../src/cli/flags/compatibility-flags.ts";
 import type { Flag } from "../../src/cli/flags/flag-types.ts";
 import { runFlags } from "../../src/cli/flags/run-flags.ts";
-import { compatibilities } from "../../src/domain/compatibility/settings.ts";
+import { compatibilities } from "../../src/domain/compatibility/directive.ts";
 import { address, duration, namespace, optionalLabel, optionalName, selector, window } from "./schemas.ts";
 import type { Json, JsonSchema, Value } from "./value.ts";
 

@@ -1,8 +1,8 @@
 import { neverPinned } from "../../src/domain/pinning/pin-request.ts";
-import { maxPinnedLength, pinPattern } from "../../src/domain/pinning/pins.ts";
-import { mirrorAnnotation } from "../../src/domain/pinning/point-pod.ts";
+import { maxPinnedLength, pinPattern } from "../../src/domain/pinning/pinned-lookup.ts";
+import { mirrorAnnotation } from "../../src/domain/pinning/pod-pins.ts";
 import { pinnedAnnotation } from "../../src/domain/references/annotations.ts";
-import { maxNameLength } from "../../src/domain/syntax/dns-name.ts";
+import { maxNameLength } from "../../src/domain/syntax/names.ts";
 
 /** A CEL expression with a name, as match conditions and variables have it. */
 interface NamedExpression {
@@ -21,7 +21,7 @@ const matchConditions: readonly NamedExpression[] = [
 const text = `object.metadata.annotations[${quoted(pinnedAnnotation)}]`;
 
 /**
- * The pins, read like `parsePins` does (src/domain/pinning/pins.ts). Malformed pins are an empty map, or an error if a source is there
+ * The pins, read like `parsePins` does (src/domain/pinning/pinned-lookup.ts). Malformed pins are an empty map, or an error if a source is there
  * twice. With failurePolicy Ignore, both leave the Pod as it is.
  */
 const variables: readonly NamedExpression[] = [
@@ -92,7 +92,7 @@ const patch = [
 
 /**
  * Returns templates/_pointing.tpl: the part of a MutatingAdmissionPolicy that does what `pointPod` does
- * (src/domain/pinning/point-pod.ts).
+ * (src/domain/pinning/pod-pins.ts).
  */
 export function pinningPolicy(head: string): string {
   return [

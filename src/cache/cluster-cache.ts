@@ -1,4 +1,4 @@
-import type { NamesMatching } from "../domain/compatibility/settings.ts";
+import type { NamesMatching } from "../domain/compatibility/directive.ts";
 import {
   parseWorkloadKey,
   type Workload,
@@ -9,8 +9,7 @@ import {
 import type { AbsentSince } from "../domain/pacing/moment.ts";
 import type { CopySize } from "../domain/pinning/collect.ts";
 import type { Lookup } from "../domain/plan/plan.ts";
-import type { ClusterHold } from "../domain/policy/cluster-hold.ts";
-import type { NamespacePolicy } from "../domain/policy/policy.ts";
+import type { ClusterHold, NamespacePolicy } from "../domain/policy/policy.ts";
 import { type ConfigKind, parseConfigKey, type StoredKind } from "../domain/references/references.ts";
 import { runAll } from "../lib/run-all.ts";
 import { cacheMetrics } from "./cache-metrics.ts";

@@ -1,8 +1,8 @@
 // The entry point of the command line: finds the command and runs it. This file may import every command, and only main.ts
 // imports it.
 
-import { closestName } from "../domain/syntax/closest-name.ts";
-import { type Command, exitCodes, type Terminal } from "./command/command.ts";
+import { closestName } from "../domain/syntax/names.ts";
+import { exitCodes, type Command, type Terminal } from "./command/command.ts";
 import { orUsageError } from "./command/command-failure.ts";
 import { argumentErrorTexts } from "./command/error-texts.ts";
 import { commandGroups, commands } from "./commands.ts";

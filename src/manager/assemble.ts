@@ -4,7 +4,7 @@ import { type Controller, type ControllerOptions, createController } from "../co
 import { createAlertQuery } from "../controllers/rollout/gate/query-alerts.ts";
 import { loadNamePatterns } from "../domain/compatibility/name-pattern.ts";
 import { judgedAnnotation, writeJudged } from "../domain/plan/judged.ts";
-import type { ClusterPolicy } from "../domain/policy/cluster-policy.ts";
+import type { ClusterPolicy } from "../domain/policy/policy.ts";
 import type { ClusterConfig } from "../kube/config/cluster-access.ts";
 import { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "../kube/events/event-recorder.ts";
 import { type ApiClient, type ApiClientOptions, createApiClient } from "../kube/http/client.ts";

@@ -1,7 +1,6 @@
 import type { PrometheusSettings } from "../controllers/rollout/gate/query-alerts.ts";
 import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
-import type { PacingFlags } from "../domain/policy/pacing-flags.ts";
-import type { PolicyFlags } from "../domain/policy/policy.ts";
+import type { PacingFlags, PolicyFlags } from "../domain/policy/policy.ts";
 import type { ChosenCluster } from "../kube/config/cluster-config.ts";
 import type { SecretName } from "../kube/secrets/own-secret.ts";
 import type { LogFormat, LogLevel } from "../telemetry/logging/log.ts";

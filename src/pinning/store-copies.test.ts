@@ -7,7 +7,7 @@ import type { Lookup } from "../domain/config/view-of-references.ts";
 import type { Workload } from "../domain/model/workload.ts";
 import { type CopySize, copyLimits } from "../domain/pinning/collect.ts";
 import { pinSources } from "../domain/pinning/pin-request.ts";
-import { formatPins, parsePins } from "../domain/pinning/pins.ts";
+import { formatPins, parsePins } from "../domain/pinning/pinned-lookup.ts";
 import { planRollout } from "../domain/plan/plan.ts";
 import { editedBy, unusedSince } from "../domain/references/annotations.ts";
 import { ApiError } from "../kube/api/errors.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../test/support/fake-clock.ts";
-import { namespaceOf } from "../domain/model/workload-key.ts";
+import { namespaceOf } from "../domain/model/workload-shape.ts";
 import type { Clock } from "../lib/clock.ts";
 import { soleLeadership } from "./leadership.ts";
 import { TokenBucket } from "./token-bucket.ts";

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
 import type { WorkloadRow } from "../domain/model/workload.ts";
 import type { Lookup } from "../domain/plan/plan.ts";
-import type { ClusterPolicy } from "../domain/policy/cluster-policy.ts";
+import type { ClusterPolicy } from "../domain/policy/policy.ts";
 import { type Resource, resources } from "../kube/api/resources.ts";
 import type { ApiClient } from "../kube/http/client.ts";
 import { listWatch } from "../kube/list-watch/list-watch.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { compatibilities as everyCompatibility } from "../../src/domain/compatibility/settings.ts";
+import { compatibilities as everyCompatibility } from "../../src/domain/compatibility/directive.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";

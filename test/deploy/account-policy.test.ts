@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
-import { oldFinalizer } from "../../src/domain/model/old-finalizer.ts";
+import { oldFinalizer } from "../../src/domain/model/leftovers.ts";
 import { invalidScheduler } from "../../src/domain/model/scheduling-hold.ts";
 import { pinnedCopyLabel, unusedSince } from "../../src/domain/references/annotations.ts";
 import { configurations, helm, reads } from "../admission/admitted.ts";

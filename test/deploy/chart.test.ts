@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import type { Compatibility, CompatibilitySettings } from "../../src/domain/compatibility/settings.ts";
+import type { Compatibility, CompatibilitySettings } from "../../src/domain/compatibility/directive.ts";
 import { webhookConfiguration } from "../../src/webhook/certificates/configuration.ts";
 import { helm } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { replacementRecord } from "../../src/domain/model/replacement-record.ts";
+import { replacementRecord } from "../../src/domain/model/job-replacement.ts";
 import type { AnyObject } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until } from "../control-plane/wave-process.ts";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Container, PodSpec } from "#kubernetes";
-import { mirrorAnnotation, pinsOfPod, pointPod } from "../../src/domain/pinning/point-pod.ts";
+import { mirrorAnnotation, pinsOfPod, pointPod } from "../../src/domain/pinning/pod-pins.ts";
 import { pinnedAnnotation } from "../../src/domain/references/annotations.ts";
-import { limits } from "../../src/domain/references/limits.ts";
+import { limits } from "../../src/domain/references/references.ts";
 import { webhookConfiguration } from "../../src/webhook/certificates/configuration.ts";
 import { reviewPod } from "../../src/webhook/review/reviewer.ts";
 import type { AdmissionRequest } from "../../src/webhook/server/review.ts";

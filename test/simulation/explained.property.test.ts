@@ -12,8 +12,8 @@ import { createLiveReads } from "../../src/controllers/rollout/freshness/live-re
 import { rolloutMetrics } from "../../src/controllers/rollout/report/rollout-metrics.ts";
 import { RolloutWorkers } from "../../src/controllers/rollout/rollout-workers.ts";
 import { builtInKinds } from "../../src/domain/model/kinds/apps-kinds.ts";
-import { workloadKey } from "../../src/domain/model/workload-key.ts";
-import { unpaced } from "../../src/domain/policy/pacing-flags.ts";
+import { workloadKey } from "../../src/domain/model/workload-shape.ts";
+import { unpaced } from "../../src/domain/policy/policy.ts";
 import type { KubeObject } from "../../src/kube/api/api-types.ts";
 import { resourcePath, resources } from "../../src/kube/api/resources.ts";
 import { soleLeadership } from "../../src/runtime/leadership.ts";

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { isOpen } from "../../src/domain/syntax/calendar.ts";
-import { parseWindow } from "../../src/domain/syntax/window.ts";
+import { isOpen, parseWindow } from "../../src/domain/syntax/window.ts";
 import { judge } from "./judge.ts";
 import { isWindowOpen } from "./model-window.ts";
 import { configMaps, deployments, hashAnnotation, merge, Play } from "./play.ts";

@@ -1,7 +1,6 @@
 import { onTestFinished } from "vitest";
 import { loadNamePatterns } from "../../src/domain/compatibility/name-pattern.ts";
-import type { ClusterPolicy } from "../../src/domain/policy/cluster-policy.ts";
-import { unpaced } from "../../src/domain/policy/pacing-flags.ts";
+import { type ClusterPolicy, unpaced } from "../../src/domain/policy/policy.ts";
 import { soleLeadership } from "../../src/runtime/leadership.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { TestCluster } from "./fake-cluster.ts";

@@ -1,4 +1,4 @@
-import type { JsonPatchOperation } from "../../src/domain/syntax/json-patch.ts";
+import type { JsonPatchOperation } from "../../src/domain/syntax/json.ts";
 import type { KubeObject } from "../../src/kube/api/api-types.ts";
 import { ApiError } from "../../src/kube/api/errors.ts";
 import type { ApiRequest } from "../../src/kube/http/api-request.ts";

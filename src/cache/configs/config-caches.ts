@@ -13,7 +13,7 @@ import {
 import { type PodStatus, type PodStatusObject, samePodStatus, toPodStatus } from "../../domain/config/pod-status.ts";
 import type { PolicyFlags } from "../../domain/policy/policy.ts";
 import type { StoredKind } from "../../domain/references/references.ts";
-import { sharedString } from "../../domain/syntax/shared-string.ts";
+import { sharedString } from "../../domain/syntax/shared-values.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { type Resource, resources } from "../../kube/api/resources.ts";
 import type { Clock } from "../../lib/clock.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "../../domain/config/digest.ts";
 import { outranks, type PodStatus } from "../../domain/config/pod-status.ts";
-import { classConfig } from "../../domain/config/recorded-classes.ts";
+import { classConfig } from "../../domain/config/recorded-digests.ts";
 import { configKey } from "../../domain/references/references.ts";
 import type { StoreChange } from "../store/store.ts";
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
-import { noOwners } from "../../domain/owner-references/owners.ts";
+import { noOwners } from "../../domain/owner-references/owner-references.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { OwnerIndex } from "./owner-index.ts";
 

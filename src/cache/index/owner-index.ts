@@ -1,9 +1,9 @@
 import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import { namespaceOf } from "../../domain/model/workload.ts";
-import { noOwners, type Owners, ownersOf } from "../../domain/owner-references/owners.ts";
+import { noOwners, type Owners, ownersOf } from "../../domain/owner-references/owner-references.ts";
 import { configKey, type StoredKind } from "../../domain/references/references.ts";
-import { equalJson } from "../../domain/syntax/equal-json.ts";
-import { sharedString } from "../../domain/syntax/shared-string.ts";
+import { equalJson } from "../../domain/syntax/json.ts";
+import { sharedString } from "../../domain/syntax/shared-values.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 
 /** Maximum number of owners that are kept for one object. No current version of Wave creates more. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { PatternReference } from "../../domain/compatibility/directive.ts";
 import { loadNamePatterns } from "../../domain/compatibility/name-pattern.ts";
-import type { PatternReference } from "../../domain/compatibility/settings.ts";
 import type { ConfigKind } from "../../domain/references/references.ts";
 import { PatternIndex } from "./pattern-index.ts";
 

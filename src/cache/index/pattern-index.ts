@@ -1,8 +1,7 @@
+import type { NamesMatching, PatternReference } from "../../domain/compatibility/directive.ts";
 import { readNamePattern } from "../../domain/compatibility/name-pattern.ts";
-import type { NamesMatching, PatternReference } from "../../domain/compatibility/settings.ts";
 import type { Config } from "../../domain/config/digest.ts";
-import { limits } from "../../domain/references/limits.ts";
-import { type ConfigKind, type ConfigName, parseConfigKey } from "../../domain/references/references.ts";
+import { type ConfigKind, type ConfigName, limits, parseConfigKey } from "../../domain/references/references.ts";
 import type { StoreChange } from "../store/store.ts";
 
 interface PatternEntry {

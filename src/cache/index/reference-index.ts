@@ -1,5 +1,5 @@
 // Which workloads read an object: by reference, by regular expression, and as an owner. In memory; knows no requests.
-import { sharedString } from "../../domain/syntax/shared-string.ts";
+import { sharedString } from "../../domain/syntax/shared-values.ts";
 
 /** The keys of the workloads that read an object. A single reader, which is the usual case, is stored without a Set. */
 type Readers = string | Set<string>;

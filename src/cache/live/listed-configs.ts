@@ -1,4 +1,4 @@
-import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
+import type { CompatibilitySettings } from "../../domain/compatibility/directive.ts";
 import { type Config, type ConfigObject, sameConfig, toConfig } from "../../domain/config/digest.ts";
 import type { Workload, WorkloadKind } from "../../domain/model/workload.ts";
 import { configKey, type StoredKind, type StoredName } from "../../domain/references/references.ts";

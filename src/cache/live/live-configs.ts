@@ -1,8 +1,8 @@
-import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
+import type { CompatibilitySettings } from "../../domain/compatibility/directive.ts";
 import { type Config, type ConfigObject, toConfig, withChangeTime } from "../../domain/config/digest.ts";
 import type { Lookup } from "../../domain/config/view-of-references.ts";
 import { configKey, type StoredKind, type StoredName } from "../../domain/references/references.ts";
-import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
+import { isDnsSubdomain } from "../../domain/syntax/names.ts";
 import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";

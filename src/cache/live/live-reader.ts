@@ -1,6 +1,6 @@
 // Reads of the stored state, for the times when a cache may be behind. Keeps nothing between two reads.
 /** This folder reads configuration as it is stored now, for callers that must not trust the caches. It has no policy. */
-import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
+import type { CompatibilitySettings } from "../../domain/compatibility/directive.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import { configKey, parseStoredKey, type StoredName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";

@@ -1,8 +1,7 @@
 // The cache of Namespaces: what each decides for its workloads, and which namespaces are synced.
-import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
-import type { ClusterHold } from "../../domain/policy/cluster-hold.ts";
+import type { CompatibilitySettings } from "../../domain/compatibility/directive.ts";
 import { type NamespaceObject, sameNamespacePolicy, toNamespacePolicy } from "../../domain/policy/namespace-policy.ts";
-import type { NamespacePolicy } from "../../domain/policy/policy.ts";
+import type { ClusterHold, NamespacePolicy } from "../../domain/policy/policy.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";

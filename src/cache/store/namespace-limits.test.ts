@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { configMap } from "../../../test/support/domain/objects.ts";
 import type { Config } from "../../domain/config/digest.ts";
-import { describeLimitExceeded, limits } from "../../domain/references/limits.ts";
+import { describeLimitExceeded, limits } from "../../domain/references/references.ts";
 import { cacheBytesFor, isLeftOut, type NamespaceExceeded, NamespaceLimits } from "./namespace-limits.ts";
 
 const mebibyte = 2 ** 20;

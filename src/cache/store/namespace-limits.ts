@@ -1,7 +1,7 @@
 import type { Config } from "../../domain/config/digest.ts";
 import type { PodStatus } from "../../domain/config/pod-status.ts";
 import type { Workload } from "../../domain/model/workload.ts";
-import { type LimitExceeded, limits } from "../../domain/references/limits.ts";
+import { type LimitExceeded, limits } from "../../domain/references/references.ts";
 import { isShareable } from "./shared-lists.ts";
 
 /** What the caches keep for an object. */

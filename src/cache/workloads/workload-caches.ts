@@ -17,7 +17,7 @@ import {
 import type { TemplateWrite } from "../../domain/model/workload-shape.ts";
 import { updateOnConfigChange } from "../../domain/references/annotations.ts";
 import { configKey } from "../../domain/references/references.ts";
-import { fieldsOf } from "../../domain/syntax/unknown-fields.ts";
+import { fieldsOf } from "../../domain/syntax/json.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";

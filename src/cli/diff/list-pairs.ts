@@ -7,7 +7,7 @@ import {
   type WorkloadObject,
   workloadKey,
 } from "../../domain/model/workload.ts";
-import { equalJson } from "../../domain/syntax/equal-json.ts";
+import { equalJson } from "../../domain/syntax/json.ts";
 import { formatList } from "../../domain/syntax/wording.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { ApiError, isForbidden } from "../../kube/api/errors.ts";

@@ -1,7 +1,6 @@
-import { type Change, changesBetween } from "../../domain/config/changes.ts";
+import { type Change, changesBetween, describeChanges, describeMissing } from "../../domain/config/changes.ts";
 import type { ConfigView } from "../../domain/config/hash.ts";
-import { needsLegacyVerification } from "../../domain/config/legacy/legacy-verification.ts";
-import { describeChanges, describeMissing } from "../../domain/config/messages.ts";
+import { needsLegacyVerification } from "../../domain/config/legacy-hash.ts";
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import { type DuePlan, planRollout } from "../../domain/plan/plan.ts";

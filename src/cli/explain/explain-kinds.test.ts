@@ -3,7 +3,7 @@ import { configMap, defaultPolicy } from "../../../test/support/domain/objects.t
 import { standardForm } from "../../domain/model/kind-row.ts";
 import { parseRequestedKind, type RequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import { toWorkload, type WorkloadObject } from "../../domain/model/workload.ts";
-import { unpaced } from "../../domain/policy/pacing-flags.ts";
+import { unpaced } from "../../domain/policy/policy.ts";
 import { explainWorkload } from "../cluster/explanation/explanation.ts";
 import { renderExplanation } from "./explain-text.ts";
 

@@ -12,12 +12,12 @@ import {
   workload,
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
-import { directiveSourcesOf } from "../../domain/compatibility/directive-sources.ts";
 import { readDirectives } from "../../domain/compatibility/directives.ts";
+import { directiveSourcesOf } from "../../domain/compatibility/stakater-directives.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
 import { compatibilitySourceOf } from "../../domain/model/workload-references.ts";
-import { unpaced } from "../../domain/policy/pacing-flags.ts";
+import { unpaced } from "../../domain/policy/policy.ts";
 import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
 import type { ReadConfig } from "../cluster/read/configs.ts";
 import { printableJson } from "../output/sentences.ts";

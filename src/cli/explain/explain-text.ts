@@ -1,11 +1,11 @@
-import { describeObject } from "../../domain/config/messages.ts";
+import { describeObject } from "../../domain/config/changes.ts";
 import { rolloutStrategies } from "../../domain/model/rollout-strategy.ts";
 import type { Explanation } from "../cluster/explanation/explanation.ts";
 import { byWave } from "../cluster/snapshot/leader-view.ts";
 import { describePodCount } from "../cluster/states/assess-state.ts";
 import { describeKubernetesReason, nextOfState, workloadStates } from "../cluster/states/state-rows.ts";
 import { printable, sentences } from "../output/sentences.ts";
-import { type Paint, paintOf, remaining, type Style, wrappedBehind } from "../output/table.ts";
+import { paintOf, remaining, wrappedBehind, type Paint, type Style } from "../output/table.ts";
 import { referenceLines } from "./reference-lines.ts";
 
 /** How an explanation is written. */

@@ -1,5 +1,4 @@
-import { waveArguments } from "../../domain/syntax/wave-arguments.ts";
-import { formatCount, quoted } from "../../domain/syntax/wording.ts";
+import { formatCount, quoted, waveArguments } from "../../domain/syntax/wording.ts";
 import type { ObjectExplanation, ObjectReader } from "../cluster/explanation/object-explanation.ts";
 import { objectName } from "../command/workload-argument.ts";
 import { printable, sentences } from "../output/sentences.ts";

@@ -1,4 +1,4 @@
-import { type CompatibilitySettings, compatibilities, type Filters } from "../../domain/compatibility/settings.ts";
+import { type CompatibilitySettings, compatibilities, type Filters } from "../../domain/compatibility/directive.ts";
 import type { ConfigKind } from "../../domain/references/references.ts";
 import { type LabelSelector, readLabelSelector } from "../../domain/syntax/label-selector.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";

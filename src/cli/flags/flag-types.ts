@@ -1,6 +1,6 @@
 // The flags of all commands: their types, the sets that several commands share, and their parser. This folder knows no command.
-import { isDnsLabel, isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
-import { formatDuration, parseDuration } from "../../domain/syntax/duration.ts";
+import { isDnsLabel, isDnsSubdomain } from "../../domain/syntax/names.ts";
+import { formatDuration, parseDuration } from "../../domain/syntax/time.ts";
 import { longestTimerMs } from "../../lib/clock.ts";
 import { parseBindAddress } from "../../telemetry/bind-address.ts";
 

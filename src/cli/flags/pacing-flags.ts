@@ -1,6 +1,6 @@
-import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
+import type { PacingFlags } from "../../domain/policy/policy.ts";
 import { policyRows } from "../../domain/policy/policy-rows.ts";
-import { formatDuration } from "../../domain/syntax/duration.ts";
+import { formatDuration } from "../../domain/syntax/time.ts";
 import { parseWindow } from "../../domain/syntax/window.ts";
 import { bool, duration, type Flag, text, wholeNumber } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";

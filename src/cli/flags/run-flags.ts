@@ -1,4 +1,4 @@
-import { isDnsLabel, isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
+import { isDnsLabel, isDnsSubdomain } from "../../domain/syntax/names.ts";
 import { defaultLeaseDurationMs } from "../../manager/leader-election/lease.ts";
 import { logFormats, logLevels } from "../../telemetry/logging/log.ts";
 import { compatibilityFlags, withReloaderLevels } from "./compatibility-flags.ts";

@@ -2,7 +2,7 @@ import type { Config } from "../../domain/config/digest.ts";
 import type { Workload, WorkloadObject } from "../../domain/model/workload.ts";
 import { type Cause, parseCause } from "../../domain/pacing/cause.ts";
 import { parseRejected, rejectionDigest } from "../../domain/pinning/rejections.ts";
-import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
+import type { PacingFlags } from "../../domain/policy/policy.ts";
 import { type ConfigKind, configKey } from "../../domain/references/references.ts";
 import type { ReadConfig, ReadConfigs } from "../cluster/read/configs.ts";
 import type { ReadPods, RunningPod } from "../cluster/read/pods.ts";

@@ -1,5 +1,5 @@
 // `wave hold --cluster` and `wave release --cluster`: write one annotation on the Namespace of each Wave.
-import { readClusterHold } from "../../domain/policy/cluster-hold.ts";
+import { readClusterHold } from "../../domain/policy/policy.ts";
 import { holdCluster } from "../../domain/references/annotations.ts";
 import { resources } from "../../kube/api/resources.ts";
 import { annotate, namingWrites, readAnnotation, signedReason } from "../annotation/annotate.ts";

@@ -1,6 +1,6 @@
 // `wave migrate`. This folder previews a migration; src/cli/cluster reads the workloads.
-import { compatibilities } from "../../domain/compatibility/settings.ts";
-import { describeMissing } from "../../domain/config/messages.ts";
+import { compatibilities } from "../../domain/compatibility/directive.ts";
+import { describeMissing } from "../../domain/config/changes.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import { type DuePlan, planRollout } from "../../domain/plan/plan.ts";
 import { configKey } from "../../domain/references/references.ts";

@@ -1,5 +1,5 @@
 // `wave release --scheduling-holds`: undoes what Wave wrote into workloads that keeps Pods pending or blocks deletions, also when no Wave runs.
-import { oldFinalizer } from "../../domain/model/old-finalizer.ts";
+import { oldFinalizer } from "../../domain/model/leftovers.ts";
 import { formatCount, formatList } from "../../domain/syntax/wording.ts";
 import { resources } from "../../kube/api/resources.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";

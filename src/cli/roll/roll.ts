@@ -1,5 +1,5 @@
 // `wave roll KIND/NAME...`: writes the time of a request. src/cli/annotation has the mechanism.
-import type { Hold } from "../../domain/outcomes/hold.ts";
+import type { Hold } from "../../domain/outcomes/outcomes.ts";
 import { holdRows } from "../../domain/pacing/holds.ts";
 import { annotate, readUserName, removeCommand, serverTime } from "../annotation/annotate.ts";
 import { type AnnotationContext, actOnWorkload, annotationCommand } from "../annotation/annotation-command.ts";

@@ -1,11 +1,10 @@
-import { describeObject } from "../../domain/config/messages.ts";
+import { describeObject } from "../../domain/config/changes.ts";
 import type { BatchMember } from "../../domain/pacing/batches.ts";
 import type { DerivedChange } from "../../domain/pacing/derive-batches.ts";
 import { holdRows } from "../../domain/pacing/holds.ts";
-import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
+import type { PacingFlags } from "../../domain/policy/policy.ts";
 import { type ConfigName, configKey, isStored } from "../../domain/references/references.ts";
-import { waveArguments } from "../../domain/syntax/wave-arguments.ts";
-import { formatCount } from "../../domain/syntax/wording.ts";
+import { formatCount, waveArguments } from "../../domain/syntax/wording.ts";
 import { editedAt } from "../cluster/read/configs.ts";
 import type { BatchesNow } from "../cluster/snapshot/batches-now.ts";
 import { batchNumbers } from "../cluster/snapshot/workload-snapshot.ts";

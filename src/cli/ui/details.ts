@@ -1,5 +1,5 @@
 import type { StoredName } from "../../domain/references/references.ts";
-import { isDnsLabel, isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
+import { isDnsLabel, isDnsSubdomain } from "../../domain/syntax/names.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { explainObject } from "../cluster/explanation/object-explanation.ts";
 import { mapBounded } from "../cluster/requests.ts";

@@ -2,7 +2,7 @@ import { type WorkloadName, workloadKey } from "../../domain/model/workload.ts";
 import { type HoldCommand, holdRows } from "../../domain/pacing/holds.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
-import { waveArguments } from "../../domain/syntax/wave-arguments.ts";
+import { waveArguments } from "../../domain/syntax/wording.ts";
 import {
   type ExplainedPods,
   type Explanation,

@@ -1,5 +1,5 @@
 import { isHalt } from "../../domain/pacing/holds.ts";
-import { formatDuration } from "../../domain/syntax/duration.ts";
+import { formatDuration } from "../../domain/syntax/time.ts";
 import { listWatch } from "../../kube/list-watch/list-watch.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Waker } from "../../runtime/waker.ts";

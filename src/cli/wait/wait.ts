@@ -1,5 +1,5 @@
 // `wave wait KIND/NAME...`. This folder waits and reports progress; src/cli/cluster/explanation explains the state of a workload.
-import { formatDuration } from "../../domain/syntax/duration.ts";
+import { formatDuration } from "../../domain/syntax/time.ts";
 import { longestTimerMs, systemClock } from "../../lib/clock.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import { withAvailableKind } from "../cluster/running-wave/known-policy.ts";

@@ -3,8 +3,8 @@ import {
   type RecordedReplacement,
   type ReplacementRecord,
   recordedReplacement,
-} from "../../domain/model/replacement-record.ts";
-import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
+} from "../../domain/model/job-replacement.ts";
+import type { ClusterPolicy } from "../../domain/policy/policy.ts";
 import { jobReplacementLabel } from "../../domain/references/annotations.ts";
 import { errorTextWithoutValues } from "../../kube/api/api-failure.ts";
 import { type KubeList, type KubeObject, metadataOnlyList } from "../../kube/api/api-types.ts";

@@ -1,6 +1,6 @@
 // The replacements controller: creates the Jobs that Wave deleted and did not create again. This file replaces one Job. Its record is a
 // suspended Job, stored before the deletion.
-import { type RecordedReplacement, recordName } from "../../domain/model/replacement-record.ts";
+import { type RecordedReplacement, recordName } from "../../domain/model/job-replacement.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { isAlreadyExists, isNotFound } from "../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";

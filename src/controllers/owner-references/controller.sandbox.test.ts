@@ -3,7 +3,7 @@ import type { OwnerReference } from "#kubernetes";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { fetchClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
-import { oldFinalizer } from "../../domain/model/old-finalizer.ts";
+import { oldFinalizer } from "../../domain/model/leftovers.ts";
 import { emptyNamespacePolicy } from "../../domain/policy/namespace-policy.ts";
 import { ApiError } from "../../kube/api/errors.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";

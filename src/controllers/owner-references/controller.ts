@@ -4,7 +4,7 @@ import type { Caches } from "../../cache/caches.ts";
 import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload.ts";
-import { keyOfOwner } from "../../domain/owner-references/owners.ts";
+import { keyOfOwner } from "../../domain/owner-references/owner-references.ts";
 import { isStored } from "../../domain/references/references.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiClient } from "../../kube/http/client.ts";

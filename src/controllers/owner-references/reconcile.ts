@@ -1,10 +1,15 @@
 import type { Caches } from "../../cache/caches.ts";
 import { configResources } from "../../cache/live/live-configs.ts";
-import { matchedReferences } from "../../domain/config/matched-references.ts";
+import { matchedReferences } from "../../domain/config/tracked-references.ts";
 import type { Workload } from "../../domain/model/workload.ts";
-import { ownershipActionOf, planOwners } from "../../domain/owner-references/owner-references.ts";
-import { type Owners, type OwnersPlan, ownerText } from "../../domain/owner-references/owners.ts";
-import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
+import {
+  type Owners,
+  type OwnersPlan,
+  ownershipActionOf,
+  ownerText,
+  planOwners,
+} from "../../domain/owner-references/owner-references.ts";
+import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
 import { configKey, isStored, parseStoredKey, type StoredName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Leadership } from "../../runtime/leadership.ts";

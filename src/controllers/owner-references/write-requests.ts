@@ -1,12 +1,17 @@
 import type { Caches } from "../../cache/caches.ts";
 import { configResources } from "../../cache/live/live-configs.ts";
 import { workloadPath } from "../../cache/workloads/workload-resource.ts";
-import { oldFinalizer } from "../../domain/model/old-finalizer.ts";
+import { oldFinalizer } from "../../domain/model/leftovers.ts";
 import type { Workload } from "../../domain/model/workload.ts";
-import { type Owners, type OwnersPlan, ownersOf, withPlannedOwners } from "../../domain/owner-references/owners.ts";
+import {
+  type Owners,
+  type OwnersPlan,
+  ownersOf,
+  withPlannedOwners,
+} from "../../domain/owner-references/owner-references.ts";
 import { ownershipManager } from "../../domain/references/field-managers.ts";
 import type { StoredName } from "../../domain/references/references.ts";
-import type { JsonPatch, JsonPatchOperation } from "../../domain/syntax/json-patch.ts";
+import type { JsonPatch, JsonPatchOperation } from "../../domain/syntax/json.ts";
 import { type KubeObject, metadataOnly } from "../../kube/api/api-types.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";

@@ -1,4 +1,4 @@
-import { namespaceOf } from "../../domain/model/workload-key.ts";
+import { namespaceOf } from "../../domain/model/workload-shape.ts";
 import { apiFailureOf, retryAfterMs as retryAfterMsOf } from "../../kube/api/api-failure.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Priority } from "../../runtime/fair-queue.ts";

@@ -3,7 +3,7 @@ import { eventually } from "../../../test/support/eventually.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { builtInKinds, kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type Workload } from "../../domain/model/workload.ts";
-import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
+import type { ClusterPolicy } from "../../domain/policy/policy.ts";
 import { ApiError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";

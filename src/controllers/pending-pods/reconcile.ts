@@ -1,5 +1,5 @@
 import { pendingPodsSelector } from "../../domain/model/scheduling-hold.ts";
-import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
+import type { ClusterPolicy } from "../../domain/policy/policy.ts";
 import { isExpired } from "../../kube/api/api-failure.ts";
 import { type KubeList, type KubeObject, metadataOnlyList } from "../../kube/api/api-types.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";

@@ -2,7 +2,7 @@ import type { Caches } from "../../cache/caches.ts";
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import { type Workload, workloadKey } from "../../domain/model/workload.ts";
 import { podOwner } from "../../domain/pods/pod-owner.ts";
-import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
+import { isDnsSubdomain } from "../../domain/syntax/names.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 

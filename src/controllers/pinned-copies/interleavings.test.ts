@@ -9,7 +9,7 @@ import { viewOfReferences } from "../../domain/config/view-of-references.ts";
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import { collectCopies, unusedMs } from "../../domain/pinning/collect.ts";
-import { pinsOfTemplate } from "../../domain/pinning/used-copies.ts";
+import { pinsOfTemplate } from "../../domain/pinning/pod-pins.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { storeCopies } from "../../pinning/store-copies.ts";

@@ -1,7 +1,7 @@
 import type { ConfigMap, OwnerReference, Pod } from "#kubernetes";
 import { contentBytes, toConfig } from "../../domain/config/digest.ts";
 import type { WorkloadRow } from "../../domain/model/kind-row.ts";
-import { workloadKey } from "../../domain/model/workload-key.ts";
+import { workloadKey } from "../../domain/model/workload-shape.ts";
 import {
   type CollectMoment,
   type CollectPlan,
@@ -10,11 +10,10 @@ import {
   type StoredCopy,
 } from "../../domain/pinning/collect.ts";
 import { isNamedByContent } from "../../domain/pinning/copy-content.ts";
-import { isUnpinned } from "../../domain/pinning/pod-pins.ts";
-import { namesInTemplate, pinsOfTemplate, referencedNames } from "../../domain/pinning/used-copies.ts";
+import { isUnpinned, namesInTemplate, pinsOfTemplate, referencedNames } from "../../domain/pinning/pod-pins.ts";
 import { podOwner } from "../../domain/pods/pod-owner.ts";
 import { pinnedCopyLabel, unusedSince } from "../../domain/references/annotations.ts";
-import { valueAtPointer } from "../../domain/syntax/json-patch.ts";
+import { valueAtPointer } from "../../domain/syntax/json.ts";
 import { type KubeObject, metadataOnlyList } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
 import { type FreshListOptions, freshList } from "../../kube/reads/fresh-list.ts";

@@ -8,7 +8,7 @@ import {
   type StoredCopy,
   totalsOf,
 } from "../../domain/pinning/collect.ts";
-import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
+import type { ClusterPolicy } from "../../domain/policy/policy.ts";
 import { formatCount, quoted } from "../../domain/syntax/wording.ts";
 import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";

@@ -1,7 +1,7 @@
 import type { ConfigMap } from "#kubernetes";
 import type { Caches } from "../../cache/caches.ts";
 import { toConfig } from "../../domain/config/digest.ts";
-import { workloadKey } from "../../domain/model/workload-key.ts";
+import { workloadKey } from "../../domain/model/workload-shape.ts";
 import type { CopyAction } from "../../domain/pinning/collect.ts";
 import { copyContent, copyData, copyName } from "../../domain/pinning/copy-content.ts";
 import { referencesTo } from "../../domain/pinning/pinned-lookup.ts";

@@ -3,7 +3,7 @@ import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { workload } from "../../../test/support/fake-cluster.ts";
 import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
-import { compatibilities as everyCompatibility } from "../../domain/compatibility/settings.ts";
+import { compatibilities as everyCompatibility } from "../../domain/compatibility/directive.ts";
 import type { WorkloadObject } from "../../domain/model/workload.ts";
 
 const compatibility = {

@@ -5,7 +5,7 @@ import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import type { Judged } from "../../domain/plan/judged.ts";
-import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
+import type { ClusterPolicy } from "../../domain/policy/policy.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { ApiClient } from "../../kube/http/client.ts";

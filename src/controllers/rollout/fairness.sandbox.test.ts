@@ -2,8 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { fetchClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
-import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
-import { unpaced } from "../../domain/policy/pacing-flags.ts";
+import { type ClusterPolicy, unpaced } from "../../domain/policy/policy.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { ControllerOptions } from "./controller.ts";
 

@@ -6,9 +6,8 @@ import { leadingCluster, plainPolicy } from "../../../test/support/leading-clust
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import { parseCause } from "../../domain/pacing/cause.ts";
-import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
-import { type PacingFlags, unpaced } from "../../domain/policy/pacing-flags.ts";
-import { noPolicy, type PolicyAnnotations } from "../../domain/policy/policy-annotations.ts";
+import { type ClusterPolicy, type PacingFlags, unpaced } from "../../domain/policy/policy.ts";
+import { noPolicy, type PolicyAnnotations } from "../../domain/policy/policy-rows.ts";
 
 const flags: PacingFlags = { ...unpaced, settleMs: 1_000 };
 const template = "/apis/apps/v1/namespaces/default/deployments/web";

@@ -6,7 +6,7 @@ import { closedWindow } from "../../../test/support/pacing/closed-window.ts";
 import { startMemoryServer } from "../../../test/support/sandbox-memory-server.ts";
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type WorkloadObject } from "../../domain/model/workload.ts";
-import { unpaced } from "../../domain/policy/pacing-flags.ts";
+import { unpaced } from "../../domain/policy/policy.ts";
 import { resources } from "../../kube/api/resources.ts";
 
 const { configMaps, deployments } = resources;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defaultPolicy, workload as fixture } from "../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import type { HoldReason } from "../../domain/outcomes/hold.ts";
+import type { HoldReason } from "../../domain/outcomes/outcomes.ts";
 import type { RolloutPlan } from "../../domain/plan/plan.ts";
 import { parseVerdict, verdictOf, writeVerdict } from "../../domain/plan/verdict.ts";
 import { ApiError } from "../../kube/api/errors.ts";

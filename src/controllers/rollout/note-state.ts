@@ -6,7 +6,7 @@ import { storedFailedAlert } from "../../domain/pacing/failed-alert.ts";
 import { previousPinsPatch } from "../../domain/patch/workload-patch.ts";
 import type { RolloutPlan } from "../../domain/plan/plan.ts";
 import { parseVerdict, type Verdict, verdictId, writeVerdict } from "../../domain/plan/verdict.ts";
-import { type ClusterPolicy, policyFor } from "../../domain/policy/cluster-policy.ts";
+import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import {
   configDiffered,

@@ -3,7 +3,7 @@ import { type Sandbox, startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { type TestCluster, workload } from "../../../test/support/fake-cluster.ts";
 import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
-import { parsePins } from "../../domain/pinning/pins.ts";
+import { parsePins } from "../../domain/pinning/pinned-lookup.ts";
 
 const hashAnnotation = "wave.pusher.com/config-hash";
 const pinnedAnnotation = "wave.pusher.com/pinned";

@@ -1,11 +1,10 @@
 // Decides what is to be written for a workload: by `decide`, from the caches and from what the leader remembers.
-import { isVerified, needsLegacyVerification } from "../../domain/config/legacy/legacy-verification.ts";
+import { isVerified, needsLegacyVerification } from "../../domain/config/legacy-hash.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import { holdRows } from "../../domain/pacing/holds.ts";
 import { decide } from "../../domain/plan/decide.ts";
 import type { Lookup, RolloutPlan } from "../../domain/plan/plan.ts";
-import { policyFor } from "../../domain/policy/cluster-policy.ts";
-import { unpaced } from "../../domain/policy/pacing-flags.ts";
+import { policyFor, unpaced } from "../../domain/policy/policy.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { rememberCaughtUp } from "./freshness/caught-up.ts";
 import type { Planned } from "./freshness/live-plan.ts";

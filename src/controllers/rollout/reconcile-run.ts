@@ -1,6 +1,6 @@
 import type { Caches } from "../../cache/caches.ts";
 import type { PodLists } from "../../cache/live/listed-pods.ts";
-import type { Hold } from "../../domain/outcomes/hold.ts";
+import type { Hold } from "../../domain/outcomes/outcomes.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";

@@ -1,6 +1,6 @@
 // The loop of the leader: take the key of a workload, decide, act, remember, and return when the key is due again.
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
-import { unpaced } from "../../domain/policy/pacing-flags.ts";
+import { unpaced } from "../../domain/policy/policy.ts";
 import type { Priority } from "../../runtime/fair-queue.ts";
 import type { Result } from "../../runtime/result.ts";
 import type { ControllerPermits } from "../../runtime/write-permits.ts";

@@ -3,8 +3,7 @@ import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { workload } from "../../../test/support/fake-cluster.ts";
 import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
-import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
-import { type PacingFlags, unpaced } from "../../domain/policy/pacing-flags.ts";
+import { type ClusterPolicy, type PacingFlags, unpaced } from "../../domain/policy/policy.ts";
 
 const settles: PacingFlags = { ...unpaced, settleMs: 1_000 };
 /** Long enough that no rollout is consecutive or still in progress. */

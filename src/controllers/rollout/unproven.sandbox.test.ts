@@ -4,8 +4,7 @@ import { defaultPolicy } from "../../../test/support/domain/objects.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { TestCluster, workload } from "../../../test/support/fake-cluster.ts";
-import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
-import { unpaced } from "../../domain/policy/pacing-flags.ts";
+import { type ClusterPolicy, unpaced } from "../../domain/policy/policy.ts";
 
 /** A StatefulSet `web` that Wave has not seen, with one Pod, and a function that creates and deletes its Pods. */
 async function scene(policy: Partial<ClusterPolicy>, annotations: Readonly<Record<string, string>> = {}) {

@@ -4,7 +4,7 @@ import type { Workload } from "../../domain/model/workload.ts";
 import { isRollAgain } from "../../domain/outcomes/outcomes.ts";
 import { patchFor } from "../../domain/patch/workload-patch.ts";
 import { type Lookup, planRollout, type RolloutPlan } from "../../domain/plan/plan.ts";
-import { policyFor } from "../../domain/policy/cluster-policy.ts";
+import { policyFor } from "../../domain/policy/policy.ts";
 import { applyPlan } from "./apply/apply.ts";
 import { type PinsForWrite, storePins } from "./apply/store-pins.ts";
 import { rememberOwnWrite } from "./freshness/caught-up.ts";

@@ -5,8 +5,7 @@ import { parseRequestedKind, requestedKindRow } from "../model/kinds/requested-k
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import type { WorkloadRow } from "../model/workload.ts";
 import { planRollout } from "../plan/plan.ts";
-import { planAdmission } from "./admission.ts";
-import { toAdmissionObject } from "./admission-object.ts";
+import { planAdmission, toAdmissionObject } from "./admission.ts";
 
 function rowOf(id: string, kind: string): WorkloadRow {
   const requested = parseRequestedKind(id);

@@ -15,8 +15,7 @@ import { kinds } from "../model/kinds/apps-kinds.ts";
 import { invalidScheduler, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { planRollout } from "../plan/plan.ts";
-import { planAdmission } from "./admission.ts";
-import { toAdmissionObject } from "./admission-object.ts";
+import { planAdmission, toAdmissionObject } from "./admission.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 const schedulingHold = "wave.pusher.com/scheduling-disabled";

@@ -14,10 +14,8 @@ import { kinds } from "../model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import type { WorkloadObject } from "../model/workload.ts";
 import { planRollout } from "../plan/plan.ts";
-import { unpaced } from "../policy/pacing-flags.ts";
-import type { Policy } from "../policy/policy.ts";
-import { planAdmission } from "./admission.ts";
-import { toAdmissionObject } from "./admission-object.ts";
+import { type Policy, unpaced } from "../policy/policy.ts";
+import { planAdmission, toAdmissionObject } from "./admission.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 const schedulingHold = "wave.pusher.com/scheduling-disabled";

@@ -1,25 +1,36 @@
 // What a webhook does with a workload in a request, by the same plan as the reconciler. Pure.
-import { describeMissing } from "../config/messages.ts";
-import { patchOfKind } from "../model/kind-row.ts";
+
+import type { DirectiveContext } from "../compatibility/directives.ts";
+import { describeMissing } from "../config/changes.ts";
+import { patchOfKind, standardForm } from "../model/kind-row.ts";
 import { acceptsSchedulingHold, intendedScheduler, sameScheduler } from "../model/scheduling-hold.ts";
 import { changedUserAnnotations, isKubectlUndo, keptAnnotations } from "../model/undo-request.ts";
-import type { Workload, WorkloadObject } from "../model/workload.ts";
+import { toWorkload, type Workload, type WorkloadObject, type WorkloadRow } from "../model/workload.ts";
 import { setPinned } from "../patch/workload-patch.ts";
-import { canBePinned, contentOf, isPinned, type PinSource, pinSources } from "../pinning/pin-request.ts";
-import { unusableCopies } from "../pinning/pin-texts.ts";
-import { pinsIn } from "../pinning/pins.ts";
-import { type ReadablePins, readablePins } from "../pinning/readable-pins.ts";
+import {
+  canBePinned,
+  contentOf,
+  isPinned,
+  type PinSource,
+  pinSources,
+  unusableCopies,
+} from "../pinning/pin-request.ts";
+import { pinsIn, type ReadablePins, readablePins } from "../pinning/pinned-lookup.ts";
 import { type DuePlan, type Lookup, planRollout } from "../plan/plan.ts";
-import { isOptedIn } from "../policy/opted-in.ts";
+import { isOptedIn } from "../policy/namespace-policy.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
-import { pinnedAnnotation } from "../references/annotations.ts";
+import { type Annotations, pinnedAnnotation } from "../references/annotations.ts";
 import type { Warning } from "../references/warning.ts";
-import { equalJson } from "../syntax/equal-json.ts";
-import { forMissingAnnotations, type JsonPatch } from "../syntax/json-patch.ts";
-import { type AdmissionObject, annotationsOf, toAdmissionObject } from "./admission-object.ts";
-import { preconditionOf } from "./admission-precondition.ts";
-import { type AdmissionOutcome, type MutatedRequest, mutate, observe, staysRecorded } from "./mutation.ts";
+import { equalJson, forMissingAnnotations, type JsonPatch } from "../syntax/json.ts";
+import {
+  type AdmissionOutcome,
+  type MutatedRequest,
+  mutate,
+  observe,
+  preconditionOf,
+  staysRecorded,
+} from "./mutation.ts";
 import { annotationOperations, type HaltLookup, pinnedRequest, withUserAnnotations } from "./pinned-admission.ts";
 
 /** The response of a webhook to the creation or update of a workload. */
@@ -220,4 +231,28 @@ function withoutWaveFields({ spec }: WorkloadObject, hashes: readonly string[]):
   for (const name of [...hashes, pinnedAnnotation]) delete annotations[name];
   const { schedulerName: _schedulerName, ...rest } = podSpec ?? {};
   return { ...template, metadata: { ...metadata, annotations }, spec: rest };
+}
+
+/** A workload object in a request, and the workload that Wave reads from it. */
+export interface AdmissionObject {
+  /** The object as the API server sent it. */
+  readonly sent: WorkloadObject;
+  /** The object in its standard form. */
+  readonly object: WorkloadObject;
+  readonly workload: Workload;
+}
+
+/** Reads an object in a request. Throws a {@link MalformedWorkload} that names the object if it is malformed. */
+export function toAdmissionObject(
+  row: WorkloadRow,
+  object: WorkloadObject,
+  directiveContext?: DirectiveContext,
+): AdmissionObject {
+  const workload = toWorkload(row, object, directiveContext);
+  return { sent: object, object: standardForm(row, object), workload };
+}
+
+/** Returns the annotations of an object as its client sent them. */
+export function annotationsOf({ sent }: AdmissionObject): Annotations {
+  return sent.metadata?.annotations ?? {};
 }

@@ -1,12 +1,14 @@
-import type { ConfigView } from "../config/hash.ts";
+import type { CompatibilitySettings } from "../compatibility/directive.ts";
+import { sapConfigHash } from "../compatibility/sap.ts";
+import { type ConfigView, matchesView } from "../config/hash.ts";
 import { addSchedulingHold, isSchedulingHeld, liftSchedulingHold } from "../model/scheduling-hold.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload, WorkloadObject } from "../model/workload.ts";
 import { setHash, writeHash } from "../patch/workload-patch.ts";
 import type { DuePlan } from "../plan/plan.ts";
-import { isOptedIn } from "../policy/opted-in.ts";
-import type { Policy } from "../policy/policy.ts";
+import { isOptedIn } from "../policy/namespace-policy.ts";
+import type { Policy, PolicyFlags } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
-import type { JsonPatchOperation } from "../syntax/json-patch.ts";
+import { annotationPointer, type JsonPatch, type JsonPatchOperation } from "../syntax/json.ts";
 
 /**
  * "hashed": the current hash is written. "kept": the recorded hash is restored. "schedulingHeld": new Pods stay pending
@@ -129,4 +131,45 @@ export function staysRecorded({ workload, before, keepsPods, plan }: MutatedRequ
 
 function named(outcome: AdmissionOutcome, operations: readonly JsonPatchOperation[]): Mutation {
   return { outcome: operations.length > 0 ? outcome : "current", operations };
+}
+
+/** The result of checking a hash that a client set on the metadata of a workload, as SAP's pod-reloader allows. */
+type Precondition =
+  | { readonly state: "none" }
+  /** The hash is current. The patch removes the annotation. */
+  | { readonly state: "met"; readonly patch: JsonPatch }
+  /** The message for the client of the request. */
+  | { readonly state: "failed"; readonly message: string };
+
+/** Checks the precondition of a request. `plan` must be made from the current configuration. */
+export function preconditionOf({ peer }: Workload, plan: DuePlan, { hashKeys }: Policy): Precondition {
+  const value = peer?.precondition;
+  if (value === undefined || !peer?.compatibility.includes("sap")) return { state: "none" };
+  if (!("view" in plan)) return { state: "failed", message: cannotCheck(plan.reason) };
+  if (!matchesView(value, plan.view, hashKeys)) {
+    const message = `Annotation ${sapConfigHash} is not the hash of the current configuration. Read the configuration again, or omit the annotation.`;
+    return { state: "failed", message };
+  }
+  return { state: "met", patch: [{ op: "remove", path: annotationPointer(sapConfigHash) }] };
+}
+
+/** Reports whether a client set such a hash and compatibility with SAP is enabled. */
+export function hasPrecondition(
+  { metadata }: WorkloadObject,
+  compatibility: CompatibilitySettings | undefined,
+): boolean {
+  return compatibility?.understood.includes("sap") === true && metadata?.annotations?.[sapConfigHash] !== undefined;
+}
+
+/** Returns why a request is denied if its configuration could not be read; undefined without a precondition. */
+export function uncheckedPrecondition(
+  object: WorkloadObject,
+  { compatibility }: PolicyFlags,
+  why: string,
+): string | undefined {
+  return hasPrecondition(object, compatibility) ? cannotCheck(why) : undefined;
+}
+
+function cannotCheck(why: string): string {
+  return `Cannot check annotation ${sapConfigHash}: ${why}`;
 }

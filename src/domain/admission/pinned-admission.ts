@@ -3,19 +3,15 @@ import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
 import { isApproved } from "../pacing/requested-holds.ts";
 import { setRejected } from "../patch/workload-patch.ts";
-import { isPinned, readAsCopy } from "../pinning/pin-request.ts";
-import { keptPins, rolledBack, undoWithoutPins, unusableCopies } from "../pinning/pin-texts.ts";
-import { pinnedLookup } from "../pinning/pinned-lookup.ts";
-import { pinsIn } from "../pinning/pins.ts";
-import { carriedRejections, rejectionDigest } from "../pinning/rejections.ts";
-import { undoOf } from "../pinning/undo.ts";
+import { isPinned, keptPins, readAsCopy, rolledBack, undoWithoutPins, unusableCopies } from "../pinning/pin-request.ts";
+import { pinnedLookup, pinsIn } from "../pinning/pinned-lookup.ts";
+import { carriedRejections, rejectionDigest, undoOf } from "../pinning/rejections.ts";
 import { planRollout } from "../plan/plan.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
-import { annotationPrefix, rejectedConfigMaps, writtenByWave } from "../references/annotations.ts";
+import { type Annotations, annotationPrefix, rejectedConfigMaps, writtenByWave } from "../references/annotations.ts";
 import type { Warning } from "../references/warning.ts";
-import type { Annotations } from "../references/wave-annotations.ts";
-import { annotationPointer, type JsonPatchOperation } from "../syntax/json-patch.ts";
+import { annotationPointer, type JsonPatchOperation } from "../syntax/json.ts";
 
 /** A request with the pins that its workload will have. */
 interface PinnedRequest {

@@ -10,7 +10,7 @@ import { patchFor } from "../patch/workload-patch.ts";
 import { type DuePlan, planRollout } from "../plan/plan.ts";
 import type { Policy } from "../policy/policy.ts";
 import { extraConfigMaps, extraSecrets, updateOnConfigChange } from "../references/annotations.ts";
-import type { Compatibility } from "./settings.ts";
+import type { Compatibility } from "./directive.ts";
 
 const kinds = ["Deployment", "StatefulSet", "DaemonSet"] as const;
 const names = ["a", "b", "c"] as const;

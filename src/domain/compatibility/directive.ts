@@ -1,12 +1,9 @@
 // domain/compatibility: what annotations of Wave, SAP pod-reloader and Stakater Reloader request. Knows references, no policy or plan.
 
-import type { ConfigKind, Reference } from "../references/references.ts";
+import { updateOnConfigChange, type WorkloadAnnotations, workloadFirst } from "../references/annotations.ts";
+import type { ConfigKind, Reference, ReferenceOrigin } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
-import type { WorkloadAnnotations } from "../references/wave-annotations.ts";
-import type { OptIn } from "./opt-in.ts";
-import type { Compatibility, PatternReference } from "./settings.ts";
-
-export { type Compatibility, type CompatibilitySettings, compatibilities, type PatternReference } from "./settings.ts";
+import type { LabelSelector } from "../syntax/label-selector.ts";
 
 /** One annotation of another controller. docs/annotations.md has these rows, and a test compares them. */
 export interface CompatibilityRow {
@@ -50,8 +47,87 @@ export interface CompatibilitySource extends WorkloadAnnotations {
   readonly namespace: string;
 }
 
-/** Shared opt-in values of other controllers, which thousands of workloads have. */
+/** The few values that thousands of workloads share. */
 export const optIns = {
-  in: { state: "in", by: "compatibility" },
+  workload: { state: "in", by: "workload" },
+  namespace: { state: "in", by: "namespace" },
+  compatibility: { state: "in", by: "compatibility" },
   out: { state: "out" },
 } as const satisfies Readonly<Record<string, OptIn>>;
+
+/** Whether a workload has opted in, and by which means. */
+export type OptIn =
+  /** By the Wave annotation on the workload, its pod template or its Namespace, or only by annotations of other controllers. */
+  | { readonly state: "in"; readonly by: "workload" | "namespace" | "compatibility" }
+  /** `controlledBy` names the object that creates the workload. Wave then ignores the annotations of the workload. */
+  | { readonly state: "out"; readonly controlledBy?: string }
+  | { readonly state: "unclear"; readonly value: string };
+
+/** Returns whether a Namespace opts its workloads in, by name; undefined if the Namespace is not known. */
+export type NamespaceOptIn = ((namespace: string) => { readonly optsIn: boolean } | undefined) | undefined;
+
+/** Limit of the characters of an unclear value that are kept. */
+const maxKept = 300;
+
+/**
+ * Returns whether the Wave annotations opt a workload in. The annotation of the workload comes first, then that of its pod template, then its Namespace. Only
+ * "true" opts in. Any value other than "true", "false" and "" is unclear, so that Wave can write a warning.
+ */
+export function readOptIn(source: WorkloadAnnotations, namespace: string, namespacePolicyOf: NamespaceOptIn): OptIn {
+  const { value } = workloadFirst(source, updateOnConfigChange);
+  switch (value) {
+    case "true":
+      return optIns.workload;
+    case undefined:
+      return namespacePolicyOf?.(namespace)?.optsIn ? optIns.namespace : optIns.out;
+    case "false":
+    case "":
+      return optIns.out;
+    default:
+      return { state: "unclear", value: value.slice(0, maxKept) };
+  }
+}
+
+/** A set of annotations that request rollouts: those of Wave, of SAP pod-reloader, or of Stakater Reloader. */
+export type Compatibility = "wave" | "sap" | "stakater";
+
+/** Every {@link Compatibility}. */
+export const compatibilities: readonly Compatibility[] = ["wave", "sap", "stakater"];
+
+/** The enabled compatibilities, with the values of the flags of the other controllers. */
+export interface CompatibilitySettings {
+  readonly understood: readonly Compatibility[];
+  /** Whether a workload without Stakater annotations is treated as if it had `auto`. */
+  readonly autoReloadAll: boolean;
+  /** Whether the creation of an object that only Stakater annotations request is a change. */
+  readonly reloadOnCreate: boolean;
+  /** Whether the deletion of such an object is a change. */
+  readonly reloadOnDelete: boolean;
+  /** What is filtered out for every compatibility; undefined: nothing. */
+  readonly filters?: Filters | undefined;
+}
+
+/** What the flags of Stakater Reloader filter out, for every compatibility. */
+export interface Filters {
+  /** Namespaces whose workloads Wave does not roll. */
+  readonly ignoredNamespaces: readonly string[];
+  /** Labels of the Namespaces whose workloads Wave rolls; undefined: all Namespaces. */
+  readonly namespaces: LabelSelector | undefined;
+  /** Labels of the ConfigMaps and Secrets that Wave tracks; undefined: all of them. */
+  readonly configs: LabelSelector | undefined;
+  /** Kinds whose objects Wave does not track. */
+  readonly ignoredKinds: readonly ConfigKind[];
+}
+
+/** A regular expression that must match the whole name of an object, of one kind in the namespace of the workload. */
+export interface PatternReference extends ReferenceOrigin {
+  readonly kind: ConfigKind;
+  /** The expression, in the syntax of RE2. */
+  readonly source: string;
+}
+
+/** The known names that match each pattern of a workload, in the order of the patterns; or that matching would take too much work. */
+export type MatchedNames = readonly Iterable<string>[] | "tooMuchWork";
+
+/** A function that returns the known names in a namespace that match each pattern, as {@link MatchedNames}. */
+export type NamesMatching = (namespace: string, patterns: readonly PatternReference[]) => MatchedNames;

@@ -1,6 +1,6 @@
-import { boundedMemo } from "../syntax/bounded-memo.ts";
-import { isDnsSubdomain } from "../syntax/dns-name.ts";
-import type { CompatibilitySettings } from "./settings.ts";
+import { isDnsSubdomain } from "../syntax/names.ts";
+import { boundedMemo } from "../syntax/shared-values.ts";
+import type { CompatibilitySettings } from "./directive.ts";
 
 /** A regular expression that must match a whole name, or the reason why it is not supported. */
 type NamePattern =

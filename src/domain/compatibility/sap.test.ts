@@ -14,8 +14,7 @@ import {
   secret,
   type WorkloadFixture,
 } from "../../../test/support/domain/objects.ts";
-import { planAdmission } from "../admission/admission.ts";
-import { toAdmissionObject } from "../admission/admission-object.ts";
+import { planAdmission, toAdmissionObject } from "../admission/admission.ts";
 import type { Config } from "../config/digest.ts";
 import { matchesObject } from "../model/cached-workload.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";

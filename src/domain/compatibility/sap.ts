@@ -1,8 +1,6 @@
 import { annotationOrigin, type Reference, type StoredKind, wholeObject } from "../references/references.ts";
-import type { Warning } from "../references/warning.ts";
-import { invalidAnnotationTexts } from "../references/warning-texts.ts";
-import { isDnsSubdomain } from "../syntax/dns-name.ts";
-import { splitList } from "../syntax/name-list.ts";
+import { invalidAnnotationTexts, type Warning } from "../references/warning.ts";
+import { isDnsSubdomain, splitList } from "../syntax/names.ts";
 import { formatList, quoted } from "../syntax/wording.ts";
 import {
   type CompatibilityRow,
@@ -82,7 +80,7 @@ export function sapDirective({ namespace, annotations }: CompatibilitySource): W
   }
   return {
     compatibility: "sap",
-    optIn: sapLists.some(({ annotation }) => annotations[annotation]) ? optIns.in : optIns.out,
+    optIn: sapLists.some(({ annotation }) => annotations[annotation]) ? optIns.compatibility : optIns.out,
     fromPodSpec: { ConfigMap: "none", Secret: "none", SecretProviderClass: "none" },
     named,
     patterns: [],

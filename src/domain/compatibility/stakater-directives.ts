@@ -1,11 +1,11 @@
+import { updateOnConfigChange } from "../references/annotations.ts";
 import { annotationOrigin, type ConfigKind, type Reference, wholeObject } from "../references/references.ts";
-import type { Warning } from "../references/warning.ts";
-import { invalidAnnotationTexts } from "../references/warning-texts.ts";
-import { isDnsSubdomain } from "../syntax/dns-name.ts";
-import { parseDuration } from "../syntax/duration.ts";
-import { splitList } from "../syntax/name-list.ts";
+import { invalidAnnotationTexts, type Warning } from "../references/warning.ts";
+import { isDnsSubdomain, splitList } from "../syntax/names.ts";
+import { parseDuration } from "../syntax/time.ts";
 import { formatList, quoted } from "../syntax/wording.ts";
 import {
+  type Compatibility,
   type CompatibilitySettings,
   type CompatibilitySource,
   type NamesByKind,
@@ -68,7 +68,7 @@ export function stakaterDirective(
     named.length > 0 || patterns.length > 0 || Object.values(fromPodSpec).some((tracked) => tracked !== "none");
   return {
     compatibility: "stakater",
-    optIn: optsIn ? optIns.in : optIns.out,
+    optIn: optsIn ? optIns.compatibility : optIns.out,
     fromPodSpec,
     named,
     patterns,
@@ -150,11 +150,7 @@ function trackedFromPodSpec(
 }
 
 /** Returns the annotation or flag that makes Wave track the objects of a kind that the pod spec references. */
-export function stakaterSourceOf(
-  source: CompatibilitySource,
-  kind: ConfigKind,
-  settings: CompatibilitySettings,
-): string {
+function stakaterSourceOf(source: CompatibilitySource, kind: ConfigKind, settings: CompatibilitySettings): string {
   for (const row of kinds.filter((each) => each.kind === kind)) {
     const { annotations } = annotationsFor(source, row);
     const auto = [stakaterAuto, row.auto].find((name) => isTrue(annotations[name] ?? ""));
@@ -198,4 +194,33 @@ function readPause(text: string | undefined): {
   if (ms !== undefined && ms > 0) return { ms, mistakes: [] };
   const message = invalidAnnotationTexts.invalidPause(pausePeriod, text);
   return { ms: undefined, mistakes: [{ reason: "InvalidAnnotation", message }] };
+}
+
+/** The annotation or flag that requests rollouts of a workload for a reference. */
+export interface DirectiveSource {
+  readonly compatibility: Compatibility;
+  /** The name of the annotation, or the flag with two dashes. */
+  readonly by: string;
+}
+
+/** Returns which annotations or flags request rollouts for a reference. `directives` are those of the workload. */
+export function directiveSourcesOf(
+  reference: Reference,
+  source: CompatibilitySource,
+  directives: readonly WorkloadDirective[],
+  settings: CompatibilitySettings | undefined,
+): readonly DirectiveSource[] {
+  const optedIn = directives.filter(({ optIn }) => optIn.state === "in");
+  const { kind, name, path, annotation } = reference;
+  if (annotation !== undefined) {
+    const isNamedBy = ({ named, patterns }: WorkloadDirective) =>
+      [...named, ...patterns].some((one) => one.path === path);
+    return optedIn.filter(isNamedBy).map(({ compatibility }) => ({ compatibility, by: annotation }));
+  }
+  return optedIn
+    .filter(({ fromPodSpec, excluded }) => fromPodSpec[kind] !== "none" && !excluded[kind].includes(name))
+    .map(({ compatibility }) => {
+      const isStakater = compatibility === "stakater" && settings !== undefined;
+      return { compatibility, by: isStakater ? stakaterSourceOf(source, kind, settings) : updateOnConfigChange };
+    });
 }

@@ -1,16 +1,22 @@
 // What a workload reads: digests of objects, views, hashes of views, and what a recorded hash means. Pure: no I/O, clock or logger.
 import { hash } from "node:crypto";
 import type { ConfigMap, Secret } from "#kubernetes";
-import type { CompatibilitySettings } from "../compatibility/settings.ts";
+import type { CompatibilitySettings } from "../compatibility/directive.ts";
 import { isMarked, stakaterMatch } from "../compatibility/stakater.ts";
+import { misusesOf } from "../policy/annotation-mistakes.ts";
 import { type ConfigDirective, readConfigDirective, readHoldReason } from "../policy/config-directive.ts";
-import { selectsConfig } from "../policy/filters.ts";
-import { misusesOf } from "../policy/misused-annotations.ts";
+import { selectsConfig } from "../policy/namespace-policy.ts";
 import { pinnedCopyLabel, sharedWith } from "../references/annotations.ts";
 import { contentEditedAt, contentEditedBy, contentEditedKey, lastWrittenAt } from "../references/field-managers.ts";
-import { type LimitExceeded, limits, maxSharedWithBytes, parsedKeys } from "../references/limits.ts";
-import type { ConfigName, StoredKind } from "../references/references.ts";
-import { equalJson } from "../syntax/equal-json.ts";
+import {
+  type ConfigName,
+  type LimitExceeded,
+  limits,
+  maxSharedWithBytes,
+  parsedKeys,
+  type StoredKind,
+} from "../references/references.ts";
+import { equalJson } from "../syntax/json.ts";
 
 /** A ConfigMap or Secret as the API server sends it, with values, or with a {@link DigestedValue} in place of each value. */
 export type ConfigObject = ConfigMap | Secret;

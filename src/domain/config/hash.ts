@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import { type HashKey, hmac } from "../policy/hash-key.ts";
+import type { Workload } from "../model/workload.ts";
+import { type HashKey, type HashKeys, hmac } from "../policy/hash-key.ts";
 import type { ConfigName } from "../references/references.ts";
-import type { RemovedObjects } from "./recorded-config.ts";
 
 /** One key that the Pods of a workload read. */
 export interface ViewEntry extends ConfigName {
@@ -47,7 +47,7 @@ export function hashFormat(recorded: string): { readonly keyId: string | undefin
 }
 
 /** Reports whether a recorded hash, made with `key` or without a key, is the hash of a view. */
-export function isHashOf(recorded: string, view: ConfigView, key: HashKey | undefined): boolean {
+function isHashOf(recorded: string, view: ConfigView, key: HashKey | undefined): boolean {
   return recorded === view.hash || recorded === hashOf(view.entries, key);
 }
 
@@ -95,4 +95,148 @@ function compare(a: string, b: string): number {
 function isFirst(entry: ViewEntry, index: number, sorted: readonly ViewEntry[]): boolean {
   const before = sorted[index - 1];
   return before === undefined || compareEntries(before, entry) !== 0;
+}
+
+/** How the recorded hash of a workload relates to a view. */
+type RecordedHash =
+  /** The workload has no recorded hash. */
+  | { readonly state: "none" }
+  /** Another algorithm made the hash. */
+  | { readonly state: "foreign" }
+  /** The hash was made with a key that Wave does not have. */
+  | { readonly state: "unknownKey"; readonly keyId: string }
+  /** The Pods read the view. If `keyExpires`, only this process still has the key of the hash. */
+  | {
+      readonly state: "current";
+      readonly hash: string;
+      readonly keyExpires: boolean;
+      /** Set if nothing has shown that the Pods read it. */
+      readonly unproven?: UnprovenTimes | undefined;
+    }
+  /** The Pods read another configuration. */
+  | { readonly state: "outdated"; readonly hash: string };
+
+/**
+ * Compares the recorded hash of a workload with a view. The recorded configuration has precedence if it belongs to the recorded
+ * hash and its key is known; otherwise the recorded hash itself is compared. Each hash is recomputed with its own key. `hash`
+ * is the compared hash. So a recorded configuration stays valid whichever keys return, and replicas with different keys
+ * decide the same.
+ */
+export function readRecordedHash(
+  { recordedHash, recordedConfig }: Pick<Workload, "recordedHash" | "recordedConfig">,
+  view: ConfigView,
+  keys: HashKeys | undefined,
+): RecordedHash {
+  const config = recordedConfigFor(recordedHash ?? "", recordedConfig);
+  const compared = config === undefined ? undefined : compareHash(config.hash, view, keys);
+  if (compared?.state === "current") return { ...compared, unproven: config?.unproven };
+  if (compared?.state === "outdated") return compared;
+  if (recordedHash !== undefined) return compareHash(recordedHash, view, keys);
+  return compared?.state === "unknownKey" ? compared : { state: "none" };
+}
+
+/** Returns the hash that {@link readRecordedHash} compares first; undefined if the workload has none. */
+export function comparedHash({
+  recordedHash,
+  recordedConfig,
+}: Pick<Workload, "recordedHash" | "recordedConfig">): string | undefined {
+  return recordedConfigFor(recordedHash ?? "", recordedConfig)?.hash ?? recordedHash;
+}
+
+/** Reports whether the Pods read other content than a hash that is in their pod template: it was recorded later, beside the hash. */
+export function readsOtherContent(
+  { recordedHash, recordedConfig }: Pick<Workload, "recordedHash" | "recordedConfig">,
+  hash: string,
+): boolean {
+  if (recordedHash !== hash) return false;
+  const read = recordedConfigFor(recordedHash, recordedConfig);
+  return read !== undefined && read.hash !== hash;
+}
+
+/** Reports whether a recorded hash is the hash of `view`; false if its key or algorithm is unknown. */
+export function matchesView(recorded: string, view: ConfigView, keys: HashKeys | undefined): boolean {
+  return compareHash(recorded, view, keys).state === "current";
+}
+
+function compareHash(hash: string, view: ConfigView, keys: HashKeys | undefined): RecordedHash {
+  if (hash === view.hash) return { state: "current", hash, keyExpires: false };
+  const format = hashFormat(hash);
+  if (format === "foreign") return { state: "foreign" };
+  const { keyId } = format;
+  const key = keyId === undefined ? undefined : storedKeys(keys).find(({ id }) => id === keyId);
+  const remembered = key === undefined ? keys?.remembered.find(({ id }) => id === keyId) : undefined;
+  if (keyId !== undefined && key === undefined && remembered === undefined) return { state: "unknownKey", keyId };
+  if (!isHashOf(hash, view, key ?? remembered)) return { state: "outdated", hash };
+  return { state: "current", hash, keyExpires: remembered !== undefined };
+}
+
+function storedKeys(keys: HashKeys | undefined): readonly HashKey[] {
+  if (keys === undefined) return [];
+  return keys.previous === undefined ? [keys.current] : [keys.current, keys.previous];
+}
+
+/**
+ * The configuration that the Pods of a workload read, if the hash in the pod template does not show it. It is an annotation in
+ * the metadata of the workload, so that a write does not replace Pods. Format: `<recorded> <hash>`, then `<full hash>` and removed objects if
+ * there are any, each as `<key>=<hash>`, and `unproven=<changedAt>,<podsAt>`. Without a recorded hash the text begins with the space.
+ */
+export interface RecordedConfig {
+  /** The hash in the pod template to which the annotation belongs, "" for no hash. With another hash there, for example after `kubectl rollout undo`, the annotation is void. */
+  readonly recorded: string;
+  /** The hash of the tracked configuration that the Pods read. */
+  readonly hash: string;
+  /** The hash of tracked and untracked configuration that the Pods read; undefined if all is tracked. */
+  readonly fullHash?: string | undefined;
+  /** The hashes of objects that were removed and have not returned, by `configKey`: what the Pods may still have. Undefined if there are none. */
+  readonly removed?: RemovedObjects | undefined;
+  /** Set if nothing showed that the Pods read this configuration when it was recorded. */
+  readonly unproven?: UnprovenTimes | undefined;
+}
+
+/** Times in seconds since the epoch; 0 if unknown. */
+export interface UnprovenTimes {
+  /** The last change of what the Pods read. */
+  readonly changedAt: number;
+  /** The creation of the oldest Pod. */
+  readonly podsAt: number;
+}
+
+/** Hashes of removed objects, by `configKey`. Each is the hash of a view of that object alone. */
+export type RemovedObjects = ReadonlyMap<string, string>;
+
+/** No `configKey` equals it: each has slashes. */
+const unprovenField = "unproven";
+
+/** Returns the value of the annotation. Hashes and keys contain no spaces. */
+export function writeRecordedConfig({
+  recorded,
+  hash,
+  fullHash,
+  removed = new Map(),
+  unproven,
+}: RecordedConfig): string {
+  const objects = [...removed].map(([key, each]) => `${key}=${each}`);
+  const times = unproven === undefined ? [] : [`${unprovenField}=${unproven.changedAt},${unproven.podsAt}`];
+  return [recorded, hash, ...(fullHash === undefined ? [] : [fullHash]), ...objects, ...times].join(" ");
+}
+
+/** Parses the annotation; returns undefined if it belongs to another recorded hash than `recorded`. */
+export function recordedConfigFor(recorded: string, written: string | undefined): RecordedConfig | undefined {
+  if (!written?.startsWith(`${recorded} `)) return undefined;
+  const [hash = "", ...rest] = written.slice(recorded.length + 1).split(" ");
+  const objects = rest.flatMap((each) => {
+    const at = each.indexOf("=");
+    return at === -1 ? [] : [[each.slice(0, at), each.slice(at + 1)] as const];
+  });
+  const fullHash = rest.find((each) => !each.includes("="));
+  const removed = new Map(objects);
+  const times = removed.get(unprovenField)?.split(",").map(Number);
+  removed.delete(unprovenField);
+  return {
+    recorded,
+    hash,
+    fullHash,
+    ...(removed.size > 0 && { removed }),
+    ...(times && { unproven: { changedAt: times[0] || 0, podsAt: times[1] || 0 } }),
+  };
 }

@@ -3,17 +3,16 @@ import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
 import { testKeys } from "../../../test/support/domain/hash-keys.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
-import { planAdmission } from "../admission/admission.ts";
-import { toAdmissionObject } from "../admission/admission-object.ts";
+import { planAdmission, toAdmissionObject } from "../admission/admission.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { planRollout } from "../plan/plan.ts";
 import type { Policy } from "../policy/policy.ts";
 import { providerClasses } from "../references/annotations.ts";
-import { limits } from "../references/limits.ts";
+import { limits } from "../references/references.ts";
 import type { Config } from "./digest.ts";
-import { classConfig } from "./recorded-classes.ts";
+import { classConfig } from "./recorded-digests.ts";
 
 const on: Policy = { ...defaultPolicy, providerClasses: true };
 const volumeOf = (className: string, driver = "secrets-store.csi.k8s.io") => ({

@@ -1,13 +1,12 @@
 import { isOfKind } from "../model/kind-row.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import type { TemplateSource, Workload, WorkloadObject } from "../model/workload.ts";
-import { isOptedIn } from "../policy/opted-in.ts";
+import { isOptedIn } from "../policy/namespace-policy.ts";
 import type { Policy } from "../policy/policy.ts";
 import { allowWorkloadRef, workloadRefHash } from "../references/annotations.ts";
-import type { Warning } from "../references/warning.ts";
-import { invalidAnnotationTexts } from "../references/warning-texts.ts";
-import { isDnsSubdomain } from "../syntax/dns-name.ts";
-import { equalJson } from "../syntax/equal-json.ts";
+import { invalidAnnotationTexts, type Warning } from "../references/warning.ts";
+import { equalJson } from "../syntax/json.ts";
+import { isDnsSubdomain } from "../syntax/names.ts";
 import { quoted } from "../syntax/wording.ts";
 import { trackedReferences } from "./tracked-references.ts";
 import type { Lookup } from "./view-of-references.ts";

@@ -1,10 +1,24 @@
 import type { Workload } from "../model/workload.ts";
-import { ignoresKind } from "../policy/filters.ts";
+import { withoutMarkedTwice } from "../model/workload-references.ts";
+import { ignoresKind } from "../policy/namespace-policy.ts";
 import type { Policy } from "../policy/policy.ts";
 import { type RolloutPolicy, rolloutPolicyOf } from "../policy/rollout-policy.ts";
-import { type ConfigName, configKey, type Reference } from "../references/references.ts";
-import { isListed } from "../syntax/name-list.ts";
-import { type GrantedReferences, grantedReferences } from "./cross-namespace.ts";
+import { sharedWith } from "../references/annotations.ts";
+import {
+  type ConfigName,
+  configKey,
+  isStored,
+  type LimitExceeded,
+  limits,
+  type Reference,
+  type StoredName,
+  wholeObject,
+} from "../references/references.ts";
+import { crossNamespaceTexts, type Warning } from "../references/warning.ts";
+import { isDnsSubdomain, isListed } from "../syntax/names.ts";
+import { formatList } from "../syntax/wording.ts";
+import { describeObject } from "./changes.ts";
+import { type Config, isSharedWith } from "./digest.ts";
 import type { Lookup } from "./view-of-references.ts";
 
 /**
@@ -64,4 +78,155 @@ export function isExcluded(
   object: ConfigName,
 ): boolean {
   return isListed((object.kind === "ConfigMap" ? excludeConfigMaps : excludeSecrets).value, object, namespace);
+}
+
+/** The references of a workload with the objects that its regular expressions match, or the limit that they exceed. */
+interface MatchedReferences {
+  readonly references: readonly Reference[];
+  readonly limitExceeded: LimitExceeded | undefined;
+}
+
+/** Returns the references of a workload. Regular expressions match the objects that exist in its namespace now. */
+export function matchedReferences(
+  workload: Workload,
+  { matchedNames }: Pick<Policy, "matchedNames">,
+): MatchedReferences {
+  const { references, peer, namespace } = workload;
+  if (peer === undefined || peer.patterns.length === 0 || matchedNames === undefined) {
+    return { references, limitExceeded: undefined };
+  }
+  const found: Reference[] = [];
+  const objects = new Set(references.map(configKey));
+  if (matchedNames === "tooMuchWork")
+    return { references, limitExceeded: { limit: "patterns", count: limits.patterns.max + 1 } };
+  for (const [index, pattern] of peer.patterns.entries()) {
+    const { kind } = pattern;
+    const excluded = new Set(peer.excluded[kind]);
+    for (const name of matchedNames[index] ?? []) {
+      if (excluded.has(name)) continue;
+      const reference = wholeObject(kind, namespace, name, pattern);
+      objects.add(configKey(reference));
+      found.push(reference);
+      if (objects.size > limits.objects.max)
+        return { references, limitExceeded: { limit: "objects", count: objects.size } };
+    }
+  }
+  if (found.length === 0) return { references, limitExceeded: undefined };
+  return { references: withoutMarkedTwice([...references, ...found]), limitExceeded: undefined };
+}
+
+/** The references that a workload may use, a lookup limited to them, and a warning about all others. */
+interface GrantedReferences {
+  /** The references that the policy allows, whether their objects are shared with the workload or not. */
+  readonly references: readonly Reference[];
+  /** Finds only objects that the workload may read. An object that is not shared with the workload looks absent. */
+  readonly lookup: Lookup;
+  /** The keys of objects in other namespaces that `lookup` does not find or the policy does not allow. */
+  readonly refusedKeys: ReadonlySet<string>;
+  readonly warnings: readonly Warning[];
+}
+
+/** How many refused objects a warning names. */
+const shownObjects = 5;
+
+/**
+ * Limits a workload to the objects that it may read. A reference into another namespace would reveal changes of an object
+ * that the author of the reference may not read. So the owner of the object must grant it, unless the policy says otherwise.
+ *
+ * Without a grant the object looks absent: if the reference is required, the workload waits. So the author cannot learn
+ * whether the object exists, and nothing restarts if a grant is withdrawn or the object is deleted and created again.
+ * References that the policy itself forbids are ignored.
+ */
+function grantedReferences(workload: Workload, lookup: Lookup, policy: Policy): GrantedReferences {
+  const references: Reference[] = [];
+  const refused = new Map<string, Refused>();
+  // A plan looks up an object several times, and its list of namespaces may be long.
+  const known = new Map<Config, boolean>();
+  const shared: Lookup = (kind, namespace, name) => {
+    const config = lookup(kind, namespace, name);
+    if (config === undefined || needsNoGrant(workload, config, policy)) return config;
+    const isReadable = known.get(config) ?? isSharedWith(config, workload.namespace);
+    known.set(config, isReadable);
+    return isReadable ? config : undefined;
+  };
+  for (const reference of matchedReferences(workload, policy).references) {
+    const { kind, namespace, name } = reference;
+    const forbids = forbidden(workload, reference, policy);
+    if (forbids === undefined) references.push(reference);
+    if (namespace === workload.namespace) continue;
+    const why = forbids ?? unshared(workload, shared(kind, namespace, name), policy);
+    if (why !== undefined) refused.set(configKey(reference), { kind, namespace, name, why });
+  }
+  return {
+    references,
+    lookup: shared,
+    refusedKeys: new Set(refused.keys()),
+    warnings: warningsOf([...refused.values()]),
+  };
+}
+
+interface Refused extends ConfigName {
+  readonly why: string;
+}
+
+function warningsOf(refused: readonly Refused[]): readonly Warning[] {
+  const alike = [...Map.groupBy(refused, ({ why }) => why)];
+  return alike.map(([why, objects]) => {
+    const named = formatList(objects, shownObjects, (one) => describeObject(one, ""));
+    return { reason: "CrossNamespaceRefused", message: `${named}: ${why}` };
+  });
+}
+
+/** Returns the same text whether the object exists or not, so that the warning does not reveal it. */
+function unshared({ namespace }: Workload, found: Config | undefined, policy: Policy): string | undefined {
+  if (found !== undefined || policy.crossNamespace === "any") return undefined;
+  return crossNamespaceTexts.unshared(sharedWith, namespace);
+}
+
+/** Reports whether a workload may read an object without a grant: it is in the same namespace, or the policy allows any. */
+function needsNoGrant({ namespace }: Workload, object: ConfigName, policy: Policy): boolean {
+  return object.namespace === namespace || policy.crossNamespace === "any";
+}
+
+/**
+ * Returns the stored objects that Wave may read to plan a workload. Objects in other namespaces are included only if
+ * `cached` shows a grant, so that a reference cannot make Wave read an object that was not granted. SecretProviderClasses
+ * are not included: Wave never reads what they fetch.
+ */
+export function grantedObjects(workload: Workload, cached: Lookup, policy: Policy): readonly StoredName[] {
+  return objectsToRead(workload, policy).filter((object): object is StoredName => {
+    if (!isStored(object)) return false;
+    if (needsNoGrant(workload, object, policy)) return true;
+    const known = cached(object.kind, object.namespace, object.name);
+    return known !== undefined && isSharedWith(known, workload.namespace);
+  });
+}
+
+/**
+ * Returns every object that the plan of a workload looks up, each once, granted or not. Invalid object names are left out, so
+ * that text of a user never becomes a URL path.
+ */
+export function objectsToRead(workload: Workload, policy: Policy): readonly ConfigName[] {
+  const readable = matchedReferences(workload, policy).references.filter(
+    (reference) => isDnsSubdomain(reference.name) && forbidden(workload, reference, policy) === undefined,
+  );
+  const byName = new Map(
+    readable.map((reference) => {
+      const { kind, namespace, name } = reference;
+      return [configKey(reference), { kind, namespace, name }];
+    }),
+  );
+  return [...byName.values()];
+}
+
+/** Returns why the policy alone refuses a reference, whatever grants the object has; undefined if it does not. */
+function forbidden({ namespace }: Workload, reference: Reference, policy: Policy): string | undefined {
+  if (reference.namespace === namespace) return undefined;
+  if (policy.crossNamespace === "none") {
+    return crossNamespaceTexts.off;
+  }
+  if (policy.namespaces !== undefined && !policy.namespaces.includes(reference.namespace)) {
+    return crossNamespaceTexts.unwatched;
+  }
+  return undefined;
 }

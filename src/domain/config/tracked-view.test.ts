@@ -12,7 +12,7 @@ import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload } from "../model/workload.ts";
 import type { Config } from "./digest.ts";
 import type { ConfigView } from "./hash.ts";
-import { classConfig, recordedClassesOf, versionsKey } from "./recorded-classes.ts";
+import { classConfig, recordedClassesOf, versionsKey } from "./recorded-digests.ts";
 import { trackedReferences } from "./tracked-references.ts";
 import { membershipChange, type TrackedViews, trackedViews, underCurrentKey } from "./tracked-view.ts";
 

@@ -2,10 +2,8 @@ import type { Workload } from "../model/workload.ts";
 import type { HashKeys } from "../policy/hash-key.ts";
 import { configKey } from "../references/references.ts";
 import { type Change, changesBetween } from "./changes.ts";
-import { type ConfigView, viewOf } from "./hash.ts";
-import type { RecordedClasses } from "./recorded-classes.ts";
-import { recordedConfigFor } from "./recorded-config.ts";
-import { matchesView } from "./recorded-hash.ts";
+import { type ConfigView, matchesView, recordedConfigFor, viewOf } from "./hash.ts";
+import type { RecordedClasses } from "./recorded-digests.ts";
 import type { TrackedReferences } from "./tracked-references.ts";
 import { limitExceededBy, viewOfReferences } from "./view-of-references.ts";
 

@@ -1,6 +1,12 @@
 import type { HashKey } from "../policy/hash-key.ts";
-import { type LimitExceeded, limits } from "../references/limits.ts";
-import { type ConfigKind, type ConfigName, configKey, type Reference } from "../references/references.ts";
+import {
+  type ConfigKind,
+  type ConfigName,
+  configKey,
+  type LimitExceeded,
+  limits,
+  type Reference,
+} from "../references/references.ts";
 import { type Config, digestAt, digestOf, isWhole, keysOf, type Parts } from "./digest.ts";
 import { type ConfigView, type ViewEntry, viewOf } from "./hash.ts";
 
@@ -142,4 +148,20 @@ export function findConfig(lookup: Lookup, { kind, namespace, name }: ConfigName
 
 function sortKey({ key = "", ...object }: Missing): string {
   return `${configKey(object)}/${key}`;
+}
+
+/** An object before and after a change; undefined: it did not exist. */
+export interface ConfigChange {
+  readonly before: Pick<Config, "changedAt"> | undefined;
+  readonly after: Pick<Config, "changedAt"> | undefined;
+}
+
+/**
+ * Returns the time that the API has of a change, in seconds since the epoch; undefined if it has none. The API forgets a field manager, with
+ * its time, when that has removed its last field. Then the object has the time of an earlier change.
+ * See https://kubernetes.io/docs/reference/using-api/server-side-apply/
+ */
+export function storedTimeOf({ before, after }: ConfigChange): number | undefined {
+  const changedAt = after?.changedAt;
+  return changedAt !== undefined && changedAt > (before?.changedAt ?? 0) ? changedAt : undefined;
 }

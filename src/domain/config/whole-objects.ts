@@ -1,10 +1,8 @@
-import { limits } from "../references/limits.ts";
-import { type ConfigName, configKey } from "../references/references.ts";
-import type { Warning } from "../references/warning.ts";
-import { wholeObjectText } from "../references/warning-texts.ts";
+import { type ConfigName, configKey, limits } from "../references/references.ts";
+import { type Warning, wholeObjectText } from "../references/warning.ts";
 import { formatCount } from "../syntax/wording.ts";
+import { describeObject } from "./changes.ts";
 import { asWhole, type Config, isWhole } from "./digest.ts";
-import { describeObject } from "./messages.ts";
 import type { TrackedReferences } from "./tracked-references.ts";
 import { countKeys, findConfig } from "./view-of-references.ts";
 

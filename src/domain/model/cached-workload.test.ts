@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readsAll, type WorkloadFixture, workload, workloadObject } from "../../../test/support/domain/objects.ts";
-import { noPolicy } from "../policy/policy-annotations.ts";
+import { noPolicy } from "../policy/policy-rows.ts";
 import { matchesObject, sameWorkload, withoutReferences, withProgressOf } from "./cached-workload.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";

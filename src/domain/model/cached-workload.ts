@@ -1,13 +1,11 @@
-import { noExclusions } from "../compatibility/directive.ts";
-import type { DirectiveContext } from "../compatibility/directives.ts";
-import { type OptIn, readOptIn } from "../compatibility/opt-in.ts";
-import { peerAnnotationNames } from "../compatibility/peer-annotations.ts";
-import { shortPolicyAnnotations } from "../policy/policy-annotations.ts";
-import type { LimitExceeded } from "../references/limits.ts";
-import type { Annotations } from "../references/wave-annotations.ts";
-import { equalJson } from "../syntax/equal-json.ts";
+import { noExclusions, type OptIn, readOptIn } from "../compatibility/directive.ts";
+import { type DirectiveContext, peerAnnotationNames } from "../compatibility/directives.ts";
+import { shortPolicyAnnotations } from "../policy/policy-rows.ts";
+import type { Annotations } from "../references/annotations.ts";
+import type { LimitExceeded } from "../references/references.ts";
+import { equalJson } from "../syntax/json.ts";
 import { withShortValues } from "./annotation-reads.ts";
-import { hasOldFinalizer } from "./old-finalizer.ts";
+import { hasOldFinalizer } from "./leftovers.ts";
 import { fingerprintOf, isDeleting, maxKeptLength, type Workload, type WorkloadObject } from "./workload.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { fieldsOf } from "../syntax/unknown-fields.ts";
-import type { Progress } from "./progress.ts";
+import { fieldsOf } from "../syntax/json.ts";
+import type { Progress } from "./kind-row.ts";
 import type { WorkloadObject } from "./workload-references.ts";
 
 /** Why Kubernetes keeps Pods of an old pod template. */

@@ -1,6 +1,4 @@
-import { type JsonPatch, valueAtPointer } from "../syntax/json-patch.ts";
-import { readClaimTemplates, readPodTemplate } from "./pod-template-shape.ts";
-import type { Progress } from "./progress.ts";
+import { type JsonPatch, valueAtPointer } from "../syntax/json.ts";
 import type { WorkloadObject } from "./workload-references.ts";
 
 /**
@@ -132,4 +130,119 @@ export function isOfKind(
 ): boolean {
   const group = (version: string) => version.slice(0, version.indexOf("/") + 1);
   return reference.kind === kind && group(reference.apiVersion) === group(apiVersion);
+}
+
+/** The type of a value, as far as Wave reads it. */
+type Shape =
+  | "string"
+  | "boolean"
+  | { readonly items: Shape }
+  | { readonly values: Shape }
+  | { readonly fields: Readonly<Record<string, Shape>> };
+
+const fields = (of: Readonly<Record<string, Shape>>): Shape => ({ fields: of });
+const listOf = (of: Readonly<Record<string, Shape>>): Shape => ({ items: fields(of) });
+
+const whole = fields({ name: "string", optional: "boolean" });
+const one = fields({ name: "string", key: "string", optional: "boolean" });
+const items = listOf({ key: "string", path: "string" });
+const files = fields({ name: "string", optional: "boolean", items });
+const container = listOf({
+  envFrom: listOf({ configMapRef: whole, secretRef: whole }),
+  env: listOf({ valueFrom: fields({ configMapKeyRef: one, secretKeyRef: one }) }),
+  volumeMounts: listOf({ name: "string", subPath: "string" }),
+});
+
+/** https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podtemplatespec-v1-core */
+const podTemplate = fields({
+  metadata: fields({ annotations: { values: "string" } }),
+  spec: fields({
+    schedulerName: "string",
+    initContainers: container,
+    containers: container,
+    volumes: listOf({
+      name: "string",
+      configMap: files,
+      secret: fields({ secretName: "string", optional: "boolean", items }),
+      projected: fields({ sources: listOf({ configMap: files, secret: files }) }),
+      csi: fields({ driver: "string", volumeAttributes: { values: "string" } }),
+    }),
+  }),
+});
+
+const claims = listOf({ metadata: fields({ name: "string" }) });
+
+/**
+ * Validates a pod template that no API server has validated, such as that of a custom resource. Returns the template with null fields
+ * removed, because decoders treat null as absent (https://pkg.go.dev/encoding/json#Unmarshal). Returns undefined if the template is missing.
+ * Throws an Error that names the path, but quotes no value, if a field that Wave reads has another type.
+ */
+function readPodTemplate(value: unknown, path: string): unknown {
+  return read(podTemplate, value, path);
+}
+
+/** Validates `volumeClaimTemplates` in the same way as {@link readPodTemplate}. */
+function readClaimTemplates(value: unknown): unknown {
+  return read(claims, value, "spec.volumeClaimTemplates");
+}
+
+function read(shape: Shape, value: unknown, path: string): unknown {
+  if (value === undefined || value === null) return undefined;
+  if (typeof shape === "string") return typeof value === shape ? value : isNot(`a ${shape}`, path);
+  if ("items" in shape) {
+    if (!Array.isArray(value)) return isNot("a list", path);
+    return value.map((each, i) => read(shape.items, each, `${path}[${i}]`) ?? isNot("an object", `${path}[${i}]`));
+  }
+  if (typeof value !== "object" || Array.isArray(value)) return isNot("an object", path);
+  const entries = Object.entries(value).flatMap(([name, each]) => {
+    const inside =
+      "values" in shape ? shape.values : Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
+    if (inside === undefined) return [[name, each]];
+    // The keys of a map are user data, so the message does not quote them.
+    const found = read(inside, each, "values" in shape ? `a value of ${path}` : `${path}.${name}`);
+    return found === undefined ? [] : [[name, found]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function isNot(what: string, path: string): never {
+  throw new Error(`${path} is not ${what}`);
+}
+
+/** The progress of the rollout of a workload, from its status. */
+export type Progress =
+  /** A rollout replaces no Pod: there are no Pods, or it does not start by itself (paused, `OnDelete`, a partition of all Pods). */
+  | { readonly state: "idle" }
+  /** Every Pod that the rollout replaces is replaced. */
+  | {
+      readonly state: "complete";
+      /** When the rollout completed, in seconds since the epoch; undefined if the status does not show it. */
+      readonly since: number | undefined;
+    }
+  | {
+      readonly state: "progressing";
+      /** A number that changes when a Pod is replaced or becomes available. */
+      readonly step: number;
+      /** The number of available Pods, including old ones. */
+      readonly available: number;
+      /** Whether the rollout of an earlier generation is complete, and the status does not show the current generation yet. */
+      readonly wasComplete?: true;
+      /** Whether the rollout was complete, and has lost Pods since. Default: the status does not show it. */
+      readonly lostPods?: boolean;
+      /** Since when it has had too few available Pods, in seconds since the epoch. Default: it has enough, or the status does not show it. */
+      readonly unavailableSince?: number;
+      /** The Pod that Kubernetes waits for before it replaces other Pods in order; absent if it does not wait, or it is not known. */
+      readonly waitsFor?: string;
+      /** Whether the controller of the workload has its own deadline and knows about intended pauses. Wave then has no deadline. */
+      readonly selfTimed?: boolean;
+    }
+  | {
+      readonly state: "failed";
+      /** The word in the status that reports the failure; undefined: `ProgressDeadlineExceeded`. */
+      readonly statusWord?: string;
+    };
+
+/** Reports whether a workload is complete now, so that a rollout that fails after this moment shows that the change is bad. */
+export function isComplete({ progress }: { readonly progress: Progress }): boolean {
+  return progress.state === "complete" || (progress.state === "progressing" && progress.wasComplete === true);
 }

@@ -1,7 +1,7 @@
 import type { ObjectMeta } from "#kubernetes";
 import { schedulingDisabled } from "../references/annotations.ts";
 import { fieldManager, recordManager } from "../references/field-managers.ts";
-import { annotationPointer, type JsonPatch, type JsonPatchOperation, valueAtPointer } from "../syntax/json-patch.ts";
+import { annotationPointer, type JsonPatch, type JsonPatchOperation, valueAtPointer } from "../syntax/json.ts";
 import type { WorkloadRow } from "./kind-row.ts";
 import type { Workload } from "./workload-shape.ts";
 

@@ -1,9 +1,8 @@
 import type { ObjectMeta } from "#kubernetes";
-import { userAnnotations } from "../policy/user-annotations.ts";
-import { annotationPrefix } from "../references/annotations.ts";
+import { userAnnotations } from "../policy/annotation-mistakes.ts";
+import { type Annotations, annotationPrefix } from "../references/annotations.ts";
 import { kubectlUndoManager } from "../references/field-managers.ts";
 import type { Warning } from "../references/warning.ts";
-import type { Annotations } from "../references/wave-annotations.ts";
 import { formatList, quoted } from "../syntax/wording.ts";
 import type { Workload, WorkloadObject } from "./workload.ts";
 

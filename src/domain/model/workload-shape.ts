@@ -1,16 +1,13 @@
-import type { OptIn } from "../compatibility/opt-in.ts";
-import type { PeerDirectives } from "../compatibility/peer-annotations.ts";
-import type { PolicyAnnotations } from "../policy/policy-annotations.ts";
-import type { LimitExceeded } from "../references/limits.ts";
-import type { Reference } from "../references/references.ts";
+import type { OptIn } from "../compatibility/directive.ts";
+import type { PeerDirectives } from "../compatibility/directives.ts";
+import type { PolicyAnnotations } from "../policy/policy-rows.ts";
+import type { LimitExceeded, Reference } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
-import type { JsonPatch } from "../syntax/json-patch.ts";
+import type { JsonPatch } from "../syntax/json.ts";
 import type { AnnotationReads } from "./annotation-reads.ts";
 import type { KeptPods } from "./kept-pods.ts";
-import type { TemplateSource, WorkloadRow } from "./kind-row.ts";
-import type { Progress } from "./progress.ts";
+import type { Progress, TemplateSource, WorkloadKind, WorkloadRow } from "./kind-row.ts";
 import type { RolloutStrategy } from "./rollout-strategy.ts";
-import type { WorkloadName } from "./workload-key.ts";
 
 /** A write of a pod template that a watch has shown. All Pods of the template are created after it. */
 export interface TemplateWrite {
@@ -121,4 +118,28 @@ export interface Workload extends WorkloadName {
   readonly configDigests: string | undefined;
   /** The other field manager that changed its spec or metadata last; undefined if there is none. */
   readonly editedBy: string | undefined;
+}
+
+/** The kind, namespace and name of a workload. */
+export interface WorkloadName {
+  readonly kind: WorkloadKind;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Returns the key of a workload in stores and queues: `Deployment/namespace/name`. */
+export function workloadKey({ kind, namespace, name }: WorkloadName): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+/** Returns the namespace in a key of {@link workloadKey}. */
+export function namespaceOf(key: string): string {
+  return key.slice(key.indexOf("/") + 1, key.lastIndexOf("/"));
+}
+
+/** Parses a key of {@link workloadKey}. Throws an Error if the text is not such a key. */
+export function parseWorkloadKey(key: string): WorkloadName {
+  const [kind, namespace, name, ...rest] = key.split("/");
+  if (!kind || !namespace || !name || rest.length > 0) throw new Error(`"${key}" is not the key of a workload`);
+  return { kind, namespace, name };
 }

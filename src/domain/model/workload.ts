@@ -2,24 +2,28 @@
 
 import { hash } from "node:crypto";
 import type { ObjectMeta } from "#kubernetes";
-import type { CompatibilitySource, WorkloadDirective } from "../compatibility/directive.ts";
-import { contradictionWarnings, type DirectiveContext, optInOf, readDirectives } from "../compatibility/directives.ts";
-import type { OptIn } from "../compatibility/opt-in.ts";
+import type { CompatibilitySource, OptIn, WorkloadDirective } from "../compatibility/directive.ts";
 import {
+  contradictionWarnings,
+  type DirectiveContext,
   hashAnnotationOf,
+  optInOf,
   peerAnnotationNames,
   peerDirectivesOf,
   peerHashAnnotation,
-} from "../compatibility/peer-annotations.ts";
+  readDirectives,
+} from "../compatibility/directives.ts";
 import { annotationMistakes, misplacedLabels } from "../policy/annotation-mistakes.ts";
-import { type PolicyAnnotations, policyAnnotationsOf, shortPolicyAnnotations } from "../policy/policy-annotations.ts";
+import { type PolicyAnnotations, policyAnnotationsOf, shortPolicyAnnotations } from "../policy/policy-rows.ts";
 import {
+  type Annotations,
   causeAnnotation,
   configDiffered,
   configDigests,
   configHash,
   consecutiveRollouts,
   failedAlertAnnotation,
+  fingerprint,
   pinnedAnnotation,
   previousPins,
   providerClasses,
@@ -28,20 +32,19 @@ import {
   rolledIncomplete,
   schedulingDisabled,
   stateAnnotation,
+  waveAnnotationBytes,
 } from "../references/annotations.ts";
 import { epochSeconds, lastWriters } from "../references/field-managers.ts";
-import { limits } from "../references/limits.ts";
-import type { Warning } from "../references/warning.ts";
-import { invalidAnnotationTexts } from "../references/warning-texts.ts";
-import { type Annotations, fingerprint, waveAnnotationBytes } from "../references/wave-annotations.ts";
-import { sharedString } from "../syntax/shared-string.ts";
+import { limits } from "../references/references.ts";
+import { invalidAnnotationTexts, type Warning } from "../references/warning.ts";
+import { sharedString } from "../syntax/shared-values.ts";
 import { quoted } from "../syntax/wording.ts";
 import { recordReads } from "./annotation-reads.ts";
 import { keptPodsOf } from "./kept-pods.ts";
 import { standardForm, type TemplateSource, type WorkloadRow } from "./kind-row.ts";
-import { hasOldFinalizer } from "./old-finalizer.ts";
-import { isPausedByReloader } from "./paused-by-reloader.ts";
+import { hasOldFinalizer, isPausedByReloader } from "./leftovers.ts";
 import { mountsSecretsStore } from "./pod-references.ts";
+import { strategyOf } from "./rollout-strategy.ts";
 import { disownScheduler } from "./scheduling-hold.ts";
 import {
   compatibilitySourceOf,
@@ -50,13 +53,12 @@ import {
   type WorkloadReferences,
 } from "./workload-references.ts";
 import type { Workload } from "./workload-shape.ts";
-import { strategyOf } from "./workload-strategy.ts";
 
-export type { OptIn } from "../compatibility/opt-in.ts";
+export type { OptIn } from "../compatibility/directive.ts";
 export type { TemplateSource, WorkloadKind, WorkloadRow } from "./kind-row.ts";
-export { namespaceOf, parseWorkloadKey, type WorkloadName, workloadKey } from "./workload-key.ts";
 export type { WorkloadObject } from "./workload-references.ts";
 export type { Workload } from "./workload-shape.ts";
+export { namespaceOf, parseWorkloadKey, type WorkloadName, workloadKey } from "./workload-shape.ts";
 
 /** An object of a kind of workload that does not have the form of a workload. Definitions of custom resources may allow that. */
 export class MalformedWorkload extends Error {

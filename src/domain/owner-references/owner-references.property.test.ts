@@ -3,10 +3,9 @@ import { expect, it } from "vitest";
 import type { OwnerReference } from "#kubernetes";
 import { defaultPolicy, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import { builtInKinds } from "../model/kinds/apps-kinds.ts";
-import { oldFinalizer } from "../model/old-finalizer.ts";
+import { oldFinalizer } from "../model/leftovers.ts";
 import { workloadKey } from "../model/workload.ts";
-import { planOwners } from "./owner-references.ts";
-import { ownersOf, withPlannedOwners } from "./owners.ts";
+import { ownersOf, planOwners, withPlannedOwners } from "./owner-references.ts";
 
 const names = ["a", "b", "c", "d"];
 const anchor = { apiVersion: "v1", kind: "Namespace", name: "default", uid: "namespace" };

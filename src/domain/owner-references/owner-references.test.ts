@@ -2,14 +2,11 @@ import { describe, expect, it } from "vitest";
 import type { OwnerReference } from "#kubernetes";
 import { defaultPolicy, readsAll, type WorkloadFixture, workload } from "../../../test/support/domain/objects.ts";
 import { builtInKinds } from "../model/kinds/apps-kinds.ts";
-import { oldFinalizer } from "../model/old-finalizer.ts";
-import type { Workload } from "../model/workload.ts";
-import { workloadKey } from "../model/workload.ts";
+import { oldFinalizer } from "../model/leftovers.ts";
+import { type Workload, workloadKey } from "../model/workload.ts";
 import { emptyNamespacePolicy } from "../policy/namespace-policy.ts";
-import { unpaced } from "../policy/pacing-flags.ts";
-import type { Policy } from "../policy/policy.ts";
-import { maxOwners, ownershipActionOf, planOwners } from "./owner-references.ts";
-import { ownersOf, withPlannedOwners } from "./owners.ts";
+import { type Policy, unpaced } from "../policy/policy.ts";
+import { maxOwners, ownershipActionOf, ownersOf, planOwners, withPlannedOwners } from "./owner-references.ts";
 
 const keeps: Policy = { ...defaultPolicy, ownership: "keep" };
 const removes: Policy = { ...defaultPolicy, ownership: "remove" };

@@ -1,7 +1,7 @@
 // The alert gate: what the alerts that fire in a namespace mean for its rollouts.
 import type { Workload } from "../model/workload.ts";
-import type { Hold, HoldReason } from "../outcomes/hold.ts";
-import type { PacingFlags } from "../policy/pacing-flags.ts";
+import type { Hold, HoldReason } from "../outcomes/outcomes.ts";
+import type { PacingFlags } from "../policy/policy.ts";
 import { isValidator } from "../policy/rollout-policy.ts";
 import { parseCause } from "./cause.ts";
 import type { DueWrite } from "./due.ts";

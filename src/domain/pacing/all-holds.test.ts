@@ -3,7 +3,7 @@ import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../..
 import { defaultFlags, momentAt, noon, outdated, planned } from "../../../test/support/pacing/due.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
-import type { Hold } from "../outcomes/hold.ts";
+import type { Hold } from "../outcomes/outcomes.ts";
 import { decide } from "../plan/decide.ts";
 import type { RolloutPlan } from "../plan/plan.ts";
 import type { LastWrite, Moment } from "./moment.ts";

@@ -1,10 +1,10 @@
 import { findConfig } from "../config/view-of-references.ts";
-import { isComplete } from "../model/progress.ts";
+import { isComplete } from "../model/kind-row.ts";
 import type { Workload } from "../model/workload.ts";
 import type { IncompleteRollout } from "../outcomes/outcomes.ts";
 import { isValidator } from "../policy/rollout-policy.ts";
 import type { ConfigName } from "../references/references.ts";
-import { isDnsSubdomain } from "../syntax/dns-name.ts";
+import { isDnsSubdomain } from "../syntax/names.ts";
 import { incompleteRollout } from "./complete-before.ts";
 import type { DueWrite } from "./due.ts";
 import { canCheck } from "./validator.ts";

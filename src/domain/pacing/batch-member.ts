@@ -1,9 +1,9 @@
 import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
-import type { HoldReason } from "../outcomes/hold.ts";
+import type { HoldReason } from "../outcomes/outcomes.ts";
 import { rejectsLive } from "../pinning/rejections.ts";
 import type { NewPods } from "../pods/new-pods.ts";
-import type { PacingFlags } from "../policy/pacing-flags.ts";
+import type { PacingFlags } from "../policy/policy.ts";
 import { isValidator, type RolloutPolicy } from "../policy/rollout-policy.ts";
 import { type ConfigName, parseConfigKey } from "../references/references.ts";
 import type { BatchMember } from "./batches.ts";

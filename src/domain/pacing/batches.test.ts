@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defaultFlags } from "../../../test/support/pacing/due.ts";
-import type { PacingFlags } from "../policy/pacing-flags.ts";
+import type { PacingFlags } from "../policy/policy.ts";
 import { admitBatch, type BatchAdmission, type BatchMember } from "./batches.ts";
 import type { Stage } from "./stage.ts";
 

@@ -1,6 +1,6 @@
 import { parseWorkloadKey, type Workload } from "../model/workload.ts";
-import type { Hold } from "../outcomes/hold.ts";
-import type { PacingFlags } from "../policy/pacing-flags.ts";
+import type { Hold } from "../outcomes/outcomes.ts";
+import type { PacingFlags } from "../policy/policy.ts";
 import type { ConfigName } from "../references/references.ts";
 import { holdTexts } from "./hold-texts.ts";
 import type { Stage } from "./stage.ts";

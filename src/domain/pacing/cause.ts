@@ -2,8 +2,8 @@
 // the ReplicaSet or ControllerRevision that it creates, so that each revision has its cause (ADR 22).
 import type { RolloutEdit } from "../outcomes/outcomes.ts";
 import { type ConfigKind, configKinds } from "../references/references.ts";
+import { fieldsOf } from "../syntax/json.ts";
 import { parseTime } from "../syntax/time.ts";
-import { fieldsOf } from "../syntax/unknown-fields.ts";
 
 /** The digits of the hash that the annotation repeats, and the most characters of the reason. */
 const hashDigits = 16;

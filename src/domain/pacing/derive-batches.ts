@@ -1,5 +1,5 @@
 import type { Lookup } from "../config/view-of-references.ts";
-import type { PacingFlags } from "../policy/pacing-flags.ts";
+import type { PacingFlags } from "../policy/policy.ts";
 import { isValidator } from "../policy/rollout-policy.ts";
 import { batchMember, type MemberFacts, type ObjectChange } from "./batch-member.ts";
 import { admitBatch, type BatchAdmission, type BatchedChange, type BatchMember } from "./batches.ts";

@@ -1,8 +1,6 @@
-import type { Change } from "../config/changes.ts";
-import type { ConfigView } from "../config/hash.ts";
-import { describeChanges } from "../config/messages.ts";
+import { type Change, describeChanges } from "../config/changes.ts";
+import { type ConfigView, comparedHash } from "../config/hash.ts";
 import { changesSince, readDigests } from "../config/recorded-digests.ts";
-import { comparedHash } from "../config/recorded-hash.ts";
 import { isExcluded } from "../config/tracked-references.ts";
 import { findConfig } from "../config/view-of-references.ts";
 import type { RolloutEdit } from "../outcomes/outcomes.ts";

@@ -1,12 +1,11 @@
-import { readsOtherContent } from "../config/recorded-hash.ts";
+import { readsOtherContent } from "../config/hash.ts";
 import { isExcluded } from "../config/tracked-references.ts";
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import { isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { DueDecision } from "../outcomes/outcomes.ts";
-import type { ClusterHold } from "../policy/cluster-hold.ts";
 import type { HashKeys } from "../policy/hash-key.ts";
-import type { PacingFlags } from "../policy/pacing-flags.ts";
+import type { ClusterHold, PacingFlags } from "../policy/policy.ts";
 import type { RolloutPolicy } from "../policy/rollout-policy.ts";
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";
 import type { Moment } from "./moment.ts";

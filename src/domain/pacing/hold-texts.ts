@@ -1,14 +1,13 @@
-import { describeObject } from "../config/messages.ts";
-import type { WorkloadName } from "../model/workload-key.ts";
-import type { HoldReason } from "../outcomes/hold.ts";
+import { describeObject } from "../config/changes.ts";
+import type { WorkloadName } from "../model/workload-shape.ts";
+import type { HoldReason } from "../outcomes/outcomes.ts";
 import type { ContainerExit } from "../pods/observed-pod.ts";
-import type { ClusterHold } from "../policy/cluster-hold.ts";
+import type { ClusterHold } from "../policy/policy.ts";
 import type { DecidedBy } from "../policy/rollout-policy.ts";
 import { annotationPrefix } from "../references/annotations.ts";
 import { type ConfigName, isStored } from "../references/references.ts";
-import { formatDuration } from "../syntax/duration.ts";
-import { waveArguments } from "../syntax/wave-arguments.ts";
-import { formatCount, quoted } from "../syntax/wording.ts";
+import { formatDuration } from "../syntax/time.ts";
+import { formatCount, quoted, waveArguments } from "../syntax/wording.ts";
 
 /**
  * The messages of all holds: state, cause, next step. A message contains no value that changes while the hold lasts, so that

@@ -1,10 +1,8 @@
 // Whether a due write may happen now: holds, in the order of their checks. Pure: the moment and all facts are given.
 import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
-import type { Hold, HoldReason } from "../outcomes/hold.ts";
-import type { DueDecision } from "../outcomes/outcomes.ts";
-import { unpaced } from "../policy/pacing-flags.ts";
-import type { Policy } from "../policy/policy.ts";
+import type { DueDecision, Hold, HoldReason } from "../outcomes/outcomes.ts";
+import { type Policy, unpaced } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { alert, alertsUnknown } from "./alerts.ts";
 import { changedObjects, type DueWrite, replacesPods } from "./due.ts";

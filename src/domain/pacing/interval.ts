@@ -1,7 +1,7 @@
 import type { Workload } from "../model/workload.ts";
-import type { Hold } from "../outcomes/hold.ts";
+import type { Hold } from "../outcomes/outcomes.ts";
 import type { Warning } from "../references/warning.ts";
-import { formatDuration } from "../syntax/duration.ts";
+import { formatDuration } from "../syntax/time.ts";
 import type { DueWrite } from "./due.ts";
 import { holdTexts } from "./hold-texts.ts";
 import type { Moment } from "./moment.ts";

@@ -1,5 +1,5 @@
-import type { LegacyVerification } from "../config/legacy/legacy-verification.ts";
-import type { HoldReason } from "../outcomes/hold.ts";
+import type { LegacyVerification } from "../config/legacy-hash.ts";
+import type { HoldReason } from "../outcomes/outcomes.ts";
 import type { NewPods } from "../pods/new-pods.ts";
 import type { PodTimes } from "../pods/pod-times.ts";
 import type { ConfigName } from "../references/references.ts";

@@ -1,5 +1,5 @@
 import type { Workload } from "../model/workload.ts";
-import type { Hold } from "../outcomes/hold.ts";
+import type { Hold } from "../outcomes/outcomes.ts";
 import type { Warning } from "../references/warning.ts";
 import { quoted } from "../syntax/wording.ts";
 import type { DueWrite } from "./due.ts";

@@ -4,10 +4,8 @@ import type { Config } from "../config/digest.ts";
 import type { Workload } from "../model/workload.ts";
 import { decide } from "../plan/decide.ts";
 import { planRollout } from "../plan/plan.ts";
-import { unpaced } from "../policy/pacing-flags.ts";
-import type { Policy } from "../policy/policy.ts";
-import type { PolicyAnnotation, PolicyAnnotations } from "../policy/policy-annotations.ts";
-import { policyRows } from "../policy/policy-rows.ts";
+import { type Policy, unpaced } from "../policy/policy.ts";
+import { type PolicyAnnotation, type PolicyAnnotations, policyRows } from "../policy/policy-rows.ts";
 import { configHash } from "../references/annotations.ts";
 import type { Moment } from "./moment.ts";
 

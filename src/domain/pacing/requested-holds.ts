@@ -1,12 +1,12 @@
-import { describeObject } from "../config/messages.ts";
+import { describeObject } from "../config/changes.ts";
 import { findConfig } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
-import type { Hold } from "../outcomes/hold.ts";
+import type { Hold } from "../outcomes/outcomes.ts";
 import type { ConfigDirective } from "../policy/config-directive.ts";
 import { policyRows } from "../policy/policy-rows.ts";
 import type { InvalidPolicyAnnotation, RolloutPolicy } from "../policy/rollout-policy.ts";
 import type { ConfigName } from "../references/references.ts";
-import { closesAt, isOpen, localTime, opensAt } from "../syntax/calendar.ts";
+import { closesAt, isOpen, localTime, opensAt } from "../syntax/window.ts";
 import { formatList, quoted } from "../syntax/wording.ts";
 import type { DueWrite } from "./due.ts";
 import { describeAnnotation, holdTexts } from "./hold-texts.ts";

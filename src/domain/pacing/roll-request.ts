@@ -1,4 +1,4 @@
-import { hasOutgrownPins } from "../pinning/outgrown-pins.ts";
+import { hasOutgrownPins } from "../pinning/pinned-lookup.ts";
 import { quoted } from "../syntax/wording.ts";
 import type { DueWrite } from "./due.ts";
 import { lastRolloutAt } from "./rollout-time.ts";

@@ -1,10 +1,10 @@
-import type { Progress } from "../model/progress.ts";
+import type { Progress } from "../model/kind-row.ts";
 import type { Workload } from "../model/workload.ts";
 import type { NewPods } from "../pods/new-pods.ts";
 import type { ContainerExit } from "../pods/observed-pod.ts";
 import { describeStuck } from "../pods/stuck-reason.ts";
-import type { PacingFlags } from "../policy/pacing-flags.ts";
-import { formatDuration } from "../syntax/duration.ts";
+import type { PacingFlags } from "../policy/policy.ts";
+import { formatDuration } from "../syntax/time.ts";
 import { quoted } from "../syntax/wording.ts";
 import { type FailedAlertFacts, failedAlertOf } from "./failed-alert.ts";
 import { hasSoaked } from "./has-soaked.ts";

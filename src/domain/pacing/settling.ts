@@ -1,4 +1,4 @@
-import type { Hold } from "../outcomes/hold.ts";
+import type { Hold } from "../outcomes/outcomes.ts";
 import type { DueWrite } from "./due.ts";
 import { holdTexts } from "./hold-texts.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defaultFlags, noon } from "../../../test/support/pacing/due.ts";
-import type { Progress } from "../model/progress.ts";
+import type { Progress } from "../model/kind-row.ts";
 import { type StageFacts, stageOf } from "./stage.ts";
 
 const second = noon / 1000;

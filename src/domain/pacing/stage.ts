@@ -1,9 +1,9 @@
-import { isComplete, type Progress } from "../model/progress.ts";
+import { isComplete, type Progress } from "../model/kind-row.ts";
 import type { Workload } from "../model/workload.ts";
-import type { HoldReason } from "../outcomes/hold.ts";
+import type { HoldReason } from "../outcomes/outcomes.ts";
 import type { NewPods } from "../pods/new-pods.ts";
 import type { ContainerExit } from "../pods/observed-pod.ts";
-import type { PacingFlags } from "../policy/pacing-flags.ts";
+import type { PacingFlags } from "../policy/policy.ts";
 import { wasComplete } from "./complete-before.ts";
 import { rolloutDeadline } from "./rollout-result.ts";
 import { resumedSince, storedRolloutAt } from "./rollout-time.ts";

@@ -1,10 +1,10 @@
 // Validators: workloads whose Pods check a change before any other workload rolls.
 
-import { isComplete } from "../model/progress.ts";
+import { isComplete } from "../model/kind-row.ts";
 import type { Workload } from "../model/workload.ts";
-import type { HoldReason } from "../outcomes/hold.ts";
+import type { HoldReason } from "../outcomes/outcomes.ts";
 import type { LastRolloutPods } from "../pods/failing-container.ts";
-import type { PacingFlags } from "../policy/pacing-flags.ts";
+import type { PacingFlags } from "../policy/policy.ts";
 import { isValidator } from "../policy/rollout-policy.ts";
 import { hasMark } from "./complete-before.ts";
 import { holdRows } from "./holds.ts";

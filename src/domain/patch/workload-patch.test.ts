@@ -15,8 +15,7 @@ import { invalidScheduler } from "../model/scheduling-hold.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { decide } from "../plan/decide.ts";
 import { planRollout } from "../plan/plan.ts";
-import { unpaced } from "../policy/pacing-flags.ts";
-import type { Policy } from "../policy/policy.ts";
+import { type Policy, unpaced } from "../policy/policy.ts";
 import { patchFor } from "./workload-patch.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";

@@ -1,10 +1,14 @@
 // The JSON Patch that applies a plan. Pure.
-import type { ConfigView } from "../config/hash.ts";
-import { type RecordedConfig, recordedConfigFor, writeRecordedConfig } from "../config/recorded-config.ts";
+import {
+  type ConfigView,
+  type RecordedConfig,
+  readsOtherContent,
+  recordedConfigFor,
+  writeRecordedConfig,
+} from "../config/hash.ts";
 import { writeDigests } from "../config/recorded-digests.ts";
-import { readsOtherContent } from "../config/recorded-hash.ts";
 import { patchOfKind } from "../model/kind-row.ts";
-import { unpausePatch } from "../model/paused-by-reloader.ts";
+import { unpausePatch } from "../model/leftovers.ts";
 import { liftSchedulingHold, testSchedulingHold } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import { type DueDecision, type IncompleteRollout, isDue, isRollAgain } from "../outcomes/outcomes.ts";
@@ -24,14 +28,9 @@ import {
   rolledAtAnnotation,
   rolledIncomplete,
 } from "../references/annotations.ts";
-import {
-  annotationPointer,
-  forMissingAnnotations,
-  type JsonPatch,
-  type JsonPatchOperation,
-} from "../syntax/json-patch.ts";
+import { annotationPointer, forMissingAnnotations, type JsonPatch, type JsonPatchOperation } from "../syntax/json.ts";
 
-export type { JsonPatch, JsonPatchOperation } from "../syntax/json-patch.ts";
+export type { JsonPatch, JsonPatchOperation } from "../syntax/json.ts";
 
 const templateMetadata = "/spec/template/metadata";
 const templateAnnotations = `${templateMetadata}/annotations`;

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { ConfigMap } from "#kubernetes";
 import { type Config, digestOf, keysOf } from "../config/digest.ts";
 import type { Reference } from "../references/references.ts";
-import { maxNameLength } from "../syntax/dns-name.ts";
+import { maxNameLength } from "../syntax/names.ts";
 
 /** What a pinned copy of a ConfigMap contains: the keys that Pods read, and the keys that they need to start. */
 export interface CopyContent {

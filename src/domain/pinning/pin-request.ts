@@ -8,9 +8,11 @@ import type { Workload } from "../model/workload.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import type { Reference } from "../references/references.ts";
-import { isDnsSubdomain } from "../syntax/dns-name.ts";
-import { isListed } from "../syntax/name-list.ts";
+import type { Warning } from "../references/warning.ts";
+import { isDnsSubdomain, isListed } from "../syntax/names.ts";
+import { formatList, quoted } from "../syntax/wording.ts";
 import { type CopyContent, copyContent } from "./copy-content.ts";
+import { parsePins } from "./pinned-lookup.ts";
 
 /** A ConfigMap that Pods are to read as a pinned copy. */
 export interface PinSource {
@@ -104,3 +106,88 @@ export function contentOf({ references, entries }: PinSource, config: Config | u
   const same = read.every(({ key, digest }, i) => entries[i]?.key === key && entries[i]?.digest === digest);
   return same ? copyContent(references, config) : undefined;
 }
+
+/** Limit of the previous pins, in characters: with the current pins, they must be within the limit for all annotations of Wave. */
+export const maxPreviousLength = 8_192;
+
+/** Reports whether a workload is to return to its previous pins if a rollout fails. */
+export function returnsOnFailure(workload: Workload, policy: Policy): boolean {
+  return isPinned(workload, policy) && rolloutPolicyOf(workload, policy).onFailure.value === "return";
+}
+
+/** Returns the pins to return to if the last rollout fails: its own pins if it has passed; undefined if they are unknown, or malformed, or those of another rollout. */
+export function pinsBeforeRollout({ previousPins = "", recordedHash }: Workload): string | undefined {
+  const [hash, pins = "", ...rest] = previousPins.split(" ");
+  return hash === recordedHash && rest.length === 0 && parsePins(pins) !== undefined ? pins : undefined;
+}
+
+/**
+ * Returns the annotation of previous pins for a rollout by Wave; undefined if there is nothing to return to. Only pins whose rollout was
+ * complete are good: if the last rollout was not, or its status does not show it yet, the rollout before it counts.
+ */
+export function previousPinsAfter(
+  workload: Workload,
+  { hash, pinned }: { readonly hash: string; readonly pinned: string | undefined },
+  policy: Policy,
+): string | undefined {
+  if (!returnsOnFailure(workload, policy)) return undefined;
+  const good = workload.progress.state === "complete" ? workload.pinned : pinsBeforeRollout(workload);
+  return good === pinned ? undefined : previousPinsOf(hash, good);
+}
+
+/** Returns the annotation by which a workload with this hash returns to these pins; undefined if they are malformed or too long. */
+export function previousPinsOf(hash: string | undefined, pinned = ""): string | undefined {
+  return pinned.length > maxPreviousLength || parsePins(pinned) === undefined ? undefined : `${hash} ${pinned}`;
+}
+
+/** Limit of the names in a text. */
+const shownNames = 3;
+
+/** Returns the names of ConfigMaps for a text: `ConfigMap "a"`, `ConfigMaps "a" and "b"`. */
+export function formatConfigMaps(names: readonly string[]): string {
+  return `${names.length === 1 ? "ConfigMap" : "ConfigMaps"} ${formatList(names, shownNames, quoted)}`;
+}
+
+/** The texts about pinned configuration that Events and the warnings of webhooks have. `why` is one clause without a final period. */
+export const pinTexts = {
+  kept: (names: readonly string[]) =>
+    `New Pods read the pinned content of ${formatConfigMaps(names)}: the change is not rolled yet.`,
+  keptWithoutKey: (names: readonly string[]) =>
+    `New Pods cannot start: the pinned content of ${formatConfigMaps(names)} lacks a required key, and the change is held. End the hold, or remove the key from the pod template.`,
+  rolledBack: (names: readonly string[]) =>
+    `Rolled back: Pods read the earlier content of ${formatConfigMaps(names)}. Wave does not roll to the live content until it changes, or until you run wave resume.`,
+  unusableCopies: (names: readonly string[]) => {
+    const copy =
+      names.length === 1 ? "Its pinned copy is gone or lacks a key" : "Their pinned copies are gone or lack a key";
+    return `New Pods read live configuration of ${formatConfigMaps(names)}. ${copy} that the pod template reads.`;
+  },
+  undoWithoutPins: "The earlier revision has no pinned configuration. New Pods read the live configuration.",
+  cannotReturn: (names: readonly string[]) =>
+    `The rollout failed, and the workload cannot return: the pinned copy of the earlier content of ${formatConfigMaps(names)} is gone or lacks a key.`,
+  notPinned: (why: string) => `Not pinned: ${why}. New Pods read live configuration.`,
+  notPinnedCompletely: (why: string, names: readonly string[]) =>
+    `Not pinned completely: ${why}. New Pods read the pinned content of ${formatConfigMaps(names)}, and other configuration live.`,
+} as const;
+
+/** Returns the warning about ConfigMaps whose copies stay although the Pods are replaced. */
+export function keptPins(names: readonly string[]): Warning {
+  return { reason: "PinsKept", message: pinTexts.kept(names) };
+}
+
+/** Returns the warning about ConfigMaps whose copies stay although new Pods cannot start with them. */
+export function keptWithoutKey(names: readonly string[]): Warning {
+  return { reason: "PinsKept", message: pinTexts.keptWithoutKey(names) };
+}
+
+/** Returns the warning about ConfigMaps whose live content was rolled back. */
+export function rolledBack(names: readonly string[]): Warning {
+  return { reason: "RolledBack", message: pinTexts.rolledBack(names) };
+}
+
+/** Returns the warning about content that must not be rolled, and whose copies cannot be used. */
+export function unusableCopies(names: readonly string[]): Warning {
+  return { reason: "Unpinned", message: pinTexts.unusableCopies(names) };
+}
+
+/** Warns of an undo to a revision that has no pins. */
+export const undoWithoutPins: Warning = { reason: "Unpinned", message: pinTexts.undoWithoutPins };

@@ -1,8 +1,9 @@
-import { type Config, digestOf } from "../config/digest.ts";
+import { type Config, changedBeforeWrite, digestOf } from "../config/digest.ts";
 import { type Lookup, missingFrom } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Reference, StoredName } from "../references/references.ts";
-import { parsePins } from "./pins.ts";
+import { maxNameLength } from "../syntax/names.ts";
+import { copyContent, wholeContent } from "./copy-content.ts";
 
 /** A lookup in which some ConfigMaps have the content of their pinned copies. */
 export interface PinnedLookup {
@@ -105,4 +106,101 @@ export function referencesTo({ references, namespace }: Workload, name: string):
 
 function ofPodSpec(references: readonly Reference[]): readonly Reference[] {
   return references.filter(({ annotation }) => annotation === undefined);
+}
+
+/** The pins of a pod template whose copies have what its Pods read. */
+export interface ReadablePins {
+  /** The annotation; undefined if no copy is left. */
+  readonly pinned: string | undefined;
+  /** The ConfigMaps whose copies are gone or lack a key, sorted. Pods read them live. */
+  readonly live: readonly string[];
+}
+
+/**
+ * Removes the pins of a workload whose copies its Pods cannot read. A copy that `before` names too was stored for the pod template of `before`,
+ * and has only the keys that this template reads. Malformed pins stay: no Pod is pointed by them.
+ */
+export function readablePins(workload: Workload, before: Workload | undefined, lookup: Lookup): ReadablePins {
+  const { pinned } = workload;
+  const pins = pinned === undefined ? undefined : parsePins(pinned);
+  if (pins === undefined) return { pinned, live: [] };
+  const earlier = pinsIn(before?.pinned);
+  const isEarlier = (name: string) => pins.get(name) === earlier.get(name);
+  const live = [
+    ...pinnedLookup(workload, lookup, isEarlier, before).unusable,
+    ...pinnedLookup(workload, lookup, (name) => !isEarlier(name)).unusable,
+  ].sort();
+  if (live.length === 0) return { pinned, live };
+  const left = new Map([...pins].filter(([name]) => !live.includes(name)));
+  return { pinned: left.size === 0 ? undefined : formatPins(left), live };
+}
+
+/**
+ * Reports whether another client changed the pod template so that its Pods read keys that a copy lacks. The template replaces the Pods already,
+ * so a rollout to the live content has nothing to wait for: a webhook would write it in the request of the client. A ConfigMap that changed
+ * after the template is a change of its own. An edit outside of the pod template replaces no Pods, and only a watch tells the two apart.
+ */
+export function hasOutgrownPins(workload: Workload, live: Lookup): boolean {
+  const { namespace, pinned, templateWrite } = workload;
+  if (templateWrite === undefined) return false;
+  return pinsIn(pinned)
+    .entries()
+    .some(([name, copyName]) => {
+      const source = live("ConfigMap", namespace, name);
+      const copy = live("ConfigMap", namespace, copyName);
+      if (copy?.isCopy !== true || source === undefined || !changedBeforeWrite(source, templateWrite)) return false;
+      const inPods = referencesTo(workload, name).filter(({ annotation }) => annotation === undefined);
+      const [has, reads] = [wholeContent(copy), copyContent(inPods, source)];
+      return (
+        reads.data.some((key) => !has.data.includes(key)) ||
+        reads.binaryData.some((key) => !has.binaryData.includes(key))
+      );
+    });
+}
+
+/** The copies that Pods read, by the name of the ConfigMap that the pod spec references. */
+export type Pins = ReadonlyMap<string, string>;
+
+/** Limit of the annotation, in characters. A longer one is not read. */
+export const maxPinnedLength = 16_384;
+
+const labels = "[a-z0-9]+(?:-+[a-z0-9]+)*";
+const subdomain = `${labels}(?:[.]${labels})*`;
+
+/** The form of one pin, `source=copy`: a regular expression that is the same in JavaScript and in the policy of the chart. */
+export const pinPattern = `${subdomain}=${subdomain}-(?:[0-9a-f]{10}|[0-9a-f]{20})`;
+
+const pinForm = new RegExp(`^${pinPattern}$`);
+
+/**
+ * Parses the annotation of the pins; undefined if any part is malformed, so that Pods are never pinned in part. Each copy has the name
+ * of its source and digits, and is not itself a source, so that a Pod that is pointed twice is the same as one that is pointed once.
+ */
+export function parsePins(text: string): Pins | undefined {
+  if (text.length > maxPinnedLength) return undefined;
+  const pins = new Map<string, string>();
+  for (const pin of text.split(",")) {
+    const [source = "", copy = ""] = pin.split("=", 2);
+    if (pins.has(source) || !isPin(pin, source, copy)) return undefined;
+    pins.set(source, copy);
+  }
+  return pins.values().some((copy) => pins.has(copy)) ? undefined : pins;
+}
+
+/** Returns the pins of an annotation; none if it is absent or malformed. */
+export function pinsIn(text: string | undefined): Pins {
+  return (text !== undefined && parsePins(text)) || new Map();
+}
+
+/** Returns the text of the annotation, sorted; "" if nothing is pinned. */
+export function formatPins(pins: Pins): string {
+  return Array.from(pins, ([source, copy]) => `${source}=${copy}`)
+    .sort()
+    .join(",");
+}
+
+function isPin(pin: string, source: string, copy: string): boolean {
+  if (source.length > maxNameLength || copy.length > maxNameLength) return false;
+  // The name of a long source is cut to make room for the digits.
+  return source.startsWith(copy.slice(0, copy.lastIndexOf("-"))) && pinForm.test(pin);
 }

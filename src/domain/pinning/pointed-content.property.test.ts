@@ -11,8 +11,8 @@ import { planRollout } from "../plan/plan.ts";
 import type { Reference } from "../references/references.ts";
 import { copyData, copyName } from "./copy-content.ts";
 import { contentOf, pinSources } from "./pin-request.ts";
-import { formatPins, parsePins } from "./pins.ts";
-import { pointPod } from "./point-pod.ts";
+import { formatPins, parsePins } from "./pinned-lookup.ts";
+import { pointPod } from "./pod-pins.ts";
 
 const long = "l".repeat(253);
 /** Its name is cut before a dot and dashes. */

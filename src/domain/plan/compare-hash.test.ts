@@ -10,7 +10,7 @@ import {
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
 import type { Config } from "../config/digest.ts";
-import { classConfig, recordedClassesOf } from "../config/recorded-classes.ts";
+import { classConfig, recordedClassesOf } from "../config/recorded-digests.ts";
 import { trackedReferences } from "../config/tracked-references.ts";
 import { trackedViews } from "../config/tracked-view.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";

@@ -1,8 +1,5 @@
-import { type Change, changesBetween } from "../config/changes.ts";
-import type { ConfigView } from "../config/hash.ts";
-import { describeChanges } from "../config/messages.ts";
-import type { UnprovenTimes } from "../config/recorded-config.ts";
-import { matchesView, readRecordedHash } from "../config/recorded-hash.ts";
+import { type Change, changesBetween, describeChanges } from "../config/changes.ts";
+import { type ConfigView, matchesView, readRecordedHash, type UnprovenTimes } from "../config/hash.ts";
 import { membershipChange, type TrackedViews, underCurrentKey } from "../config/tracked-view.ts";
 import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, pinnedCopy, workload } from "../../../test/support/domain/objects.ts";
 import { momentAt, noon } from "../../../test/support/pacing/due.ts";
-import type { HoldReason } from "../outcomes/hold.ts";
+import type { HoldReason } from "../outcomes/outcomes.ts";
 import type { Moment } from "../pacing/moment.ts";
-import { unpaced } from "../policy/pacing-flags.ts";
+import { unpaced } from "../policy/policy.ts";
 import { decide } from "./decide.ts";
 
 const policy = { ...defaultPolicy, pinConfig: true, pacing: { ...unpaced, maxConcurrent: 1 } };

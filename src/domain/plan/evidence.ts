@@ -1,5 +1,5 @@
 import { type Config, changedBefore, changedBeforeWrite, contentChangedAt } from "../config/digest.ts";
-import type { UnprovenTimes } from "../config/recorded-config.ts";
+import type { UnprovenTimes } from "../config/hash.ts";
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
 import type { ListedPods, Moment } from "../pacing/moment.ts";

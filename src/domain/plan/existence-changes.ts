@@ -1,7 +1,5 @@
 import type { Change } from "../config/changes.ts";
-import { type ConfigView, viewOf } from "../config/hash.ts";
-import { type RemovedObjects, recordedConfigFor } from "../config/recorded-config.ts";
-import { matchesView } from "../config/recorded-hash.ts";
+import { type ConfigView, matchesView, type RemovedObjects, recordedConfigFor, viewOf } from "../config/hash.ts";
 import type { TrackedViews } from "../config/tracked-view.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Policy } from "../policy/policy.ts";

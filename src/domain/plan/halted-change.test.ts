@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import type { Workload } from "../model/workload.ts";
 import { incompleteMark } from "../pacing/complete-before.ts";
-import { unpaced } from "../policy/pacing-flags.ts";
+import { unpaced } from "../policy/policy.ts";
 import { isHaltedFor } from "./halted-change.ts";
 import { planRollout } from "./plan.ts";
 

@@ -1,7 +1,7 @@
 // Up to when the leader has judged every change: an annotation of its Lease, so that a state without annotation shows that a workload is current.
 import { hash } from "node:crypto";
+import { fieldsOf, textOf } from "../syntax/json.ts";
 import { parseTime } from "../syntax/time.ts";
-import { fieldsOf, textOf } from "../syntax/unknown-fields.ts";
 
 /** The annotation of the Lease. The leader writes it when it renews the Lease, so it costs no write. */
 export const judgedAnnotation = "wave.pusher.com/judged";

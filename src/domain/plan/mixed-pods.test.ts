@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf } from "../../../test/support/domain/objects.ts";
 import { defaultFlags, momentAt, noon, outdated } from "../../../test/support/pacing/due.ts";
-import { writeRecordedConfig } from "../config/recorded-config.ts";
+import { writeRecordedConfig } from "../config/hash.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { decide } from "./decide.ts";
 import { planRollout } from "./plan.ts";

@@ -1,17 +1,16 @@
 // What is due for a workload, from its stored state alone. Pure, as everything in this folder.
 import type { ConfigView } from "../config/hash.ts";
-import { withLegacyVerification } from "../config/legacy/legacy-verification.ts";
+import { withLegacyVerification } from "../config/legacy-hash.ts";
 import type { Lookup } from "../config/view-of-references.ts";
-import { oldFinalizerWarning } from "../model/old-finalizer.ts";
+import { oldFinalizerWarning } from "../model/leftovers.ts";
 import { hasSchedulingHold } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { DuePlan } from "../outcomes/outcomes.ts";
 import type { Moment } from "../pacing/moment.ts";
-import { isPinned } from "../pinning/pin-request.ts";
-import { rolledBack, unusableCopies } from "../pinning/pin-texts.ts";
+import { isPinned, rolledBack, unusableCopies } from "../pinning/pin-request.ts";
 import type { PinnedLookup } from "../pinning/pinned-lookup.ts";
 import { nothingRejected, withRejected } from "../pinning/rejections.ts";
-import { isOptedIn } from "../policy/opted-in.ts";
+import { isOptedIn } from "../policy/namespace-policy.ts";
 import type { Policy } from "../policy/policy.ts";
 import { mergeWarnings } from "../references/warning.ts";
 import { planDue } from "./due-plan.ts";

@@ -11,9 +11,9 @@ import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload, type Workload } from "../model/workload.ts";
 import { batchMember } from "../pacing/batch-member.ts";
 import type { Moment } from "../pacing/moment.ts";
-import { maxPreviousLength, previousPinsAfter } from "../pinning/previous-pins.ts";
+import { maxPreviousLength, previousPinsAfter } from "../pinning/pin-request.ts";
 import { rejectionDigest } from "../pinning/rejections.ts";
-import { unpaced } from "../policy/pacing-flags.ts";
+import { unpaced } from "../policy/policy.ts";
 import { decide } from "./decide.ts";
 import { planRollout } from "./plan.ts";
 

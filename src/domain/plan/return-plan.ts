@@ -6,17 +6,21 @@ import { hasSoaked } from "../pacing/has-soaked.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { rolloutResult } from "../pacing/rollout-result.ts";
 import { lastRolloutAt, resumedSince } from "../pacing/rollout-time.ts";
-import { isPinned, readAsCopy } from "../pinning/pin-request.ts";
-import { formatConfigMaps, pinTexts } from "../pinning/pin-texts.ts";
+import {
+  formatConfigMaps,
+  isPinned,
+  pinsBeforeRollout,
+  pinTexts,
+  previousPinsOf,
+  readAsCopy,
+  returnsOnFailure,
+} from "../pinning/pin-request.ts";
 import { pinnedLookup } from "../pinning/pinned-lookup.ts";
-import { pinsBeforeRollout, previousPinsOf, returnsOnFailure } from "../pinning/previous-pins.ts";
 import { formatRejected, parseRejected, rejectionDigest } from "../pinning/rejections.ts";
-import { unpaced } from "../policy/pacing-flags.ts";
-import type { Policy } from "../policy/policy.ts";
+import { type Policy, unpaced } from "../policy/policy.ts";
 import { readPolicyValue } from "../policy/policy-rows.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
-import type { Warning } from "../references/warning.ts";
-import { invalidAnnotationTexts } from "../references/warning-texts.ts";
+import { invalidAnnotationTexts, type Warning } from "../references/warning.ts";
 import { planDue } from "./due-plan.ts";
 
 /** Whether a workload returns to the pins before its last rollout. */

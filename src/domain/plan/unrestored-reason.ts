@@ -1,4 +1,4 @@
-import { describeObject } from "../config/messages.ts";
+import { describeObject } from "../config/changes.ts";
 import type { Workload } from "../model/workload.ts";
 import type { ExplainedDecision } from "../outcomes/outcomes.ts";
 import { configKey } from "../references/references.ts";

@@ -4,8 +4,8 @@ import { holdRows } from "../pacing/holds.ts";
 import type { RolloutResult } from "../pacing/rollout-result.ts";
 import type { NewPods } from "../pods/new-pods.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../references/references.ts";
+import { fieldsOf, textOf } from "../syntax/json.ts";
 import { parseTime } from "../syntax/time.ts";
-import { fieldsOf, textOf } from "../syntax/unknown-fields.ts";
 import type { RolloutPlan } from "./plan.ts";
 
 /** The state of a workload that is not current, as `wave list` names it. Never contains a key or a value. */

@@ -1,5 +1,5 @@
 import type { WorkloadObject } from "../model/workload-references.ts";
-import { fieldsOf, numberOf } from "../syntax/unknown-fields.ts";
+import { fieldsOf, numberOf } from "../syntax/json.ts";
 
 /**
  * Returns the number of Pods that a workload requests: `desiredNumberScheduled` of a DaemonSet, otherwise `replicas`. Returns 1 if

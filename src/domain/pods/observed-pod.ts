@@ -1,6 +1,6 @@
 import type { Container, ContainerStatus, Pod, PodSpec } from "#kubernetes";
 import { podReferences } from "../model/pod-references.ts";
-import { pinsOfPod } from "../pinning/point-pod.ts";
+import { pinsOfPod } from "../pinning/pod-pins.ts";
 import type { ConfigName, Reference } from "../references/references.ts";
 import { type HashPlace, podHash } from "./pod-hash.ts";
 import { isImageReason, type StuckReason, stuckReason } from "./stuck-reason.ts";

@@ -1,6 +1,6 @@
 import type { ObjectMeta } from "#kubernetes";
 import { isOfKind, type WorkloadRow } from "../model/kind-row.ts";
-import type { WorkloadName } from "../model/workload-key.ts";
+import type { WorkloadName } from "../model/workload-shape.ts";
 
 /**
  * Returns the workload that owns a Pod. The name of a ReplicaSet is the name of its Deployment plus the template hash, which its Pods

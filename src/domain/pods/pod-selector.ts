@@ -1,4 +1,4 @@
-import { fieldsOf } from "../syntax/unknown-fields.ts";
+import { fieldsOf } from "../syntax/json.ts";
 
 /**
  * Returns the Pod selector of a workload in the syntax of `kubectl -l`. Malformed parts, which a custom resource may have, are left out.

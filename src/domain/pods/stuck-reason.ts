@@ -1,4 +1,4 @@
-import { fieldsOf, textOf } from "../syntax/unknown-fields.ts";
+import { fieldsOf, textOf } from "../syntax/json.ts";
 import { quoted } from "../syntax/wording.ts";
 
 /**

@@ -1,19 +1,86 @@
+import type { Compatibility, CompatibilityRow } from "../compatibility/directive.ts";
+import { sapRows } from "../compatibility/sap.ts";
+import { stakaterRows } from "../compatibility/stakater.ts";
 import {
+  type Annotations,
   annotationPrefix,
   configHash,
   labelsOfCreated,
   replacedJob,
+  rotateHashKey,
+  type WorkloadAnnotations,
+  waveAnnotationNames,
   writtenByWave,
+  writtenOnCopies,
   writtenOnTemplates,
 } from "../references/annotations.ts";
-import type { Warning } from "../references/warning.ts";
-import { invalidAnnotationTexts } from "../references/warning-texts.ts";
-import { type Annotations, type WorkloadAnnotations, waveAnnotationNames } from "../references/wave-annotations.ts";
-import { editDistance } from "../syntax/closest-name.ts";
+import { invalidAnnotationTexts, misusedAnnotationTexts as texts, type Warning } from "../references/warning.ts";
+import { closestName, editDistance, isDnsLabel, splitList } from "../syntax/names.ts";
 import { formatCount } from "../syntax/wording.ts";
-import { noPolicy, type PolicyAnnotations } from "./policy-annotations.ts";
-import { type AnnotationPlace, policyAnnotations, policyRows, readPolicyValue } from "./policy-rows.ts";
-import { userAnnotations } from "./user-annotations.ts";
+import {
+  type AnnotationPlace,
+  noPolicy,
+  type PolicyAnnotation,
+  type PolicyAnnotations,
+  policyAnnotations,
+  policyRows,
+  readPolicyValue,
+} from "./policy-rows.ts";
+
+/** An annotation that people write. docs/annotations.md has these fields. */
+interface UserAnnotation {
+  readonly places: readonly AnnotationPlace[];
+  /** The allowed values, as text for people. */
+  readonly allowed: string;
+  /** The effect, as text for people. */
+  readonly means: string;
+}
+
+/** Every annotation that people write, by name without prefix, in the order of docs/annotations.md. */
+export const userAnnotations: Readonly<Record<string, UserAnnotation>> = {
+  "update-on-config-change": {
+    places: ["workload", "template", "namespace"],
+    allowed: '"true" or "false"',
+    means: "Opts the workload in, or all workloads of the Namespace.",
+  },
+  "extra-configmaps": {
+    places: ["workload", "template"],
+    allowed: "name or namespace/name, separated by commas",
+    means: "ConfigMaps that the workload reads outside its pod template.",
+  },
+  "extra-secrets": {
+    places: ["workload", "template"],
+    allowed: "name or namespace/name, separated by commas",
+    means: "Secrets that the workload reads outside its pod template.",
+  },
+  ...policyRows,
+  "allow-workload-ref": {
+    places: ["workload"],
+    allowed: '"true"',
+    means: "A Rollout with workloadRef may restart the Pods of this Deployment, which has not opted in.",
+  },
+  "hold-cluster": {
+    places: ["namespace"],
+    allowed: 'a reason, or "true"',
+    means:
+      "On the Namespace of Wave: stops every rollout of this Wave until the annotation is removed. Written by `wave hold --cluster`.",
+  },
+  ignore: {
+    places: ["config"],
+    allowed: '"true" or "false"',
+    means: "No workload tracks this object.",
+  },
+  "shared-with": {
+    places: ["config"],
+    allowed: 'namespaces, separated by commas, or "*"',
+    means: "Workloads in these namespaces may name the object in extra-configmaps or extra-secrets.",
+  },
+  "allow-copy-changes": {
+    places: ["namespace"],
+    allowed: '"true"',
+    means: "Clients other than Wave may change and delete pinned copies in this Namespace.",
+  },
+};
 
 /** Limit of annotations in each place that get their own message. */
 const maxShown = 3;
@@ -105,4 +172,76 @@ function invalidValues(policy: PolicyAnnotations): readonly string[] {
     const describe = holdsIfInvalid ? invalidAnnotationTexts.holdingValue : invalidAnnotationTexts.ignoredValue;
     return [describe(annotationPrefix + name, text, allowed)];
   });
+}
+
+/** An object that is not a workload, on which people write annotations. */
+export interface AnnotatedObject {
+  readonly on: "namespace" | "config";
+  readonly kind: string;
+  /** The other controllers whose annotations Wave reads. */
+  readonly understood: readonly Compatibility[];
+}
+
+/**
+ * Returns a message about an annotation of a Namespace, ConfigMap or Secret that has no effect there or has an invalid value; undefined if it
+ * has an effect, or belongs to another tool. Plans report such annotations of workloads.
+ */
+export function misuseOf(object: AnnotatedObject, name: string, value: string): string | undefined {
+  return name.startsWith(annotationPrefix) ? misuseOfOwn(object, name, value) : misuseOfPeer(object, name, value);
+}
+
+function misuseOfOwn({ on, kind }: AnnotatedObject, name: string, value: string): string | undefined {
+  if (name === rotateHashKey || writtenOnCopies.includes(name)) return undefined;
+  const short = name.slice(annotationPrefix.length);
+  const row = Object.hasOwn(userAnnotations, short) ? userAnnotations[short] : undefined;
+  if (row === undefined) {
+    const meant = closestName(short, namesOn(on));
+    return texts.unknown(name, meant && annotationPrefix + meant);
+  }
+  if (!row.places.includes(on)) return texts.noEffect(name, kind, row.places.includes("workload"));
+  return isReadable(short, value) ? undefined : texts.invalid(name, value, row.allowed);
+}
+
+function misuseOfPeer({ on, kind, understood }: AnnotatedObject, name: string, value: string): string | undefined {
+  const rows = understood.flatMap((compatibility) => peerRows[compatibility]).filter((row) => row.name === name);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const here = on === "config" ? rows.find(({ on: places }) => places.includes("config")) : undefined;
+  if (here === undefined) return texts.noEffect(name, kind, row.on.includes("workload"));
+  return (here.accepts?.(value) ?? true) ? undefined : texts.invalid(name, value, here.values);
+}
+
+const peerRows: Readonly<Record<Compatibility, readonly CompatibilityRow[]>> = {
+  wave: [],
+  sap: sapRows,
+  stakater: stakaterRows,
+};
+
+function isReadable(name: string, value: string): boolean {
+  if (value.trim() === "") return true;
+  if (name === "shared-with") return splitList(value).every((each) => each === "*" || isDnsLabel(each));
+  if (Object.hasOwn(policyRows, name)) return readPolicyValue(name as PolicyAnnotation, value) !== undefined;
+  return value === "true" || value === "false";
+}
+
+/** How many annotations and labels of one object a message names: a tenant may write thousands. */
+const mostNamed = 2;
+
+/** Returns one message about annotations and labels of a ConfigMap or Secret that have no effect there; undefined if there are none. */
+export function misusesOf(
+  object: AnnotatedObject,
+  { annotations, labels }: { readonly annotations?: Annotations | null; readonly labels?: Annotations | null },
+): string | undefined {
+  let found: string[] | undefined;
+  for (const name in annotations) {
+    const message = misuseOf(object, name, `${annotations[name]}`);
+    if (message !== undefined) found = [...(found ?? []), message];
+    if (found?.length === mostNamed) break;
+  }
+  for (const name in labels) {
+    if (found?.length === mostNamed) break;
+    if (name.startsWith(annotationPrefix) && !labelsOfCreated.includes(name))
+      found = [...(found ?? []), texts.label(name, object.kind)];
+  }
+  return found?.join(" ");
 }

@@ -1,4 +1,4 @@
-import type { CompatibilitySettings } from "../compatibility/settings.ts";
+import type { CompatibilitySettings } from "../compatibility/directive.ts";
 import { isMarked, stakaterIgnore } from "../compatibility/stakater.ts";
 import { annotationPrefix } from "../references/annotations.ts";
 import { policyRows } from "./policy-rows.ts";

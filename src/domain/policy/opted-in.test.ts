@@ -8,8 +8,7 @@ import {
   type WorkloadFixture,
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
-import { planAdmission } from "../admission/admission.ts";
-import { toAdmissionObject } from "../admission/admission-object.ts";
+import { planAdmission, toAdmissionObject } from "../admission/admission.ts";
 import { matchesObject } from "../model/cached-workload.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
@@ -17,7 +16,7 @@ import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { planRollout } from "../plan/plan.ts";
 import type { NamespacePolicy, Policy } from "./policy.ts";
-import { noPolicy } from "./policy-annotations.ts";
+import { noPolicy } from "./policy-rows.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 const hash = "wave.pusher.com/config-hash";

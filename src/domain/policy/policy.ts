@@ -1,8 +1,12 @@
-import type { CompatibilitySettings, MatchedNames } from "../compatibility/settings.ts";
-import type { ClusterHold } from "./cluster-hold.ts";
+import type {
+  CompatibilitySettings,
+  MatchedNames,
+  NamesMatching,
+  PatternReference,
+} from "../compatibility/directive.ts";
+import { holdCluster } from "../references/annotations.ts";
 import type { HashKeys } from "./hash-key.ts";
-import type { PacingFlags } from "./pacing-flags.ts";
-import type { PolicyAnnotations } from "./policy-annotations.ts";
+import type { PolicyAnnotations } from "./policy-rows.ts";
 
 /** What the flags of `wave run` decide for all workloads. */
 export interface PolicyFlags {
@@ -57,4 +61,85 @@ export interface NamespacePolicy {
   readonly unselected?: true;
   /** Present if the Namespace, and everything in it, is being deleted. */
   readonly deleting?: true;
+}
+
+/** What the flags of `wave run` and the state of the cluster decide for all workloads. The state may change at any time. */
+export interface ClusterPolicy extends PolicyFlags {
+  /** The hold of every rollout; undefined: there is none. */
+  readonly clusterHold?: ClusterHold | undefined;
+  /** The current keys of recorded hashes; undefined: hashes have no key. */
+  readonly hashKeys?: HashKeys | undefined;
+  /** Returns what a Namespace decides for its workloads; undefined: nothing. */
+  readonly namespacePolicyOf?: ((namespace: string) => NamespacePolicy | undefined) | undefined;
+  /** Returns the names that regular expressions match. Used only if an enabled compatibility has expressions. */
+  readonly namesMatching?: NamesMatching | undefined;
+}
+
+/** The part of a workload that its facts are found by. */
+export interface WorkloadInNamespace {
+  readonly namespace: string;
+  readonly peer?: { readonly patterns: readonly PatternReference[] } | undefined;
+}
+
+/**
+ * Returns what decides about one workload now, so that one plan uses one state of the cluster. The result is valid until the
+ * next event of a cache: it shares the matched names with the cache. The cost does not depend on the number of workloads.
+ */
+export function policyFor({ namespace, peer }: WorkloadInNamespace, policy: ClusterPolicy): Policy {
+  const { namespacePolicyOf, namesMatching, ...facts } = policy;
+  const matchedNames = peer?.patterns.length ? namesMatching?.(namespace, peer.patterns) : undefined;
+  return { ...facts, namespacePolicy: namespacePolicyOf?.(namespace), matchedNames };
+}
+
+/** The pacing flags: when a due rollout may start, for all workloads without their own annotations. */
+export interface PacingFlags {
+  /**
+   * Time between the last change of configuration and the rollout, in milliseconds. 0: each change rolls immediately, and neither the
+   * hold "interval" nor the hold "progressing" applies.
+   */
+  readonly settleMs: number;
+  /** Limit of concurrent rollouts for one change. 0: batches are off. */
+  readonly maxConcurrent: number;
+  /** How long the canary must be complete before the next batch starts, in milliseconds. */
+  readonly soakMs: number;
+  /** Number of failures in later batches that halts the rest. In the canary, one failure is enough. 0: never halt. */
+  readonly haltAfterFailures: number;
+  /** How long a rollout may take until Wave treats it as failed, in milliseconds. */
+  readonly rolloutTimeoutMs: number;
+  /** Whether Wave writes nothing at all. */
+  readonly observe: boolean;
+  /** When workloads may roll, in the syntax of the annotation `window`; undefined: at any time. */
+  readonly window: string | undefined;
+}
+
+/** Pacing flags without any delay or batch. */
+export const unpaced: PacingFlags = {
+  settleMs: 0,
+  maxConcurrent: 0,
+  soakMs: 0,
+  haltAfterFailures: 0,
+  rolloutTimeoutMs: 600_000,
+  observe: false,
+  window: undefined,
+};
+
+/** A hold of every rollout of one Wave, which a person sets in an emergency. */
+export interface ClusterHold {
+  /** The Namespace of Wave, which has the annotation. */
+  readonly namespace: string;
+  /** The reason that the person gave; "" if there is none. */
+  readonly reason: string;
+}
+
+/** Limit of the characters of a reason. It becomes a part of an Event on each due workload. */
+const maxReason = 200;
+
+/**
+ * Returns the reason of a hold of every rollout, from the annotations of a Namespace; undefined if there is no hold. Every text except
+ * "false" holds: in an emergency, a wrong value must not let anything roll.
+ */
+export function readClusterHold(annotations: Readonly<Record<string, string>> | null | undefined): string | undefined {
+  const text = annotations?.[holdCluster]?.trim();
+  if (text === undefined || text === "" || text === "false") return undefined;
+  return text === "true" ? "" : text.slice(0, maxReason);
 }

@@ -5,9 +5,9 @@ import { momentAt } from "../../../test/support/pacing/due.ts";
 import type { Config } from "../config/digest.ts";
 import { decide } from "../plan/decide.ts";
 import { planRollout } from "../plan/plan.ts";
+import { userAnnotations } from "./annotation-mistakes.ts";
 import { toNamespacePolicy } from "./namespace-policy.ts";
-import { type PacingFlags, unpaced } from "./pacing-flags.ts";
-import { userAnnotations } from "./user-annotations.ts";
+import { type PacingFlags, unpaced } from "./policy.ts";
 
 type Annotations = Readonly<Record<string, string>>;
 

@@ -1,9 +1,15 @@
-import { type Names, noNames } from "../syntax/name-list.ts";
+import { type Names, noNames } from "../syntax/names.ts";
 import { parseWindow, type Window } from "../syntax/window.ts";
-import { type PacingFlags, unpaced } from "./pacing-flags.ts";
-import type { Policy } from "./policy.ts";
-import { noPolicy, type PolicyAnnotation, type PolicyAnnotations } from "./policy-annotations.ts";
-import { type PolicyValue, policyRows, type RolloutMode, readPolicyValue } from "./policy-rows.ts";
+import { type PacingFlags, type Policy, unpaced } from "./policy.ts";
+import {
+  noPolicy,
+  type PolicyAnnotation,
+  type PolicyAnnotations,
+  type PolicyValue,
+  policyRows,
+  type RolloutMode,
+  readPolicyValue,
+} from "./policy-rows.ts";
 
 /** The source of a value: an annotation of the workload, an annotation of its Namespace, or the flags (the default). */
 export type DecidedBy = "workload" | "namespace" | "flag";

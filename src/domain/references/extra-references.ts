@@ -1,11 +1,8 @@
-import { isDnsLabel, isDnsSubdomain } from "../syntax/dns-name.ts";
-import { splitList } from "../syntax/name-list.ts";
+import { isDnsLabel, isDnsSubdomain, splitList } from "../syntax/names.ts";
 import { formatCount, formatList, quoted } from "../syntax/wording.ts";
-import { extraConfigMaps, extraSecrets } from "./annotations.ts";
+import { extraConfigMaps, extraSecrets, type WorkloadAnnotations, workloadFirst } from "./annotations.ts";
 import { annotationOrigin, type ConfigKind, type Reference } from "./references.ts";
-import type { Warning } from "./warning.ts";
-import { invalidAnnotationTexts } from "./warning-texts.ts";
-import { type WorkloadAnnotations, workloadFirst } from "./wave-annotations.ts";
+import { invalidAnnotationTexts, type Warning } from "./warning.ts";
 
 const sources: readonly { readonly kind: ConfigKind; readonly annotation: string }[] = [
   { kind: "ConfigMap", annotation: extraConfigMaps },

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { closesAt, isOpen, localTime, opensAt } from "./calendar.ts";
-import { parseWindow } from "./window.ts";
+import { closesAt, isOpen, localTime, opensAt, parseWindow } from "./window.ts";
 
 const minute = 60_000;
 const day = 24 * 60 * minute;

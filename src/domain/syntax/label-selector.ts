@@ -1,4 +1,4 @@
-import { isDnsSubdomain } from "./dns-name.ts";
+import { isDnsSubdomain } from "./names.ts";
 
 /** One requirement of a label selector. A missing label matches "notIn". */
 interface SelectorRequirement {

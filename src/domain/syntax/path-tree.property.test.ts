@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { PathTree } from "../references/volumes.ts";
+import { PathTree } from "../model/pod-references.ts";
 
 const path = fc.array(fc.constantFrom("a", "b", "ab"), { minLength: 1, maxLength: 4 });
 

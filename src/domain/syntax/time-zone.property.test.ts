@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { zoneOffset } from "./time-zone.ts";
+import { zoneOffset } from "./time.ts";
 
 const zones = [...Intl.supportedValuesOf("timeZone"), "Asia/Calcutta", "US/Eastern", "EST5EDT", "europe/berlin", "GMT"];
 

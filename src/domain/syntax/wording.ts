@@ -25,3 +25,12 @@ export function formatList<T>(all: readonly T[], shown: number, format: (item: T
   const last = parts.at(-1) ?? "nothing";
   return parts.length < 2 ? last : `${parts.slice(0, -1).join(", ")} and ${last}`;
 }
+
+/** Returns the arguments of a command of Wave for an object, whatever the current namespace of its reader is: `deployment/web -n shop`. */
+export function waveArguments(object: {
+  readonly kind: string;
+  readonly namespace: string | null;
+  readonly name: string;
+}): string {
+  return `${object.kind.toLowerCase()}/${object.name} -n ${object.namespace}`;
+}

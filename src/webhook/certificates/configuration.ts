@@ -1,5 +1,5 @@
 import type { MutatingWebhook as PublishedWebhook, WebhookClientConfig } from "#kubernetes";
-import type { Compatibility, CompatibilitySettings } from "../../domain/compatibility/settings.ts";
+import type { Compatibility, CompatibilitySettings } from "../../domain/compatibility/directive.ts";
 import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import type { PolicyFlags } from "../../domain/policy/policy.ts";
 import {

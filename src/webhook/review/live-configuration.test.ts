@@ -5,7 +5,7 @@ import { toConfig } from "../../domain/config/digest.ts";
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
-import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
+import type { ClusterPolicy } from "../../domain/policy/policy.ts";
 import { ConnectionError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { liveConfiguration } from "./live-configuration.ts";

@@ -1,15 +1,14 @@
 // What a request for a review is about, and whether it needs a review at all. Pure.
 import { isDeepStrictEqual } from "node:util";
-import { hasPrecondition } from "../../domain/admission/admission-precondition.ts";
-import { optedInDirectives } from "../../domain/compatibility/directives.ts";
-import { peerAnnotationNames, peerHashAnnotation } from "../../domain/compatibility/peer-annotations.ts";
-import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
+import { hasPrecondition } from "../../domain/admission/mutation.ts";
+import type { CompatibilitySettings } from "../../domain/compatibility/directive.ts";
+import { optedInDirectives, peerAnnotationNames, peerHashAnnotation } from "../../domain/compatibility/directives.ts";
 import { isOfKind, standardForm } from "../../domain/model/kind-row.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
 import type { WorkloadObject, WorkloadRow } from "../../domain/model/workload.ts";
 import { compatibilitySourceOf } from "../../domain/model/workload-references.ts";
-import type { ClusterPolicy } from "../../domain/policy/cluster-policy.ts";
+import type { ClusterPolicy } from "../../domain/policy/policy.ts";
 import { annotationPrefix, configHash } from "../../domain/references/annotations.ts";
 import type { AdmissionRequest, AdmittedObject } from "../server/review.ts";
 

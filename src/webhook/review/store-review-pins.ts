@@ -1,5 +1,5 @@
 import type { AdmissionPins } from "../../domain/admission/admission.ts";
-import { pinTexts } from "../../domain/pinning/pin-texts.ts";
+import { pinTexts } from "../../domain/pinning/pin-request.ts";
 import { isApiFailure } from "../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";

@@ -1,4 +1,4 @@
-import { unpaced } from "../../../src/domain/policy/pacing-flags.ts";
+import { unpaced } from "../../../src/domain/policy/policy.ts";
 import type { ClusterConfig } from "../../../src/kube/config/cluster-access.ts";
 import { fixedCredentials, unchanging } from "../../../src/kube/config/credentials.ts";
 import { assemble } from "../../../src/manager/assemble.ts";

@@ -1,6 +1,6 @@
 import { toConfig } from "../../../src/domain/config/digest.ts";
 import { copyName, wholeContent } from "../../../src/domain/pinning/copy-content.ts";
-import { formatPins } from "../../../src/domain/pinning/pins.ts";
+import { formatPins } from "../../../src/domain/pinning/pinned-lookup.ts";
 import {
   causeAnnotation,
   configHash,

@@ -1,9 +1,9 @@
-import { loadNamePatterns } from "../../../src/domain/compatibility/name-pattern.ts";
 import {
   type Compatibility,
   type CompatibilitySettings,
   compatibilities,
-} from "../../../src/domain/compatibility/settings.ts";
+} from "../../../src/domain/compatibility/directive.ts";
+import { loadNamePatterns } from "../../../src/domain/compatibility/name-pattern.ts";
 import { kinds } from "../../../src/domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../src/domain/model/workload.ts";
 import type { Policy } from "../../../src/domain/policy/policy.ts";

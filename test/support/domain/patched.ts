@@ -1,4 +1,4 @@
-import { type JsonPatch, pointerSegments } from "../../../src/domain/syntax/json-patch.ts";
+import { type JsonPatch, pointerSegments } from "../../../src/domain/syntax/json.ts";
 
 /** Applies replace and remove operations, as the API server does. Throws an Error if a field of one does not exist. */
 export function patched<T>(object: T, patch: JsonPatch): T {

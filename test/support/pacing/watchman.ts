@@ -1,4 +1,4 @@
-import type { PacingFlags } from "../../../src/domain/policy/pacing-flags.ts";
+import type { PacingFlags } from "../../../src/domain/policy/policy.ts";
 import { type ConfigName, configKey } from "../../../src/domain/references/references.ts";
 import type { Actor, World } from "./world.ts";
 

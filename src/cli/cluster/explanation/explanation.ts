@@ -1,12 +1,11 @@
 // This folder explains the plan of a workload for all commands. It makes no request.
 // Explains one workload: the plan, the state, and everything that they depend on. Pure: the snapshot holds all that was read.
 
-import { directiveSourcesOf } from "../../../domain/compatibility/directive-sources.ts";
+import type { Compatibility } from "../../../domain/compatibility/directive.ts";
 import { optedInDirectives, readDirectives } from "../../../domain/compatibility/directives.ts";
-import type { Compatibility } from "../../../domain/compatibility/settings.ts";
-import { describeObject } from "../../../domain/config/messages.ts";
-import { recordedConfigFor } from "../../../domain/config/recorded-config.ts";
-import { readRecordedHash } from "../../../domain/config/recorded-hash.ts";
+import { directiveSourcesOf } from "../../../domain/compatibility/stakater-directives.ts";
+import { describeObject } from "../../../domain/config/changes.ts";
+import { readRecordedHash, recordedConfigFor } from "../../../domain/config/hash.ts";
 import { type TrackedReferences, trackedReferences } from "../../../domain/config/tracked-references.ts";
 import { missingFrom } from "../../../domain/config/view-of-references.ts";
 import { describeKeptPods, keepsAllPods } from "../../../domain/model/kept-pods.ts";
@@ -26,8 +25,7 @@ import { readConfigOf, withReadsOf } from "../../../domain/pods/observed-pod.ts"
 import { configStateOf } from "../../../domain/pods/pod-state.ts";
 import { parseSpans } from "../../../domain/pods/span.ts";
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
-import { describeLimitExceeded } from "../../../domain/references/limits.ts";
-import { type ConfigName, configKey } from "../../../domain/references/references.ts";
+import { type ConfigName, configKey, describeLimitExceeded } from "../../../domain/references/references.ts";
 import type { ReadConfigs } from "../read/configs.ts";
 import { countPods, type PodCount, type RunningPod } from "../read/pods.ts";
 import { type HashForm, hashFormOf, type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";

@@ -1,6 +1,6 @@
 import { ProviderClasses } from "../../../cache/configs/mounted-classes.ts";
 import { configResources, readStoredObject } from "../../../cache/live/live-configs.ts";
-import type { CompatibilitySettings } from "../../../domain/compatibility/settings.ts";
+import type { CompatibilitySettings } from "../../../domain/compatibility/directive.ts";
 import { type Config, type ConfigObject, toConfig } from "../../../domain/config/digest.ts";
 import { type PodStatusObject, toPodStatus } from "../../../domain/config/pod-status.ts";
 import { editedBy } from "../../../domain/references/annotations.ts";

@@ -1,12 +1,11 @@
 import { configResources } from "../../../cache/live/live-configs.ts";
 import { readNamePattern } from "../../../domain/compatibility/name-pattern.ts";
-import type { CompatibilitySettings } from "../../../domain/compatibility/settings.ts";
+import type { CompatibilitySettings } from "../../../domain/compatibility/directive.ts";
 import type { ConfigObject } from "../../../domain/config/digest.ts";
-import { matchedReferences } from "../../../domain/config/matched-references.ts";
+import { matchedReferences } from "../../../domain/config/tracked-references.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
-import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
+import { policyFor, type ClusterPolicy, type NamespacePolicy } from "../../../domain/policy/policy.ts";
 import { toNamespacePolicy } from "../../../domain/policy/namespace-policy.ts";
-import type { NamespacePolicy } from "../../../domain/policy/policy.ts";
 import type { ConfigKind } from "../../../domain/references/references.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { isForbidden } from "../../../kube/api/errors.ts";
@@ -15,7 +14,7 @@ import type { ApiClient } from "../../../kube/http/client.ts";
 import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import { listAll, mapBounded } from "../requests.ts";
-import { readProviderClasses, type UnreadConfig, unreadConfig } from "./configs.ts";
+import { readProviderClasses, unreadConfig, type UnreadConfig } from "./configs.ts";
 
 /** The policies that Namespaces set for their workloads. */
 interface ReadNamespaces {

@@ -1,5 +1,5 @@
 import type { Deployment } from "#kubernetes";
-import type { Compatibility } from "../../../domain/compatibility/settings.ts";
+import type { Compatibility } from "../../../domain/compatibility/directive.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";

@@ -8,7 +8,7 @@ import {
   workloadObject,
 } from "../../../../test/support/domain/objects.ts";
 import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
-import { unpaced } from "../../../domain/policy/pacing-flags.ts";
+import { unpaced } from "../../../domain/policy/policy.ts";
 import type { ReadConfig, ReadConfigs } from "../read/configs.ts";
 import type { FoundWorkload } from "../read/workloads.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";

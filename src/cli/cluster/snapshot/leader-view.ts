@@ -1,5 +1,5 @@
 import type { Lease } from "#kubernetes";
-import { recordedConfigFor } from "../../../domain/config/recorded-config.ts";
+import { recordedConfigFor } from "../../../domain/config/hash.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import { judgedAnnotation, judgedUpTo } from "../../../domain/plan/judged.ts";
 import { type PublishedVerdict, parseVerdict } from "../../../domain/plan/verdict.ts";

@@ -1,4 +1,4 @@
-import { describeObject } from "../../../domain/config/messages.ts";
+import { describeObject } from "../../../domain/config/changes.ts";
 import { standardForm } from "../../../domain/model/kind-row.ts";
 import { parseWorkloadKey, toWorkload, workloadKey } from "../../../domain/model/workload.ts";
 import type { BatchedChange } from "../../../domain/pacing/batches.ts";
@@ -17,7 +17,7 @@ import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { batchesNow, readRefusedPods } from "./batches-now.ts";
 import { publishedOf, readLeaderView } from "./leader-view.ts";
 import { isUnread, planObjects, withVerifiedHash, worldOf } from "./live-plan.ts";
-import { placeIn, type WorkloadSnapshot, withAllReferences } from "./workload-snapshot.ts";
+import { placeIn, withAllReferences, type WorkloadSnapshot } from "./workload-snapshot.ts";
 
 /**
  * Reads one workload and everything that its plan depends on. Throws a CommandFailure if the workload does not exist, and the error of

@@ -1,20 +1,19 @@
 // This folder names the state of a workload from what was read. It makes no request.
 
-import type { UnprovenTimes } from "../../../domain/config/recorded-config.ts";
+import type { UnprovenTimes } from "../../../domain/config/hash.ts";
 import type { Workload, WorkloadObject } from "../../../domain/model/workload.ts";
-import type { Hold } from "../../../domain/outcomes/hold.ts";
+import type { Hold } from "../../../domain/outcomes/outcomes.ts";
 import { failedAlertOf } from "../../../domain/pacing/failed-alert.ts";
 import { describeExit } from "../../../domain/pacing/rollout-result.ts";
 import { podsOfRollout } from "../../../domain/pacing/validator.ts";
-import { pinTexts } from "../../../domain/pinning/pin-texts.ts";
+import { pinTexts } from "../../../domain/pinning/pin-request.ts";
 import { unprovenText } from "../../../domain/plan/evidence.ts";
 import type { PublishedVerdict } from "../../../domain/plan/verdict.ts";
 import { desiredPods } from "../../../domain/pods/desired-pods.ts";
 import { type NewPods, newPodsOf } from "../../../domain/pods/new-pods.ts";
 import { describeStuck, quotaReason } from "../../../domain/pods/stuck-reason.ts";
-import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
-import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
-import { formatList, quoted } from "../../../domain/syntax/wording.ts";
+import type { PacingFlags } from "../../../domain/policy/policy.ts";
+import { formatList, quoted, waveArguments } from "../../../domain/syntax/wording.ts";
 import { sentences } from "../../output/sentences.ts";
 import type { PodCount, ReadPods, RunningPod } from "../read/pods.ts";
 import type { PodPinning } from "./pod-pinning.ts";

@@ -1,8 +1,7 @@
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
-import { canBePinned, isPinned, neverPinned } from "../../../domain/pinning/pin-request.ts";
-import { formatConfigMaps } from "../../../domain/pinning/pin-texts.ts";
-import { type Pins, parsePins } from "../../../domain/pinning/pins.ts";
+import { canBePinned, formatConfigMaps, isPinned, neverPinned } from "../../../domain/pinning/pin-request.ts";
+import { type Pins, parsePins } from "../../../domain/pinning/pinned-lookup.ts";
 import { type PodPins, pinsRead } from "../../../domain/pinning/pod-pins.ts";
 import { withRejected } from "../../../domain/pinning/rejections.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";

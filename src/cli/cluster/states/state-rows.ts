@@ -1,5 +1,5 @@
 import type { WorkloadObject } from "../../../domain/model/workload.ts";
-import { fieldsOf } from "../../../domain/syntax/unknown-fields.ts";
+import { fieldsOf } from "../../../domain/syntax/json.ts";
 import { sentences } from "../../output/sentences.ts";
 import type { Style } from "../../output/table.ts";
 

@@ -2,7 +2,7 @@
 import type { Workload } from "../../../domain/model/workload.ts";
 import { type Cause, readCause } from "../../../domain/pacing/cause.ts";
 import { type ConfigName, configKey, configKinds } from "../../../domain/references/references.ts";
-import { formatDuration } from "../../../domain/syntax/duration.ts";
+import { formatDuration } from "../../../domain/syntax/time.ts";
 import { formatList } from "../../../domain/syntax/wording.ts";
 import { endOf, leaderReason, type RolloutEnd, type WaveEvent } from "./wave-events.ts";
 

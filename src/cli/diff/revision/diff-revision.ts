@@ -1,6 +1,6 @@
 // `wave diff KIND/NAME --revision N`. This folder compares the pinned copies of one revision with the current configuration.
 import type { ConfigMap } from "#kubernetes";
-import type { Pins } from "../../../domain/pinning/pins.ts";
+import type { Pins } from "../../../domain/pinning/pinned-lookup.ts";
 import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";

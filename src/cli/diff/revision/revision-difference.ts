@@ -2,10 +2,8 @@ import type { ConfigMap } from "#kubernetes";
 import { type Config, toConfig } from "../../../domain/config/digest.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import { copyContent } from "../../../domain/pinning/copy-content.ts";
-import { neverPinned } from "../../../domain/pinning/pin-request.ts";
-import { formatConfigMaps } from "../../../domain/pinning/pin-texts.ts";
-import { referencesTo } from "../../../domain/pinning/pinned-lookup.ts";
-import type { Pins } from "../../../domain/pinning/pins.ts";
+import { formatConfigMaps, neverPinned } from "../../../domain/pinning/pin-request.ts";
+import { type Pins, referencesTo } from "../../../domain/pinning/pinned-lookup.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
 import { hasSameKeys, keyChanges, withKeys } from "../../cluster/timeline/revisions.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { HoldReason } from "../../../domain/outcomes/hold.ts";
+import type { HoldReason } from "../../../domain/outcomes/outcomes.ts";
 import { haltFindings, heldFindings } from "./held-workloads.ts";
 
 const workload = { kind: "Deployment", namespace: "shop", name: "web" } as const;

@@ -1,7 +1,6 @@
 import { holdRows, isHalt } from "../../../domain/pacing/holds.ts";
 import { configKey } from "../../../domain/references/references.ts";
-import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
-import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
+import { formatCount, formatList, waveArguments } from "../../../domain/syntax/wording.ts";
 import type { Explanation } from "../../cluster/explanation/explanation.ts";
 import { sentences } from "../../output/sentences.ts";
 import { age } from "../../output/table.ts";

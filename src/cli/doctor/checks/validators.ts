@@ -1,5 +1,5 @@
 import type { Deployment, Service } from "#kubernetes";
-import { describeObject } from "../../../domain/config/messages.ts";
+import { describeObject } from "../../../domain/config/changes.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import { isValidator } from "../../../domain/policy/rollout-policy.ts";
 import { configKey, type Reference } from "../../../domain/references/references.ts";

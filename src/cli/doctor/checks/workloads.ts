@@ -1,8 +1,7 @@
 import type { Missing } from "../../../domain/plan/plan.ts";
 import { annotationPrefix } from "../../../domain/references/annotations.ts";
-import { isDnsSubdomain } from "../../../domain/syntax/dns-name.ts";
-import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
-import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
+import { isDnsSubdomain } from "../../../domain/syntax/names.ts";
+import { formatCount, formatList, waveArguments } from "../../../domain/syntax/wording.ts";
 import { type Explanation, explainWorkload } from "../../cluster/explanation/explanation.ts";
 import { withKubernetesReason } from "../../cluster/states/state-rows.ts";
 import { docsAddress } from "../../command/help.ts";

@@ -4,7 +4,7 @@ import { changesTemplate } from "../../../domain/model/kind-row.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
-import type { ClusterPolicy } from "../../../domain/policy/cluster-policy.ts";
+import type { ClusterPolicy } from "../../../domain/policy/policy.ts";
 import { fieldManager, recordManager } from "../../../domain/references/field-managers.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Clock } from "../../../lib/clock.ts";

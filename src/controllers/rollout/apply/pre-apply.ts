@@ -2,12 +2,12 @@ import { readTemplateSource, withTemplateOf } from "../../../cache/workloads/tem
 import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
 import { missingTemplateWarning } from "../../../domain/config/template-source.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
-import { type CronJobObject, cronJobRun } from "../../../domain/model/cron-job-run.ts";
+import { type CronJobObject, cronJobRun } from "../../../domain/model/job-replacement.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
-import type { ClusterPolicy } from "../../../domain/policy/cluster-policy.ts";
-import { equalJson } from "../../../domain/syntax/equal-json.ts";
+import type { ClusterPolicy } from "../../../domain/policy/policy.ts";
+import { equalJson } from "../../../domain/syntax/json.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { isAlreadyExists } from "../../../kube/api/errors.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";

@@ -1,11 +1,15 @@
 import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
 import type { DirectiveContext } from "../../../domain/compatibility/directives.ts";
-import { type JobObject, jobReplacement } from "../../../domain/model/job-replacement.ts";
-import { oldFinalizer } from "../../../domain/model/old-finalizer.ts";
-import { type RecordedReplacement, replacementRecord } from "../../../domain/model/replacement-record.ts";
+import {
+  type JobObject,
+  jobReplacement,
+  type RecordedReplacement,
+  replacementRecord,
+} from "../../../domain/model/job-replacement.ts";
+import { oldFinalizer } from "../../../domain/model/leftovers.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
-import type { ClusterPolicy } from "../../../domain/policy/cluster-policy.ts";
+import type { ClusterPolicy } from "../../../domain/policy/policy.ts";
 import { apiFailureOf, errorTextWithoutValues } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../../kube/api/errors.ts";

@@ -1,9 +1,9 @@
 import type { Pod, StatefulSet } from "#kubernetes";
 import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
-import { returnsOnFailure } from "../../../domain/pinning/previous-pins.ts";
+import { returnsOnFailure } from "../../../domain/pinning/pin-request.ts";
 import { podSelector } from "../../../domain/pods/pod-selector.ts";
-import { policyFor } from "../../../domain/policy/cluster-policy.ts";
+import { policyFor } from "../../../domain/policy/policy.ts";
 import { isApiFailure, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import type { KubeList, KubeObject } from "../../../kube/api/api-types.ts";
 import { isForbidden, isNotFound } from "../../../kube/api/errors.ts";

@@ -3,9 +3,9 @@ import { allowsWorkloadRef, rollInProgress, workloadRefAnnotation } from "../../
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type Workload } from "../../../domain/model/workload.ts";
-import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
+import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts";
 import { fieldManager } from "../../../domain/references/field-managers.ts";
-import { annotationPointer, type JsonPatch } from "../../../domain/syntax/json-patch.ts";
+import { annotationPointer, type JsonPatch } from "../../../domain/syntax/json.ts";
 import { isConflict, isNotFound } from "../../../kube/api/errors.ts";
 import { resourcePath } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";

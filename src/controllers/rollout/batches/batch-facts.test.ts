@@ -3,7 +3,7 @@ import { configMap, defaultPolicy, workload } from "../../../../test/support/dom
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { type Workload, workloadKey } from "../../../domain/model/workload.ts";
 import { batchMember } from "../../../domain/pacing/batch-member.ts";
-import { unpaced } from "../../../domain/policy/pacing-flags.ts";
+import { unpaced } from "../../../domain/policy/policy.ts";
 import { newMemory, type WorkloadMemory } from "../memory/workload-memory.ts";
 import { BatchFacts, type BatchFactsOptions } from "./batch-facts.ts";
 

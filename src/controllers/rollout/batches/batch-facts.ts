@@ -1,15 +1,13 @@
 import type { Caches } from "../../../cache/caches.ts";
 import type { StoreChange } from "../../../cache/store/store.ts";
 import { type Config, hasSameContent } from "../../../domain/config/digest.ts";
-import { storedTimeOf } from "../../../domain/config/stored-time.ts";
-import type { Lookup } from "../../../domain/config/view-of-references.ts";
+import { type Lookup, storedTimeOf } from "../../../domain/config/view-of-references.ts";
 import { namespaceOf, type Workload } from "../../../domain/model/workload.ts";
 import type { MemberFacts, ObjectChange } from "../../../domain/pacing/batch-member.ts";
 import { blockedBy } from "../../../domain/pacing/validator.ts";
 import type { NewPods } from "../../../domain/pods/new-pods.ts";
-import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
-import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
-import { noPolicy } from "../../../domain/policy/policy-annotations.ts";
+import { type ClusterPolicy, type PacingFlags, policyFor } from "../../../domain/policy/policy.ts";
+import { noPolicy } from "../../../domain/policy/policy-rows.ts";
 import { isValidator, rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { type ConfigName, parseConfigKey } from "../../../domain/references/references.ts";
 import type { Clock } from "../../../lib/clock.ts";

@@ -2,7 +2,7 @@ import type { StoreChange } from "../../../cache/store/store.ts";
 import type { Config } from "../../../domain/config/digest.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import { namespaceOf } from "../../../domain/model/workload.ts";
-import type { Hold } from "../../../domain/outcomes/hold.ts";
+import type { Hold } from "../../../domain/outcomes/outcomes.ts";
 import { type BatchAdmission, batchHold } from "../../../domain/pacing/batches.ts";
 import {
   type AdmittedWorkload,

@@ -1,14 +1,10 @@
 import type { LegacyRead } from "../../../cache/live/legacy-reads.ts";
-import {
-  isVerified,
-  legacyVerificationOf,
-  needsLegacyVerification,
-} from "../../../domain/config/legacy/legacy-verification.ts";
+import { isVerified, legacyVerificationOf, needsLegacyVerification } from "../../../domain/config/legacy-hash.ts";
 import { withoutReferences } from "../../../domain/model/cached-workload.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { RecordedCause } from "../../../domain/outcomes/outcomes.ts";
 import { type Lookup, planRollout, type RolloutPlan } from "../../../domain/plan/plan.ts";
-import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
+import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { ReconcileOutcome } from "../memory/outcome.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { defaultPolicy, workload, workloadObject } from "../../../../test/support/domain/objects.ts";
-import { classConfig } from "../../../domain/config/recorded-classes.ts";
+import { classConfig } from "../../../domain/config/recorded-digests.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import { ConnectionError } from "../../../kube/api/errors.ts";

@@ -2,7 +2,7 @@ import type { Caches } from "../../../cache/caches.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { Lookup, RolloutPlan } from "../../../domain/plan/plan.ts";
 import { type ConfigName, configKey } from "../../../domain/references/references.ts";
-import { isDnsSubdomain } from "../../../domain/syntax/dns-name.ts";
+import { isDnsSubdomain } from "../../../domain/syntax/names.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";
 import type { ReconcileOutcome } from "../memory/outcome.ts";

@@ -4,7 +4,7 @@ import { eventually } from "../../../../test/support/eventually.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { TestCluster, workload } from "../../../../test/support/fake-cluster.ts";
 import { plainPolicy } from "../../../../test/support/leading-cluster.ts";
-import { unpaced } from "../../../domain/policy/pacing-flags.ts";
+import { unpaced } from "../../../domain/policy/policy.ts";
 import { soleLeadership } from "../../../runtime/leadership.ts";
 
 const hash = "wave.pusher.com/config-hash";

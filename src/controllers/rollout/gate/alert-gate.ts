@@ -1,6 +1,6 @@
 import { holdRows } from "../../../domain/pacing/holds.ts";
 import type { NamespaceAlerts } from "../../../domain/pacing/moment.ts";
-import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
+import type { PacingFlags } from "../../../domain/policy/policy.ts";
 import { type Clock, longestTimerMs, sleep } from "../../../lib/clock.ts";
 import { Waker } from "../../../runtime/waker.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";

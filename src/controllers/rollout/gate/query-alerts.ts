@@ -1,8 +1,8 @@
 // The client of the alert gate: one fixed query to Prometheus. Only the names of alerts and namespaces leave this file.
 import { readFile } from "node:fs/promises";
 import { maxAlertName } from "../../../domain/pacing/failed-alert.ts";
-import { isDnsLabel } from "../../../domain/syntax/dns-name.ts";
-import { fieldsOf, textOf } from "../../../domain/syntax/unknown-fields.ts";
+import { fieldsOf, textOf } from "../../../domain/syntax/json.ts";
+import { isDnsLabel } from "../../../domain/syntax/names.ts";
 import { tokenFileCredentials } from "../../../kube/config/credentials.ts";
 import { isCertificate, noCertificate } from "../../../kube/config/tls-files.ts";
 import { createHttp1Transport } from "../../../kube/http/http1-transport.ts";

@@ -1,4 +1,4 @@
-import { type ConfigChange, storedTimeOf } from "../../../domain/config/stored-time.ts";
+import { type ConfigChange, storedTimeOf } from "../../../domain/config/view-of-references.ts";
 import { holdRows } from "../../../domain/pacing/holds.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
 import { changesAfter, heldByAfter, type RememberedHold, type UnsettledChanges } from "./pacing-memory.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { outdated } from "../../../../test/support/pacing/due.ts";
-import type { Progress } from "../../../domain/model/progress.ts";
+import type { Progress } from "../../../domain/model/kind-row.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import {

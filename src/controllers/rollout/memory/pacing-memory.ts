@@ -1,6 +1,5 @@
 import type { Workload } from "../../../domain/model/workload.ts";
-import type { HoldReason } from "../../../domain/outcomes/hold.ts";
-import { isRollAgain } from "../../../domain/outcomes/outcomes.ts";
+import { type HoldReason, isRollAgain } from "../../../domain/outcomes/outcomes.ts";
 import { alertSinceRollout } from "../../../domain/pacing/alerts.ts";
 import type { WriteForChanges } from "../../../domain/pacing/batch-member.ts";
 import { replacesPods } from "../../../domain/pacing/due.ts";
@@ -9,9 +8,9 @@ import { hasSoaked } from "../../../domain/pacing/has-soaked.ts";
 import { hasSettled, holdRows } from "../../../domain/pacing/holds.ts";
 import type { ListedPods, Moment } from "../../../domain/pacing/moment.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
-import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
+import type { PacingFlags } from "../../../domain/policy/policy.ts";
 import { configKey } from "../../../domain/references/references.ts";
-import { sharedString } from "../../../domain/syntax/shared-string.ts";
+import { sharedString } from "../../../domain/syntax/shared-values.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
 

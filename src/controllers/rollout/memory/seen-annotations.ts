@@ -1,6 +1,6 @@
 import { changedUserAnnotations, isUndone } from "../../../domain/model/undo-request.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
-import type { Annotations } from "../../../domain/references/wave-annotations.ts";
+import type { Annotations } from "../../../domain/references/annotations.ts";
 
 /** The annotations that a workload had when it was last seen. */
 export interface SeenAnnotations {

@@ -1,4 +1,4 @@
-import { sharedString } from "../../../domain/syntax/shared-string.ts";
+import { sharedString } from "../../../domain/syntax/shared-values.ts";
 import { newMemory, type WorkloadMemory } from "./workload-memory.ts";
 
 /** The memories of all workloads, by key, while this process leads. */

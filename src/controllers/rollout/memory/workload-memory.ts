@@ -1,5 +1,5 @@
 // The memory of the rollout controller: one memory for each workload. Only finish.ts changes a memory.
-import type { LegacyVerification } from "../../../domain/config/legacy/legacy-verification.ts";
+import type { LegacyVerification } from "../../../domain/config/legacy-hash.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { MixedPods, UnrestoredPins } from "../../../domain/pacing/moment.ts";
 import type { KnownSpans } from "../../../domain/pods/known-spans.ts";

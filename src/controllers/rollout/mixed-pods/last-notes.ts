@@ -1,7 +1,7 @@
 import type { Caches } from "../../../cache/caches.ts";
 import { annotationFor, recordedSpans } from "../../../domain/pods/known-spans.ts";
 import { openSpanOf } from "../../../domain/pods/span.ts";
-import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
+import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts";
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { configDiffered } from "../../../domain/references/annotations.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";

@@ -17,7 +17,7 @@ import {
 } from "../../../domain/pods/known-spans.ts";
 import { readMargins } from "../../../domain/pods/pod-state.ts";
 import { endOf, openSpanOf, type Span } from "../../../domain/pods/span.ts";
-import { type ClusterPolicy, policyFor } from "../../../domain/policy/cluster-policy.ts";
+import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts";
 import { apiFailureOf, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { describeMissing } from "../../../domain/config/messages.ts";
+import { describeMissing } from "../../../domain/config/changes.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import { type ObjectEvent, truncateUtf8 } from "../../../kube/events/event-object.ts";

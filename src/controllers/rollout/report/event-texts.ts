@@ -1,17 +1,16 @@
 /** This folder reports runs: Events, log lines and metrics. This file has the texts of Events about rollouts. Those about holds are in domain/pacing/hold-texts.ts. */
-import { describeMissing } from "../../../domain/config/messages.ts";
+import { describeMissing } from "../../../domain/config/changes.ts";
 import { describeKeptPods, keepsAllPods } from "../../../domain/model/kept-pods.ts";
 import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload, WorkloadName } from "../../../domain/model/workload.ts";
 import { holdRows, isHalt } from "../../../domain/pacing/holds.ts";
-import { formatConfigMaps } from "../../../domain/pinning/pin-texts.ts";
+import { formatConfigMaps } from "../../../domain/pinning/pin-request.ts";
 import { unprovenText } from "../../../domain/plan/evidence.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
 import { allowWorkloadRef } from "../../../domain/references/annotations.ts";
 import { type ConfigName, configKey, isStored } from "../../../domain/references/references.ts";
-import { formatDuration } from "../../../domain/syntax/duration.ts";
-import { waveArguments } from "../../../domain/syntax/wave-arguments.ts";
-import { quoted } from "../../../domain/syntax/wording.ts";
+import { formatDuration } from "../../../domain/syntax/time.ts";
+import { quoted, waveArguments } from "../../../domain/syntax/wording.ts";
 import { type ObjectEvent, truncateUtf8 } from "../../../kube/events/event-object.ts";
 import type { PlanSummary } from "../memory/outcome.ts";
 import type { RolloutEnd } from "../memory/rollout-end.ts";

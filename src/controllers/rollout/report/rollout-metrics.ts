@@ -1,5 +1,5 @@
 import type { Workload, WorkloadKind } from "../../../domain/model/workload.ts";
-import type { HoldReason } from "../../../domain/outcomes/hold.ts";
+import type { HoldReason } from "../../../domain/outcomes/outcomes.ts";
 import { failedAlertOf } from "../../../domain/pacing/failed-alert.ts";
 import { holdReasons } from "../../../domain/pacing/holds.ts";
 import { isFlapping } from "../../../domain/pacing/interval.ts";

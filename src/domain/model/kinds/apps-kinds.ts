@@ -1,7 +1,6 @@
 import type { DaemonSet, Deployment, StatefulSet } from "#kubernetes";
 import { epochSeconds } from "../../references/field-managers.ts";
-import type { WorkloadRow } from "../kind-row.ts";
-import type { Progress } from "../progress.ts";
+import type { Progress, WorkloadRow } from "../kind-row.ts";
 import type { WorkloadObject } from "../workload-references.ts";
 
 /** Shared values, because most workloads are complete or idle. */

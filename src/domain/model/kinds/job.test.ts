@@ -7,7 +7,7 @@ import {
   workloadObject,
 } from "../../../../test/support/domain/objects.ts";
 import { planRollout } from "../../plan/plan.ts";
-import { replacementRecord } from "../replacement-record.ts";
+import { replacementRecord } from "../job-replacement.ts";
 import { toWorkload, type WorkloadObject } from "../workload.ts";
 import { parseRequestedKind, type RequestedKind, requestedKindRow } from "./requested-kind.ts";
 

@@ -1,10 +1,8 @@
-import { isDnsLabel, isDnsSubdomain } from "../../syntax/dns-name.ts";
-import { fieldsOf, numberOf } from "../../syntax/unknown-fields.ts";
-import type { WorkloadKind, WorkloadRow } from "../kind-row.ts";
-import type { Progress } from "../progress.ts";
+import { fieldsOf, numberOf } from "../../syntax/json.ts";
+import { isDnsLabel, isDnsSubdomain } from "../../syntax/names.ts";
+import type { Progress, WorkloadKind, WorkloadRow } from "../kind-row.ts";
 import type { WorkloadObject } from "../workload-references.ts";
-import { isObserved, type KnownKind, progressByCounts } from "./kind-rules.ts";
-import { knownKinds } from "./known-kinds.ts";
+import { isObserved, type KnownKind, knownKinds, progressByCounts } from "./known-kinds.ts";
 
 /** A kind of workload that `--workload-kinds` adds to the built-in kinds. Wave rolls it if the cluster has its API. */
 export interface RequestedKind {
