@@ -7,8 +7,7 @@ import { oldFinalizerWarning } from "../../src/domain/model/leftovers.ts";
 import { holdExpiredText } from "../../src/domain/model/scheduling-hold.ts";
 import { undoTexts } from "../../src/domain/model/undo-request.ts";
 import { holdTexts } from "../../src/domain/pacing/hold-texts.ts";
-import { flapText } from "../../src/domain/pacing/interval.ts";
-import { rolloutBlockedText } from "../../src/domain/pacing/progressing.ts";
+import { flapText, rolloutBlockedText } from "../../src/domain/pacing/interval.ts";
 import {
   keptPins,
   keptWithoutKey,

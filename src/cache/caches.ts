@@ -5,14 +5,12 @@ import type { ApiClient } from "../kube/http/client.ts";
 import { listOnce, listWatch } from "../kube/list-watch/list-watch.ts";
 import { createWatchActivity } from "../kube/list-watch/watch-activity.ts";
 import { sleep } from "../lib/clock.ts";
-import type { CachesOptions } from "./caches-options.ts";
-import { type Caches, cachesOver } from "./cluster-cache.ts";
+import { type Caches, type CachesOptions, cachesOver } from "./cluster-cache.ts";
 import type { FindKind, ListNamespace, ReadTemplate, Watch, WatchTarget } from "./store/kind-cache.ts";
 import { findKind } from "./workloads/find-kind.ts";
-import { readWithBorrowedTemplate } from "./workloads/template-source-reads.ts";
+import { readWithBorrowedTemplate } from "./workloads/workload-reads.ts";
 
-export type { CachesOptions } from "./caches-options.ts";
-export type { Caches } from "./cluster-cache.ts";
+export type { Caches, CachesOptions } from "./cluster-cache.ts";
 export type { StoreChange } from "./store/store.ts";
 
 /** Creates {@link Caches} of an API server, with a list-watch for each kind and namespace. */

@@ -1,4 +1,6 @@
 import type { NamesMatching } from "../domain/compatibility/directive.ts";
+import type { Config } from "../domain/config/digest.ts";
+import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
 import {
   parseWorkloadKey,
   type Workload,
@@ -9,22 +11,22 @@ import {
 import type { AbsentSince } from "../domain/pacing/moment.ts";
 import type { CopySize } from "../domain/pinning/collect.ts";
 import type { Lookup } from "../domain/plan/plan.ts";
-import type { ClusterHold, NamespacePolicy } from "../domain/policy/policy.ts";
+import type { ClusterHold, NamespacePolicy, PolicyFlags } from "../domain/policy/policy.ts";
 import { type ConfigKind, parseConfigKey, type StoredKind } from "../domain/references/references.ts";
+import type { Clock } from "../lib/clock.ts";
 import { runAll } from "../lib/run-all.ts";
+import type { Logger } from "../telemetry/logging/log.ts";
+import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import { cacheMetrics } from "./cache-metrics.ts";
-import type { CachesOptions } from "./caches-options.ts";
-import { Absences } from "./configs/absences.ts";
-import { configCaches } from "./configs/config-caches.ts";
+import { Absences, configCaches } from "./configs/config-caches.ts";
 import { OwnerIndex } from "./index/owner-index.ts";
-import { notifyBeforeNext, PatternIndex } from "./index/pattern-index.ts";
-import { ReferenceIndex } from "./index/reference-index.ts";
+import { notifyBeforeNext, PatternIndex, ReferenceIndex } from "./index/reference-index.ts";
 import { NamespaceCache } from "./namespaces/namespace-cache.ts";
-import { NamespaceLists } from "./namespaces/namespace-lists.ts";
-import { SyncedNamespaces } from "./namespaces/synced-namespaces.ts";
+import { NamespaceLists, SyncedNamespaces } from "./namespaces/synced-namespaces.ts";
 import type { CacheSource, ListListener, Watch } from "./store/kind-cache.ts";
 import { cacheBytesFor, NamespaceLimits } from "./store/namespace-limits.ts";
-import { SyncGate } from "./store/sync-gate.ts";
+import { SyncGate } from "./store/reflector.ts";
+import type { StoreChange } from "./store/store.ts";
 import { ExtraKinds } from "./workloads/extra-kinds.ts";
 import { workloadCaches } from "./workloads/workload-caches.ts";
 
@@ -259,4 +261,35 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
     whenSynced: (signal) => syncGate.opened(signal),
     run,
   };
+}
+
+/** Options of the caches, without the connection to the API server. */
+export interface CachesOptions extends Pick<PolicyFlags, "namespaces" | "compatibility" | "providerClasses"> {
+  /** The Namespace in which Wave runs. Its annotation may hold every rollout. Undefined outside a cluster. */
+  readonly ownNamespace?: string | undefined;
+  /** Policy for references into other namespaces. With "none", no workload waits for another namespace. Default: not "none". */
+  readonly crossNamespace?: PolicyFlags["crossNamespace"] | undefined;
+  /** Kinds of workload in addition to the built-in ones. Each is used while the API server serves it. */
+  readonly workloadKinds?: readonly RequestedKind[] | undefined;
+  /** The memory limit of the process, in bytes. Default: none. */
+  readonly memoryLimit?: number | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: MetricsRegistry;
+  /** Receives a change after the caches and the indexes hold it. */
+  readonly onWorkloadChange: (change: StoreChange<Workload>) => void;
+  /** Receives a change after the caches hold it. */
+  readonly onConfigChange: (change: StoreChange<Config>) => void;
+  /** Receives the name of a Namespace after its policy changed. The caches may not have its workloads yet. */
+  readonly onNamespaceChange: (namespace: string) => void;
+  /** Receives the key of a ConfigMap or Secret after its owners changed. Undefined: owners are not tracked. */
+  readonly onOwnersChange?: ((configKey: string) => void) | undefined;
+  /** Called after each list of a kind. An object that came and went while a watch was broken is no change. "": all namespaces. */
+  readonly onListed?: (kind: string, namespace: string) => void;
+  /** Returns since when a watch may miss changes, in monotonic milliseconds; undefined if no watch does. */
+  readonly lostSince?: () => number | undefined;
+  /** Returns one line for each watch that may be stale. */
+  readonly silentWatches?: () => readonly string[];
+  /** Returns numbers in [0, 1) for the delays between retries. Default Math.random. */
+  readonly random?: () => number;
 }

@@ -2,7 +2,7 @@
 // imports it.
 
 import { closestName } from "../domain/syntax/names.ts";
-import { exitCodes, type Command, type Terminal } from "./command/command.ts";
+import { type Command, exitCodes, type Terminal } from "./command/command.ts";
 import { orUsageError } from "./command/command-failure.ts";
 import { argumentErrorTexts } from "./command/error-texts.ts";
 import { commandGroups, commands } from "./commands.ts";

@@ -1,5 +1,5 @@
 import { type Caches, createCaches } from "../cache/caches.ts";
-import { ownerCheck } from "../cache/workloads/owner-check.ts";
+import { ownerCheck } from "../cache/workloads/workload-reads.ts";
 import { type Controller, type ControllerOptions, createController } from "../controllers/rollout/controller.ts";
 import { createAlertQuery } from "../controllers/rollout/gate/query-alerts.ts";
 import { loadNamePatterns } from "../domain/compatibility/name-pattern.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../test/support/fake-clock.ts";
-import { ApiError, ConnectionError } from "../kube/api/errors.ts";
+import { ApiError, ConnectionError } from "../kube/api/api-failure.ts";
 import { createLogger } from "../telemetry/logging/log.ts";
 import { createConnection } from "./connect.ts";
 

@@ -1,8 +1,7 @@
-import { apiFailureOf } from "../kube/api/api-failure.ts";
-import { ApiError, isForbidden } from "../kube/api/errors.ts";
+import { ApiError, apiFailureOf, isForbidden } from "../kube/api/api-failure.ts";
 import type { ApiClient } from "../kube/http/client.ts";
 import { type Clock, sleep } from "../lib/clock.ts";
-import { backoffMs } from "../runtime/backoff.ts";
+import { backoffMs } from "../runtime/timers.ts";
 import { errorText } from "../telemetry/logging/error-text.ts";
 import type { Logger } from "../telemetry/logging/log.ts";
 import { logMessages } from "../telemetry/logging/log-messages.ts";

@@ -1,4 +1,4 @@
-import { soleLeadership } from "../runtime/leadership.ts";
+import { soleLeadership } from "../runtime/write-permits.ts";
 import type { Logger } from "../telemetry/logging/log.ts";
 import type { Assembly } from "./assemble.ts";
 

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, longestTimerMs, sleep } from "../lib/clock.ts";
-import { backoffMs } from "../runtime/backoff.ts";
 import { FairQueue } from "../runtime/fair-queue.ts";
+import { backoffMs, Waker } from "../runtime/timers.ts";
 import { TokenBucket } from "../runtime/token-bucket.ts";
-import { Waker } from "../runtime/waker.ts";
 import type { notificationMetrics } from "../telemetry/catalogue/notifications.ts";
 import type { Logger } from "../telemetry/logging/log.ts";
 import { logMessages } from "../telemetry/logging/log-messages.ts";

@@ -10,7 +10,7 @@ import { pinSources } from "../domain/pinning/pin-request.ts";
 import { formatPins, parsePins } from "../domain/pinning/pinned-lookup.ts";
 import { planRollout } from "../domain/plan/plan.ts";
 import { editedBy, unusedSince } from "../domain/references/annotations.ts";
-import { ApiError } from "../kube/api/errors.ts";
+import { ApiError } from "../kube/api/api-failure.ts";
 import type { ApiRequest } from "../kube/http/api-request.ts";
 import { storeCopies } from "./store-copies.ts";
 

@@ -3,17 +3,27 @@
 import type { ConfigMap, OwnerReference } from "#kubernetes";
 import { contentBytes, toConfig } from "../domain/config/digest.ts";
 import type { Workload } from "../domain/model/workload.ts";
-import { copyLimitText, exceedsCopyLimit, type CopySize } from "../domain/pinning/collect.ts";
-import { copyData, copyName, wholeContent, type CopyContent } from "../domain/pinning/copy-content.ts";
-import { contentOf, pinTexts, type PinSource } from "../domain/pinning/pin-request.ts";
-import { formatPins, maxPinnedLength, parsePins, type Pins } from "../domain/pinning/pinned-lookup.ts";
+import { type CopySize, copyLimitText, exceedsCopyLimit } from "../domain/pinning/collect.ts";
+import { type CopyContent, copyData, copyName, wholeContent } from "../domain/pinning/copy-content.ts";
+import { contentOf, type PinSource, pinTexts } from "../domain/pinning/pin-request.ts";
+import { formatPins, maxPinnedLength, type Pins, parsePins } from "../domain/pinning/pinned-lookup.ts";
 import { copyOf, editedBy, pinnedCopyLabel } from "../domain/references/annotations.ts";
 import { contentEditedBy, fieldManager } from "../domain/references/field-managers.ts";
 import { quoted } from "../domain/syntax/wording.ts";
-import { refusalOf } from "../kube/api/api-failure.ts";
-import { isAlreadyExists } from "../kube/api/errors.ts";
+import { isAlreadyExists, refusalOf } from "../kube/api/api-failure.ts";
 import { resourcePath, resources } from "../kube/api/resources.ts";
-import { existingCopy, isCopyWith, limitsOf, ownerOf, readConfigMap, refused, refusedWrite, useCopy, type Refused, type StoreCopiesOptions } from "./use-copy.ts";
+import {
+  existingCopy,
+  isCopyWith,
+  limitsOf,
+  ownerOf,
+  type Refused,
+  readConfigMap,
+  refused,
+  refusedWrite,
+  type StoreCopiesOptions,
+  useCopy,
+} from "./use-copy.ts";
 
 /** How storing ended. */
 type StoredCopies =

@@ -8,11 +8,10 @@ import type { PinSource } from "../domain/pinning/pin-request.ts";
 import { pinnedCopyLabel, unusedSince } from "../domain/references/annotations.ts";
 import { fieldManager } from "../domain/references/field-managers.ts";
 import { quoted } from "../domain/syntax/wording.ts";
-import { apiFailureOf, refusalOf } from "../kube/api/api-failure.ts";
-import { ApiError } from "../kube/api/errors.ts";
+import { ApiError, apiFailureOf, refusalOf } from "../kube/api/api-failure.ts";
 import { resourcePath, resources } from "../kube/api/resources.ts";
 import type { ApiClient } from "../kube/http/client.ts";
-import { getIfExists } from "../kube/reads/get-if-exists.ts";
+import { getIfExists } from "../kube/reads/reads.ts";
 
 /** What {@link storeCopies} needs. */
 export interface StoreCopiesOptions {

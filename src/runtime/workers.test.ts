@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../test/support/fake-clock.ts";
-import type { Result } from "./result.ts";
-import { Retries, Workers } from "./workers.ts";
+import { type Result, Retries, Workers } from "./workers.ts";
 
 /** Runs key "a" with these results, one after the other, then "done", and returns the times of its runs. */
 async function timesOf(...results: readonly Result[]): Promise<readonly number[]> {

@@ -3,9 +3,8 @@ import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { namespaceOf } from "../domain/model/workload-shape.ts";
 import type { Clock } from "../lib/clock.ts";
-import { soleLeadership } from "./leadership.ts";
 import { TokenBucket } from "./token-bucket.ts";
-import { type PermitUse, WritePermits } from "./write-permits.ts";
+import { type PermitUse, soleLeadership, WritePermits } from "./write-permits.ts";
 
 const keyOf = (namespace: number | string, name: number | string) => `Deployment/${namespace}/${name}`;
 

@@ -6,7 +6,7 @@ import { type ApiClient, createApiClient } from "../../src/kube/http/client.ts";
 import { listWatch } from "../../src/kube/list-watch/list-watch.ts";
 import { pagedList } from "../../src/kube/list-watch/paged-list.ts";
 import type { ListWatchOptions, ReflectorEvent } from "../../src/kube/list-watch/watch-context.ts";
-import { watchFrom } from "../../src/kube/list-watch/watch-from.ts";
+import { watchFrom } from "../../src/kube/list-watch/watch-stream.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { isUnauthorized } from "../../src/kube/api/errors.ts";
+import { isUnauthorized } from "../../src/kube/api/api-failure.ts";
 import { type ClusterConfigOptions, loadClusterConfig } from "../../src/kube/config/cluster-config.ts";
 import { createApiClient } from "../../src/kube/http/client.ts";
 import { systemClock } from "../../src/lib/clock.ts";

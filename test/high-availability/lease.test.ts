@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { startSandbox } from "../../sandbox/sandbox.ts";
-import { ApiError } from "../../src/kube/api/errors.ts";
+import { ApiError } from "../../src/kube/api/api-failure.ts";
 import type { ApiClient } from "../../src/kube/http/client.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createLeaderElector } from "../../src/manager/leader-election/leader-election.ts";

@@ -38,7 +38,7 @@ export const mutants: readonly Mutant[] = [
     ],
   ),
   ...of(
-    "domain/plan/first-sight.ts",
+    "domain/plan/compare-hash.ts",
     ['if (workload.strategy.hasImmutableTemplate) return "record";', ""],
     ["rolloutPolicyOf(workload, policy).firstSight ?? policy.firstSight", "policy.firstSight"],
     ['.includes("stakater") ? "record" : "roll"', '.includes("stakater") ? "roll" : "record"'],
@@ -66,12 +66,12 @@ export const mutants: readonly Mutant[] = [
     ['check: window,\n    holds: ["rollout", "replacement"]', 'check: window,\n    holds: ["rollout"]'],
   ),
   ...of(
-    "domain/pacing/settling.ts",
-    ["changes.first + maxMs", "changes.last + maxMs"],
-    ["if (now >= until) return undefined;", "if (now > until) return undefined;"],
-  ),
-  ...of(
     "domain/pacing/interval.ts",
+    ["changes.first + maxMs", "changes.last + maxMs"],
+    [
+      'if (now >= until) return undefined;\n  return { reason: "settling"',
+      'if (now > until) return undefined;\n  return { reason: "settling"',
+    ],
     ["firstWaitMs * 2 **", "firstWaitMs * 3 **"],
     ["moment.now - last >= quietAfter(count)", "moment.now - last < quietAfter(count)"],
     ["const waitMs = Math.max(consecutiveMs", "const waitMs = Math.min(consecutiveMs"],
@@ -85,9 +85,9 @@ export const mutants: readonly Mutant[] = [
     ["stage.resumedAt >= failure", "stage.resumedAt < failure"],
     ["b.priority - a.priority ||", "a.priority - b.priority ||"],
   ),
-  ...of("domain/pacing/has-soaked.ts", ["completeMs >= Math.max(1, soakMs)", "completeMs >= soakMs"]),
+  ...of("domain/pacing/rollout-time.ts", ["completeMs >= Math.max(1, soakMs)", "completeMs >= soakMs"]),
   ...of(
-    "domain/pacing/progressing.ts",
+    "domain/pacing/interval.ts",
     ['if (workload.progress.state !== "progressing" ||', "if ("],
     ["moment.progressSince + stalledMs, last", "last + stalledMs, last"],
   ),

@@ -1,8 +1,8 @@
 import type { Lease } from "#kubernetes";
-import { ApiError, ConnectionError } from "../../src/kube/api/errors.ts";
+import { ApiError, ConnectionError } from "../../src/kube/api/api-failure.ts";
 import type { ApiRequest } from "../../src/kube/http/api-request.ts";
 import type { ApiClient } from "../../src/kube/http/client.ts";
-import { createRequestGuard } from "../../src/kube/http/request-guard.ts";
+import { createRequestGuard } from "../../src/kube/http/open-request.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 
 /** One Lease as the API server stores it, with optimistic concurrency. For tests only. */

@@ -6,7 +6,7 @@ import {
   type ElectionTimings,
   electionTimings,
 } from "../../src/manager/leader-election/lease.ts";
-import type { Leadership } from "../../src/runtime/leadership.ts";
+import type { Leadership } from "../../src/runtime/write-permits.ts";
 import type { LogFields, Logger } from "../../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
 import { type FakeLeaseServer, fakeClient, type Network } from "./fake-lease-server.ts";

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { loadNamePatterns } from "../../src/domain/compatibility/name-pattern.ts";
 import { type ClusterPolicy, unpaced } from "../../src/domain/policy/policy.ts";
-import { soleLeadership } from "../../src/runtime/leadership.ts";
+import { soleLeadership } from "../../src/runtime/write-permits.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { TestCluster } from "./fake-cluster.ts";
 

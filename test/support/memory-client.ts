@@ -1,6 +1,6 @@
 import { type ApiCall, answerCall } from "../../sandbox/requests/api-call.ts";
 import type { ApiServer } from "../../sandbox/requests/api-server.ts";
-import { ApiError } from "../../src/kube/api/errors.ts";
+import { ApiError } from "../../src/kube/api/api-failure.ts";
 import type { ApiRequest } from "../../src/kube/http/api-request.ts";
 import type { ApiClient } from "../../src/kube/http/client.ts";
 import { bytesOf } from "./fake-cluster.ts";

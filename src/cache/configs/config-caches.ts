@@ -1,5 +1,4 @@
 // The caches of ConfigMaps, Secrets and SecretProviderClasses. Keeps digests, never values.
-
 import {
   type Config,
   type ConfigObject,
@@ -12,7 +11,7 @@ import {
 } from "../../domain/config/digest.ts";
 import { type PodStatus, type PodStatusObject, samePodStatus, toPodStatus } from "../../domain/config/pod-status.ts";
 import type { PolicyFlags } from "../../domain/policy/policy.ts";
-import type { StoredKind } from "../../domain/references/references.ts";
+import { type ConfigName, configKey, type StoredKind } from "../../domain/references/references.ts";
 import { sharedString } from "../../domain/syntax/shared-values.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { type Resource, resources } from "../../kube/api/resources.ts";
@@ -20,10 +19,8 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { OwnerIndex } from "../index/owner-index.ts";
 import { KindCache, type ListListener, type Watch } from "../store/kind-cache.ts";
-import type { NamespaceExceeded, NamespaceLimits } from "../store/namespace-limits.ts";
-import { SharedLists } from "../store/shared-lists.ts";
+import { type NamespaceExceeded, type NamespaceLimits, SharedLists } from "../store/namespace-limits.ts";
 import type { StoreChange } from "../store/store.ts";
-import type { Absences } from "./absences.ts";
 import { ProviderClasses } from "./mounted-classes.ts";
 
 interface Options extends Pick<PolicyFlags, "namespaces" | "compatibility" | "providerClasses"> {
@@ -159,5 +156,47 @@ class ProviderClassCache {
   /** See {@link KindCache.run}. */
   run(watch: Watch, signal: AbortSignal, listener: ListListener): Promise<void>[] {
     return this.#statuses.run(watch, signal, listener);
+  }
+}
+
+/** Limit of the removed objects whose time is kept. */
+const maxRemoved = 1_000;
+
+/** Since when objects that do not exist have been absent, as the watches of this process show. Times are in monotonic milliseconds. */
+export class Absences {
+  readonly #clock: Pick<Clock, "monotonic">;
+  /** When the last list was complete, by kind and namespace: before it, objects may have come and gone. */
+  readonly #listed = new Map<string, number>();
+  /** When the removal of an object was received, the oldest first. */
+  readonly #removed = new Map<string, number>();
+  /** The last removal that was forgotten. */
+  #forgotten = 0;
+
+  constructor(clock: Pick<Clock, "monotonic">) {
+    this.#clock = clock;
+  }
+
+  /** Records a complete list. The namespace is "" if the list has all namespaces. */
+  listed(kind: string, namespace: string): void {
+    this.#listed.set(`${kind}/${namespace}`, this.#clock.monotonic());
+  }
+
+  /** Records the removal of an object. */
+  removed(key: string): void {
+    this.#removed.delete(key);
+    this.#removed.set(key, this.#clock.monotonic());
+    if (this.#removed.size <= maxRemoved) return;
+    for (const [oldest, at] of this.#removed) {
+      this.#removed.delete(oldest);
+      this.#forgotten = at;
+      return;
+    }
+  }
+
+  /** Returns since when an object that the caches do not hold has been absent, at the latest; undefined if its namespace is not listed. */
+  since(object: ConfigName): number | undefined {
+    const { kind, namespace } = object;
+    const listed = this.#listed.get(`${kind}/`) ?? this.#listed.get(`${kind}/${namespace}`);
+    return listed && Math.max(listed, this.#forgotten, this.#removed.get(configKey(object)) ?? 0);
   }
 }

@@ -7,7 +7,7 @@ import type { Lookup } from "../../domain/plan/plan.ts";
 import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
 import { configKey, type StoredName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { readWithBorrowedTemplate } from "../workloads/template-source-reads.ts";
+import { readWithBorrowedTemplate } from "../workloads/workload-reads.ts";
 import { liveLookup, readStoredConfig, readStoredObject } from "./live-configs.ts";
 
 /** A stored workload, the configuration that it reads, and the hash that another controller would record for both. */

@@ -5,8 +5,8 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { workload as storedWorkload } from "../../../test/support/fake-cluster.ts";
 import { memoryClient } from "../../../test/support/memory-client.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
+import { ApiError } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
-import { ApiError } from "../../kube/api/errors.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { createPodLists } from "./listed-pods.ts";
 

@@ -6,7 +6,7 @@ import { isDnsSubdomain } from "../../domain/syntax/names.ts";
 import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { getIfExists } from "../../kube/reads/get-if-exists.ts";
+import { getIfExists } from "../../kube/reads/reads.ts";
 
 /** The resource of each kind of configuration object. */
 export const configResources: Readonly<Record<StoredKind, Resource>> = {

@@ -6,9 +6,8 @@ import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { ListListener, Watch } from "../store/kind-cache.ts";
-import { runReflector } from "../store/reflector.ts";
+import { runReflector, SyncGate } from "../store/reflector.ts";
 import { Store, type StoreChange } from "../store/store.ts";
-import { SyncGate } from "../store/sync-gate.ts";
 
 /** One watch: of one Namespace, or of all if the name is "". */
 interface NamespaceWatch {

@@ -2,7 +2,6 @@ import type { Config } from "../../domain/config/digest.ts";
 import type { PodStatus } from "../../domain/config/pod-status.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import { type LimitExceeded, limits } from "../../domain/references/references.ts";
-import { isShareable } from "./shared-lists.ts";
 
 /** What the caches keep for an object. */
 type CachedValue = Config | Workload | PodStatus;
@@ -158,4 +157,34 @@ function peerTexts(peer: Workload["peer"]): readonly string[] {
 
 function bytesOfTexts(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + cost.text + text.length, 0);
+}
+
+/** Maximum number of shared lists. Above it the table is cleared, so that changing names do not accumulate over months. */
+const maxLists = 1_000;
+/** Longer lists rarely occur twice, and a table of them would grow with user input (up to 40 MiB was measured). */
+const longestList = { strings: 16, characters: 256 };
+
+/**
+ * Keeps one copy of each short list that many objects have: most Secrets have one of a few sets of keys. Uses less than
+ * 1 MiB for any input.
+ */
+export class SharedLists {
+  readonly #lists = new Map<string, readonly string[]>();
+
+  /** Returns the shared copy of a short list with the same strings in the same order. Returns a long list unchanged. */
+  list(texts: readonly string[]): readonly string[] {
+    if (!isShareable(texts)) return texts;
+    const key = texts.join("\n");
+    const shared = this.#lists.get(key);
+    if (shared?.length === texts.length && shared.every((text, index) => text === texts[index])) return shared;
+    if (this.#lists.size >= maxLists) this.#lists.clear();
+    this.#lists.set(key, texts);
+    return texts;
+  }
+}
+
+/** Reports whether a list is short enough to be shared. */
+function isShareable(texts: readonly string[]): boolean {
+  if (texts.length > longestList.strings) return false;
+  return texts.reduce((sum, text) => sum + text.length + 1, -1) <= longestList.characters;
 }

@@ -1,5 +1,4 @@
 // Stores of one kind of object, and the reflectors that fill them. Knows no particular kind.
-import { type ConcurrentList, ConcurrentLists } from "./concurrent-lists.ts";
 
 /** Where an object comes from. Only a watch shows each change, with the resourceVersion of that change. */
 export type Source = "first list" | "later list" | "watch";
@@ -229,4 +228,37 @@ function set<T>(objects: ByName<T>, namespace: string, name: string, value: T): 
 function remove<T>(objects: ByName<T>, namespace: string, name: string): void {
   const names = objects.get(namespace);
   if (names?.delete(name) && names.size === 0) objects.delete(namespace);
+}
+
+/** A list of one namespace that runs while the watch continues. */
+interface ConcurrentList {
+  /** Reports whether an object may be taken from the list: the watch has sent no event for it and has begun no list since. */
+  readonly isNewerThanWatch: (name: string) => boolean;
+  /** Ends the list. */
+  readonly end: () => void;
+}
+
+/** The lists that run while one watch continues. Events of the watch take precedence over these lists. */
+class ConcurrentLists {
+  readonly #running = new Set<{ readonly namespace: string; readonly watched: Set<string>; isInvalid: boolean }>();
+
+  /** Begins a list of one namespace. */
+  begin(namespace: string): ConcurrentList {
+    const list = { namespace, watched: new Set<string>(), isInvalid: false };
+    this.#running.add(list);
+    return {
+      isNewerThanWatch: (name) => !(list.isInvalid || list.watched.has(name)),
+      end: () => void this.#running.delete(list),
+    };
+  }
+
+  /** Records that the watch sent an event for an object. */
+  recordWatchEvent(namespace: string, name: string): void {
+    for (const list of this.#running) if (list.namespace === namespace) list.watched.add(name);
+  }
+
+  /** Invalidates all lists, because the watch begins to list everything again. */
+  invalidateAll(): void {
+    for (const list of this.#running) list.isInvalid = true;
+  }
 }

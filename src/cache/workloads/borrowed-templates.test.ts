@@ -3,11 +3,11 @@ import { eventually } from "../../../test/support/eventually.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { FakeWatch } from "../../../test/support/fake-watch.ts";
 import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
-import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
+import { ApiError, ConnectionError } from "../../kube/api/api-failure.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { cachesOver } from "../cluster-cache.ts";
-import { readWithBorrowedTemplate } from "./template-source-reads.ts";
+import { readWithBorrowedTemplate } from "./workload-reads.ts";
 
 const id = "rollouts.argoproj.io";
 const started: AbortController[] = [];

@@ -10,9 +10,8 @@ import {
 import { isApiFailure, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { backoffMs } from "../../runtime/backoff.ts";
-import { done, type Result } from "../../runtime/result.ts";
-import { Workers } from "../../runtime/workers.ts";
+import { backoffMs } from "../../runtime/timers.ts";
+import { done, type Result, Workers } from "../../runtime/workers.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";

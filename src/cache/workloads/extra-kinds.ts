@@ -3,7 +3,7 @@ import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadKind, WorkloadRow } from "../../domain/model/workload.ts";
 import { isApiFailure, retryAfterMs } from "../../kube/api/api-failure.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";
-import { backoffMs } from "../../runtime/backoff.ts";
+import { backoffMs } from "../../runtime/timers.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { workloadObject } from "../../../test/support/domain/objects.ts";
 import { parseRequestedKind, type RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
-import { ApiError } from "../../kube/api/errors.ts";
+import { ApiError } from "../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { findKind } from "./find-kind.ts";
 

@@ -2,10 +2,10 @@
 import type { PolicyAnnotation } from "../../domain/policy/policy-rows.ts";
 import { annotationPrefix } from "../../domain/references/annotations.ts";
 import { formatList } from "../../domain/syntax/wording.ts";
+import { ApiError, isNotFound } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
-import { ApiError, isNotFound } from "../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
-import { getIfExists } from "../../kube/reads/get-if-exists.ts";
+import { getIfExists } from "../../kube/reads/reads.ts";
 import type { Cluster } from "../command/cluster-command.ts";
 import { exitCodes } from "../command/command.ts";
 import { CommandFailure, objectNotFound, reportFailure } from "../command/command-failure.ts";

@@ -1,8 +1,7 @@
 // Sends the requests of commands: bounded, in pages, and with the permission that a failed read lacks. It knows no kind.
 
-import { apiFailureOf } from "../../kube/api/api-failure.ts";
+import { apiFailureOf, isForbidden } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
-import { isForbidden } from "../../kube/api/errors.ts";
 import { type Resource, resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { pagedList } from "../../kube/list-watch/paged-list.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { ApiError } from "../../kube/api/errors.ts";
+import { ApiError } from "../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { retryingClient } from "./cluster-command.ts";

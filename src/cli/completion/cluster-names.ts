@@ -1,7 +1,7 @@
 import type { Deployment } from "#kubernetes";
 import { parseRequestedKind } from "../../domain/model/kinds/requested-kind.ts";
+import { ApiError, ClusterConfigError, ConnectionError } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
-import { ApiError, ClusterConfigError, ConnectionError } from "../../kube/api/errors.ts";
 import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { findResource } from "../../kube/reads/discovery.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { StoredTemplateSource } from "../../cache/workloads/template-source-reads.ts";
+import type { StoredTemplateSource } from "../../cache/workloads/workload-reads.ts";
 import { parseRequestedKind, type RequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadObject } from "../../domain/model/workload.ts";
 import { type OverlaidTemplateSources, templateSourceKey, withSourceTemplates } from "./desired-objects.ts";

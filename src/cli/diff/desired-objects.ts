@@ -1,9 +1,5 @@
 import { configResources } from "../../cache/live/live-configs.ts";
-import {
-  readTemplateSource,
-  type StoredTemplateSource,
-  withTemplateOf,
-} from "../../cache/workloads/template-source-reads.ts";
+import { readTemplateSource, type StoredTemplateSource, withTemplateOf } from "../../cache/workloads/workload-reads.ts";
 import { isTemplateSource } from "../../domain/config/template-source.ts";
 import { standardForm } from "../../domain/model/kind-row.ts";
 import type { WorkloadObject, WorkloadRow } from "../../domain/model/workload.ts";

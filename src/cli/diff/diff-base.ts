@@ -5,7 +5,7 @@ import { requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadRow } from "../../domain/model/workload.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { formatList, quoted } from "../../domain/syntax/wording.ts";
-import { ApiError } from "../../kube/api/errors.ts";
+import { ApiError } from "../../kube/api/api-failure.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";

@@ -9,8 +9,8 @@ import {
 } from "../../domain/model/workload.ts";
 import { equalJson } from "../../domain/syntax/json.ts";
 import { formatList } from "../../domain/syntax/wording.ts";
+import { ApiError, isForbidden } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
-import { ApiError, isForbidden } from "../../kube/api/errors.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { FoundWorkload } from "../cluster/read/workloads.ts";

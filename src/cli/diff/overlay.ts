@@ -1,24 +1,30 @@
 import { configResources } from "../../cache/live/live-configs.ts";
-import type { StoredTemplateSource } from "../../cache/workloads/template-source-reads.ts";
-import { sameConfig, toConfig, type Config } from "../../domain/config/digest.ts";
+import type { StoredTemplateSource } from "../../cache/workloads/workload-reads.ts";
+import { type Config, sameConfig, toConfig } from "../../domain/config/digest.ts";
 import { standardForm, type WorkloadRow } from "../../domain/model/kind-row.ts";
 import { rolloutStrategies } from "../../domain/model/rollout-strategy.ts";
 import type { WorkloadObject } from "../../domain/model/workload.ts";
 import { toNamespacePolicy } from "../../domain/policy/namespace-policy.ts";
 import type { NamespacePolicy } from "../../domain/policy/policy.ts";
-import { configKey, type ConfigName, type StoredKind } from "../../domain/references/references.ts";
+import { type ConfigName, configKey, type StoredKind } from "../../domain/references/references.ts";
 import { equalJson } from "../../domain/syntax/json.ts";
+import { ApiError, isForbidden } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
-import { ApiError, isForbidden } from "../../kube/api/errors.ts";
-import { resourcePath, resources, type Resource } from "../../kube/api/resources.ts";
+import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { getIfExists } from "../../kube/reads/get-if-exists.ts";
+import { getIfExists } from "../../kube/reads/reads.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { fewObjects, type ReadConfig } from "../cluster/read/configs.ts";
 import { listAll, mapBounded } from "../cluster/requests.ts";
 import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
 import { UsageError } from "../flags/flag-types.ts";
-import { templateSourceKey, withSourceTemplates, type DesiredObjects, type NamedManifest, type OverlaidTemplateSources } from "./desired-objects.ts";
+import {
+  type DesiredObjects,
+  type NamedManifest,
+  type OverlaidTemplateSources,
+  templateSourceKey,
+  withSourceTemplates,
+} from "./desired-objects.ts";
 import { applyManifest } from "./manifests/apply-manifest.ts";
 import type { JsonMap } from "./manifests/manifest.ts";
 

@@ -1,5 +1,5 @@
 // `wave doctor`. checks/ holds one file for each check, context/ what they share; this file and its neighbours render the results.
-import { isForbidden } from "../../kube/api/errors.ts";
+import { isForbidden } from "../../kube/api/api-failure.ts";
 import { inScope, type ReadResult, tryRead } from "../cluster/requests.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import { readRunningWaves, wavesWatching } from "../cluster/running-wave/running-wave.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { explainScene } from "../../../test/support/cli/explain.ts";
 import { updateOnConfigChange } from "../../domain/references/annotations.ts";
-import { ConnectionError } from "../../kube/api/errors.ts";
+import { ConnectionError } from "../../kube/api/api-failure.ts";
 import { readConfigs } from "../cluster/read/configs.ts";
 
 const sandbox = await startSandbox({ controllers: false });

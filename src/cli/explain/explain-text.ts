@@ -5,7 +5,7 @@ import { byWave } from "../cluster/snapshot/leader-view.ts";
 import { describePodCount } from "../cluster/states/assess-state.ts";
 import { describeKubernetesReason, nextOfState, workloadStates } from "../cluster/states/state-rows.ts";
 import { printable, sentences } from "../output/sentences.ts";
-import { paintOf, remaining, wrappedBehind, type Paint, type Style } from "../output/table.ts";
+import { type Paint, paintOf, remaining, type Style, wrappedBehind } from "../output/table.ts";
 import { referenceLines } from "./reference-lines.ts";
 
 /** How an explanation is written. */

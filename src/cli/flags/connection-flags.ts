@@ -1,7 +1,7 @@
 import { isDnsLabel } from "../../domain/syntax/names.ts";
 import type { ChosenCluster } from "../../kube/config/cluster-config.ts";
 import { programForms } from "../output/sentences.ts";
-import { bool, choice, duration, text, type Flag } from "./flag-types.ts";
+import { bool, choice, duration, type Flag, text } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";
 
 const group = "Cluster";

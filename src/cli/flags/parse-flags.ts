@@ -1,6 +1,6 @@
 import { closestName } from "../../domain/syntax/names.ts";
 import { quoted } from "../../domain/syntax/wording.ts";
-import { UsageError, type Flag } from "./flag-types.ts";
+import { type Flag, UsageError } from "./flag-types.ts";
 
 /** A command's flags by their names, without dashes. */
 export type FlagTable = Readonly<Record<string, Flag<unknown>>>;

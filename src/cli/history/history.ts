@@ -1,27 +1,35 @@
 // `wave history KIND/NAME`. This folder compares and renders revisions; src/cli/cluster/timeline reads them.
 import type { Workload } from "../../domain/model/workload.ts";
-import { podSelector } from "../../domain/pods/pod-selector.ts";
+import { podSelector } from "../../domain/pods/pod-owner.ts";
 import type { StoredName } from "../../domain/references/references.ts";
 import { formatDuration } from "../../domain/syntax/time.ts";
 import { isClusterFailure } from "../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { readManyConfigs, type ReadConfigs } from "../cluster/read/configs.ts";
+import { type ReadConfigs, readManyConfigs } from "../cluster/read/configs.ts";
 import { readPods } from "../cluster/read/pods.ts";
 import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
 import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
 import { readWorkloadRevisions, type StoredRevision } from "../cluster/timeline/revisions.ts";
 import { readWaveEvents, type WaveEvent } from "../cluster/timeline/wave-events.ts";
-import { clusterCommand, type Cluster } from "../command/cluster-command.ts";
+import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import { exitCodeFor, exitCodes, warningLine } from "../command/command.ts";
 import { appendCluster } from "../command/command-failure.ts";
-import { parseWorkloadArgument, workloadArgumentKinds, type WorkloadArgument } from "../command/workload-argument.ts";
+import { parseWorkloadArgument, type WorkloadArgument, workloadArgumentKinds } from "../command/workload-argument.ts";
 import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { choice } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { isForProgram, programForms, programText } from "../output/sentences.ts";
-import { age, hasColors, paintOf, tableLines, type Paint, type Style } from "../output/table.ts";
-import { revisionStates, workloadHistory, type ConfigMapChange, type HistoryEntry, type HistoryFacts, type RevisionRollout, type RevisionState } from "./workload-history.ts";
+import { age, hasColors, type Paint, paintOf, type Style, tableLines } from "../output/table.ts";
+import {
+  type ConfigMapChange,
+  type HistoryEntry,
+  type HistoryFacts,
+  type RevisionRollout,
+  type RevisionState,
+  revisionStates,
+  workloadHistory,
+} from "./workload-history.ts";
 
 const flags = {
   namespace: namespaceFlag,

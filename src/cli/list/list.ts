@@ -1,7 +1,7 @@
 // `wave list`. This folder renders lists; src/cli/cluster reads the workloads and explains them.
-import { ApiError } from "../../kube/api/errors.ts";
+import { ApiError } from "../../kube/api/api-failure.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
-import { getIfExists } from "../../kube/reads/get-if-exists.ts";
+import { getIfExists } from "../../kube/reads/reads.ts";
 import { meaningOfStates } from "../cluster/states/state-rows.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import { exitCodeFor, exitCodes, outputLine } from "../command/command.ts";

@@ -1,10 +1,10 @@
-import { workloadPath } from "../../cache/workloads/workload-resource.ts";
+import { workloadPath } from "../../cache/workloads/workload-reads.ts";
 import { hasSchedulingHold } from "../../domain/model/scheduling-hold.ts";
 import { toWorkloadIfValid, type Workload, type WorkloadObject, workloadKey } from "../../domain/model/workload.ts";
 import { type JsonPatch, liftPatch } from "../../domain/patch/workload-patch.ts";
 import { fieldManager } from "../../domain/references/field-managers.ts";
 import { apiFailureOf } from "../../kube/api/api-failure.ts";
-import { getIfExists } from "../../kube/reads/get-if-exists.ts";
+import { getIfExists } from "../../kube/reads/reads.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { mapBounded } from "../cluster/requests.ts";
 import { listMatching, type ReleaseContext, type ReleaseScope, type StepResult, summary } from "./release-step.ts";

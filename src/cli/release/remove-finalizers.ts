@@ -4,7 +4,7 @@ import type { Workload } from "../../domain/model/workload.ts";
 import { type Owners, type OwnersPlan, ownerText } from "../../domain/owner-references/owner-references.ts";
 import { parseStoredKey } from "../../domain/references/references.ts";
 import { isApiFailure } from "../../kube/api/api-failure.ts";
-import { soleLeadership } from "../../runtime/leadership.ts";
+import { soleLeadership } from "../../runtime/write-permits.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { mapBounded } from "../cluster/requests.ts";
 import { listMatching, type ReleaseContext, type ReleaseScope, type StepResult, summary } from "./release-step.ts";

@@ -1,6 +1,6 @@
 // `wave run`: turns arguments into settings and starts the manager. This folder decides nothing about workloads.
 import { constants } from "node:os";
-import { ClusterConfigError } from "../../kube/api/errors.ts";
+import { ClusterConfigError } from "../../kube/api/api-failure.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { Settings } from "../../manager/settings.ts";
 import { NotifyFileError } from "../../notify/file/notify-file.ts";

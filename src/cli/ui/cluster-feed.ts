@@ -1,5 +1,5 @@
 // Reads one cluster again and again, as `wave list` does, and publishes its rows. Watches only decide what is read again, and when.
-import { isForbidden } from "../../kube/api/errors.ts";
+import { isForbidden } from "../../kube/api/api-failure.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";
 import { mapBounded } from "../cluster/requests.ts";
 import { readWorkloadSnapshots, type WorkloadSnapshots } from "../cluster/snapshot/read-many.ts";

@@ -4,7 +4,7 @@ import type { KubeObject } from "../../kube/api/api-types.ts";
 import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { listWatch } from "../../kube/list-watch/list-watch.ts";
-import { getIfExists } from "../../kube/reads/get-if-exists.ts";
+import { getIfExists } from "../../kube/reads/reads.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";
 import { defaultLeaseDurationMs, holderOf } from "../../manager/leader-election/lease.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";

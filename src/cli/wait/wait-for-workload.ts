@@ -2,7 +2,7 @@ import { isHalt } from "../../domain/pacing/holds.ts";
 import { formatDuration } from "../../domain/syntax/time.ts";
 import { listWatch } from "../../kube/list-watch/list-watch.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { Waker } from "../../runtime/waker.ts";
+import { Waker } from "../../runtime/timers.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";

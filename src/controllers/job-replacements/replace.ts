@@ -1,11 +1,11 @@
 // The replacements controller: creates the Jobs that Wave deleted and did not create again. This file replaces one Job. Its record is a
 // suspended Job, stored before the deletion.
 import { type RecordedReplacement, recordName } from "../../domain/model/job-replacement.ts";
+import { isAlreadyExists, isNotFound } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
-import { isAlreadyExists, isNotFound } from "../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { getIfExists } from "../../kube/reads/get-if-exists.ts";
+import { getIfExists } from "../../kube/reads/reads.ts";
 
 type Client = Pick<ApiClient, "request">;
 

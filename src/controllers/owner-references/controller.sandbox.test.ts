@@ -5,7 +5,7 @@ import { eventually } from "../../../test/support/eventually.ts";
 import { fetchClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
 import { oldFinalizer } from "../../domain/model/leftovers.ts";
 import { emptyNamespacePolicy } from "../../domain/policy/namespace-policy.ts";
-import { ApiError } from "../../kube/api/errors.ts";
+import { ApiError } from "../../kube/api/api-failure.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";

@@ -12,9 +12,8 @@ import {
 import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
 import { configKey, isStored, parseStoredKey, type StoredName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import type { Leadership } from "../../runtime/leadership.ts";
-import { done, type Result } from "../../runtime/result.ts";
-import type { Workers } from "../../runtime/workers.ts";
+import { done, type Result, type Workers } from "../../runtime/workers.ts";
+import type { Leadership } from "../../runtime/write-permits.ts";
 import { FinalizerSweeps } from "./finalizer-sweeps.ts";
 import { listOwnedObjects } from "./owned-objects.ts";
 import { writeFinalizer, writeOwners } from "./write-requests.ts";

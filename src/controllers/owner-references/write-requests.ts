@@ -1,6 +1,6 @@
 import type { Caches } from "../../cache/caches.ts";
 import { configResources } from "../../cache/live/live-configs.ts";
-import { workloadPath } from "../../cache/workloads/workload-resource.ts";
+import { workloadPath } from "../../cache/workloads/workload-reads.ts";
 import { oldFinalizer } from "../../domain/model/leftovers.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import {
@@ -15,8 +15,8 @@ import type { JsonPatch, JsonPatchOperation } from "../../domain/syntax/json.ts"
 import { type KubeObject, metadataOnly } from "../../kube/api/api-types.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { getIfExists } from "../../kube/reads/get-if-exists.ts";
-import type { Leadership } from "../../runtime/leadership.ts";
+import { getIfExists } from "../../kube/reads/reads.ts";
+import type { Leadership } from "../../runtime/write-permits.ts";
 
 /** What the write requests need. */
 export interface WriteOptions {

@@ -4,12 +4,11 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { builtInKinds, kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type Workload } from "../../domain/model/workload.ts";
 import type { ClusterPolicy } from "../../domain/policy/policy.ts";
-import { ApiError } from "../../kube/api/errors.ts";
+import { ApiError } from "../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { type Leadership, soleLeadership } from "../../runtime/leadership.ts";
 import { TokenBucket } from "../../runtime/token-bucket.ts";
-import { WritePermits } from "../../runtime/write-permits.ts";
+import { type Leadership, soleLeadership, WritePermits } from "../../runtime/write-permits.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { createPendingPods } from "./controller.ts";
 

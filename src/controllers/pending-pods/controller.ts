@@ -3,8 +3,7 @@
 import type { StoreChange } from "../../cache/store/store.ts";
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../domain/model/workload.ts";
-import type { Leadership } from "../../runtime/leadership.ts";
-import type { WritePermits } from "../../runtime/write-permits.ts";
+import type { Leadership, WritePermits } from "../../runtime/write-permits.ts";
 import { type PendingPodsOptions, PendingPodsSweep } from "./reconcile.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { DaemonSet, StatefulSet } from "#kubernetes";
 import type { Caches } from "../../cache/caches.ts";
-import { workloadPath } from "../../cache/workloads/workload-resource.ts";
+import { workloadPath } from "../../cache/workloads/workload-reads.ts";
 import { isOfKind } from "../../domain/model/kind-row.ts";
 import { invalidScheduler, isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import { workloadKey } from "../../domain/model/workload.ts";
@@ -10,7 +10,7 @@ import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { isDnsSubdomain } from "../../domain/syntax/names.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { getIfExists } from "../../kube/reads/get-if-exists.ts";
+import { getIfExists } from "../../kube/reads/reads.ts";
 
 /**
  * What to do with a Pod without a scheduler:

@@ -5,7 +5,7 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { TestCluster, workload } from "../../../test/support/fake-cluster.ts";
 import { memoryClient } from "../../../test/support/memory-client.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
-import { soleLeadership } from "../../runtime/leadership.ts";
+import { soleLeadership } from "../../runtime/write-permits.ts";
 
 it("reports on a pending Pod what the last decision about its workload has, also when a part of it exists", async () => {
   const clock = new FakeClock();

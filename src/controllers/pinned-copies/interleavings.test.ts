@@ -13,7 +13,7 @@ import { pinsOfTemplate } from "../../domain/pinning/pod-pins.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { storeCopies } from "../../pinning/store-copies.ts";
-import { soleLeadership } from "../../runtime/leadership.ts";
+import { soleLeadership } from "../../runtime/write-permits.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { planSweep } from "./read-uses.ts";
 import { writeCopy } from "./write-copies.ts";

@@ -7,16 +7,15 @@ import { copyContent, copyData, copyName } from "../../domain/pinning/copy-conte
 import { referencesTo } from "../../domain/pinning/pinned-lookup.ts";
 import { unusedSince } from "../../domain/references/annotations.ts";
 import { fieldManager } from "../../domain/references/field-managers.ts";
-import { refusalOf } from "../../kube/api/api-failure.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "../../kube/api/errors.ts";
+import { isAlreadyExists, isConflict, isNotFound, refusalOf } from "../../kube/api/api-failure.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import { timestamp } from "../../kube/events/event-object.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { getIfExists } from "../../kube/reads/get-if-exists.ts";
+import { getIfExists } from "../../kube/reads/reads.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { copyObject, editorOf } from "../../pinning/store-copies.ts";
-import type { Leadership } from "../../runtime/leadership.ts";
+import type { Leadership } from "../../runtime/write-permits.ts";
 import type { LostCopy } from "./read-uses.ts";
 
 /** What the writes of copies need. */

@@ -3,11 +3,11 @@ import { type FaultAction, type Sandbox, startSandbox } from "../../../sandbox/s
 import { eventually } from "../../../test/support/eventually.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { fetchClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
+import { ConnectionError } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
-import { ConnectionError } from "../../kube/api/errors.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import type { Leadership } from "../../runtime/leadership.ts";
+import type { Leadership } from "../../runtime/write-permits.ts";
 import type { ControllerOptions } from "./controller.ts";
 
 const hashPath = "wave.pusher.com/config-hash";

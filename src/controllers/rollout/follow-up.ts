@@ -4,7 +4,7 @@ import { rolloutResult } from "../../domain/pacing/rollout-result.ts";
 import { isPinned } from "../../domain/pinning/pin-request.ts";
 import { withRejected } from "../../domain/pinning/rejections.ts";
 import { type Verdict, verdictOf } from "../../domain/plan/verdict.ts";
-import { policyFor, unpaced, type Policy } from "../../domain/policy/policy.ts";
+import { type Policy, policyFor, unpaced } from "../../domain/policy/policy.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { mayHaveStuckPods, replaceStuckPods } from "./apply/replace-stuck-pods.ts";
 import { momentOf } from "./memory/moment.ts";

@@ -18,7 +18,7 @@ import {
 import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { Leadership } from "../../runtime/leadership.ts";
+import type { Leadership } from "../../runtime/write-permits.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";

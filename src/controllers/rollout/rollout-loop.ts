@@ -2,7 +2,7 @@
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import { unpaced } from "../../domain/policy/policy.ts";
 import type { Priority } from "../../runtime/fair-queue.ts";
-import type { Result } from "../../runtime/result.ts";
+import type { Result } from "../../runtime/workers.ts";
 import type { ControllerPermits } from "../../runtime/write-permits.ts";
 import type { BatchQueue } from "./batches/batch-queue.ts";
 import { endOfRollout } from "./follow-up.ts";

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { TestCluster } from "../../../test/support/fake-cluster.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { soleLeadership } from "../../runtime/leadership.ts";
+import { soleLeadership } from "../../runtime/write-permits.ts";
 
 const count = 1_000;
 

@@ -10,9 +10,9 @@ import type { Config } from "../../domain/config/digest.ts";
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import { rejectionDigest } from "../../domain/pinning/rejections.ts";
-import { ConnectionError } from "../../kube/api/errors.ts";
+import { ConnectionError } from "../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
-import { soleLeadership } from "../../runtime/leadership.ts";
+import { soleLeadership } from "../../runtime/write-permits.ts";
 import { seenPins } from "./memory/seen-pins.ts";
 import { updateRejections } from "./update-rejections.ts";
 

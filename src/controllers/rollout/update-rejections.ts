@@ -1,5 +1,5 @@
 import type { Caches } from "../../cache/caches.ts";
-import { workloadPath } from "../../cache/workloads/workload-resource.ts";
+import { workloadPath } from "../../cache/workloads/workload-reads.ts";
 import type { Workload, WorkloadObject } from "../../domain/model/workload.ts";
 import { rejectPatch } from "../../domain/patch/workload-patch.ts";
 import { isPinned, readAsCopy } from "../../domain/pinning/pin-request.ts";

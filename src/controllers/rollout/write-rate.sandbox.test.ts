@@ -7,7 +7,7 @@ import { memoryClient } from "../../../test/support/memory-client.ts";
 import { toConfig } from "../../domain/config/digest.ts";
 import { copyName, wholeContent } from "../../domain/pinning/copy-content.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
-import { soleLeadership } from "../../runtime/leadership.ts";
+import { soleLeadership } from "../../runtime/write-permits.ts";
 
 const names = Array.from({ length: 8 }, (_, index) => `${index}`);
 

@@ -5,11 +5,10 @@ import type { PacingFlags } from "../policy/policy.ts";
 import { isValidator } from "../policy/rollout-policy.ts";
 import { parseCause } from "./cause.ts";
 import type { DueWrite } from "./due.ts";
-import { hasSoaked } from "./has-soaked.ts";
 import { holdTexts } from "./hold-texts.ts";
 import type { Moment } from "./moment.ts";
 import { rolloutResult } from "./rollout-result.ts";
-import { lastRolloutAt } from "./rollout-time.ts";
+import { hasSoaked, lastRolloutAt } from "./rollout-time.ts";
 
 /** Holds a rollout while an alert fires in its namespace. An alert does not hold the fix of a rollout that failed: the alert may be its effect. */
 export function alert(due: DueWrite): Hold | undefined {

@@ -5,8 +5,8 @@ import type { IncompleteRollout } from "../outcomes/outcomes.ts";
 import { isValidator } from "../policy/rollout-policy.ts";
 import type { ConfigName } from "../references/references.ts";
 import { isDnsSubdomain } from "../syntax/names.ts";
-import { incompleteRollout } from "./complete-before.ts";
 import type { DueWrite } from "./due.ts";
+import { incompleteRollout } from "./rollout-time.ts";
 import { canCheck } from "./validator.ts";
 
 /**

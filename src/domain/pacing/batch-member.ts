@@ -1,4 +1,4 @@
-import type { Lookup } from "../config/view-of-references.ts";
+import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
 import type { HoldReason } from "../outcomes/outcomes.ts";
 import { rejectsLive } from "../pinning/rejections.ts";
@@ -8,9 +8,8 @@ import { isValidator, type RolloutPolicy } from "../policy/rollout-policy.ts";
 import { type ConfigName, parseConfigKey } from "../references/references.ts";
 import type { BatchMember } from "./batches.ts";
 import { storedFailedAlert } from "./failed-alert.ts";
-import { hasSoaked } from "./has-soaked.ts";
-import { hasLostHash } from "./lost-hash.ts";
 import type { LastWrite } from "./moment.ts";
+import { hasSoaked } from "./rollout-time.ts";
 import { type Stage, stageOf } from "./stage.ts";
 import { validatorStage } from "./validator.ts";
 
@@ -71,7 +70,7 @@ export interface WriteForChanges extends Pick<LastWrite, "at" | "hash"> {
 }
 
 /** A write that is due and held. */
-export interface HeldWrite {
+interface HeldWrite {
   readonly reason: HoldReason;
   /** The keys of the objects whose changes made it due, as far as they are newer than the workload; undefined: not known. */
   readonly changed: ReadonlySet<string> | undefined;
@@ -143,4 +142,26 @@ function stageAt(
   };
   if (!isValidator(workload)) return stageOf(known, flags, now);
   return validatorStage({ ...known, heldBy: held?.reason, blocked: facts.blocked }, flags, now);
+}
+
+/**
+ * Reports whether another client removed or replaced the hash of a due workload, as far as the API shows: the workload has no
+ * hash, or nothing that it reads has changed since its last rollout. A process that did not write the hash itself has no other
+ * evidence. Returns false if an object is missing or regular expressions name objects: then that may be why it is due.
+ */
+export function hasLostHash(
+  {
+    references,
+    peer,
+    recordedHash,
+    hashWrittenAt,
+  }: Pick<Workload, "references" | "peer" | "recordedHash" | "hashWrittenAt">,
+  lookup: Lookup,
+): boolean {
+  if (recordedHash === undefined) return true;
+  if (peer !== undefined && peer.patterns.length > 0) return false;
+  return references.every((reference) => {
+    const config = findConfig(lookup, reference);
+    return config !== undefined && (config.changedAt ?? 0) < hashWrittenAt;
+  });
 }

@@ -1,10 +1,15 @@
-import { expect, it } from "vitest";
-import { defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
+import { describe, expect, it } from "vitest";
+import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
+import { defaultFlags, momentAt, noon, outdated } from "../../../test/support/pacing/due.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
-import { toWorkload } from "../model/workload.ts";
-import { planRollout } from "../plan/plan.ts";
+import { toWorkload, type WorkloadObject } from "../model/workload.ts";
+import { patchFor } from "../patch/workload-patch.ts";
+import { decide } from "../plan/decide.ts";
+import { type DueDecision, planRollout } from "../plan/plan.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
-import { changedObjects } from "./due.ts";
+import { changedObjects, heldReason } from "./due.ts";
+import { dueWrite } from "./holds.ts";
 
 it("if the change is unknown, a missing object may have changed, and a class that no Pod mounts has not", () => {
   const csi = { driver: "secrets-store.csi.k8s.io", volumeAttributes: { secretProviderClass: "vault" } };
@@ -16,4 +21,100 @@ it("if the change is unknown, a missing object may have changed, and a class tha
   if (decision.outcome !== "roll") throw new Error(decision.reason);
   const due = { workload, decision, lookup: lookupOf(), policy: rolloutPolicyOf(workload, policy) };
   expect(changedObjects(due).map(({ kind, name }) => `${kind} ${name}`)).toEqual(["ConfigMap gone"]);
+});
+
+const edit = (manager: string, seconds: number, ...keys: string[]) => ({
+  manager,
+  operation: "Update",
+  time: new Date(noon + seconds * 1000).toISOString(),
+  fieldsV1: { "f:data": Object.fromEntries((keys.length === 0 ? ["a"] : keys).map((key) => [`f:${key}`, {}])) },
+});
+const metadata = {
+  creationTimestamp: new Date(noon - 3_600_000).toISOString(),
+  managedFields: [edit("kubectl-edit", 3), edit("helm", -60)],
+};
+const lookup = lookupOf(configMap("web", { a: "new" }, metadata));
+const policy = { ...defaultPolicy, pacing: defaultFlags };
+const moment = momentAt(noon + 60_000);
+const optIn = { "wave.pusher.com/update-on-config-change": "true" };
+const edited = ', last edited by "kubectl-edit"';
+
+describe("the reason of a held rollout", () => {
+  it.each([{ hold: "true" }, { mode: "approve" }, { window: "Mon 01:00-02:00" }, { mode: "observe" }])(
+    "names object, key and editor with %j",
+    (own) => {
+      const before = planRollout(outdated(), lookupOf(configMap("web", { a: "old" })), policy);
+      const view = "view" in before ? before.view : undefined;
+      const plan = decide({ workload: outdated({ policy: own }), lookup, policy, previous: view, moment });
+      expect(plan).toMatchObject({ outcome: "held", reason: `ConfigMap "web" changed (key "a")${edited}` });
+    },
+  );
+
+  describe("in a process that did not see the change", () => {
+    const workload = outdated({ policy: { hold: "true" }, hashWrittenAt: noon / 1000 - 30 });
+    const held = (managedFields: object[]) => {
+      const after = lookupOf(configMap("web", { a: "new" }, { ...metadata, managedFields }));
+      return decide({ workload, lookup: after, policy, moment }).reason;
+    };
+
+    it("names object, key and editor", () => {
+      expect(held([edit("kubectl-edit", 3), edit("helm", -60)])).toBe(`ConfigMap "web" changed (key "a")${edited}`);
+    });
+
+    it("names no key if the API does not show that no other key was changed", () => {
+      const unknown = `ConfigMap "web" changed${edited}`;
+      expect(held([edit("kubectl-edit", 3)])).toBe(unknown);
+      expect(held([edit("kubectl-edit", 3), edit("helm", -30)])).toBe(unknown);
+      expect(held([edit("kubectl-edit", 3, "a", "b"), edit("helm", -60)])).toBe(unknown);
+      expect(held([{ ...edit("kubectl-edit", 3), operation: "Apply" }, edit("helm", -60)])).toBe(unknown);
+    });
+
+    it("names the keys by recorded digests, and the object by its times if the digests are of another hash", () => {
+      const applied = [edit("argocd-controller", 3, "a", "b")];
+      const [before, after] = [
+        { a: "old", b: "1", c: "1" },
+        { a: "new", b: "1", d: "1" },
+      ];
+      const pod = readsAll("ConfigMap", "web");
+      const wanted = workloadObject({ pod, annotations: { ...optIn, "wave.pusher.com/hold": "true" } });
+      const unseen = toWorkload(kinds.Deployment, wanted);
+      const first = patchFor(unseen, planRollout(unseen, lookupOf(configMap("web", before)), policy));
+      const patched = (object: WorkloadObject, patch: unknown): WorkloadObject =>
+        JSON.parse(
+          JSON.stringify(applyJsonPatch(JSON.parse(JSON.stringify(object)), JSON.parse(JSON.stringify(patch)))),
+        );
+      const object = patched(wanted, first);
+      const reasonFor = (recorded: WorkloadObject) => {
+        const lookup = lookupOf(configMap("web", after, { ...metadata, managedFields: applied }));
+        const stored = { ...toWorkload(kinds.Deployment, recorded), hashWrittenAt: noon / 1000 - 30 };
+        return decide({ workload: stored, lookup, policy, moment }).reason;
+      };
+      // No live object and no reference names the removed key "c".
+      expect(reasonFor(object)).toBe('ConfigMap "web" changed (keys "a" and "d"), last edited by "argocd-controller"');
+      const forged = patched(object, [
+        { op: "add", path: "/metadata/annotations/wave.pusher.com~1config-digests", value: "c c c" },
+      ]);
+      expect(reasonFor(forged)).toBe('ConfigMap "web" changed, last edited by "argocd-controller"');
+    });
+
+    it("does not name an object if only keys that no Pod reads were edited", () => {
+      expect(held([edit("kubectl-edit", 3, "gone"), edit("helm", -60)])).toBe(
+        "the configuration changed after its hash was recorded",
+      );
+    });
+  });
+
+  it("keeps what the reason has around the changes", () => {
+    const write = dueWrite(outdated(), planRollout(outdated(), lookup, policy) as DueDecision, lookup, policy, moment);
+    const around = { ...write.decision, prefix: "the hold is removed; ", suffix: ", and more" } as DueDecision;
+    const reason = heldReason({ ...write, decision: around }, "");
+    expect(reason).toBe(`the hold is removed; ConfigMap "web" changed${edited}, and more`);
+  });
+
+  it("names the editor if the change is halted, and not if it is rolled", () => {
+    const halted = { reason: "halted", message: "", until: undefined, warning: true } as const;
+    const world = { workload: outdated(), lookup, policy, moment };
+    expect(decide({ ...world, batchHold: () => halted }).reason).toBe(`ConfigMap "web" changed${edited}`);
+    expect(decide(world).reason).toBe('ConfigMap "web" changed');
+  });
 });

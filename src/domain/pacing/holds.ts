@@ -6,13 +6,9 @@ import { type Policy, unpaced } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { alert, alertsUnknown } from "./alerts.ts";
 import { changedObjects, type DueWrite, replacesPods } from "./due.ts";
-import { interval } from "./interval.ts";
+import { interval, progressing, reverted, settling } from "./interval.ts";
 import type { Moment } from "./moment.ts";
-import { progressing } from "./progressing.ts";
-import { reverted } from "./removed-hash.ts";
-import { approval, closing, clusterHeld, hold, invalid, observed, window } from "./requested-holds.ts";
-import { skipsWaits } from "./roll-request.ts";
-import { settling } from "./settling.ts";
+import { approval, closing, clusterHeld, hold, invalid, observed, skipsWaits, window } from "./requested-holds.ts";
 
 /**
  * What a hold may delay: a write that replaces no Pods, a rollout, a return to earlier pins, or a replacement of Pods with an unchanged hash. An

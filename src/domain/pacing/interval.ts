@@ -2,6 +2,7 @@ import type { Workload } from "../model/workload.ts";
 import type { Hold } from "../outcomes/outcomes.ts";
 import type { Warning } from "../references/warning.ts";
 import { formatDuration } from "../syntax/time.ts";
+import { quoted } from "../syntax/wording.ts";
 import type { DueWrite } from "./due.ts";
 import { holdTexts } from "./hold-texts.ts";
 import type { Moment } from "./moment.ts";
@@ -22,7 +23,7 @@ const flapsFrom = 7;
 const maxConsecutiveRollouts = 99;
 
 /** Returns the wait after this number of consecutive rollouts, in milliseconds. */
-export function waitAfter(consecutiveRollouts: number): number {
+function waitAfter(consecutiveRollouts: number): number {
   return Math.min(longestWaitMs, firstWaitMs * 2 ** (consecutiveRollouts - 1));
 }
 
@@ -98,4 +99,69 @@ function lastConsecutiveRollouts(
   const stored =
     consecutiveRollouts !== undefined && /^[1-9]\d?$/.test(consecutiveRollouts) ? Number(consecutiveRollouts) : 1;
   return Math.max(stored, lastWrite?.consecutiveRollouts ?? 1);
+}
+
+/**
+ * The time without a new available Pod after which a rollout is stalled, in milliseconds. So a correct edit waits at most this
+ * long for a rollout that a bad edit broke. A slow rollout may be taken as stalled and is then rolled again: the latest
+ * configuration is right either way.
+ */
+const stalledMs = 30_000;
+
+/** Holds a rollout while the previous rollout is in progress, also one of another client whose Pods may read what is live. */
+export function progressing({ workload, decision, flags, moment }: DueWrite): Hold | undefined {
+  const isUnderWay = (decision.outcome === "roll" || decision.outcome === "firstHash") && decision.underWay === true;
+  const last = isUnderWay ? moment.progressSince : lastRolloutAt(workload, moment);
+  if ((decision.outcome !== "roll" && !isUnderWay) || last === undefined || flags.settleMs === 0) return undefined;
+  if (workload.progress.state !== "progressing" || moment.newPods?.state === "exited") return undefined;
+  const until = Math.min(moment.progressSince + stalledMs, last + flags.rolloutTimeoutMs);
+  if (moment.now >= until) return undefined;
+  return { reason: "progressing", message: holdTexts.progressing(stalledMs), until, warning: false };
+}
+
+/** The text about a Pod that Kubernetes does not replace. */
+export const rolloutBlockedText = (pod: string, namespace: string) =>
+  `Pod ${quoted(pod)} blocks the rollout if it is not ready: Kubernetes replaces the Pods of this StatefulSet in order, and does not replace a Pod that is not ready. Run: kubectl delete pod ${pod} -n ${namespace}.`;
+
+/** Returns a warning for a rollout that replaces no Pod before a person deletes the Pod that is not ready. */
+export function blockedWarnings({ namespace, progress }: Workload): readonly Warning[] {
+  if (progress.state !== "progressing" || progress.waitsFor === undefined) return [];
+  return [{ reason: "RolloutBlocked", message: rolloutBlockedText(progress.waitsFor, namespace) }];
+}
+
+/**
+ * Holds a write until the configuration has not changed for the settle time: more changes may follow, for example of objects
+ * that are applied together, or the edit may be reverted. However often objects change, the wait after the first change is
+ * at most ten times as long.
+ */
+export function settling({ policy, moment }: DueWrite): Hold | undefined {
+  const { changes, now } = moment;
+  const settleMs = policy.settleMs.value;
+  if (changes === undefined || settleMs === 0) return undefined;
+  const maxMs = 10 * settleMs;
+  const until = Math.min(changes.last + settleMs, changes.first + maxMs);
+  if (now >= until) return undefined;
+  return { reason: "settling", message: holdTexts.settling(settleMs, maxMs), until, warning: false };
+}
+
+/** How many times Wave writes one hash while another client removes it. */
+const maxWrites = 10;
+
+/** Holds a write of a hash that another client removed. Each write waits longer, and after the last one Wave stops. */
+export function reverted({ workload, decision, flags, moment: { lastWrite, now } }: DueWrite): Hold | undefined {
+  if (!("hash" in decision) || lastWrite === undefined || lastWrite.hash !== decision.hash) return undefined;
+  if (workload.recordedHash === decision.hash) return undefined;
+  // A client that only removes fields owns none, so managedFields name the last client that edited and still owns a field.
+  const { editedBy } = workload;
+  const writes = lastWrite.timesReverted + 1;
+  if (writes >= maxWrites) {
+    const message = holdTexts.revertedTooOften(editedBy, maxWrites);
+    return { reason: "reverted", message, until: undefined, warning: true };
+  }
+  // Without a settle time, the first removal is treated as a `kubectl rollout undo` of a person.
+  const unsettledMs = writes === 1 ? 0 : waitAfter(writes - 1);
+  const waitMs = flags.settleMs === 0 ? unsettledMs : waitAfter(lastWrite.consecutiveRollouts);
+  const until = lastWrite.at + waitMs;
+  if (now >= until) return undefined;
+  return { reason: "reverted", message: holdTexts.reverted(editedBy, waitMs), until, warning: true };
 }

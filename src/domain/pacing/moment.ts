@@ -1,7 +1,7 @@
 import type { LegacyVerification } from "../config/legacy-hash.ts";
 import type { HoldReason } from "../outcomes/outcomes.ts";
 import type { NewPods } from "../pods/new-pods.ts";
-import type { PodTimes } from "../pods/pod-times.ts";
+import type { PodTimes } from "../pods/pod-state.ts";
 import type { ConfigName } from "../references/references.ts";
 
 /** What a list of its Pods shows about a workload. */

@@ -1,15 +1,13 @@
 import type { Progress } from "../model/kind-row.ts";
 import type { Workload } from "../model/workload.ts";
 import type { NewPods } from "../pods/new-pods.ts";
-import type { ContainerExit } from "../pods/observed-pod.ts";
-import { describeStuck } from "../pods/stuck-reason.ts";
+import { type ContainerExit, describeStuck } from "../pods/observed-pod.ts";
 import type { PacingFlags } from "../policy/policy.ts";
 import { formatDuration } from "../syntax/time.ts";
 import { quoted } from "../syntax/wording.ts";
 import { type FailedAlertFacts, failedAlertOf } from "./failed-alert.ts";
-import { hasSoaked } from "./has-soaked.ts";
 import type { Moment } from "./moment.ts";
-import { lastRolloutAt } from "./rollout-time.ts";
+import { hasSoaked, lastRolloutAt } from "./rollout-time.ts";
 
 /** The result of the last rollout by Wave. */
 export type RolloutResult =

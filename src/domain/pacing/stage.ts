@@ -4,9 +4,8 @@ import type { HoldReason } from "../outcomes/outcomes.ts";
 import type { NewPods } from "../pods/new-pods.ts";
 import type { ContainerExit } from "../pods/observed-pod.ts";
 import type { PacingFlags } from "../policy/policy.ts";
-import { wasComplete } from "./complete-before.ts";
 import { rolloutDeadline } from "./rollout-result.ts";
-import { resumedSince, storedRolloutAt } from "./rollout-time.ts";
+import { resumedSince, storedRolloutAt, wasComplete } from "./rollout-time.ts";
 
 /** The progress of one workload for one change of an object that it reads. Times are milliseconds since the epoch. */
 export type Stage =

@@ -3,13 +3,12 @@
 import { isComplete } from "../model/kind-row.ts";
 import type { Workload } from "../model/workload.ts";
 import type { HoldReason } from "../outcomes/outcomes.ts";
-import type { LastRolloutPods } from "../pods/failing-container.ts";
+import type { LastRolloutPods } from "../pods/new-pods.ts";
 import type { PacingFlags } from "../policy/policy.ts";
 import { isValidator } from "../policy/rollout-policy.ts";
-import { hasMark } from "./complete-before.ts";
 import { holdRows } from "./holds.ts";
 import { rolloutDeadline } from "./rollout-result.ts";
-import { resumedSince, storedRolloutAt } from "./rollout-time.ts";
+import { hasMark, resumedSince, storedRolloutAt } from "./rollout-time.ts";
 import { type Stage, type StageFacts, soak } from "./stage.ts";
 
 /**

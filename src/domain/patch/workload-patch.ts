@@ -13,7 +13,7 @@ import { liftSchedulingHold, testSchedulingHold } from "../model/scheduling-hold
 import type { Workload } from "../model/workload.ts";
 import { type DueDecision, type IncompleteRollout, isDue, isRollAgain } from "../outcomes/outcomes.ts";
 import { writeCause } from "../pacing/cause.ts";
-import { incompleteMark } from "../pacing/complete-before.ts";
+import { incompleteMark } from "../pacing/rollout-time.ts";
 import type { RolloutPlan } from "../plan/plan.ts";
 import {
   causeAnnotation,

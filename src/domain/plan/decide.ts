@@ -8,14 +8,11 @@ import { type DueDecision, isDue, isRollAgain, type PlanTexts, type RolloutPlan 
 import { heldByOf } from "../pacing/alerts.ts";
 import { batchedChanges, rolledIncompleteBy } from "../pacing/batch-hold.ts";
 import type { BatchHoldLookup } from "../pacing/batches.ts";
-import { replacesPods } from "../pacing/due.ts";
-import { dueReason, editsOf, heldReason } from "../pacing/due-reason.ts";
+import { dueReason, editsOf, heldReason, replacesPods } from "../pacing/due.ts";
 import { dueWrite, holdOf, holdOfReturn, holdRows, isHalt } from "../pacing/holds.ts";
-import { flapWarnings, nextConsecutiveRollouts } from "../pacing/interval.ts";
+import { blockedWarnings, flapWarnings, nextConsecutiveRollouts } from "../pacing/interval.ts";
 import type { Moment } from "../pacing/moment.ts";
-import { blockedWarnings } from "../pacing/progressing.ts";
-import { closing } from "../pacing/requested-holds.ts";
-import { requestedReason, skipsWaits } from "../pacing/roll-request.ts";
+import { closing, requestedReason, skipsWaits } from "../pacing/requested-holds.ts";
 import { isPinned, keptWithoutKey, unusableCopies } from "../pinning/pin-request.ts";
 import { pinsIn, readablePins } from "../pinning/pinned-lookup.ts";
 import { isOptedIn } from "../policy/namespace-policy.ts";

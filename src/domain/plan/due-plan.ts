@@ -16,7 +16,7 @@ import {
 import type { Workload } from "../model/workload.ts";
 import type { Decision, DuePlan, ExplainedDecision } from "../outcomes/outcomes.ts";
 import type { Moment } from "../pacing/moment.ts";
-import { isRollRequested } from "../pacing/roll-request.ts";
+import { isRollRequested } from "../pacing/requested-holds.ts";
 import { ignoredReason, isOptedIn } from "../policy/namespace-policy.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
@@ -24,9 +24,8 @@ import { updateOnConfigChange } from "../references/annotations.ts";
 import { describeLimitExceeded, type LimitExceeded } from "../references/references.ts";
 import { invalidAnnotationTexts, mergeWarnings, overLimitText, type Warning } from "../references/warning.ts";
 import { quoted } from "../syntax/wording.ts";
-import { planComplete } from "./compare-hash.ts";
+import { planComplete, withRemoved } from "./compare-hash.ts";
 import { evidenceOf } from "./evidence.ts";
-import { withRemoved } from "./existence-changes.ts";
 
 /** Decides what is due, without regard to holds. Without a `moment`, nothing is known about the Pods. */
 export function planDue(

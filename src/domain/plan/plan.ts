@@ -1,21 +1,24 @@
 // What is due for a workload, from its stored state alone. Pure, as everything in this folder.
+
+import { describeObject } from "../config/changes.ts";
 import type { ConfigView } from "../config/hash.ts";
 import { withLegacyVerification } from "../config/legacy-hash.ts";
 import type { Lookup } from "../config/view-of-references.ts";
 import { oldFinalizerWarning } from "../model/leftovers.ts";
 import { hasSchedulingHold } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
-import type { DuePlan } from "../outcomes/outcomes.ts";
+import type { DuePlan, ExplainedDecision } from "../outcomes/outcomes.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { isPinned, rolledBack, unusableCopies } from "../pinning/pin-request.ts";
 import type { PinnedLookup } from "../pinning/pinned-lookup.ts";
 import { nothingRejected, withRejected } from "../pinning/rejections.ts";
 import { isOptedIn } from "../policy/namespace-policy.ts";
 import type { Policy } from "../policy/policy.ts";
+import { configKey } from "../references/references.ts";
 import { mergeWarnings } from "../references/warning.ts";
+import { formatList } from "../syntax/wording.ts";
 import { planDue } from "./due-plan.ts";
 import { returnMistakes } from "./return-plan.ts";
-import { withUnrestored } from "./unrestored-reason.ts";
 
 export type { Change } from "../config/changes.ts";
 export type { Lookup, Missing } from "../config/view-of-references.ts";
@@ -76,4 +79,26 @@ function planUnpause({ mistakes, deleting }: Workload): DuePlan {
 /** Adds the warning also to a workload that is being deleted: then the finalizer matters most. */
 function withOldFinalizerWarning({ oldFinalizer }: Workload, plan: DuePlan): DuePlan {
   return oldFinalizer ? { ...plan, warnings: [...plan.warnings, oldFinalizerWarning] } : plan;
+}
+
+/** Limit of the objects in a reason. */
+const shownObjects = 3;
+
+/**
+ * Adds to the reason of a rollout after an undo what the undo does not restore: the hash of the earlier revision includes it, too. `kept` are
+ * the ConfigMaps that Pods read from the copies of that revision. A rollout with known changes names them already.
+ */
+function withUnrestored<T extends ExplainedDecision>(
+  decision: T,
+  { namespace }: Workload,
+  kept: ReadonlySet<string>,
+): T {
+  if (decision.outcome !== "roll" || decision.changed !== undefined || kept.size === 0) return decision;
+  const isKept = (object: { kind: string; namespace: string; name: string }) =>
+    object.kind === "ConfigMap" && object.namespace === namespace && kept.has(object.name);
+  const objects = new Map(decision.view.entries.filter((each) => !isKept(each)).map((each) => [configKey(each), each]));
+  if (objects.size === 0) return decision;
+  const names = formatList([...objects.values()], shownObjects, (each) => describeObject(each, namespace));
+  const suffix = `, and a rollback does not restore ${names}`;
+  return { ...decision, suffix, reason: decision.reason + suffix };
 }

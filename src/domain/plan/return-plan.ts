@@ -2,10 +2,9 @@ import type { ConfigView } from "../config/hash.ts";
 import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload.ts";
 import type { DuePlan, PinsReturn } from "../outcomes/outcomes.ts";
-import { hasSoaked } from "../pacing/has-soaked.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { rolloutResult } from "../pacing/rollout-result.ts";
-import { lastRolloutAt, resumedSince } from "../pacing/rollout-time.ts";
+import { hasSoaked, lastRolloutAt, resumedSince } from "../pacing/rollout-time.ts";
 import {
   formatConfigMaps,
   isPinned,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { earlierPodsFail, failingContainer } from "./failing-container.ts";
+import { earlierPodsFail, failingContainer } from "./new-pods.ts";
 import type { ObservedPod } from "./observed-pod.ts";
 
 const minute = 60_000;

@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { ObservedPod } from "./observed-pod.ts";
+import { configStateOf, readMargins } from "./pod-state.ts";
 import {
   annotationFor,
   type KnownSpans,
@@ -7,9 +9,7 @@ import {
   noteAfterMs,
   observeConfig,
   recordedSpans,
-} from "./known-spans.ts";
-import type { ObservedPod } from "./observed-pod.ts";
-import { configStateOf, readMargins } from "./pod-state.ts";
+} from "./spans.ts";
 
 const second = 1_000;
 const start = Date.parse("2026-01-01T00:00:00Z");

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "#kubernetes";
 import { newPodsOf, stuckAfterMs } from "./new-pods.ts";
-import { everyObject, observePod } from "./observed-pod.ts";
-import { describeStuck, quotaReason, quotaReasonOf, stuckReason } from "./stuck-reason.ts";
+import { describeStuck, everyObject, observePod, quotaReason, quotaReasonOf, stuckReason } from "./observed-pod.ts";
 
 const createdAt = Date.UTC(2026, 0, 1, 12);
 const rollout = { hash: "new", rolledAt: createdAt, now: createdAt + stuckAfterMs };

@@ -2,8 +2,9 @@ import type { Container, ContainerStatus, Pod, PodSpec } from "#kubernetes";
 import { podReferences } from "../model/pod-references.ts";
 import { pinsOfPod } from "../pinning/pod-pins.ts";
 import type { ConfigName, Reference } from "../references/references.ts";
-import { type HashPlace, podHash } from "./pod-hash.ts";
-import { isImageReason, type StuckReason, stuckReason } from "./stuck-reason.ts";
+import { fieldsOf, textOf } from "../syntax/json.ts";
+import { quoted } from "../syntax/wording.ts";
+import { type HashPlace, podHash } from "./pod-owner.ts";
 
 /** A Pod as far as it shows what its containers have read. Times are in milliseconds since the epoch. */
 export interface ObservedPod {
@@ -41,7 +42,7 @@ export interface ContainerExit {
 }
 
 /** Whether a container of a Pod has run. `isScheduled`: whether it has a node. */
-export type PodStart =
+type PodStart =
   | { readonly state: "started" }
   | { readonly state: "starting"; readonly isScheduled: boolean }
   | ({ readonly state: "stuck" } & StuckReason);
@@ -114,7 +115,7 @@ export function observePod(pod: Pod, config: ReadConfig, workload: HashPlace | u
 }
 
 /** A container that reads live configuration. */
-export interface LiveContainer {
+interface LiveContainer {
   readonly reads: readonly Omit<PodRead, "at">[];
   readonly status: ContainerStatus | undefined;
 }
@@ -213,4 +214,66 @@ function isTrue({ status }: Pod, condition: string): boolean {
 function timeOf(text: string | undefined | null): number | undefined {
   const ms = typeof text === "string" ? Date.parse(text) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;
+}
+
+/**
+ * Why a Pod does not start for a reason outside of its configuration, in the words of the scheduler, the quota or the kubelet. Other messages
+ * of Kubernetes are never used: a webhook may write anything into them.
+ */
+export interface StuckReason {
+  /** One word: "Unschedulable". */
+  readonly reason: string;
+  /** One line: `0/3 nodes are available: 3 Insufficient memory`. */
+  readonly message: string;
+}
+
+/** The reasons of the kubelet for an image that it cannot pull (https://kubernetes.io/docs/concepts/containers/images/#imagepullbackoff). */
+const imageReasons: readonly (string | undefined)[] = [
+  "ErrImageNeverPull",
+  "ErrImagePull",
+  "ImageInspectError",
+  "ImagePullBackOff",
+  "InvalidImageName",
+  "RegistryUnavailable",
+  "SignatureValidationFailed",
+];
+
+/** Reports whether a reason of a container that waits is that its image was not pulled. */
+function isImageReason(reason: string | undefined): boolean {
+  return imageReasons.includes(reason);
+}
+
+/** The reason of Events about a Pod whose volume is not attached to its node. */
+export const volumeReason = "FailedAttachVolume";
+
+/** The reason of conditions, and of Events on a StatefulSet or DaemonSet, if the API server rejects a Pod. */
+export const refusedReason = "FailedCreate";
+
+/** In characters: a scheduler writes one clause for each kind of node. */
+const mostShown = 300;
+
+/** Returns a reason with at most 300 characters of its message, on one line and without the final full stop. */
+export function stuckReason(reason = "", text = ""): StuckReason {
+  const line = text.replace(/[\p{C}\p{Z}]+/gu, " ").trim();
+  const message = line.length <= mostShown ? line : `${line.slice(0, mostShown - 1)}…`;
+  return { reason, message: message.replace(/\.$/, "") };
+}
+
+/** Returns why the API server rejects Pods if the cause is a quota; undefined for other causes. `message` is that of a condition or an Event. */
+export function quotaReason(message: string | undefined): StuckReason | undefined {
+  return message?.includes("exceeded quota: ") ? stuckReason(refusedReason, message) : undefined;
+}
+
+/** Returns why the API server rejects the Pods of a Deployment if the cause is a quota, by its status; undefined for other causes. */
+export function quotaReasonOf(status: unknown): StuckReason | undefined {
+  const { conditions } = fieldsOf(status);
+  const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+  const failure = all.map(fieldsOf).find(({ type, status }) => type === "ReplicaFailure" && status === "True");
+  return quotaReason(textOf(failure?.message));
+}
+
+/** Returns the reason as a clause: `Pod "web-0" does not start (Unschedulable: 0/3 nodes are available)`. Without a Pod, Kubernetes creates none. */
+export function describeStuck({ pod, reason, message }: StuckReason & { readonly pod: string | undefined }): string {
+  const what = pod === undefined ? "Kubernetes creates no new Pod" : `Pod ${quoted(pod)} does not start`;
+  return `${what} (${message === "" ? reason : `${reason}: ${message}`})`;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Container, ContainerStatus, Pod } from "#kubernetes";
 import { observePod, type ReadConfig } from "./observed-pod.ts";
-import type { HashPlace } from "./pod-hash.ts";
+import type { HashPlace } from "./pod-owner.ts";
 import { configStateOf, type ReadHistory, readMargins } from "./pod-state.ts";
-import type { Span } from "./span.ts";
+import type { Span } from "./spans.ts";
 
 const start = Date.parse("2026-01-01T12:00:00Z");
 const minutes = (count: number) => start + count * 60_000;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Pod } from "#kubernetes";
-import { earliest, podTimes } from "./pod-times.ts";
+import { earliest, podTimes } from "./pod-state.ts";
 
 const second = 1_800_000_000;
 const at = (seconds: number) => new Date((second + seconds) * 1000).toISOString();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { endOf, formatSpans, maxSpans, mergeSpans, parseSpans, type Span } from "./span.ts";
+import { endOf, formatSpans, maxSpans, mergeSpans, parseSpans, type Span } from "./spans.ts";
 
 const second = 1_000;
 const now = Date.parse("2026-06-01T00:00:00Z");

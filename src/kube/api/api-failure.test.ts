@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { apiFailureOf, isApiFailure, isClusterFailure, retryAfterMs } from "./api-failure.ts";
-import { ApiError, ClusterConfigError, ConnectionError } from "./errors.ts";
+import {
+  ApiError,
+  apiFailureOf,
+  ClusterConfigError,
+  ConnectionError,
+  isApiFailure,
+  isClusterFailure,
+  retryAfterMs,
+} from "./api-failure.ts";
 
 const apiError = (status: number, reason = "", serverMessage = "", retryAfterMs?: number) =>
   new ApiError({ request: "get secrets/a in b", status, reason, serverMessage, retryAfterMs });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { kubeconfigOf, temporaryFiles } from "../../../test/support/kube/files.ts";
 import { makeCertificates } from "../../../test/support/kube/server.ts";
-import { ClusterConfigError } from "../api/errors.ts";
+import { ClusterConfigError } from "../api/api-failure.ts";
 import { type ClusterConfigOptions, loadClusterConfig } from "./cluster-config.ts";
 
 const pem = makeCertificates().ca;

@@ -5,14 +5,11 @@ import { delimiter, join } from "node:path";
 import { isatty } from "node:tty";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { ClusterConfigError } from "../api/errors.ts";
-import type { ClusterConfig } from "./cluster-access.ts";
-import { configErrorTexts } from "./config-error-texts.ts";
-import { readAgain, tokenFileCredentials } from "./credentials.ts";
+import { ClusterConfigError } from "../api/api-failure.ts";
+import { type ClusterConfig, isCertificate, noCertificate } from "./cluster-access.ts";
+import { configErrorTexts, readAgain, tokenFileCredentials } from "./credentials.ts";
 import { configOfServer, loadKubeconfig, readContextNames } from "./kubeconfig.ts";
-import { type ConfigOverrides, overridePod } from "./overrides.ts";
-import { proxyFromEnvironment } from "./proxy.ts";
-import { isCertificate, noCertificate } from "./tls-files.ts";
+import { type ConfigOverrides, overridePod, proxyFromEnvironment } from "./overrides.ts";
 
 /** The cluster that a person chooses, by flags. */
 export interface ChosenCluster {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { temporaryFiles } from "../../../test/support/kube/files.ts";
-import { ClusterConfigError } from "../api/errors.ts";
+import { ClusterConfigError } from "../api/api-failure.ts";
 import { bearer, fileLifeMs, fixedCredentials, tokenFileCredentials, withHeaders } from "./credentials.ts";
 
 async function tokenFile(content: string, initial?: string) {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { temporaryFiles } from "../../../test/support/kube/files.ts";
 import { makeCertificates } from "../../../test/support/kube/server.ts";
-import { ClusterConfigError } from "../api/errors.ts";
+import { ClusterConfigError } from "../api/api-failure.ts";
 import { bearer } from "./credentials.ts";
 import { type ExecPlugin, execCredentials, execTimeLimitMs } from "./exec-plugin.ts";
 

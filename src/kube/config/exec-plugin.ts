@@ -1,10 +1,16 @@
 import { dirname, resolve } from "node:path";
 import type { Clock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { ClusterConfigError } from "../api/errors.ts";
-import { configErrorTexts, controlCharacter } from "./config-error-texts.ts";
-import { bearer, type Credential, type Credentials, headerValue } from "./credentials.ts";
-import { keyPairProblem } from "./tls-files.ts";
+import { ClusterConfigError } from "../api/api-failure.ts";
+import { keyPairProblem } from "./cluster-access.ts";
+import {
+  bearer,
+  type Credential,
+  type Credentials,
+  configErrorTexts,
+  controlCharacter,
+  headerValue,
+} from "./credentials.ts";
 
 /** The `exec` of a user in a kubeconfig (https://kubernetes.io/docs/reference/config-api/client-authentication.v1/). */
 export interface ExecPlugin {

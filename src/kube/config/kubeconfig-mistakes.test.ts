@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { type KubeconfigParts, kubeconfigOf, temporaryFiles } from "../../../test/support/kube/files.ts";
 import { makeCertificates } from "../../../test/support/kube/server.ts";
-import { ClusterConfigError } from "../api/errors.ts";
-import { controlCharacter } from "./config-error-texts.ts";
+import { ClusterConfigError } from "../api/api-failure.ts";
+import { controlCharacter } from "./credentials.ts";
 import { loadKubeconfig } from "./kubeconfig.ts";
 
 /** The message about a kubeconfig, without its file's name, which begins it. */

@@ -1,9 +1,9 @@
 import type { Section } from "../../lib/yaml-mapping.ts";
-import { controlCharacter } from "./config-error-texts.ts";
 import {
   bearer,
   type Credential,
   type Credentials,
+  controlCharacter,
   fixedCredentials,
   headerValue,
   tokenFileCredentials,

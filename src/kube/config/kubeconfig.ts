@@ -1,15 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { parseYaml, Section } from "../../lib/yaml-mapping.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { ClusterConfigError } from "../api/errors.ts";
-import type { ClusterConfig } from "./cluster-access.ts";
-import { configErrorTexts } from "./config-error-texts.ts";
-import { readAgain } from "./credentials.ts";
+import { ClusterConfigError } from "../api/api-failure.ts";
+import { type ClusterConfig, readTls } from "./cluster-access.ts";
+import { configErrorTexts, readAgain } from "./credentials.ts";
 import type { ExecContext } from "./exec-plugin.ts";
 import { userCredentials } from "./kubeconfig-user.ts";
-import { type ConfigOverrides, overrideCluster, overrideUser } from "./overrides.ts";
-import { parseProxyUrl, proxyFromEnvironment } from "./proxy.ts";
-import { readTls } from "./tls-files.ts";
+import {
+  type ConfigOverrides,
+  overrideCluster,
+  overrideUser,
+  parseProxyUrl,
+  proxyFromEnvironment,
+} from "./overrides.ts";
 
 interface KubeconfigOptions extends ExecContext {
   /** Undefined: the current context. */

@@ -1,8 +1,8 @@
+import { BlockList, isIP } from "node:net";
 import type { Section } from "../../lib/yaml-mapping.ts";
-import { ClusterConfigError } from "../api/errors.ts";
+import { ClusterConfigError } from "../api/api-failure.ts";
 import type { ClusterConfig } from "./cluster-access.ts";
-import { configErrorTexts } from "./config-error-texts.ts";
-import { bearer, fixedCredentials, unchanging, withHeaders } from "./credentials.ts";
+import { bearer, configErrorTexts, fixedCredentials, unchanging, withHeaders } from "./credentials.ts";
 
 /**
  * Values of flags that replace fields of the kubeconfig, with the rules of client-go
@@ -52,4 +52,58 @@ export function overridePod(
     tls: insecureSkipTlsVerify ? unchanging({ insecure: true }) : pod.tls,
     credentials: as === undefined ? own : withHeaders(own, { "impersonate-user": as, ...groups }),
   };
+}
+
+const protocols = ["http:", "https:", "socks5:", "socks5h:"];
+
+/** Returns the URL of a proxy. Undefined if the text is not one with a supported protocol. */
+export function parseProxyUrl(text: string): URL | undefined {
+  const url = URL.parse(text);
+  return url !== null && protocols.includes(url.protocol) && url.hostname !== "" ? url : undefined;
+}
+
+/**
+ * Returns the proxy for a server by the variables `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, with the rules of Go and so of
+ * kubectl (https://pkg.go.dev/golang.org/x/net/http/httpproxy#Config). Undefined: connect without a proxy.
+ * @throws ClusterConfigError that names the variable if its value is not a proxy.
+ */
+export function proxyFromEnvironment(server: URL, env: Readonly<Record<string, string | undefined>>): URL | undefined {
+  const name = server.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
+  const value = env[name] || env[name.toLowerCase()];
+  if (!value || isExcluded(server, env.NO_PROXY || env.no_proxy || "")) return undefined;
+  const proxy = parseProxyUrl(value.includes("://") ? value : `http://${value}`);
+  if (proxy === undefined) throw new ClusterConfigError(configErrorTexts.invalidProxy(name));
+  return proxy;
+}
+
+/** Reports whether a server gets no proxy: it is on this machine, or an entry of `NO_PROXY` matches it. */
+function isExcluded(server: URL, noProxy: string): boolean {
+  const host = server.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  const port = server.port || (server.protocol === "https:" ? "443" : "80");
+  if (host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."))) return true;
+  const entries = noProxy.split(",").map((entry) => entry.trim().toLowerCase());
+  return entries.some((entry) => entry === "*" || (entry !== "" && matches(entry, host, port)));
+}
+
+function familyOf(address: string): "ipv4" | "ipv6" {
+  return isIP(address) === 6 ? "ipv6" : "ipv4";
+}
+
+function matches(entry: string, host: string, port: string): boolean {
+  const [network = "", prefix] = entry.split("/");
+  if (prefix !== undefined)
+    return isIP(network) !== 0 && isIP(host) !== 0 && isInNetwork(host, network, Number(prefix));
+  const [, name = "", entryPort] = isIP(entry) === 0 ? (/^(.*?)(?::(\d+))?$/.exec(entry) ?? []) : ["", entry];
+  if (entryPort !== undefined && entryPort !== port) return false;
+  const bare = name.replace(/^\[|\]$/g, "");
+  if (isIP(host) !== 0) return bare === host;
+  const domain = bare.replace(/^\*/, "");
+  return domain.startsWith(".") ? host.endsWith(domain) : host === domain || host.endsWith(`.${domain}`);
+}
+
+function isInNetwork(host: string, network: string, prefix: number): boolean {
+  if (!(prefix >= 0 && prefix <= (isIP(network) === 6 ? 128 : 32)) || isIP(host) !== isIP(network)) return false;
+  const subnet = new BlockList();
+  subnet.addSubnet(network, prefix, familyOf(network));
+  return subnet.check(host, familyOf(host));
 }

@@ -5,7 +5,7 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { ApiError, isAlreadyExists, isNotFound } from "../api/errors.ts";
+import { ApiError, isAlreadyExists, isNotFound } from "../api/api-failure.ts";
 import { resourcePath, resources } from "../api/resources.ts";
 import type { ApiClient } from "../http/client.ts";
 import { type EventSource, eventName, type ObjectEvent, timestamp, toEventBody } from "./event-object.ts";

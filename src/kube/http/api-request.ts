@@ -1,3 +1,6 @@
+import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
+import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
+import { ApiError } from "../api/api-failure.ts";
 import type { DigestedKind } from "./value-digests.ts";
 
 /** One request to the API server. The client adds the credentials, and the base path of the server. */
@@ -22,4 +25,64 @@ export interface ApiRequest {
   readonly mayBeSent?: (() => boolean) | undefined;
   /** Time limit for the whole response, in milliseconds; for `stream` until the response begins. Default 30,000. */
   readonly timeoutMs?: number;
+}
+
+/** A request in the terms of Kubernetes. */
+export interface RequestInfo {
+  /** Verb as in RBAC, audit log and metrics; the HTTP method in lower case for other paths. */
+  readonly verb: string;
+  /** Text for messages, such as "patch deployments/web in default". */
+  readonly text: string;
+  /** Undefined for paths without a resource, such as /version. */
+  readonly target: "collection" | "object" | undefined;
+}
+
+/** Subresources of a Namespace. In its path they are where other paths have a kind. */
+const ofNamespaces: ReadonlySet<string> = new Set(["status", "finalize"]);
+
+const verbs = { GET: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" } as const;
+
+/**
+ * Returns verb and object from the method and path of a request
+ * (https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb).
+ */
+export function requestInfo({ method, path, query }: Pick<ApiRequest, "method" | "path" | "query">): RequestInfo {
+  const segments = path.split("/").filter((segment) => segment !== "");
+  const version = segments[0] === "api" ? 2 : segments[0] === "apis" ? 3 : undefined;
+  const rest = version === undefined ? [] : segments.slice(version);
+  const inNamespace = rest[0] === "namespaces" && rest[2] !== undefined && !ofNamespaces.has(rest[2]);
+  const [plural, name, subresource] = inNamespace ? rest.slice(2) : rest;
+  if (plural === undefined) {
+    return { verb: method.toLowerCase(), text: `${method.toLowerCase()} ${path}`, target: undefined };
+  }
+
+  const verb = name === undefined ? verbOfMany(method, query) : verbs[method];
+  const object = [plural, name, subresource].filter((part) => part !== undefined).join("/");
+  const text = inNamespace ? `${verb} ${object} in ${rest[1]}` : `${verb} ${object}`;
+  return { verb, text, target: name === undefined ? "collection" : "object" };
+}
+
+/** Returns the verb for a path of a collection. */
+function verbOfMany(method: ApiRequest["method"], query: ApiRequest["query"]): string {
+  if (method === "DELETE") return "deletecollection";
+  if (method !== "GET") return verbs[method];
+  const { watch } = query ?? {};
+  return watch === undefined || ["false", "0", ""].includes(String(watch)) ? "list" : "watch";
+}
+
+/** Returns the labels of `wave_api_requests_total`. All values are known in advance. */
+export function requestLabels(
+  { verb }: Pick<RequestInfo, "verb">,
+  code: string,
+): LabelsOf<typeof clusterMetrics.requests> {
+  const { verb: verbs, code: codes } = clusterMetrics.requests.labels;
+  return {
+    verb: verbs.find((known) => known === verb) ?? "other",
+    code: codes.find((known) => known === code) ?? "other",
+  };
+}
+
+/** Returns the status of an error response; "error" if there was no response. */
+export function statusLabel(failure: unknown): string {
+  return failure instanceof ApiError ? String(failure.status) : "error";
 }

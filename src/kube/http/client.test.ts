@@ -4,8 +4,14 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { clientOf, seriesOf } from "../../../test/support/kube/client.ts";
 import { serveHttp } from "../../../test/support/kube/server.ts";
-import { apiFailureOf } from "../api/api-failure.ts";
-import { ApiError, ConnectionError, isForbidden, isNotFound, isUnauthorized } from "../api/errors.ts";
+import {
+  ApiError,
+  apiFailureOf,
+  ConnectionError,
+  isForbidden,
+  isNotFound,
+  isUnauthorized,
+} from "../api/api-failure.ts";
 import { resourcePath, resources } from "../api/resources.ts";
 import { type Credential, type Credentials, fixedCredentials } from "../config/credentials.ts";
 import type { ApiClient } from "./client.ts";

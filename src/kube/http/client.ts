@@ -7,14 +7,20 @@ import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { ClusterConfig, TlsConfig } from "../config/cluster-access.ts";
 import type { Credential } from "../config/credentials.ts";
-import type { ApiRequest } from "./api-request.ts";
-import { maxObjectBytes } from "./chunk-buffer.ts";
+import { type ApiRequest, type RequestInfo, requestInfo, requestLabels, statusLabel } from "./api-request.ts";
 import { type Connections, createConnections } from "./connections.ts";
 import type { PingSettings } from "./http2-transport.ts";
-import { type ByteStream, byteStream, type OpenResponse, openRequest } from "./open-request.ts";
+import { maxObjectBytes } from "./json-bytes.ts";
+import {
+  type ByteStream,
+  byteStream,
+  createRequestGuard,
+  type OpenResponse,
+  openRequest,
+  type RequestGuard,
+  toRequestError,
+} from "./open-request.ts";
 import type { Reachability } from "./reachability.ts";
-import { createRequestGuard, type RequestGuard, toRequestError } from "./request-guard.ts";
-import { type RequestInfo, requestInfo, requestLabels, statusLabel } from "./request-info.ts";
 import { foreignResponse, isJson, mediaTypeOf, parseResponse, readBody, toApiError } from "./response-body.ts";
 import { UnprocessedError } from "./transport.ts";
 

@@ -1,9 +1,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { TlsConfig } from "../config/cluster-access.ts";
-import { createHttp1Transport } from "./http1-transport.ts";
 import { connectHttp2, type Http2Connection, type PingSettings } from "./http2-transport.ts";
-import { connectTls } from "./tls-connect.ts";
-import type { Transport } from "./transport.ts";
+import { connectTls, createHttp1Transport, type Transport } from "./transport.ts";
 
 /** The connections to one server with one client certificate. */
 export interface Connections {

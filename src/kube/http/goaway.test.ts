@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { clientOf } from "../../../test/support/kube/client.ts";
 import { makeCertificates, serveHttp2, type TestCertificates } from "../../../test/support/kube/server.ts";
-import { ConnectionError } from "../api/errors.ts";
+import { ConnectionError } from "../api/api-failure.ts";
 
 let certificates: TestCertificates;
 beforeAll(() => {

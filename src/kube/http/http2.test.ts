@@ -14,7 +14,7 @@ import {
   serveHttp2,
   type TestCertificates,
 } from "../../../test/support/kube/server.ts";
-import { ConnectionError } from "../api/errors.ts";
+import { ConnectionError } from "../api/api-failure.ts";
 
 let certificates: TestCertificates;
 beforeAll(() => {

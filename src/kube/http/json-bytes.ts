@@ -11,7 +11,7 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
 /** Reports whether the byte at `end` of a string is escaped. `from` is the first available byte, which may be escaped itself. */
-export function isEscaped(json: Buffer, from: number, end: number, fromIsEscaped = false): boolean {
+function isEscaped(json: Buffer, from: number, end: number, fromIsEscaped = false): boolean {
   let first = end;
   while (first > from && json[first - 1] === backslash) first--;
   const odd = (end - first) % 2 === 1;
@@ -112,4 +112,136 @@ function without(json: Buffer, ranges: readonly Range[]): Buffer {
     from = range.to;
   }
   return json.subarray(0, length);
+}
+
+const opening: ReadonlySet<number | undefined> = new Set(Buffer.from("{["));
+const closing: ReadonlySet<number | undefined> = new Set(Buffer.from("}]"));
+
+/** Text before the opening bracket of the items. */
+const beforeItems = /[{,]\s*"items"\s*:\s*$/;
+
+/**
+ * Splits the JSON of a list into its items and yields each item when it is complete, so that only one item is in memory.
+ * An item is valid until the next one is requested: then it is overwritten. Returns the rest: the same JSON without items.
+ * @throws RangeError if an item or the rest exceeds {@link maxObjectBytes}.
+ */
+export async function* listItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, Buffer> {
+  const rest = new ChunkBuffer();
+  using item = new ChunkBuffer();
+  let into = rest;
+  let depth = 0;
+  let inString = false;
+  let escaped = false;
+  for await (const chunk of chunks) {
+    /** First byte of this chunk that is not stored yet. */
+    let from = 0;
+    for (let at = 0; at < chunk.length; at++) {
+      if (inString) {
+        const found = chunk.indexOf(quote, at);
+        const end = found === -1 ? chunk.length : found;
+        escaped = isEscaped(chunk, at, end, escaped);
+        at = end;
+        if (found === -1) break;
+        inString = escaped;
+        escaped = false;
+        continue;
+      }
+      const byte = chunk[at];
+      if (byte === quote) inString = true;
+      else if (opening.has(byte)) {
+        if (depth === 1) {
+          into.append(chunk.subarray(from, at));
+          from = at;
+          if (into === rest && beforeItems.test(rest.tail(32))) {
+            rest.append(chunk.subarray(at, at + 1));
+            from = at + 1;
+            into = item;
+          }
+        }
+        depth++;
+      } else if (closing.has(byte)) depth--;
+      const last = into === item && depth === 1;
+      if (!last && !(into === item && depth === 2 && byte === comma)) continue;
+      const whole = item.take(chunk.subarray(from, at));
+      if (last) into = rest;
+      from = last ? at : at + 1;
+      if (!isBlank(whole)) yield whole;
+      item.clear();
+    }
+    into.append(chunk.subarray(from));
+  }
+  return rest.take(Buffer.alloc(0));
+}
+
+/** Reports whether the bytes are the white space in the brackets of an empty list. */
+function isBlank(bytes: Buffer): boolean {
+  return bytes.length < 80 && bytes.toString().trim() === "";
+}
+
+/**
+ * Maximum size of an object in JSON, in bytes. The API server stores at most 1.5 MiB, and a control character takes six bytes
+ * in JSON.
+ */
+export const maxObjectBytes = 12 * 1024 * 1024;
+
+const minBufferBytes = 64 * 1024;
+/** Number of small results in a row after which the memory of a large one is released. */
+const smallResultsUntilShrink = 100;
+
+/**
+ * Joins chunks in memory that is reused. A new buffer for each large object would be garbage that V8 does not collect in
+ * time. Holds at most {@link maxObjectBytes}.
+ */
+export class ChunkBuffer implements Disposable {
+  #buffer = Buffer.alloc(0);
+  #length = 0;
+  /** The bytes of the buffer that are not overwritten yet. */
+  #used = 0;
+  #small = 0;
+
+  /** Returns at most the last `count` bytes as latin1 text. */
+  tail(count: number): string {
+    return this.#buffer.toString("latin1", Math.max(0, this.#length - count), this.#length);
+  }
+
+  /** Appends a copy of the bytes. @throws RangeError if the result exceeds {@link maxObjectBytes}. */
+  append(bytes: Buffer): void {
+    const length = this.#length + bytes.length;
+    if (length > maxObjectBytes) throw new RangeError(`the object exceeds ${maxObjectBytes / 1024 / 1024} MiB`);
+    if (length > this.#buffer.length) {
+      const size = Math.min(maxObjectBytes, Math.max(minBufferBytes, 2 * this.#buffer.length, length));
+      const larger = Buffer.allocUnsafeSlow(size);
+      this.#buffer.copy(larger, 0, 0, this.#length);
+      this.#buffer.fill(0);
+      this.#buffer = larger;
+    }
+    bytes.copy(this.#buffer, this.#length);
+    this.#length = length;
+    this.#used = Math.max(this.#used, length);
+  }
+
+  /** Overwrites everything that was appended, because it may be a Secret, and starts again. */
+  clear(): void {
+    this.#buffer.fill(0, 0, this.#used);
+    this.#used = 0;
+    this.#length = 0;
+  }
+
+  [Symbol.dispose](): void {
+    this.clear();
+  }
+
+  /** Returns everything that was appended plus `last`, and starts again. The result is valid until the next `append` or `clear`. */
+  take(last: Buffer): Buffer {
+    if (this.#length === 0) return last;
+    this.append(last);
+    const whole = this.#buffer.subarray(0, this.#length);
+    this.#small = this.#length < this.#buffer.length / 4 ? this.#small + 1 : 0;
+    if (this.#small > smallResultsUntilShrink) {
+      this.#buffer = Buffer.alloc(0);
+      this.#used = 0;
+    }
+    this.#length = 0;
+    return whole;
+  }
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { listItems } from "./list-items.ts";
+import { listItems } from "./json-bytes.ts";
 
 /** The parsed items of a list that arrives in chunks, and the remaining text. */
 async function itemsOf(chunks: Iterable<Buffer>): Promise<{ items: unknown[]; rest: unknown }> {

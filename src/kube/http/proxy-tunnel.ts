@@ -2,7 +2,7 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { tlsOptions } from "../config/tls-options.ts";
+import { tlsOptions } from "../config/cluster-access.ts";
 
 /**
  * Opens a tunnel through a proxy and returns the socket in it. Rejects if there is none within `timeoutMs`. The error names the

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { createLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { ApiError, ClusterConfigError, ConnectionError } from "../api/errors.ts";
+import { ApiError, ClusterConfigError, ConnectionError } from "../api/api-failure.ts";
 import { createReachability } from "./reachability.ts";
 
 const refused = new ConnectionError("watch secrets: connect ECONNREFUSED 10.0.0.1:6443");

@@ -4,7 +4,7 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { ApiError, ClusterConfigError, ConnectionError, isUnauthorized } from "../api/errors.ts";
+import { ApiError, ClusterConfigError, ConnectionError, isUnauthorized } from "../api/api-failure.ts";
 
 /** Tracks whether the API server responds at all and accepts the credentials, and reports it once for all requests. */
 export interface Reachability {

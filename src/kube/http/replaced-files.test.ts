@@ -6,7 +6,7 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { kubeconfigOf, temporaryFiles } from "../../../test/support/kube/files.ts";
 import { makeCertificates, serveHttp2 } from "../../../test/support/kube/server.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { ClusterConfigError } from "../api/errors.ts";
+import { ClusterConfigError } from "../api/api-failure.ts";
 import { fileLifeMs } from "../config/credentials.ts";
 import { loadKubeconfig } from "../config/kubeconfig.ts";
 import { createApiClient } from "./client.ts";

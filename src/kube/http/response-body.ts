@@ -1,8 +1,8 @@
 import type { Clock } from "../../lib/clock.ts";
+import { ApiError, foreignResponseText } from "../api/api-failure.ts";
 import type { KubeList, Status } from "../api/api-types.ts";
-import { ApiError, foreignResponseText } from "../api/errors.ts";
-import { maxObjectBytes } from "./chunk-buffer.ts";
-import type { RequestInfo } from "./request-info.ts";
+import type { RequestInfo } from "./api-request.ts";
+import { maxObjectBytes } from "./json-bytes.ts";
 import type { TransportResponse } from "./transport.ts";
 import { type DigestedKind, parseJson } from "./value-digests.ts";
 

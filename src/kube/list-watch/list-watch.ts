@@ -1,18 +1,17 @@
 // Lists and watches of one resource, with their restarts. Knows no cache.
 /** This folder lists and watches one resource, and resumes after any failure. It keeps no objects. */
 import { sleep } from "../../lib/clock.ts";
-import { backoffMs } from "../../runtime/backoff.ts";
+import { backoffMs } from "../../runtime/timers.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
 import type { Counter } from "../../telemetry/metrics/metrics.ts";
-import { apiFailureOf, isExpired, retryAfterMs } from "../api/api-failure.ts";
+import { ApiError, apiFailureOf, isExpired, isForbidden, isNotFound, retryAfterMs } from "../api/api-failure.ts";
 import { type KubeObject, metadataOnlyList } from "../api/api-types.ts";
-import { ApiError, isForbidden, isNotFound } from "../api/errors.ts";
 import { type Resource, resourcePath } from "../api/resources.ts";
 import { type PagedListContext, pagedList } from "./paged-list.ts";
 import type { ListWatchOptions, ReflectorEvent, WatchContext } from "./watch-context.ts";
-import { watchFrom } from "./watch-from.ts";
 import { createWatchReport, grantToWatch, listFailureText, nameIn } from "./watch-report.ts";
+import { watchFrom } from "./watch-stream.ts";
 
 /**
  * State of a list-watch: at the start, or synced up to a resourceVersion. A stream that ends or breaks is resumed from that

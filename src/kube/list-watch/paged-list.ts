@@ -1,12 +1,10 @@
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import { isExpired } from "../api/api-failure.ts";
+import { ApiError, foreignResponseText, isExpired } from "../api/api-failure.ts";
 import type { KubeList, KubeObject } from "../api/api-types.ts";
-import { ApiError, foreignResponseText } from "../api/errors.ts";
-import { listItems } from "../http/list-items.ts";
+import { listItems } from "../http/json-bytes.ts";
 import { isList, notList } from "../http/response-body.ts";
 import { parseJson } from "../http/value-digests.ts";
-import { withIdleTimeout } from "./idle-timeout.ts";
-import type { ReflectorEvent, WatchContext } from "./watch-context.ts";
+import { type ReflectorEvent, type WatchContext, withIdleTimeout } from "./watch-context.ts";
 
 /** Target size of a page: the API server and etcd keep the whole page in memory. */
 const pageBytes = 2 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { createLogger } from "../../telemetry/logging/log.ts";
-import { ApiError, ConnectionError } from "../api/errors.ts";
+import { ApiError, ConnectionError } from "../api/api-failure.ts";
 import { type Resource, resources } from "../api/resources.ts";
 import { createWatchReport } from "./watch-report.ts";
 

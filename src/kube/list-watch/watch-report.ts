@@ -1,8 +1,7 @@
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import { isForbidden, isNotFound, isUnauthorized } from "../api/errors.ts";
-import { grantText } from "../api/grant-text.ts";
-import { resources } from "../api/resources.ts";
+import { isForbidden, isNotFound, isUnauthorized } from "../api/api-failure.ts";
+import { grantText, resources } from "../api/resources.ts";
 import type { ApiClient } from "../http/client.ts";
 import type { WatchContext } from "./watch-context.ts";
 

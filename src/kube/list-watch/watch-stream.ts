@@ -1,12 +1,101 @@
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { KubeObject, WatchEvent } from "../api/api-types.ts";
+import { ApiError } from "../api/api-failure.ts";
+import { type KubeObject, metadataOnly, type Status, type WatchEvent } from "../api/api-types.ts";
 import type { ApiRequest } from "../http/api-request.ts";
-import { ChunkBuffer } from "../http/chunk-buffer.ts";
 import type { ApiClient } from "../http/client.ts";
+import { ChunkBuffer } from "../http/json-bytes.ts";
 import type { ByteStream } from "../http/open-request.ts";
 import { type DigestedKind, parseJson } from "../http/value-digests.ts";
-import { withIdleTimeout } from "./idle-timeout.ts";
-import type { WatchContext } from "./watch-context.ts";
+import { type ReflectorEvent, type WatchContext, withIdleTimeout } from "./watch-context.ts";
+
+/** One step of a watch: an event, or only a position (a bookmark). */
+interface WatchStep<T extends KubeObject> {
+  /** The position after `event`. Undefined while the initial objects arrive. */
+  readonly resourceVersion: string | undefined;
+  readonly event: ReflectorEvent<T> | undefined;
+}
+
+/** Returns a random watch duration of 5 to 10 minutes, like client-go, so that many watches do not restart together. */
+function timeoutSeconds(random: () => number): number {
+  return Math.round(300 * (1 + random()));
+}
+
+/**
+ * Query for all objects at the start of the watch: no list is complete in the memory of server or client
+ * (https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists).
+ */
+const fromTheBeginning = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" };
+
+/**
+ * Watches over one HTTP stream. Yields the changes after `resourceVersion`. If that is undefined, yields first all objects that
+ * exist, between `init` and `initDone`. @throws ApiError for an ERROR event, with 410 if the resourceVersion is too old.
+ */
+export async function* watchFrom<T extends KubeObject>(
+  context: WatchContext,
+  resourceVersion: string | undefined,
+): AsyncGenerator<WatchStep<T>> {
+  const { client, path, fieldSelector, random, signal, what } = context;
+  const query = {
+    watch: true,
+    allowWatchBookmarks: true,
+    ...(resourceVersion === undefined ? fromTheBeginning : { resourceVersion }),
+    timeoutSeconds: timeoutSeconds(random),
+    fieldSelector,
+  };
+  const request = {
+    method: "GET",
+    path,
+    query,
+    signal,
+    ...(context.metadataOnly && { accept: metadataOnly }),
+  } as const;
+  let listing = resourceVersion === undefined;
+  if (listing) yield { resourceVersion: undefined, event: { type: "init" } };
+  for await (const event of watchStream<T>(client, request, context)) {
+    if (event.type === "ERROR") throw errorOf(what, event.object);
+    // Undefined in a malformed object, which the reflector reports.
+    const reached: string | undefined = event.object.metadata.resourceVersion;
+    const done = listing && event.type === "BOOKMARK" && isEndOfInitialEvents(event.object);
+    if (done) listing = false;
+    yield {
+      resourceVersion: listing ? undefined : reached,
+      event: done ? { type: "initDone" } : toReflectorEvent(event, listing),
+    };
+  }
+  if (listing) throw new Error(`the list of ${what} ended before it was complete`);
+}
+
+function toReflectorEvent<T extends KubeObject>(
+  event: Exclude<WatchEvent<T>, { type: "ERROR" }>,
+  listing: boolean,
+): ReflectorEvent<T> | undefined {
+  switch (event.type) {
+    case "ADDED":
+    case "MODIFIED":
+      return { type: listing ? "initApply" : "apply", object: event.object };
+    case "DELETED":
+      return { type: "delete", object: event.object };
+    case "BOOKMARK":
+      return undefined;
+  }
+}
+
+function isEndOfInitialEvents({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.["k8s.io/initial-events-end"] === "true";
+}
+
+/** Returns the error of an ERROR event, which occurs in a stream that began with 200. */
+function errorOf(what: string, status: Status): ApiError {
+  const seconds = status.details?.retryAfterSeconds;
+  return new ApiError({
+    request: `watch ${what}`,
+    status: status.code ?? 500,
+    reason: status.reason ?? "",
+    serverMessage: status.message ?? "",
+    retryAfterMs: seconds ? seconds * 1000 : undefined,
+    details: status.details,
+  });
+}
 
 /** Maximum time without data. Bookmarks arrive about every minute, so a longer silence means that the peer is lost. */
 const silenceLimitMs = 150_000;
@@ -15,7 +104,7 @@ const silenceLimitMs = 150_000;
  * Yields the events of one HTTP stream of a watch until the server ends it. Logs and skips a line that is not a watch event.
  * @throws what {@link ApiClient} throws, and ConnectionError if the stream is silent for too long.
  */
-export async function* watchStream<T extends KubeObject>(
+async function* watchStream<T extends KubeObject>(
   client: ApiClient,
   request: ApiRequest,
   { clock, log, what, heard, digestsOf }: Pick<WatchContext, "clock" | "log" | "what" | "heard" | "digestsOf">,

@@ -1,6 +1,6 @@
-import { isForbidden, isNotFound } from "../api/errors.ts";
+import { isForbidden, isNotFound } from "../api/api-failure.ts";
 import type { ApiClient } from "../http/client.ts";
-import { getIfExists } from "./get-if-exists.ts";
+import { getIfExists } from "./reads.ts";
 
 /** A resource that the API server serves. */
 /** The resource that {@link findResource} finds. `plural` is its name in URLs. */

@@ -3,7 +3,7 @@ import type { Secret } from "#kubernetes";
 import type { KubeObject } from "../api/api-types.ts";
 import { resourcePath, resources } from "../api/resources.ts";
 import type { ApiClient } from "../http/client.ts";
-import { getIfExists } from "../reads/get-if-exists.ts";
+import { getIfExists } from "../reads/reads.ts";
 
 /** A Secret as it is stored. */
 export type StoredSecret = KubeObject & Pick<Secret, "type" | "data">;

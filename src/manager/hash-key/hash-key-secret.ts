@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type HashKey, type HashKeys, hashKey, hashKeyBytes } from "../../domain/policy/hash-key.ts";
 import { rotateHashKey } from "../../domain/references/annotations.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "../../kube/api/errors.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { type OwnSecret, ownSecret, type SecretName, type StoredSecret } from "../../kube/secrets/own-secret.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";

@@ -5,7 +5,7 @@ import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";
-import type { Leadership } from "../../runtime/leadership.ts";
+import type { Leadership } from "../../runtime/write-permits.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Lease } from "#kubernetes";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { FakeLeaseServer } from "../../../test/support/fake-lease-server.ts";
-import { ApiError } from "../../kube/api/errors.ts";
+import { ApiError } from "../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { defaultLeaseDurationMs, electionTimings } from "./lease.ts";
 import { createLeaseLock, type LeaseAnnotations } from "./lease-lock.ts";

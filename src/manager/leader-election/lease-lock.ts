@@ -1,10 +1,10 @@
 import type { Lease, LeaseSpec } from "#kubernetes";
-import { isAlreadyExists, isConflict, isForbidden, isNotFound } from "../../kube/api/errors.ts";
+import { isAlreadyExists, isConflict, isForbidden, isNotFound } from "../../kube/api/api-failure.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { Leadership } from "../../runtime/leadership.ts";
+import type { Leadership } from "../../runtime/write-permits.ts";
 import {
   type ElectionTimings,
   type LeaseCandidate,

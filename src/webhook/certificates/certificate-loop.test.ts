@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { ApiError } from "../../kube/api/errors.ts";
+import { ApiError } from "../../kube/api/api-failure.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { runCertificateLoop } from "./certificate-loop.ts";
 

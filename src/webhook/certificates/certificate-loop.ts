@@ -1,7 +1,6 @@
-import { isAlreadyExists, isConflict, isInvalid, isNotFound } from "../../kube/api/errors.ts";
+import { isAlreadyExists, isConflict, isInvalid, isNotFound } from "../../kube/api/api-failure.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { backoffMs } from "../../runtime/backoff.ts";
-import { Waker } from "../../runtime/waker.ts";
+import { backoffMs, Waker } from "../../runtime/timers.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
+import { isNotFound } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
-import { isNotFound } from "../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { getIfExists } from "../../kube/reads/get-if-exists.ts";
+import { getIfExists } from "../../kube/reads/reads.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { type MutatingWebhook, webhookConfiguration } from "./configuration.ts";

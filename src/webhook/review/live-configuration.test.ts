@@ -6,7 +6,7 @@ import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
 import type { ClusterPolicy } from "../../domain/policy/policy.ts";
-import { ConnectionError } from "../../kube/api/errors.ts";
+import { ConnectionError } from "../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { liveConfiguration } from "./live-configuration.ts";
 

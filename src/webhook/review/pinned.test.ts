@@ -11,7 +11,7 @@ import { toWorkload, type Workload } from "../../domain/model/workload.ts";
 import { parsePins } from "../../domain/pinning/pinned-lookup.ts";
 import { type Lookup, planRollout } from "../../domain/plan/plan.ts";
 import { unpaced } from "../../domain/policy/policy.ts";
-import { ApiError } from "../../kube/api/errors.ts";
+import { ApiError } from "../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";

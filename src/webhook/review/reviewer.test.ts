@@ -9,8 +9,8 @@ import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/r
 import type { Lookup } from "../../domain/plan/plan.ts";
 import type { ClusterPolicy } from "../../domain/policy/policy.ts";
 import type { JsonPatchOperation } from "../../domain/syntax/json.ts";
+import { ApiError, ConnectionError } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
-import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { type Logger, silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";

@@ -2,16 +2,22 @@
 // cache, not TLS and not HTTP.
 
 import type { Pod } from "#kubernetes";
-import { pinnedPatch, planAdmission, annotationsOf, toAdmissionObject, type AdmissionObject } from "../../domain/admission/admission.ts";
+import {
+  type AdmissionObject,
+  annotationsOf,
+  pinnedPatch,
+  planAdmission,
+  toAdmissionObject,
+} from "../../domain/admission/admission.ts";
 import { uncheckedPrecondition } from "../../domain/admission/mutation.ts";
-import { withUserAnnotations, type HaltLookup } from "../../domain/admission/pinned-admission.ts";
+import { type HaltLookup, withUserAnnotations } from "../../domain/admission/pinned-admission.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { isKubectlUndo } from "../../domain/model/undo-request.ts";
 import { toWorkloadIfValid, type Workload, type WorkloadObject } from "../../domain/model/workload.ts";
 import { pinsOfPod, pointPod } from "../../domain/pinning/pod-pins.ts";
-import { isHaltedFor } from "../../domain/plan/halted-change.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
-import { policyFor, type ClusterPolicy } from "../../domain/policy/policy.ts";
+import { isHaltedFor } from "../../domain/plan/stored-batches.ts";
+import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
 import { configKey } from "../../domain/references/references.ts";
 import type { JsonPatch } from "../../domain/syntax/json.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -24,9 +30,16 @@ import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { AdmissionRequest, AdmissionResponse } from "../server/review.ts";
 import { maxReviewsPerNamespace, readsTimeoutMs, reviewTimeoutMs } from "../server/review-reader.ts";
 import type { Reviewer } from "../server/server.ts";
-import { liveConfiguration, type LiveConfiguration } from "./live-configuration.ts";
-import { cannotAffectPods, isNotOptedIn, operationOf, rowOf, workloadObject, type KindsInCluster } from "./review-request.ts";
-import { storeReviewPins, type ReviewPinsOptions } from "./store-review-pins.ts";
+import { type LiveConfiguration, liveConfiguration } from "./live-configuration.ts";
+import {
+  cannotAffectPods,
+  isNotOptedIn,
+  type KindsInCluster,
+  operationOf,
+  rowOf,
+  workloadObject,
+} from "./review-request.ts";
+import { type ReviewPinsOptions, storeReviewPins } from "./store-review-pins.ts";
 
 /** Options of {@link createReviewer}. */
 export interface AdmissionOptions extends Pick<ReviewPinsOptions, "newOwnerCheck" | "copiesIn"> {

@@ -1,9 +1,9 @@
 import type { Config } from "../../../src/domain/config/digest.ts";
 import type { ConfigView } from "../../../src/domain/config/hash.ts";
 import type { Workload } from "../../../src/domain/model/workload.ts";
+import { hasLostHash } from "../../../src/domain/pacing/batch-member.ts";
 import { admitBatch, type BatchAdmission, type BatchMember } from "../../../src/domain/pacing/batches.ts";
 import { hasSettled } from "../../../src/domain/pacing/holds.ts";
-import { hasLostHash } from "../../../src/domain/pacing/lost-hash.ts";
 import type { LastWrite } from "../../../src/domain/pacing/moment.ts";
 import { stageOf } from "../../../src/domain/pacing/stage.ts";
 import { type World as DecisionWorld, decide } from "../../../src/domain/plan/decide.ts";

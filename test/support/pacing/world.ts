@@ -3,7 +3,7 @@ import { type Lookup, viewOfReferences } from "../../../src/domain/config/view-o
 import type { Progress } from "../../../src/domain/model/kind-row.ts";
 import { type Workload, workloadKey } from "../../../src/domain/model/workload.ts";
 import type { IncompleteRollout } from "../../../src/domain/outcomes/outcomes.ts";
-import { incompleteMark } from "../../../src/domain/pacing/complete-before.ts";
+import { incompleteMark } from "../../../src/domain/pacing/rollout-time.ts";
 import { configHash, extraConfigMaps } from "../../../src/domain/references/annotations.ts";
 import { type ConfigName, configKey } from "../../../src/domain/references/references.ts";
 import { configMap, workload as workloadOf } from "../domain/objects.ts";

@@ -1,8 +1,8 @@
 import type { DirectiveSource } from "../../../domain/compatibility/stakater-directives.ts";
-import { hashFormat } from "../../../domain/config/hash.ts";
 import { describeMissing, describeObject } from "../../../domain/config/changes.ts";
+import { hashFormat } from "../../../domain/config/hash.ts";
 import type { UntrackedReason } from "../../../domain/config/tracked-references.ts";
-import { missingFrom, type Lookup } from "../../../domain/config/view-of-references.ts";
+import { type Lookup, missingFrom } from "../../../domain/config/view-of-references.ts";
 import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { Hold } from "../../../domain/outcomes/outcomes.ts";

@@ -23,7 +23,7 @@ import type { Missing, RolloutPlan, Warning } from "../../../domain/plan/plan.ts
 import { parseVerdict } from "../../../domain/plan/verdict.ts";
 import { readConfigOf, withReadsOf } from "../../../domain/pods/observed-pod.ts";
 import { configStateOf } from "../../../domain/pods/pod-state.ts";
-import { parseSpans } from "../../../domain/pods/span.ts";
+import { parseSpans } from "../../../domain/pods/spans.ts";
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { type ConfigName, configKey, describeLimitExceeded } from "../../../domain/references/references.ts";
 import type { ReadConfigs } from "../read/configs.ts";

@@ -4,10 +4,10 @@ import { hasSchedulingHold, isSchedulingHeld } from "../../../domain/model/sched
 import type { Workload, WorkloadObject } from "../../../domain/model/workload.ts";
 import { canBePinned } from "../../../domain/pinning/pin-request.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
-import { withReadsOf, type ReadConfig } from "../../../domain/pods/observed-pod.ts";
+import { type ReadConfig, withReadsOf } from "../../../domain/pods/observed-pod.ts";
 import { configStateOf } from "../../../domain/pods/pod-state.ts";
 import { unpaced } from "../../../domain/policy/policy.ts";
-import { policyAnnotations, type PolicyAnnotation } from "../../../domain/policy/policy-rows.ts";
+import { type PolicyAnnotation, policyAnnotations } from "../../../domain/policy/policy-rows.ts";
 import type { DecidedBy } from "../../../domain/policy/rollout-policy.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
 import type { RunningPod } from "../read/pods.ts";

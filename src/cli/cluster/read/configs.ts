@@ -6,8 +6,8 @@ import { type PodStatusObject, toPodStatus } from "../../../domain/config/pod-st
 import { editedBy } from "../../../domain/references/annotations.ts";
 import { contentEditedBy, contentWrittenAt, epochSeconds } from "../../../domain/references/field-managers.ts";
 import { type ConfigName, configKey, isStored, type StoredName } from "../../../domain/references/references.ts";
+import { isForbidden, isNotFound } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { isForbidden, isNotFound } from "../../../kube/api/errors.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";

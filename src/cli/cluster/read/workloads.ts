@@ -1,5 +1,5 @@
 // This folder reads workloads and what they depend on, with the permissions of the user. It decides nothing.
-import { readWithBorrowedTemplate, withBorrowedTemplate } from "../../../cache/workloads/template-source-reads.ts";
+import { readWithBorrowedTemplate, withBorrowedTemplate } from "../../../cache/workloads/workload-reads.ts";
 import type { DirectiveContext } from "../../../domain/compatibility/directives.ts";
 import { standardForm } from "../../../domain/model/kind-row.ts";
 import {

@@ -1,18 +1,18 @@
 import { holdTexts } from "../../../domain/pacing/hold-texts.ts";
-import { readClusterHold, type ClusterHold } from "../../../domain/policy/policy.ts";
+import { type ClusterHold, readClusterHold } from "../../../domain/policy/policy.ts";
 import { formatList } from "../../../domain/syntax/wording.ts";
+import { ApiError } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { ApiError } from "../../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
+import { getIfExists } from "../../../kube/reads/reads.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import { noteLine, warningLine } from "../../command/command.ts";
 import type { CommandCall } from "../../command/flag-command.ts";
 import { inheritedFlags } from "../../flags/inherited-flags.ts";
-import { parseFlags, type FlagValues, type GivenFlag } from "../../flags/parse-flags.ts";
-import { policyOfFlags, readPolicy, type KnownPolicy } from "./known-policy.ts";
-import { readRunningWaves, wavePresence, wavesWatching, type RunningWave, type RunningWaves } from "./running-wave.ts";
+import { type FlagValues, type GivenFlag, parseFlags } from "../../flags/parse-flags.ts";
+import { type KnownPolicy, policyOfFlags, readPolicy } from "./known-policy.ts";
+import { type RunningWave, type RunningWaves, readRunningWaves, wavePresence, wavesWatching } from "./running-wave.ts";
 
 /**
  * Reads the policy of the running Wave for a namespace; `undefined` means all namespaces. A flag of the command wins; otherwise the

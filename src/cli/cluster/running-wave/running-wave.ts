@@ -1,8 +1,7 @@
 // This folder reads what the running Wave decides by: its flags, kinds and hash keys. It knows no workload.
 import type { Container, Deployment } from "#kubernetes";
-import { isFromApiServer } from "../../../kube/api/api-failure.ts";
+import { ApiError, isFromApiServer } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { ApiError } from "../../../kube/api/errors.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { commandErrorTexts } from "../../command/error-texts.ts";

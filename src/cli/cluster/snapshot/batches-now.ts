@@ -1,13 +1,13 @@
 import type { Event } from "#kubernetes";
 import type { ConfigView } from "../../../domain/config/hash.ts";
-import { workloadKey, type Workload } from "../../../domain/model/workload.ts";
+import { type Workload, workloadKey } from "../../../domain/model/workload.ts";
 import type { BatchedChange, BatchHoldLookup } from "../../../domain/pacing/batches.ts";
-import { holdingChange, type DerivedChange } from "../../../domain/pacing/derive-batches.ts";
+import { type DerivedChange, holdingChange } from "../../../domain/pacing/derive-batches.ts";
 import { decide } from "../../../domain/plan/decide.ts";
-import { storedBatches, type PlannedWorkload, type StoredBatchesFacts } from "../../../domain/plan/stored-batches.ts";
-import { desiredPods } from "../../../domain/pods/desired-pods.ts";
+import { type PlannedWorkload, type StoredBatchesFacts, storedBatches } from "../../../domain/plan/stored-batches.ts";
+import { desiredPods } from "../../../domain/pods/pod-owner.ts";
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
-import { configKey, parseConfigKey, type ConfigName } from "../../../domain/references/references.ts";
+import { type ConfigName, configKey, parseConfigKey } from "../../../domain/references/references.ts";
 import { fieldsOf, numberOf } from "../../../domain/syntax/json.ts";
 import { isClusterFailure } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
@@ -17,9 +17,9 @@ import type { ReadConfigs } from "../read/configs.ts";
 import type { ReadPods } from "../read/pods.ts";
 import type { FoundWorkload } from "../read/workloads.ts";
 import { listAll, mapBounded } from "../requests.ts";
-import { policyOf, type KnownPolicy } from "../running-wave/known-policy.ts";
+import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
 import { newPodsNow, rolloutProgressSince } from "../states/assess-state.ts";
-import { boundedReason, kubernetesReasonOf, type KubernetesReason } from "../states/state-rows.ts";
+import { boundedReason, type KubernetesReason, kubernetesReasonOf } from "../states/state-rows.ts";
 import { lookupIn, worldOf } from "./live-plan.ts";
 
 /** The workloads of one or more namespaces, and what their plans depend on. */

@@ -6,7 +6,7 @@ import { type PublishedVerdict, parseVerdict } from "../../../domain/plan/verdic
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
+import { getIfExists } from "../../../kube/reads/reads.ts";
 import { defaultLeaseDurationMs, holderOf } from "../../../manager/leader-election/lease.ts";
 import { age } from "../../output/table.ts";
 import { tryRead } from "../requests.ts";

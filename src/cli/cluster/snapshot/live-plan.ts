@@ -1,25 +1,29 @@
 import { readLegacy } from "../../../cache/live/legacy-reads.ts";
-import { objectsToRead } from "../../../domain/config/tracked-references.ts";
-import type { ConfigView } from "../../../domain/config/hash.ts";
-import { legacyVerificationOf, needsLegacyVerification, withLegacyVerification } from "../../../domain/config/legacy-hash.ts";
 import { describeObject } from "../../../domain/config/changes.ts";
+import type { ConfigView } from "../../../domain/config/hash.ts";
+import {
+  legacyVerificationOf,
+  needsLegacyVerification,
+  withLegacyVerification,
+} from "../../../domain/config/legacy-hash.ts";
+import { objectsToRead } from "../../../domain/config/tracked-references.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { ListedPods, Moment } from "../../../domain/pacing/moment.ts";
 import { parsePins } from "../../../domain/pinning/pinned-lookup.ts";
 import type { World } from "../../../domain/plan/decide.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
-import { earliest, type PodTimes } from "../../../domain/pods/pod-times.ts";
+import { earliest, type PodTimes } from "../../../domain/pods/pod-state.ts";
 import { policyFor } from "../../../domain/policy/policy.ts";
 import { epochSeconds } from "../../../domain/references/field-managers.ts";
-import { configKey, type ConfigName, type Reference } from "../../../domain/references/references.ts";
+import { type ConfigName, configKey, type Reference } from "../../../domain/references/references.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import { editedAt, type ReadConfig, type ReadConfigs } from "../read/configs.ts";
 import type { ReadPods, RunningPod } from "../read/pods.ts";
 import type { FoundWorkload } from "../read/workloads.ts";
-import { clusterPolicyOf, policyOf, type KnownPolicy } from "../running-wave/known-policy.ts";
+import { clusterPolicyOf, type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
 import { newPodsNow, rolloutProgressSince, statusProgressSince } from "../states/assess-state.ts";
 import type { KubernetesReason } from "../states/state-rows.ts";
 import type { WorkloadSnapshot } from "./workload-snapshot.ts";

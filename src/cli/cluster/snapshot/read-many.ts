@@ -1,6 +1,6 @@
 import { workloadKey } from "../../../domain/model/workload.ts";
 import { configKey, type StoredName } from "../../../domain/references/references.ts";
-import { isForbidden } from "../../../kube/api/errors.ts";
+import { isForbidden } from "../../../kube/api/api-failure.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import { type ReadConfig, readConfigs, readManyConfigs } from "../read/configs.ts";

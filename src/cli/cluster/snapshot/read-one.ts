@@ -4,7 +4,7 @@ import { parseWorkloadKey, toWorkload, workloadKey } from "../../../domain/model
 import type { BatchedChange } from "../../../domain/pacing/batches.ts";
 import type { Stage } from "../../../domain/pacing/stage.ts";
 import { decide } from "../../../domain/plan/decide.ts";
-import { podSelector } from "../../../domain/pods/pod-selector.ts";
+import { podSelector } from "../../../domain/pods/pod-owner.ts";
 import { formatList } from "../../../domain/syntax/wording.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
@@ -17,7 +17,7 @@ import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { batchesNow, readRefusedPods } from "./batches-now.ts";
 import { publishedOf, readLeaderView } from "./leader-view.ts";
 import { isUnread, planObjects, withVerifiedHash, worldOf } from "./live-plan.ts";
-import { placeIn, withAllReferences, type WorkloadSnapshot } from "./workload-snapshot.ts";
+import { placeIn, type WorkloadSnapshot, withAllReferences } from "./workload-snapshot.ts";
 
 /**
  * Reads one workload and everything that its plan depends on. Throws a CommandFailure if the workload does not exist, and the error of

@@ -1,7 +1,12 @@
 // This folder combines the reads of workloads to snapshots and plans them. It knows no command.
 import type { Workload } from "../../../domain/model/workload.ts";
 import { referencesOf } from "../../../domain/model/workload-references.ts";
-import { admitBatch, type BatchedChange, type BatchHoldLookup, type BatchMember } from "../../../domain/pacing/batches.ts";
+import {
+  admitBatch,
+  type BatchedChange,
+  type BatchHoldLookup,
+  type BatchMember,
+} from "../../../domain/pacing/batches.ts";
 import type { PacingFlags } from "../../../domain/policy/policy.ts";
 import type { ConfigName } from "../../../domain/references/references.ts";
 import type { ReadConfigs, UnreadConfig } from "../read/configs.ts";

@@ -3,7 +3,7 @@ import { workloadObject } from "../../../../test/support/domain/objects.ts";
 import { defaultFlags, noon } from "../../../../test/support/pacing/due.ts";
 import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
 import { toWorkload, type WorkloadObject } from "../../../domain/model/workload.ts";
-import { desiredPods } from "../../../domain/pods/desired-pods.ts";
+import { desiredPods } from "../../../domain/pods/pod-owner.ts";
 import { configHash } from "../../../domain/references/annotations.ts";
 import type { PodCount, RunningPod } from "../read/pods.ts";
 import { assessState, type StateFacts, statusProgressSince } from "./assess-state.ts";

@@ -1,10 +1,9 @@
-import { digestOf, keysOf, type Config } from "../../../domain/config/digest.ts";
+import { type Config, digestOf, keysOf } from "../../../domain/config/digest.ts";
 import { standardForm } from "../../../domain/model/kind-row.ts";
 import { toWorkload, type WorkloadObject, type WorkloadRow } from "../../../domain/model/workload.ts";
-import { parseCause, type Cause } from "../../../domain/pacing/cause.ts";
-import { parsePins, type Pins } from "../../../domain/pinning/pinned-lookup.ts";
-import { podHash, type HashPlace } from "../../../domain/pods/pod-hash.ts";
-import { podSelector } from "../../../domain/pods/pod-selector.ts";
+import { type Cause, parseCause } from "../../../domain/pacing/cause.ts";
+import { type Pins, parsePins } from "../../../domain/pinning/pinned-lookup.ts";
+import { type HashPlace, podHash, podSelector } from "../../../domain/pods/pod-owner.ts";
 import { causeAnnotation, pinnedAnnotation, rolledAtAnnotation } from "../../../domain/references/annotations.ts";
 import { fieldsOf } from "../../../domain/syntax/json.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
@@ -15,9 +14,9 @@ import { CommandFailure } from "../../command/command-failure.ts";
 import { commandErrorTexts } from "../../command/error-texts.ts";
 import type { WorkloadArgument } from "../../command/workload-argument.ts";
 import { gapsOf, readNamespaces } from "../read/namespaces.ts";
-import { readWorkload, type FoundWorkload } from "../read/workloads.ts";
+import { type FoundWorkload, readWorkload } from "../read/workloads.ts";
 import { listAll } from "../requests.ts";
-import { withAvailableKind, type KnownPolicy } from "../running-wave/known-policy.ts";
+import { type KnownPolicy, withAvailableKind } from "../running-wave/known-policy.ts";
 
 /** A workload with its revisions. */
 interface WorkloadRevisions extends FoundWorkload {

@@ -4,7 +4,7 @@ import type { Pins } from "../../../domain/pinning/pinned-lookup.ts";
 import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
+import { getIfExists } from "../../../kube/reads/reads.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import { mapBounded } from "../../cluster/requests.ts";
 import { readRunningPolicy } from "../../cluster/running-wave/effective-flags.ts";

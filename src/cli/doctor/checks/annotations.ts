@@ -1,8 +1,8 @@
 import type { Service } from "#kubernetes";
 import { pendingPodsSelector } from "../../../domain/model/scheduling-hold.ts";
 import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
+import { isNotFound } from "../../../kube/api/api-failure.ts";
 import { type KubeObject, metadataOnlyList } from "../../../kube/api/api-types.ts";
-import { isNotFound } from "../../../kube/api/errors.ts";
 import { type Resource, resources } from "../../../kube/api/resources.ts";
 import type { MutatingWebhook } from "../../../webhook/certificates/configuration.ts";
 import { inScope, listAll, tryRead } from "../../cluster/requests.ts";

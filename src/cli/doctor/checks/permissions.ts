@@ -1,7 +1,6 @@
 import type { SubjectAccessReview } from "#kubernetes";
 import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
-import { roleKind } from "../../../kube/api/grant-text.ts";
-import { resourcePath, resources } from "../../../kube/api/resources.ts";
+import { resourcePath, resources, roleKind } from "../../../kube/api/resources.ts";
 import {
   kindPermissions,
   type PermissionCondition,

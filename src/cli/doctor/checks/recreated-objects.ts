@@ -1,14 +1,14 @@
 import { configKey, type Reference } from "../../../domain/references/references.ts";
 import { fieldsOf, textOf } from "../../../domain/syntax/json.ts";
 import { formatCount } from "../../../domain/syntax/wording.ts";
+import { isNotFound } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { isNotFound } from "../../../kube/api/errors.ts";
-import { resources, type Resource } from "../../../kube/api/resources.ts";
+import { type Resource, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { ReadConfig } from "../../cluster/read/configs.ts";
 import { listAll, tryRead } from "../../cluster/requests.ts";
 import type { WorkloadSnapshot } from "../../cluster/snapshot/workload-snapshot.ts";
-import { warning, type Finding, type ObjectRef } from "../context/finding.ts";
+import { type Finding, type ObjectRef, warning } from "../context/finding.ts";
 
 const newName = "Store new content under a new name. Pinned configuration does this for ConfigMaps: wave help pinning";
 

@@ -1,7 +1,7 @@
 import type { Deployment, EndpointSlice, Service } from "#kubernetes";
 import { annotationPrefix, configHash, updateOnConfigChange } from "../../../domain/references/annotations.ts";
+import { isForbidden } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { isForbidden } from "../../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { MutatingWebhook } from "../../../webhook/certificates/configuration.ts";

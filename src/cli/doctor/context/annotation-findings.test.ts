@@ -1,13 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { defaultPolicy } from "../../../../test/support/domain/objects.ts";
-import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
 import { replacementRecord } from "../../../domain/model/job-replacement.ts";
+import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadObject } from "../../../domain/model/workload.ts";
 import { userAnnotations } from "../../../domain/policy/annotation-mistakes.ts";
 import { updateOnConfigChange } from "../../../domain/references/annotations.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { copyObject } from "../../../pinning/store-copies.ts";
-import { intendedAnnotation, misplacedAnnotations, misusedAnnotations, workloadFindings } from "./annotation-findings.ts";
+import {
+  intendedAnnotation,
+  misplacedAnnotations,
+  misusedAnnotations,
+  workloadFindings,
+} from "./annotation-findings.ts";
 
 const wanted = parseRequestedKind("widgets.example.com") ?? expect.fail("no kind");
 const row = requestedKindRow(wanted, { apiVersion: "example.com/v1", kind: "Widget" });

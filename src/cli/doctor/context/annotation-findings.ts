@@ -2,19 +2,36 @@ import type { Compatibility } from "../../../domain/compatibility/directive.ts";
 import { standardForm } from "../../../domain/model/kind-row.ts";
 import { oldFinalizerWarning } from "../../../domain/model/leftovers.ts";
 import { isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
-import { MalformedWorkload, toWorkload, type Workload, type WorkloadObject, type WorkloadRow } from "../../../domain/model/workload.ts";
+import {
+  MalformedWorkload,
+  toWorkload,
+  type Workload,
+  type WorkloadObject,
+  type WorkloadRow,
+} from "../../../domain/model/workload.ts";
 import { compatibilitySourceOf } from "../../../domain/model/workload-references.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
-import { misplacedLabels, misuseOf, userAnnotations, type AnnotatedObject } from "../../../domain/policy/annotation-mistakes.ts";
-import { policyFor, type ClusterPolicy } from "../../../domain/policy/policy.ts";
-import { annotationPrefix, labelsOfCreated, updateOnConfigChange, workloadFirst, type Annotations } from "../../../domain/references/annotations.ts";
+import {
+  type AnnotatedObject,
+  misplacedLabels,
+  misuseOf,
+  userAnnotations,
+} from "../../../domain/policy/annotation-mistakes.ts";
+import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts";
+import {
+  type Annotations,
+  annotationPrefix,
+  labelsOfCreated,
+  updateOnConfigChange,
+  workloadFirst,
+} from "../../../domain/references/annotations.ts";
 import { invalidAnnotationTexts } from "../../../domain/references/warning.ts";
 import { closestName, editDistance } from "../../../domain/syntax/names.ts";
 import { quoted } from "../../../domain/syntax/wording.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { docsAddress } from "../../command/help.ts";
 import { sentences } from "../../output/sentences.ts";
-import { kubectlArguments, problem, warning, type Finding, type ObjectRef } from "./finding.ts";
+import { type Finding, kubectlArguments, type ObjectRef, problem, warning } from "./finding.ts";
 
 /** The findings about one object: mistakes in its annotations and labels, and leftovers. */
 export interface ObjectFindings {

@@ -1,7 +1,7 @@
 import type { WorkloadObject } from "../../../domain/model/workload.ts";
 import { type KubeObject, metadataOnlyList } from "../../../kube/api/api-types.ts";
 import { type Resource, resourcePath, resources } from "../../../kube/api/resources.ts";
-import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
+import { getIfExists } from "../../../kube/reads/reads.ts";
 import { readNamespaces } from "../../cluster/read/namespaces.ts";
 import { inScope, type ListScope, listAll, type ReadFailure, tryRead } from "../../cluster/requests.ts";
 import { clusterPolicyOf, type KnownPolicy } from "../../cluster/running-wave/known-policy.ts";

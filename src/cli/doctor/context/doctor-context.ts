@@ -1,11 +1,11 @@
 // What all checks share: the context, the findings and the scan of annotations. Knows no check and no output.
 
 import type { Pod } from "#kubernetes";
-import { podSelector } from "../../../domain/pods/pod-selector.ts";
+import { podSelector } from "../../../domain/pods/pod-owner.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { type Resource, resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
+import { getIfExists } from "../../../kube/reads/reads.ts";
 import { listAll, type ReadResult, tryRead } from "../../cluster/requests.ts";
 import type { KnownPolicy } from "../../cluster/running-wave/known-policy.ts";
 import type { RunningWave, RunningWaves } from "../../cluster/running-wave/running-wave.ts";

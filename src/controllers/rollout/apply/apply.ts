@@ -8,7 +8,7 @@ import type { ClusterPolicy } from "../../../domain/policy/policy.ts";
 import { fieldManager, recordManager } from "../../../domain/references/field-managers.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import type { Leadership } from "../../../runtime/leadership.ts";
+import type { Leadership } from "../../../runtime/write-permits.ts";
 import { preApply } from "./pre-apply.ts";
 import { recreateJob } from "./recreate-job.ts";
 import { type WriteResult, writeWorkload } from "./workload-writer.ts";

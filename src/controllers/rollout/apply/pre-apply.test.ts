@@ -4,7 +4,7 @@ import { lookupOf, readsAll, workloadObject } from "../../../../test/support/dom
 import { rollInProgress } from "../../../domain/config/template-source.ts";
 import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
 import { toWorkload, type WorkloadObject } from "../../../domain/model/workload.ts";
-import { ApiError, ConnectionError } from "../../../kube/api/errors.ts";
+import { ApiError, ConnectionError } from "../../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../../kube/http/api-request.ts";
 import { preApply } from "./pre-apply.ts";
 

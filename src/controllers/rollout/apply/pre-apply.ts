@@ -1,5 +1,4 @@
-import { readTemplateSource, withTemplateOf } from "../../../cache/workloads/template-source-reads.ts";
-import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
+import { readTemplateSource, withTemplateOf, workloadPath } from "../../../cache/workloads/workload-reads.ts";
 import { missingTemplateWarning } from "../../../domain/config/template-source.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import { type CronJobObject, cronJobRun } from "../../../domain/model/job-replacement.ts";
@@ -8,10 +7,10 @@ import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/
 import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
 import type { ClusterPolicy } from "../../../domain/policy/policy.ts";
 import { equalJson } from "../../../domain/syntax/json.ts";
+import { isAlreadyExists } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { isAlreadyExists } from "../../../kube/api/errors.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import type { Leadership } from "../../../runtime/leadership.ts";
+import type { Leadership } from "../../../runtime/write-permits.ts";
 import { retriedTexts } from "../report/event-texts.ts";
 import { rollTemplateSource } from "./roll-template-source.ts";
 import { passesTests, type WriteResult } from "./workload-writer.ts";

@@ -3,7 +3,7 @@ import { workloadObject } from "../../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
 import { toWorkload, type WorkloadObject } from "../../../domain/model/workload.ts";
-import { ApiError, ConnectionError } from "../../../kube/api/errors.ts";
+import { ApiError, ConnectionError } from "../../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../../kube/http/api-request.ts";
 import { recreateJob } from "./recreate-job.ts";
 

@@ -1,4 +1,4 @@
-import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
+import { workloadPath } from "../../../cache/workloads/workload-reads.ts";
 import type { DirectiveContext } from "../../../domain/compatibility/directives.ts";
 import {
   type JobObject,
@@ -10,12 +10,17 @@ import { oldFinalizer } from "../../../domain/model/leftovers.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
 import type { ClusterPolicy } from "../../../domain/policy/policy.ts";
-import { apiFailureOf, errorTextWithoutValues } from "../../../kube/api/api-failure.ts";
+import {
+  apiFailureOf,
+  errorTextWithoutValues,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+} from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "../../../kube/api/errors.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { type Clock, sleep } from "../../../lib/clock.ts";
-import type { Leadership } from "../../../runtime/leadership.ts";
+import type { Leadership } from "../../../runtime/write-permits.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import { createReplacement, deleteRecord, type ReplacementResult } from "../../job-replacements/replace.ts";
 import { refusedTexts } from "../report/event-texts.ts";

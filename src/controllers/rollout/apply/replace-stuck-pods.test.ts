@@ -3,7 +3,7 @@ import { defaultPolicy, workloadObject } from "../../../../test/support/domain/o
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import type { ApiRequest } from "../../../kube/http/api-request.ts";
-import { soleLeadership } from "../../../runtime/leadership.ts";
+import { soleLeadership } from "../../../runtime/write-permits.ts";
 import { replaceStuckPods } from "./replace-stuck-pods.ts";
 
 it("takes a write permit for each Pod, and deletes no Pod without one", async () => {

@@ -1,12 +1,11 @@
 import type { Pod, StatefulSet } from "#kubernetes";
-import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
+import { workloadPath } from "../../../cache/workloads/workload-reads.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import { returnsOnFailure } from "../../../domain/pinning/pin-request.ts";
-import { podSelector } from "../../../domain/pods/pod-selector.ts";
+import { podSelector } from "../../../domain/pods/pod-owner.ts";
 import { policyFor } from "../../../domain/policy/policy.ts";
-import { isApiFailure, retryAfterMs } from "../../../kube/api/api-failure.ts";
+import { isApiFailure, isForbidden, isNotFound, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import type { KubeList, KubeObject } from "../../../kube/api/api-types.ts";
-import { isForbidden, isNotFound } from "../../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import { deletePod } from "../../../kube/writes/delete-pod.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";

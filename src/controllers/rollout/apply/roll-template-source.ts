@@ -1,4 +1,4 @@
-import type { StoredTemplateSource } from "../../../cache/workloads/template-source-reads.ts";
+import type { StoredTemplateSource } from "../../../cache/workloads/workload-reads.ts";
 import { allowsWorkloadRef, rollInProgress, workloadRefAnnotation } from "../../../domain/config/template-source.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
@@ -6,10 +6,10 @@ import { toWorkload, type Workload } from "../../../domain/model/workload.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts";
 import { fieldManager } from "../../../domain/references/field-managers.ts";
 import { annotationPointer, type JsonPatch } from "../../../domain/syntax/json.ts";
-import { isConflict, isNotFound } from "../../../kube/api/errors.ts";
+import { isConflict, isNotFound } from "../../../kube/api/api-failure.ts";
 import { resourcePath } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import type { Leadership } from "../../../runtime/leadership.ts";
+import type { Leadership } from "../../../runtime/write-permits.ts";
 import { refusedTexts } from "../report/event-texts.ts";
 import { type WriteResult, writeWorkload } from "./workload-writer.ts";
 

@@ -4,9 +4,9 @@ import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import type { ConfigObject } from "../../../domain/config/digest.ts";
 import { formatRejected, rejectionDigest } from "../../../domain/pinning/rejections.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
-import { ApiError } from "../../../kube/api/errors.ts";
+import { ApiError } from "../../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../../kube/http/api-request.ts";
-import { soleLeadership } from "../../../runtime/leadership.ts";
+import { soleLeadership } from "../../../runtime/write-permits.ts";
 import { storePins } from "./store-pins.ts";
 
 const labels = { "wave.pusher.com/pinned-copy": "true" };

@@ -1,5 +1,5 @@
 import type { Caches } from "../../../cache/caches.ts";
-import { ownerCheck } from "../../../cache/workloads/owner-check.ts";
+import { ownerCheck } from "../../../cache/workloads/workload-reads.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { PinsToWrite } from "../../../domain/patch/workload-patch.ts";

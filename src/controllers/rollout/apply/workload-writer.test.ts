@@ -4,9 +4,9 @@ import { fetchClient, workload } from "../../../../test/support/fake-cluster.ts"
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type Workload } from "../../../domain/model/workload.ts";
 import { patchFor } from "../../../domain/patch/workload-patch.ts";
-import { ApiError } from "../../../kube/api/errors.ts";
+import { ApiError } from "../../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { type Leadership, soleLeadership } from "../../../runtime/leadership.ts";
+import { type Leadership, soleLeadership } from "../../../runtime/write-permits.ts";
 import { writeWorkload } from "./workload-writer.ts";
 
 const hash = `v2:${"a".repeat(64)}`;

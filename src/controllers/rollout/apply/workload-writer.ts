@@ -1,5 +1,4 @@
-import { withBorrowedTemplate } from "../../../cache/workloads/template-source-reads.ts";
-import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
+import { withBorrowedTemplate, workloadPath } from "../../../cache/workloads/workload-reads.ts";
 import type { DirectiveContext } from "../../../domain/compatibility/directives.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import { fieldManager, type recordManager } from "../../../domain/references/field-managers.ts";
@@ -7,7 +6,7 @@ import { equalJson, type JsonPatch, valueAtPointer } from "../../../domain/synta
 import { isApiFailure, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import type { Leadership } from "../../../runtime/leadership.ts";
+import type { Leadership } from "../../../runtime/write-permits.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import { type WriteFailure, writeFailure } from "./write-failure.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { workload } from "../../../../test/support/fake-cluster.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
-import { ApiError, ClusterConfigError, ConnectionError } from "../../../kube/api/errors.ts";
+import { ApiError, ClusterConfigError, ConnectionError } from "../../../kube/api/api-failure.ts";
 import { writeFailure } from "./write-failure.ts";
 
 const { metadata, spec } = workload("web");

@@ -1,7 +1,6 @@
 import { resourceName } from "../../../domain/model/kind-row.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
-import { apiFailureOf, refusedFields, retryAfterMs } from "../../../kube/api/api-failure.ts";
-import type { ApiError } from "../../../kube/api/errors.ts";
+import { type ApiError, apiFailureOf, refusedFields, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import { refusedTexts } from "../report/event-texts.ts";
 
 /** Why a PATCH of a workload failed, by how to continue. */

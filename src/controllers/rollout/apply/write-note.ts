@@ -1,10 +1,10 @@
-import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
+import { workloadPath } from "../../../cache/workloads/workload-reads.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
 import { annotationManager } from "../../../domain/references/field-managers.ts";
 import { apiFailureOf } from "../../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import type { Leadership } from "../../../runtime/leadership.ts";
+import type { Leadership } from "../../../runtime/write-permits.ts";
 
 /** A JSON Patch, or a merge patch. */
 export type NotePatch = JsonPatch | { readonly metadata: object };

@@ -6,8 +6,8 @@ import { parseExposition } from "../../../../test/support/parse-exposition.ts";
 import { startMemoryServer } from "../../../../test/support/sandbox-memory-server.ts";
 import { parseVerdict } from "../../../domain/plan/verdict.ts";
 import type { PacingFlags } from "../../../domain/policy/policy.ts";
+import { ApiError } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { ApiError } from "../../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
 

@@ -6,7 +6,7 @@ import { type ConfigObject, toConfig } from "../../../domain/config/digest.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
-import { ApiError } from "../../../kube/api/errors.ts";
+import { ApiError } from "../../../kube/api/api-failure.ts";
 import { resources } from "../../../kube/api/resources.ts";
 
 const { configMaps, deployments } = resources;

@@ -5,7 +5,7 @@ import type { Workload } from "../../../domain/model/workload.ts";
 import type { RecordedCause } from "../../../domain/outcomes/outcomes.ts";
 import { type Lookup, planRollout, type RolloutPlan } from "../../../domain/plan/plan.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts";
-import type { Leadership } from "../../../runtime/leadership.ts";
+import type { Leadership } from "../../../runtime/write-permits.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { ReconcileOutcome } from "../memory/outcome.ts";
 import type { Findings, Writable } from "../memory/workload-memory.ts";

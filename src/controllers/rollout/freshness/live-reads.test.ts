@@ -3,7 +3,7 @@ import { defaultPolicy, workload, workloadObject } from "../../../../test/suppor
 import { classConfig } from "../../../domain/config/recorded-digests.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
-import { ConnectionError } from "../../../kube/api/errors.ts";
+import { ConnectionError } from "../../../kube/api/api-failure.ts";
 import { createLiveReads } from "./live-reads.ts";
 
 it("after a failed read of one object, no other read starts for that workload, which may reference a thousand objects", async () => {

@@ -2,7 +2,7 @@ import { type LegacyRead, readLegacy } from "../../../cache/live/legacy-reads.ts
 import type { ListedConfigs } from "../../../cache/live/listed-configs.ts";
 import { liveLookup } from "../../../cache/live/live-configs.ts";
 import { createLiveReader } from "../../../cache/live/live-reader.ts";
-import { readWithBorrowedTemplate } from "../../../cache/workloads/template-source-reads.ts";
+import { readWithBorrowedTemplate } from "../../../cache/workloads/workload-reads.ts";
 import type { Config } from "../../../domain/config/digest.ts";
 import { grantedObjects } from "../../../domain/config/tracked-references.ts";
 import { resourceName } from "../../../domain/model/kind-row.ts";
@@ -12,7 +12,7 @@ import { uncachedCopies } from "../../../domain/pinning/pinned-lookup.ts";
 import type { Lookup } from "../../../domain/plan/plan.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts";
 import { type ConfigName, configKey, parseStoredKey } from "../../../domain/references/references.ts";
-import { isForbidden } from "../../../kube/api/errors.ts";
+import { isForbidden } from "../../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { type WriteFailure, writeFailure } from "../apply/write-failure.ts";
 import { refusedTexts, retriedTexts } from "../report/event-texts.ts";

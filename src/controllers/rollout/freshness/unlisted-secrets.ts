@@ -4,7 +4,7 @@ import type { Lookup, RolloutPlan } from "../../../domain/plan/plan.ts";
 import { type ConfigName, configKey } from "../../../domain/references/references.ts";
 import { isDnsSubdomain } from "../../../domain/syntax/names.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import type { Leadership } from "../../../runtime/leadership.ts";
+import type { Leadership } from "../../../runtime/write-permits.ts";
 import type { ReconcileOutcome } from "../memory/outcome.ts";
 import type { Findings, Writable } from "../memory/workload-memory.ts";
 import { type LiveReads, readFailure } from "./live-reads.ts";

@@ -5,7 +5,7 @@ import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { TestCluster, workload } from "../../../../test/support/fake-cluster.ts";
 import { plainPolicy } from "../../../../test/support/leading-cluster.ts";
 import { unpaced } from "../../../domain/policy/policy.ts";
-import { soleLeadership } from "../../../runtime/leadership.ts";
+import { soleLeadership } from "../../../runtime/write-permits.ts";
 
 const hash = "wave.pusher.com/config-hash";
 const failedAlert = "wave.pusher.com/failed-alert";

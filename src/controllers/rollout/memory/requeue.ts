@@ -1,5 +1,5 @@
-import { backoffMs } from "../../../runtime/backoff.ts";
-import { done, type Result } from "../../../runtime/result.ts";
+import { backoffMs } from "../../../runtime/timers.ts";
+import { done, type Result } from "../../../runtime/workers.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
 import type { WorkloadMemory } from "./workload-memory.ts";
 

@@ -2,7 +2,7 @@
 import type { LegacyVerification } from "../../../domain/config/legacy-hash.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { MixedPods, UnrestoredPins } from "../../../domain/pacing/moment.ts";
-import type { KnownSpans } from "../../../domain/pods/known-spans.ts";
+import type { KnownSpans } from "../../../domain/pods/spans.ts";
 import type { PlanSummary } from "./outcome.ts";
 import type { FailedAlert, PacingMemory, PodsRead, RememberedProgress, RolloutWrite } from "./pacing-memory.ts";
 import type { ReportedRollout } from "./rollout-end.ts";

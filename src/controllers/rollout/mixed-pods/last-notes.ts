@@ -1,12 +1,11 @@
 import type { Caches } from "../../../cache/caches.ts";
-import { annotationFor, recordedSpans } from "../../../domain/pods/known-spans.ts";
-import { openSpanOf } from "../../../domain/pods/span.ts";
+import { annotationFor, openSpanOf, recordedSpans } from "../../../domain/pods/spans.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts";
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { configDiffered } from "../../../domain/references/annotations.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { type Clock, sleep } from "../../../lib/clock.ts";
-import type { Leadership } from "../../../runtime/leadership.ts";
+import type { Leadership } from "../../../runtime/write-permits.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
 import { logMessages } from "../../../telemetry/logging/log-messages.ts";

@@ -2,28 +2,30 @@
 // configuration differed, or because they read no copy although their template names copies. When nothing differs any more, Wave reads
 // the Pods. What it finds is a fact for the decision, which rolls the workload.
 import type { Caches } from "../../../cache/caches.ts";
-import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
+import { workloadPath } from "../../../cache/workloads/workload-reads.ts";
 import { MalformedWorkload, toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import { isRollAgain } from "../../../domain/outcomes/outcomes.ts";
 import type { MixedPods } from "../../../domain/pacing/moment.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
+import { readMargins } from "../../../domain/pods/pod-state.ts";
 import {
   annotationFor,
+  endOf,
   type KnownSpans,
   noteAfterMs,
   observeConfig,
+  openSpanOf,
   recordedSpans,
+  type Span,
   withoutSpansUntil,
-} from "../../../domain/pods/known-spans.ts";
-import { readMargins } from "../../../domain/pods/pod-state.ts";
-import { endOf, openSpanOf, type Span } from "../../../domain/pods/span.ts";
+} from "../../../domain/pods/spans.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts";
 import { apiFailureOf, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
+import { getIfExists } from "../../../kube/reads/reads.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import type { Leadership } from "../../../runtime/leadership.ts";
+import type { Leadership } from "../../../runtime/write-permits.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
 import { logMessages } from "../../../telemetry/logging/log-messages.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { lookupOf, workload } from "../../../../test/support/domain/objects.ts";
-import { observeConfig } from "../../../domain/pods/known-spans.ts";
+import { observeConfig } from "../../../domain/pods/spans.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import { observationOf } from "./observation.ts";
 

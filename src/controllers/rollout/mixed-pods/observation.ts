@@ -1,8 +1,8 @@
 import { findConfig, type Lookup } from "../../../domain/config/view-of-references.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
-import type { ConfigObservation } from "../../../domain/pods/known-spans.ts";
 import { readMargins } from "../../../domain/pods/pod-state.ts";
+import type { ConfigObservation } from "../../../domain/pods/spans.ts";
 import type { ConfigName } from "../../../domain/references/references.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { hasCaughtUp } from "../freshness/caught-up.ts";

@@ -5,10 +5,9 @@ import { type Workload, type WorkloadObject, workloadKey } from "../../../domain
 import { isUnpinned } from "../../../domain/pinning/pod-pins.ts";
 import type { Lookup } from "../../../domain/plan/plan.ts";
 import { observePod, readConfigOf } from "../../../domain/pods/observed-pod.ts";
-import { podOwner } from "../../../domain/pods/pod-owner.ts";
-import { podSelector } from "../../../domain/pods/pod-selector.ts";
+import { podOwner, podSelector } from "../../../domain/pods/pod-owner.ts";
 import { configStateOf, readMargins } from "../../../domain/pods/pod-state.ts";
-import { endOf, type Span } from "../../../domain/pods/span.ts";
+import { endOf, type Span } from "../../../domain/pods/spans.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";

@@ -6,7 +6,7 @@ import { workload as storedWorkload } from "../../../../test/support/fake-cluste
 import { memoryClient } from "../../../../test/support/memory-client.ts";
 import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { soleLeadership } from "../../../runtime/leadership.ts";
+import { soleLeadership } from "../../../runtime/write-permits.ts";
 import { silentLogger } from "../../../telemetry/logging/log.ts";
 import { NewPodsWatch } from "./new-pods-watch.ts";
 

@@ -2,39 +2,37 @@
 
 import type { Pod } from "#kubernetes";
 import type { Caches } from "../../../cache/caches.ts";
-import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
+import { workloadPath } from "../../../cache/workloads/workload-reads.ts";
 import { namespaceOf, type Workload, type WorkloadObject, workloadKey } from "../../../domain/model/workload.ts";
 import { rolloutStartOf } from "../../../domain/pacing/validator.ts";
-import { earlierPodsFail } from "../../../domain/pods/failing-container.ts";
 import {
+  earlierPodsFail,
   mayWaitForVolume,
   type NewPods,
   newPodsOf,
   stuckAfterMs,
   withVolumeReason,
 } from "../../../domain/pods/new-pods.ts";
-import { type ObservedPod, observePod } from "../../../domain/pods/observed-pod.ts";
-import { podOwner } from "../../../domain/pods/pod-owner.ts";
-import { podSelector } from "../../../domain/pods/pod-selector.ts";
 import {
+  type ObservedPod,
+  observePod,
   quotaReason,
   quotaReasonOf,
   refusedReason,
   type StuckReason,
   volumeReason,
-} from "../../../domain/pods/stuck-reason.ts";
+} from "../../../domain/pods/observed-pod.ts";
+import { podOwner, podSelector } from "../../../domain/pods/pod-owner.ts";
 import { isValidator } from "../../../domain/policy/rollout-policy.ts";
 import { apiFailureOf, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { eventMessage } from "../../../kube/reads/event-message.ts";
 import { freshList } from "../../../kube/reads/fresh-list.ts";
-import { getIfExists } from "../../../kube/reads/get-if-exists.ts";
+import { eventMessage, getIfExists } from "../../../kube/reads/reads.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import type { Leadership } from "../../../runtime/leadership.ts";
-import { done, type Result } from "../../../runtime/result.ts";
-import { Workers } from "../../../runtime/workers.ts";
+import { done, type Result, Workers } from "../../../runtime/workers.ts";
+import type { Leadership } from "../../../runtime/write-permits.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
 import { logMessages } from "../../../telemetry/logging/log-messages.ts";

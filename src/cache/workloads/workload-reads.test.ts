@@ -4,9 +4,9 @@ import { type ApiServer, startApiServer } from "../../../sandbox/requests/api-se
 import { workload } from "../../../test/support/domain/objects.ts";
 import { memoryClient } from "../../../test/support/memory-client.ts";
 import type { Workload } from "../../domain/model/workload.ts";
+import { ApiError } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
-import { ApiError } from "../../kube/api/errors.ts";
-import { type OwnerReads, ownerCheck } from "./owner-check.ts";
+import { type OwnerReads, ownerCheck } from "./workload-reads.ts";
 
 const deployments = "/apis/apps/v1/namespaces/default/deployments";
 let server: ApiServer;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hasSoaked } from "./has-soaked.ts";
+import { hasSoaked } from "./rollout-time.ts";
 
 it.each([
   { completeMs: 0, soakMs: 0, soaked: false },

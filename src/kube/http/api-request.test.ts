@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import type { ApiRequest } from "./api-request.ts";
-import { requestInfo } from "./request-info.ts";
+import { type ApiRequest, requestInfo } from "./api-request.ts";
 
 const deployments = "/apis/apps/v1/namespaces/default/deployments";
 

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import type { Workload } from "../model/workload.ts";
-import { incompleteMark } from "../pacing/complete-before.ts";
+import { incompleteMark } from "../pacing/rollout-time.ts";
 import { unpaced } from "../policy/policy.ts";
-import { isHaltedFor } from "./halted-change.ts";
 import { planRollout } from "./plan.ts";
+import { isHaltedFor } from "./stored-batches.ts";
 
 const changedAt = 1_000;
 const now = (changedAt + 3_600) * 1_000;
