@@ -42,7 +42,7 @@ type ApiFailure =
  * A longer Retry-After is ignored. The API server sends seconds. A value of hours comes from a proxy, and would stop Wave
  * for hours.
  */
-const maxRetryAfterMs = 60_000;
+const maxRetryAfterMs = 300_000;
 
 /** Classifies the error of a request. Returns undefined for an error that no request throws: that is a bug. */
 export function apiFailureOf(error: unknown): ApiFailure | undefined {
@@ -80,7 +80,7 @@ export function refusalOf(error: unknown): (ApiFailure & { readonly error: ApiEr
   }
 }
 
-/** Returns how long the server requests to wait before the next try, in milliseconds: 0 to 60,000. */
+/** Returns how long the server requests to wait before the next try, in milliseconds: 0 to 300,000. */
 export function retryAfterMs(error: unknown): number {
   return error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, maxRetryAfterMs) : 0;
 }

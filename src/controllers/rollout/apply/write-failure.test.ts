@@ -70,7 +70,7 @@ describe("a failed write", () => {
     { what: answer(401, "who are you"), means: { type: "unavailable", uncertain: false } },
     {
       what: answer(429, "tomorrow", { retryAfterMs: 86_400_000 }),
-      means: { type: "unavailable", retryAfterMs: 60_000, uncertain: false },
+      means: { type: "unavailable", retryAfterMs: 300_000, uncertain: false },
     },
     {
       what: new ClusterConfigError("users[dev].user.exec: credential plugin aws failed: exit code 1"),
