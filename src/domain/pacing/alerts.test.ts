@@ -119,8 +119,8 @@ describe("a rollout that failed by an alert", () => {
     expect(resultOf({ rolledAt: second + 1 })).toEqual({ state: "complete" });
     expect(resultOf({ recordedHash: "v1:0123456789abcdef" })).toEqual({ state: "complete" });
     expect(resultOf({ templateEditedAt: second + 1 })).toBeUndefined();
-    expect(resultOf({ policy: { resumed: new Date(noon).toISOString() } })).toEqual({ state: "complete" });
-    expect(resultOf({ policy: { resumed: new Date(noon - 1_000).toISOString() } })).toMatchObject({ state: "failed" });
+    expect(resultOf({ policy: { resumed: new Date(noon + 1_000).toISOString() } })).toEqual({ state: "complete" });
+    expect(resultOf({ policy: { resumed: new Date(noon + 999).toISOString() } })).toMatchObject({ state: "failed" });
   });
 
   it("has a name that can be printed, whoever wrote the annotation", () => {
@@ -134,6 +134,6 @@ describe("a rollout that failed by an alert", () => {
     const stage = (resumed: number | undefined) =>
       stageOf({ ...facts, resumed, failedAlert: true, soaked: true }, flags, now);
     expect(stage(undefined)).toEqual({ state: "failed", rolledAt: noon + 1_000, wasComplete: true, halts: true });
-    expect(stage(noon + 1_000)).toEqual({ state: "passed" });
+    expect(stage(noon + 2_000)).toEqual({ state: "passed" });
   });
 });

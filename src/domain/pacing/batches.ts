@@ -3,6 +3,7 @@ import type { Hold } from "../outcomes/outcomes.ts";
 import type { PacingFlags } from "../policy/policy.ts";
 import type { ConfigName } from "../references/references.ts";
 import { holdTexts } from "./hold-texts.ts";
+import { secondAfter } from "./rollout-time.ts";
 import type { Stage } from "./stage.ts";
 import { failingBefore } from "./validator.ts";
 
@@ -209,7 +210,8 @@ function lastFailure(failed: readonly BatchMember[]): number {
 
 /** Matches due members that a person resumed after the last rollout that failed, so that the person could know of all failures. */
 function isResumedAfter(failure: number): (member: BatchMember) => boolean {
-  return ({ stage }) => stage.state === "due" && stage.resumedAt !== undefined && stage.resumedAt >= failure;
+  return ({ stage }) =>
+    stage.state === "due" && stage.resumedAt !== undefined && stage.resumedAt >= secondAfter(failure);
 }
 
 function earliestEnd(members: readonly BatchMember[]): number | undefined {

@@ -3,7 +3,7 @@ import type { Workload } from "../model/workload.ts";
 import { readPolicyValue } from "../policy/policy-rows.ts";
 import type { Moment } from "./moment.ts";
 import { digitsOf } from "./requested-holds.ts";
-import { lastRolloutAt, resumedSince } from "./rollout-time.ts";
+import { lastRolloutAt, resumedAfter } from "./rollout-time.ts";
 
 /** The facts of a workload that determine whether its last rollout failed by an alert. */
 export type FailedAlertFacts = Pick<Workload, "recordedHash" | "rolledAt" | "templateEditedAt"> &
@@ -47,7 +47,7 @@ export function failedAlertOf(
   const alert = moment.failedAlert ?? storedFailedAlert(workload);
   if (alert === undefined) return undefined;
   const resumed = readPolicyValue("resumed", workload.policy?.resumed ?? "");
-  return resumedSince(resumed, lastRolloutAt(workload, moment) ?? 0, moment.now) ? undefined : alert;
+  return resumedAfter(resumed, lastRolloutAt(workload, moment) ?? 0, moment.now) ? undefined : alert;
 }
 
 function rolloutId(hash: string, rolledAt: number): string {

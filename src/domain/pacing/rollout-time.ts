@@ -27,6 +27,19 @@ export function resumedSince(resumed: number | undefined, time: number, now: num
   return resumed !== undefined && resumed >= time && resumed <= now + clocksOfPeopleDifferMs;
 }
 
+/** Reports whether a person resumed the workload in a second after that of a rollout. */
+export function resumedAfter(resumed: number | undefined, rolledAt: number, now: number): boolean {
+  return resumedSince(resumed, secondAfter(rolledAt), now);
+}
+
+/**
+ * Returns the first time that is surely later than a rollout, in milliseconds since the epoch: times of the API are whole seconds. A person can
+ * resume again, but a halt that is lost rolls every other workload.
+ */
+export function secondAfter(rolledAt: number): number {
+  return (Math.floor(rolledAt / 1000) + 1) * 1000;
+}
+
 /**
  * Returns the mark of a workload that is rolled while it is not complete: the time of {@link IncompleteRollout.completeBefore}, or "never".
  * The mark is of the last rollout by Wave, whatever hash the pod template has: others may remove the hash, or a webhook may write another.

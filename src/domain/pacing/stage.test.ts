@@ -170,8 +170,8 @@ describe("a rollout whose Pods do not start", () => {
 describe("a resumed workload", () => {
   it("is not failed if it was rolled before", () => {
     const over: Progress = { state: "failed" };
-    expect(stage(over, 60_000, { resumed: noon + 1_000 })).toBeUndefined();
-    expect(stage(over, 60_000, { resumed: noon + 999 })).toEqual(failed);
+    expect(stage(over, 60_000, { resumed: noon + 2_000 })).toBeUndefined();
+    expect(stage(over, 60_000, { resumed: noon + 1_999 })).toEqual(failed);
     expect(stage(progressing, 700_000, { resumed: noon + 650_000 })).toBeUndefined();
     // Also before Kubernetes or the timeout reports the failure: nothing waits for this workload any more.
     const resumed = { resumed: noon + 50_000 };

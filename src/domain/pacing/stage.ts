@@ -5,7 +5,7 @@ import type { NewPods } from "../pods/new-pods.ts";
 import type { ContainerExit } from "../pods/observed-pod.ts";
 import type { PacingFlags } from "../policy/policy.ts";
 import { rolloutDeadline } from "./rollout-result.ts";
-import { resumedSince, storedRolloutAt, wasComplete } from "./rollout-time.ts";
+import { resumedAfter, resumedSince, storedRolloutAt, wasComplete } from "./rollout-time.ts";
 
 /** The progress of one workload for one change of an object that it reads. Times are milliseconds since the epoch. */
 export type Stage =
@@ -116,7 +116,7 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   const stored = storedRolloutAt(workload, now);
   if (facts.rejected) {
     const rolledAt = Math.max(stored, writtenAt);
-    return resumedSince(facts.resumed, rolledAt, now) ? undefined : { state: "failed", rolledAt, wasComplete: true };
+    return resumedAfter(facts.resumed, rolledAt, now) ? undefined : { state: "failed", rolledAt, wasComplete: true };
   }
   if (facts.isForOthers) return undefined;
   const isLater = (apiTime: number) => apiTime / 1000 > Math.floor(changedAt / 1000);
@@ -125,7 +125,7 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   const rolledAt = Math.max(stored, writtenAt);
   const before = { wasComplete: wasComplete(workload, isLater) };
   // A person has seen the failure, or expects it. From then on the rollout shows nothing, until it is complete.
-  const isResumed = resumedSince(facts.resumed, rolledAt, now);
+  const isResumed = resumedAfter(facts.resumed, rolledAt, now);
   const { newPods } = facts;
   if (newPods?.state === "restarts" && !facts.reverted)
     return isResumed ? undefined : { state: "failed", rolledAt, ...before, halts: true };

@@ -8,7 +8,7 @@ import type { PacingFlags } from "../policy/policy.ts";
 import { isValidator } from "../policy/rollout-policy.ts";
 import { holdRows } from "./holds.ts";
 import { rolloutDeadline } from "./rollout-result.ts";
-import { hasMark, resumedSince, storedRolloutAt } from "./rollout-time.ts";
+import { hasMark, resumedAfter, resumedSince, storedRolloutAt } from "./rollout-time.ts";
 import { type Stage, type StageFacts, soak } from "./stage.ts";
 
 /**
@@ -99,7 +99,7 @@ export function validatorStage(facts: ValidatorFacts, flags: PacingFlags, now: n
   if (facts.isForOthers && !isWritten) return undefined;
   if (!isLater(stored) && !isAfterSeen && !facts.rolledInItsSecond && !isWritten) return undefined;
   const rolledAt = Math.max(written, writtenAt);
-  if (resumedSince(facts.resumed, rolledAt, now)) return undefined;
+  if (resumedAfter(facts.resumed, rolledAt, now)) return undefined;
   if (progress.state === "idle") return idle(workload);
   if (facts.reverted) return unusable("another client removed its hash");
   // The mark is of the last rollout by Wave.
