@@ -173,9 +173,10 @@ describe("an object that did not exist when the Pods got their node, and was cre
     readers: Partial<PodSpec>,
     wasAbsentSince?: number,
     annotations = {},
+    known = onlyOne,
   ) =>
     planned(
-      seen({ pod: readers, annotations }),
+      seen({ pod: readers, annotations }, known),
       web("1", second, wasAbsentSince === undefined ? {} : { wasAbsentSince }),
       pods,
     );
@@ -204,6 +205,26 @@ describe("an object that did not exist when the Pods got their node, and was cre
   ])("%s", (_, pods, readers, wasAbsentSince, outcome) =>
     expect(created(pods, readers, wasAbsentSince).outcome).toBe(outcome),
   );
+
+  it.each<readonly [string, Partial<Workload>, string]>([
+    ["is proven if the pod template is the first", first(501, second - 95), "recorded"],
+    [
+      "is not proven if Pods may be of an earlier pod template, which did not require it",
+      { progress: { state: "idle" } },
+      "firstHash",
+    ],
+    [
+      "is not proven if Pods of an earlier pod template are kept",
+      { ...onlyOne, keptPods: { by: "paused", setting: "", effect: "" } },
+      "firstHash",
+    ],
+  ])("%s", (_, known, outcome) => expect(created(at(second - 89), env(false), since, {}, known).outcome).toBe(outcome));
+
+  it("waits while Kubernetes replaces the Pods of an earlier pod template", () => {
+    const progress = { state: "progressing", step: 0, available: 0 } as const;
+    expect(created(at(second - 89), env(false), since, {}, { progress })).toMatchObject({ underWay: true });
+    expect(created(at(second - 90), env(false), since, {}, { progress })).not.toHaveProperty("underWay");
+  });
 
   it("is not proven if only an annotation requires it: the Pods start without it", () => {
     const named = { "wave.pusher.com/extra-configmaps": "web" };

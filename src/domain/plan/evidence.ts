@@ -23,7 +23,7 @@ const startMarginS = 5;
 /**
  * Returns whether the Pods of a workload read what is live: a Pod does if it got its node after the last change of everything that it reads. A
  * container that started after the change of an environment variable has read it again. Files show a change only later.
- * A Pod that got its node while a required object did not exist has waited for it.
+ * A Pod that got its node while an object did not exist that its pod template requires has waited for it.
  * Times of the API are whole seconds, so in one second only resourceVersions, which a watch has shown, order two changes. The creation of the
  * workload after that change is enough: all of its Pods are created later. A later write of the pod template is not: it may restore an
  * earlier one, whose Pods are still there. `pods` is
@@ -83,9 +83,13 @@ export function evidenceOf(
     (hasOneTemplate(workload) && !files.has(configKey(object)) && isAfter(envAt - startMarginS));
   const wasAwaited = (config: Config) =>
     wasRequired(config) && isAbsentBefore(config.wasAbsentSince, scheduledAt, pods);
-  const areRead = configs.every((config) => isRead(config, (at) => isBefore(config, at)) || wasAwaited(config));
   const isAbsent = (object: ConfigName) => isRead(object, (at) => isAbsentBefore(absentSince?.(object), at, pods));
-  if (areRead && absent.every(isAbsent)) return { state: "proven" };
+  const unread = configs.filter((config) => !isRead(config, (at) => isBefore(config, at)));
+  if (unread.every(wasAwaited) && absent.every(isAbsent)) {
+    // Pods of an earlier pod template may have started without the object.
+    if (unread.length === 0 || templateWrite?.isFirst || hasOneTemplate(workload)) return { state: "proven" };
+    if (progress.state === "progressing") return { state: "underWay" };
+  }
   // Its Pods may not exist yet.
   const wasAbsent = (object: ConfigName) => isAbsentBefore(absentSince?.(object), templateWrite?.at ?? 0, pods);
   if (isAfterChanges && templateWrite.isFirst && absent.every(wasAbsent)) return { state: "proven" };
