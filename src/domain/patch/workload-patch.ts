@@ -17,6 +17,7 @@ import { incompleteMark } from "../pacing/rollout-time.ts";
 import type { RolloutPlan } from "../plan/plan.ts";
 import {
   causeAnnotation,
+  configDiffered,
   configDigests,
   consecutiveRollouts,
   failedAlertAnnotation,
@@ -88,6 +89,7 @@ function operationsFor(
         ...recordDigests(workload, plan.view),
         ...recordClasses(workload, plan.view),
         ...recordIncomplete(workload, plan),
+        ...forgetDifferences(workload, plan),
         ...liftSchedulingHold(workload),
       ];
     case "firstHash":
@@ -247,6 +249,22 @@ function setPrevious({ previousPins: before }: Workload, previous: string | unde
 
 function forgetFailedAlert({ failedAlert }: Workload): readonly JsonPatchOperation[] {
   return failedAlert === undefined ? [] : [{ op: "remove", path: annotationPointer(failedAlertAnnotation) }];
+}
+
+/**
+ * Forgets when the configuration differed, as soon as the Pods are proven: a later leader would replace those that started in that time. No test
+ * covers this annotation, and "remove" fails if it is gone already.
+ */
+function forgetDifferences(
+  { differed }: Workload,
+  { cause }: Extract<DueDecision, { outcome: "recorded" }>,
+): readonly JsonPatchOperation[] {
+  if (cause !== "proven" || differed === undefined) return [];
+  const path = annotationPointer(configDiffered);
+  return [
+    { op: "add", path, value: "" },
+    { op: "remove", path },
+  ];
 }
 
 /** Returns the patch that records what an undo rejects, without new Pods. It fails if the workload has changed. */

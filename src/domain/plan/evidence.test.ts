@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { PodSpec } from "#kubernetes";
+import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
 import { defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
 import { defaultFlags, momentAt } from "../../../test/support/pacing/due.ts";
 import { type Config, toConfig } from "../config/digest.ts";
@@ -294,6 +295,21 @@ describe("a workload that is recorded although nothing shows what its Pods read"
   it("rolls with the next change", () => {
     expect(planned(recorded, web("2", second + 9), listed(second - 70)).outcome).toBe("roll");
   });
+});
+
+it("forgets in the write of the proof when the configuration differed, so that a later leader replaces no proven Pod", () => {
+  const annotations = { "wave.pusher.com/config-differed": `${hashOf(web("1", second))} 2027-01-15T08:00:00Z/` };
+  const workload = seen({ annotations, templateAnnotations: hashed("1") });
+  const written = (pods: ListedPods, stored: object = annotations) => {
+    const plan = { ...planned(workload, web("2", second), pods), reason: "", warnings: [] } as never;
+    const patch = (patchFor(workload, plan) ?? []).filter(({ path }) => path.endsWith("config-differed"));
+    return applyJsonPatch({ metadata: { annotations: { other: "", ...stored } } }, JSON.parse(JSON.stringify(patch)));
+  };
+  const forgotten = { metadata: { annotations: { other: "" } } };
+  expect(written(listed(second + 1))).toEqual(forgotten);
+  // Another client has removed it, and the cache is behind.
+  expect(written(listed(second + 1), {})).toEqual(forgotten);
+  expect(written(listed(second))).not.toEqual(forgotten);
 });
 
 it("replaces the Pods if the content of the hash returns after other content was recorded", () => {
