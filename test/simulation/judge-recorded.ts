@@ -36,6 +36,8 @@ export function judgeRecorded({
         if (was.get(container) !== at) starts.set(`${uid}/${container}`, rv);
     }
     if (after === undefined || !isRecord(entry)) continue;
+    // A Pod without a node, or a container that has not started, will read later content.
+    const sentRv = history.findLast((each) => each.at <= (by.sentAt ?? at))?.rv ?? rv;
     const startedAt = lives.find(({ replica }) => replica === by.replica)?.from ?? 0;
     const beforeStart = history.findLast((each) => each.at < startedAt)?.rv ?? 0;
     for (const [podKey, pod] of objects) {
@@ -44,8 +46,8 @@ export function judgeRecorded({
       if (ownerOf(pod, { objects })?.metadata.uid !== after.metadata.uid) continue;
       const content = (of: string) => {
         const stored = (when: number) => timeline.versions(of)[timeline.at(of, when)]?.object;
-        const readAt = variablesReadAt(pod, of, (container) => starts.get(`${uid}/${container}`) ?? rv);
-        const since = readAt ?? scheduled.get(uid) ?? rv;
+        const readAt = variablesReadAt(pod, of, (container) => starts.get(`${uid}/${container}`) ?? sentRv);
+        const since = readAt ?? scheduled.get(uid) ?? sentRv;
         const [versions, from] = [timeline.versions(of), timeline.at(of, since)];
         const unseen = versions.slice(from + 1, timeline.at(of, beforeStart) + 1);
         const isRemoved = unseen.some((each, index) => removesKeys(versions[from + index]?.object, each.object));
