@@ -4,6 +4,7 @@ import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { type Workload, workloadKey } from "../../../domain/model/workload.ts";
 import { batchMember } from "../../../domain/pacing/batch-member.ts";
 import { unpaced } from "../../../domain/policy/policy.ts";
+import { rememberProgress } from "../memory/pacing-memory.ts";
 import { newMemory, type WorkloadMemory } from "../memory/workload-memory.ts";
 import { BatchFacts, type BatchFactsOptions } from "./batch-facts.ts";
 
@@ -110,4 +111,23 @@ describe("after a restart, a workload that is held for another reason than its b
     expect(stage("v2:old", -90_000)).toBeUndefined();
     expect(stage(undefined, -10_000)).toBeUndefined();
   });
+});
+
+it.each<readonly [string, number | undefined, string]>([
+  ["makes progress until it was planned", undefined, "progressing"],
+  ["makes progress until the timeout after its first plan", 1, "progressing"],
+  ["fails after the timeout", 0, "failed"],
+])("a rollout of an earlier leader whose clock is an hour behind %s", async (_, plannedAt, state) => {
+  const clock = new FakeClock();
+  await clock.advance(flags.rolloutTimeoutMs);
+  const rolledAt = Math.floor(clock.wall() / 1000) - 3_600;
+  const progress = { state: "progressing", step: 1, available: 0 } as const;
+  const rolled: Workload = { ...workload(), recordedHash: "v2:new", rolledAt, hashWrittenAt: rolledAt, progress };
+  const memory = { ...newMemory() };
+  if (plannedAt !== undefined) rememberProgress(memory, rolled, plannedAt);
+  const known = facts(clock, { workload: () => rolled }, plannedAt === undefined ? undefined : memory);
+  const member = known.membersIn("default")(workloadKey(rolled));
+  const change = { changedAt: (rolledAt - 60) * 1000, seenAt: undefined };
+  const context = { lookup: () => undefined, flags, now: clock.wall() };
+  expect(member && batchMember(member, "none", "ConfigMap/default/page", change, context)?.stage.state).toBe(state);
 });

@@ -170,7 +170,8 @@ export class BatchFacts {
       blocked: memory && blockedIn(memory),
       lastWrite: lastWrite?.uid === workload.uid ? { ...lastWrite, at: this.#onWall(lastWrite.at) } : undefined,
       completeSince: progress?.step === "complete" ? this.#onWall(progress.since) : undefined,
-      advancedAt: current && this.#onWall(current.advancedAt),
+      // Its time of the API may be long ago by this clock. So a rollout that was never planned does not fail by time.
+      advancedAt: this.#onWall(current?.advancedAt ?? this.#options.clock.monotonic()),
       completeMs: current?.completeMs ?? 0,
       failedAlert: memory && knownFailedAlert(memory, workload),
     };
