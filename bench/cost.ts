@@ -4,7 +4,8 @@ import { type Config, type ConfigObject, sameConfig, toConfig } from "../src/dom
 import type { Lookup } from "../src/domain/config/view-of-references.ts";
 import { sameWorkload } from "../src/domain/model/cached-workload.ts";
 import { kinds } from "../src/domain/model/kinds/apps-kinds.ts";
-import { toWorkload, type WorkloadObject } from "../src/domain/model/workload.ts";
+import { toWorkload } from "../src/domain/model/workload.ts";
+import type { WorkloadObject } from "../src/domain/model/workload-references.ts";
 import { patchFor } from "../src/domain/patch/workload-patch.ts";
 import { planRollout } from "../src/domain/plan/plan.ts";
 import type { Policy } from "../src/domain/policy/policy.ts";

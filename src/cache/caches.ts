@@ -1,5 +1,5 @@
 /** This folder keeps the state of the cluster in memory and reads it live. It knows the domain and the API, but no controller. */
-import type { WorkloadKind, WorkloadRow } from "../domain/model/workload.ts";
+import type { WorkloadKind, WorkloadRow } from "../domain/model/kind-row.ts";
 import type { KubeObject } from "../kube/api/api-types.ts";
 import type { ApiClient } from "../kube/http/client.ts";
 import { listOnce, listWatch } from "../kube/list-watch/list-watch.ts";
@@ -9,9 +9,6 @@ import { type Caches, type CachesOptions, cachesOver } from "./cluster-cache.ts"
 import type { FindKind, ListNamespace, ReadTemplate, Watch, WatchTarget } from "./store/kind-cache.ts";
 import { findKind } from "./workloads/find-kind.ts";
 import { readWithBorrowedTemplate } from "./workloads/workload-reads.ts";
-
-export type { Caches, CachesOptions } from "./cluster-cache.ts";
-export type { StoreChange } from "./store/store.ts";
 
 /** Creates {@link Caches} of an API server, with a list-watch for each kind and namespace. */
 export function createCaches({

@@ -4,7 +4,7 @@ import { eventually } from "../../test/support/eventually.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { FakeWatch } from "../../test/support/fake-watch.ts";
 import { type Config, digestOf, toConfig } from "../domain/config/digest.ts";
-import type { Workload } from "../domain/model/workload.ts";
+import type { Workload } from "../domain/model/workload-shape.ts";
 import type { LogFields, Logger } from "../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import { type CachesOptions, cachesOver } from "./cluster-cache.ts";

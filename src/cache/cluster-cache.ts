@@ -1,16 +1,11 @@
 import type { NamesMatching } from "../domain/compatibility/directive.ts";
 import type { Config } from "../domain/config/digest.ts";
+import type { Lookup } from "../domain/config/view-of-references.ts";
+import type { WorkloadKind, WorkloadRow } from "../domain/model/kind-row.ts";
 import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
-import {
-  parseWorkloadKey,
-  type Workload,
-  type WorkloadKind,
-  type WorkloadRow,
-  workloadKey,
-} from "../domain/model/workload.ts";
+import { parseWorkloadKey, type Workload, workloadKey } from "../domain/model/workload-shape.ts";
 import type { AbsentSince } from "../domain/pacing/moment.ts";
 import type { CopySize } from "../domain/pinning/collect.ts";
-import type { Lookup } from "../domain/plan/plan.ts";
 import type { ClusterHold, NamespacePolicy, PolicyFlags } from "../domain/policy/policy.ts";
 import { type ConfigKind, parseConfigKey, type StoredKind } from "../domain/references/references.ts";
 import type { Clock } from "../lib/clock.ts";

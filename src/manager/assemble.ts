@@ -1,4 +1,5 @@
-import { type Caches, createCaches } from "../cache/caches.ts";
+import { createCaches } from "../cache/caches.ts";
+import type { Caches } from "../cache/cluster-cache.ts";
 import { ownerCheck } from "../cache/workloads/workload-reads.ts";
 import { type Controller, type ControllerOptions, createController } from "../controllers/rollout/controller.ts";
 import { createAlertQuery } from "../controllers/rollout/gate/query-alerts.ts";

@@ -4,7 +4,7 @@ import { workloadObject } from "../../test/support/domain/objects.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { clientOf } from "../../test/support/kube/client.ts";
 import { parseRunArguments } from "../cli/run/run-arguments.ts";
-import type { WorkloadObject } from "../domain/model/workload.ts";
+import type { WorkloadObject } from "../domain/model/workload-references.ts";
 import type { KubeObject } from "../kube/api/api-types.ts";
 import { fixedCredentials, unchanging } from "../kube/config/credentials.ts";
 import { systemClock } from "../lib/clock.ts";

@@ -7,7 +7,7 @@ import { clientOf } from "../../test/support/kube/client.ts";
 import { kubeconfigOf, temporaryFiles } from "../../test/support/kube/files.ts";
 import { type Answer, startEndpoint } from "../../test/support/notify/endpoint.ts";
 import { parseRunArguments } from "../cli/run/run-arguments.ts";
-import type { WorkloadObject } from "../domain/model/workload.ts";
+import type { WorkloadObject } from "../domain/model/workload-references.ts";
 import type { KubeObject } from "../kube/api/api-types.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../telemetry/logging/log.ts";

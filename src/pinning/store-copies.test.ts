@@ -4,7 +4,7 @@ import { defaultPolicy, workload } from "../../test/support/domain/objects.ts";
 import { memoryClient } from "../../test/support/memory-client.ts";
 import { type ConfigObject, toConfig } from "../domain/config/digest.ts";
 import type { Lookup } from "../domain/config/view-of-references.ts";
-import type { Workload } from "../domain/model/workload.ts";
+import type { Workload } from "../domain/model/workload-shape.ts";
 import { type CopySize, copyLimits } from "../domain/pinning/collect.ts";
 import { pinSources } from "../domain/pinning/pin-request.ts";
 import { formatPins, parsePins } from "../domain/pinning/pinned-lookup.ts";

@@ -2,7 +2,7 @@
 // Knows domain and kube, no caches and no records.
 import type { ConfigMap, OwnerReference } from "#kubernetes";
 import { contentBytes, toConfig } from "../domain/config/digest.ts";
-import type { Workload } from "../domain/model/workload.ts";
+import type { Workload } from "../domain/model/workload-shape.ts";
 import { type CopySize, copyLimitText, exceedsCopyLimit } from "../domain/pinning/collect.ts";
 import { type CopyContent, copyData, copyName, wholeContent } from "../domain/pinning/copy-content.ts";
 import { contentOf, type PinSource, pinTexts } from "../domain/pinning/pin-request.ts";

@@ -1,7 +1,7 @@
 import type { ConfigMap, OwnerReference } from "#kubernetes";
 import { toConfig } from "../domain/config/digest.ts";
 import type { Lookup } from "../domain/config/view-of-references.ts";
-import type { Workload } from "../domain/model/workload.ts";
+import type { Workload } from "../domain/model/workload-shape.ts";
 import { type CopySize, ownersInUse } from "../domain/pinning/collect.ts";
 import { type CopyContent, copyName, wholeContent } from "../domain/pinning/copy-content.ts";
 import type { PinSource } from "../domain/pinning/pin-request.ts";

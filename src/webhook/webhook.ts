@@ -1,8 +1,8 @@
 // The webhook folder: HTTPS server, certificates and reviews of workloads. It may know domain, cache and kube, not the controllers.
 import { isDeepStrictEqual } from "node:util";
+import type { Lookup } from "../domain/config/view-of-references.ts";
+import type { WorkloadRow } from "../domain/model/kind-row.ts";
 import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
-import type { WorkloadRow } from "../domain/model/workload.ts";
-import type { Lookup } from "../domain/plan/plan.ts";
 import type { ClusterPolicy } from "../domain/policy/policy.ts";
 import { type Resource, resources } from "../kube/api/resources.ts";
 import type { ApiClient } from "../kube/http/client.ts";

@@ -82,7 +82,7 @@ export const mutants: readonly Mutant[] = [
     ['stage.state === "failed" && stage.wasComplete);', 'stage.state === "failed");'],
     ["...(canaryPassed ? due : canary).slice(0, free)", "...(canaryPassed ? due : canary)"],
     ["haltAfterFailures === 0 || members <= 1", "haltAfterFailures === 0"],
-    ["stage.resumedAt >= failure", "stage.resumedAt < failure"],
+    ["stage.resumedAt >= secondAfter(failure)", "stage.resumedAt < failure"],
     ["b.priority - a.priority ||", "a.priority - b.priority ||"],
   ),
   ...of("domain/pacing/rollout-time.ts", ["completeMs >= Math.max(1, soakMs)", "completeMs >= soakMs"]),
@@ -100,7 +100,10 @@ export const mutants: readonly Mutant[] = [
   ),
   // The writer.
   ...of("kube/api/api-failure.ts", ["Math.min(error.retryAfterMs ?? 0, maxRetryAfterMs)", "(error.retryAfterMs ?? 0)"]),
-  ...of("controllers/rollout/apply/write-failure.ts", ['failure.type === "unavailable" && failure.mayBeDone', "false"]),
+  ...of("controllers/rollout/apply/workload-writer.ts", [
+    'failure.type === "unavailable" && failure.mayBeDone',
+    "false",
+  ]),
   ...of(
     "controllers/rollout/apply/workload-writer.ts",
     ["if (refusal === undefined || !passesTests(patch, object))", "if (refusal === undefined)"],
@@ -116,7 +119,7 @@ export const mutants: readonly Mutant[] = [
     "",
   ]),
   ...of(
-    "controllers/rollout/memory/requeue.ts",
+    "controllers/rollout/memory/finish.ts",
     ['return { type: "rejected" };\n    case "conflict"', 'return done;\n    case "conflict"'],
     ["hold?.untilMonotonic, hold?.closesAtMonotonic, checkAtMonotonic]", "hold?.closesAtMonotonic, checkAtMonotonic]"],
   ),

@@ -8,7 +8,7 @@ import { createPodLists } from "../../src/cache/live/listed-pods.ts";
 import { explainWorkload } from "../../src/cli/cluster/explanation/explanation.ts";
 import type { KnownPolicy } from "../../src/cli/cluster/running-wave/known-policy.ts";
 import { readWorkloadSnapshots } from "../../src/cli/cluster/snapshot/read-many.ts";
-import { createLiveReads } from "../../src/controllers/rollout/freshness/live-reads.ts";
+import { createLiveReads } from "../../src/controllers/rollout/freshness/live-plan.ts";
 import { rolloutMetrics } from "../../src/controllers/rollout/report/rollout-metrics.ts";
 import { RolloutWorkers } from "../../src/controllers/rollout/rollout-workers.ts";
 import { builtInKinds } from "../../src/domain/model/kinds/apps-kinds.ts";

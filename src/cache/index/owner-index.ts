@@ -1,5 +1,5 @@
 import type { WorkloadRow } from "../../domain/model/kind-row.ts";
-import { namespaceOf } from "../../domain/model/workload.ts";
+import { namespaceOf } from "../../domain/model/workload-shape.ts";
 import { noOwners, type Owners, ownersOf } from "../../domain/owner-references/owner-references.ts";
 import { configKey, type StoredKind } from "../../domain/references/references.ts";
 import { equalJson } from "../../domain/syntax/json.ts";

@@ -1,9 +1,10 @@
 import { type Config, type ConfigObject, toConfig } from "../../domain/config/digest.ts";
 import { legacyDigest } from "../../domain/config/legacy-hash.ts";
 import { grantedObjects } from "../../domain/config/tracked-references.ts";
+import type { Lookup } from "../../domain/config/view-of-references.ts";
 import { standardForm } from "../../domain/model/kind-row.ts";
-import { toWorkload, type Workload } from "../../domain/model/workload.ts";
-import type { Lookup } from "../../domain/plan/plan.ts";
+import { toWorkload } from "../../domain/model/workload.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
 import { configKey, type StoredName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";

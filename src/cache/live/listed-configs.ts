@@ -1,6 +1,7 @@
 import type { CompatibilitySettings } from "../../domain/compatibility/directive.ts";
 import { type Config, type ConfigObject, sameConfig, toConfig } from "../../domain/config/digest.ts";
-import type { Workload, WorkloadKind } from "../../domain/model/workload.ts";
+import type { WorkloadKind } from "../../domain/model/kind-row.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import { configKey, type StoredKind, type StoredName } from "../../domain/references/references.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resourcePath } from "../../kube/api/resources.ts";

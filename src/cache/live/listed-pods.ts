@@ -1,5 +1,5 @@
 import type { Pod } from "#kubernetes";
-import { type Workload, workloadKey } from "../../domain/model/workload.ts";
+import { type Workload, workloadKey } from "../../domain/model/workload-shape.ts";
 import type { ListedPods } from "../../domain/pacing/moment.ts";
 import { podOwner } from "../../domain/pods/pod-owner.ts";
 import { earliest, type PodTimes, podTimes } from "../../domain/pods/pod-state.ts";

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { eventually } from "../../../test/support/eventually.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { FakeWatch } from "../../../test/support/fake-watch.ts";
-import type { Workload } from "../../domain/model/workload.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import { type LogFields, silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { cachesOver } from "../cluster-cache.ts";

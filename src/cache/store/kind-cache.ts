@@ -1,6 +1,8 @@
 /** This folder holds the objects of one kind in memory: list-watch → reflector → store. It knows no kind of workload. */
+
+import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
-import type { WorkloadObject, WorkloadRow } from "../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { Resource } from "../../kube/api/resources.ts";
 import type { DigestedKind } from "../../kube/http/value-digests.ts";

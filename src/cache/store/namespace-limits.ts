@@ -1,6 +1,6 @@
 import type { Config } from "../../domain/config/digest.ts";
 import type { PodStatus } from "../../domain/config/pod-status.ts";
-import type { Workload } from "../../domain/model/workload.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import { type LimitExceeded, limits } from "../../domain/references/references.ts";
 
 /** What the caches keep for an object. */

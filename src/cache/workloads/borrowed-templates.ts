@@ -1,12 +1,9 @@
 import type { DirectiveContext } from "../../domain/compatibility/directives.ts";
 import { matchesObject } from "../../domain/model/cached-workload.ts";
-import {
-  isDeleting,
-  toWorkloadIfValid,
-  type Workload,
-  type WorkloadObject,
-  type WorkloadRow,
-} from "../../domain/model/workload.ts";
+import type { WorkloadRow } from "../../domain/model/kind-row.ts";
+import { isDeleting, toWorkloadIfValid } from "../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../domain/model/workload-references.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import { isApiFailure, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { Clock } from "../../lib/clock.ts";

@@ -3,7 +3,7 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { FakeWatch } from "../../../test/support/fake-watch.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
-import type { Workload } from "../../domain/model/workload.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import { ApiError, ConnectionError } from "../../kube/api/api-failure.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";

@@ -1,6 +1,6 @@
+import type { WorkloadKind, WorkloadRow } from "../../domain/model/kind-row.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
-import type { WorkloadKind, WorkloadRow } from "../../domain/model/workload.ts";
 import { isApiFailure, retryAfterMs } from "../../kube/api/api-failure.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";
 import { backoffMs } from "../../runtime/timers.ts";

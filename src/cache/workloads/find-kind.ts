@@ -1,6 +1,6 @@
+import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import { knownKinds } from "../../domain/model/kinds/known-kinds.ts";
 import { type RequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
-import type { WorkloadRow } from "../../domain/model/workload.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { findResource, findStatusFields } from "../../kube/reads/discovery.ts";
 

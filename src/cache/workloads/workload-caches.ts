@@ -2,19 +2,13 @@
 import type { ObjectMeta } from "#kubernetes";
 import type { DirectiveContext } from "../../domain/compatibility/directives.ts";
 import { matchesObject, sameWorkload, withoutReferences, withProgressOf } from "../../domain/model/cached-workload.ts";
+import type { WorkloadKind, WorkloadRow } from "../../domain/model/kind-row.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { hasSchedulingHold } from "../../domain/model/scheduling-hold.ts";
 import { isUndone } from "../../domain/model/undo-request.ts";
-import {
-  MalformedWorkload,
-  namespaceOf,
-  toWorkload,
-  type Workload,
-  type WorkloadKind,
-  type WorkloadObject,
-  type WorkloadRow,
-} from "../../domain/model/workload.ts";
-import type { TemplateWrite } from "../../domain/model/workload-shape.ts";
+import { MalformedWorkload, toWorkload } from "../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../domain/model/workload-references.ts";
+import { namespaceOf, type TemplateWrite, type Workload } from "../../domain/model/workload-shape.ts";
 import { updateOnConfigChange } from "../../domain/references/annotations.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { fieldsOf } from "../../domain/syntax/json.ts";

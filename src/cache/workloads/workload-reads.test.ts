@@ -3,7 +3,7 @@ import type { OwnerReference } from "#kubernetes";
 import { type ApiServer, startApiServer } from "../../../sandbox/requests/api-server.ts";
 import { workload } from "../../../test/support/domain/objects.ts";
 import { memoryClient } from "../../../test/support/memory-client.ts";
-import type { Workload } from "../../domain/model/workload.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import { ApiError } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { type OwnerReads, ownerCheck } from "./workload-reads.ts";

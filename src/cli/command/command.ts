@@ -1,9 +1,9 @@
 // What every command is made of: terminal, arguments, help, exit codes, errors, the connection to a cluster. This folder knows no command.
 
 import { readFileSync } from "node:fs";
+import { printable } from "../../lib/printable.ts";
 import type { Environment, FlagTable } from "../flags/parse-flags.ts";
 import type { LiveTerminal } from "../output/live-lines.ts";
-import { printable } from "../output/sentences.ts";
 import type { ArgumentKind } from "./workload-argument.ts";
 
 /** What a command receives from its process. */

@@ -1,7 +1,7 @@
+import type { WorkloadKind, WorkloadRow } from "../../domain/model/kind-row.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { knownKinds } from "../../domain/model/kinds/known-kinds.ts";
 import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
-import type { WorkloadKind, WorkloadRow } from "../../domain/model/workload.ts";
 import { isDnsSubdomain } from "../../domain/syntax/names.ts";
 import { formatList } from "../../domain/syntax/wording.ts";
 import { type Resource, resources } from "../../kube/api/resources.ts";

@@ -1,4 +1,4 @@
-import { printable } from "../output/sentences.ts";
+import { printable } from "../../lib/printable.ts";
 import { paintOf, wrappedBehind } from "../output/table.ts";
 
 /** Writes the steps of the demo for people. */

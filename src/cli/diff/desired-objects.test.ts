@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { StoredTemplateSource } from "../../cache/workloads/workload-reads.ts";
 import { parseRequestedKind, type RequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
-import type { WorkloadObject } from "../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import { type OverlaidTemplateSources, templateSourceKey, withSourceTemplates } from "./desired-objects.ts";
 
 const row = requestedKindRow(parseRequestedKind("rollouts.argoproj.io") as RequestedKind, {

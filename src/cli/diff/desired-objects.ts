@@ -1,8 +1,8 @@
 import { configResources } from "../../cache/live/live-configs.ts";
 import { readTemplateSource, type StoredTemplateSource, withTemplateOf } from "../../cache/workloads/workload-reads.ts";
 import { isTemplateSource } from "../../domain/config/template-source.ts";
-import { standardForm } from "../../domain/model/kind-row.ts";
-import type { WorkloadObject, WorkloadRow } from "../../domain/model/workload.ts";
+import { standardForm, type WorkloadRow } from "../../domain/model/kind-row.ts";
+import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import type { StoredKind } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";

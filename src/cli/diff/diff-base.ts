@@ -1,8 +1,8 @@
 import { configResources } from "../../cache/live/live-configs.ts";
 import { toConfig } from "../../domain/config/digest.ts";
+import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
-import type { WorkloadRow } from "../../domain/model/workload.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { formatList, quoted } from "../../domain/syntax/wording.ts";
 import { ApiError } from "../../kube/api/api-failure.ts";

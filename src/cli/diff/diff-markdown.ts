@@ -1,6 +1,6 @@
 import type { Change } from "../../domain/config/changes.ts";
 import { formatCount } from "../../domain/syntax/wording.ts";
-import { printable } from "../output/sentences.ts";
+import { printable } from "../../lib/printable.ts";
 import { diffEffects } from "./planned-pair.ts";
 import { type Difference, describeReason, describeSummary, type WorkloadDifference } from "./workload-difference.ts";
 

@@ -1,12 +1,8 @@
 import type { DirectiveContext } from "../../domain/compatibility/directives.ts";
 import { standardForm, type WorkloadRow } from "../../domain/model/kind-row.ts";
-import {
-  toWorkload,
-  toWorkloadIfValid,
-  type Workload,
-  type WorkloadObject,
-  workloadKey,
-} from "../../domain/model/workload.ts";
+import { toWorkload, toWorkloadIfValid } from "../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../domain/model/workload-references.ts";
+import { type Workload, workloadKey } from "../../domain/model/workload-shape.ts";
 import { equalJson } from "../../domain/syntax/json.ts";
 import { formatList } from "../../domain/syntax/wording.ts";
 import { ApiError, isForbidden } from "../../kube/api/api-failure.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { parseRequestedKind, type RequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
-import type { WorkloadRow } from "../../domain/model/workload.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { desiredObjects } from "./desired-objects.ts";
 import { parseManifests } from "./manifests/parse-manifests.ts";

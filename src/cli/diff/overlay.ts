@@ -3,7 +3,7 @@ import type { StoredTemplateSource } from "../../cache/workloads/workload-reads.
 import { type Config, sameConfig, toConfig } from "../../domain/config/digest.ts";
 import { standardForm, type WorkloadRow } from "../../domain/model/kind-row.ts";
 import { rolloutStrategies } from "../../domain/model/rollout-strategy.ts";
-import type { WorkloadObject } from "../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import { toNamespacePolicy } from "../../domain/policy/namespace-policy.ts";
 import type { NamespacePolicy } from "../../domain/policy/policy.ts";
 import { type ConfigName, configKey, type StoredKind } from "../../domain/references/references.ts";

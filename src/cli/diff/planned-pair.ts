@@ -2,8 +2,9 @@ import { type Change, changesBetween, describeChanges, describeMissing } from ".
 import type { ConfigView } from "../../domain/config/hash.ts";
 import { needsLegacyVerification } from "../../domain/config/legacy-hash.ts";
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
-import type { Workload } from "../../domain/model/workload.ts";
-import { type DuePlan, planRollout } from "../../domain/plan/plan.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
+import type { DuePlan } from "../../domain/outcomes/outcomes.ts";
+import { planRollout } from "../../domain/plan/plan.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { hashFormOf, policyOf } from "../cluster/running-wave/known-policy.ts";
 import { isUnread, lookupIn, readableReferences } from "../cluster/snapshot/live-plan.ts";

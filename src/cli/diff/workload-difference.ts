@@ -1,5 +1,5 @@
 import type { Change } from "../../domain/config/changes.ts";
-import { type Workload, type WorkloadName, workloadKey } from "../../domain/model/workload.ts";
+import { type Workload, type WorkloadName, workloadKey } from "../../domain/model/workload-shape.ts";
 import { isHalt } from "../../domain/pacing/holds.ts";
 import { decide } from "../../domain/plan/decide.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";

@@ -1,5 +1,5 @@
 import { formatCount, formatList, quoted } from "../../domain/syntax/wording.ts";
-import { printable } from "../output/sentences.ts";
+import { printable } from "../../lib/printable.ts";
 import { type Paint, type PaintCell, type Style, tableLines, wrappedBehind } from "../output/table.ts";
 import type { CheckName } from "./checks/checks.ts";
 import { type CheckResult, describeRef, type Finding, type Severity, severities } from "./context/finding.ts";

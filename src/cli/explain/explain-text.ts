@@ -1,10 +1,11 @@
 import { describeObject } from "../../domain/config/changes.ts";
 import { rolloutStrategies } from "../../domain/model/rollout-strategy.ts";
+import { printable } from "../../lib/printable.ts";
 import type { Explanation } from "../cluster/explanation/explanation.ts";
 import { byWave } from "../cluster/snapshot/leader-view.ts";
 import { describePodCount } from "../cluster/states/assess-state.ts";
 import { describeKubernetesReason, nextOfState, workloadStates } from "../cluster/states/state-rows.ts";
-import { printable, sentences } from "../output/sentences.ts";
+import { sentences } from "../output/sentences.ts";
 import { type Paint, paintOf, remaining, type Style, wrappedBehind } from "../output/table.ts";
 import { referenceLines } from "./reference-lines.ts";
 

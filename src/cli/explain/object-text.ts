@@ -1,7 +1,8 @@
 import { formatCount, quoted, waveArguments } from "../../domain/syntax/wording.ts";
+import { printable } from "../../lib/printable.ts";
 import type { ObjectExplanation, ObjectReader } from "../cluster/explanation/object-explanation.ts";
 import { objectName } from "../command/workload-argument.ts";
-import { printable, sentences } from "../output/sentences.ts";
+import { sentences } from "../output/sentences.ts";
 import { tableLines, wrappedBehind } from "../output/table.ts";
 import { keyList } from "./reference-lines.ts";
 

@@ -1,5 +1,5 @@
 // `wave history KIND/NAME`. This folder compares and renders revisions; src/cli/cluster/timeline reads them.
-import type { Workload } from "../../domain/model/workload.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import { podSelector } from "../../domain/pods/pod-owner.ts";
 import type { StoredName } from "../../domain/references/references.ts";
 import { formatDuration } from "../../domain/syntax/time.ts";

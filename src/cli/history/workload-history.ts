@@ -1,5 +1,6 @@
 import type { Config } from "../../domain/config/digest.ts";
-import type { Workload, WorkloadObject } from "../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../domain/model/workload-references.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import { type Cause, parseCause } from "../../domain/pacing/cause.ts";
 import { parseRejected, rejectionDigest } from "../../domain/pinning/rejections.ts";
 import type { PacingFlags } from "../../domain/policy/policy.ts";

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from "../../lib/clock.ts";
+import { printable } from "../../lib/printable.ts";
 import type { ChangedWorkload, ChangeNow } from "../cluster/snapshot/changes-now.ts";
 import { workloadStateNames, workloadStates } from "../cluster/states/state-rows.ts";
-import { printable } from "../output/sentences.ts";
 import { age, type Paint, type Style } from "../output/table.ts";
 import { type ListRow, ListTable, type TableForm } from "./list-output.ts";
 

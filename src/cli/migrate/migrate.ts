@@ -1,9 +1,11 @@
 // `wave migrate`. This folder previews a migration; src/cli/cluster reads the workloads.
 import { compatibilities } from "../../domain/compatibility/directive.ts";
 import { describeMissing } from "../../domain/config/changes.ts";
-import type { Workload } from "../../domain/model/workload.ts";
-import { type DuePlan, planRollout } from "../../domain/plan/plan.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
+import type { DuePlan } from "../../domain/outcomes/outcomes.ts";
+import { planRollout } from "../../domain/plan/plan.ts";
 import { configKey } from "../../domain/references/references.ts";
+import { printable } from "../../lib/printable.ts";
 import type { ReadFailure } from "../cluster/requests.ts";
 import { policyOf, readPolicy } from "../cluster/running-wave/known-policy.ts";
 import { type OtherController, otherControllers } from "../cluster/running-wave/other-controllers.ts";
@@ -19,7 +21,7 @@ import { byObjectName } from "../command/workload-argument.ts";
 import { allNamespacesFlag, connectionFlags, namespaceFlag, tableFlag } from "../flags/connection-flags.ts";
 import { bool, UsageError } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
-import { isForProgram, type ProgramForm, printable, programText, sentences } from "../output/sentences.ts";
+import { isForProgram, type ProgramForm, programText, sentences } from "../output/sentences.ts";
 import { tableLines } from "../output/table.ts";
 
 /** What happens to a workload when Wave takes over, with the meanings. */

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { printable } from "./sentences.ts";
+import { printable } from "../../lib/printable.ts";
 
 /** Returns a cell in its style. The style must not change the width. */
 export type PaintCell = (text: string, row: number, column: number) => string;

@@ -1,8 +1,11 @@
 import { workloadPath } from "../../cache/workloads/workload-reads.ts";
 import { hasSchedulingHold } from "../../domain/model/scheduling-hold.ts";
-import { toWorkloadIfValid, type Workload, type WorkloadObject, workloadKey } from "../../domain/model/workload.ts";
-import { type JsonPatch, liftPatch } from "../../domain/patch/workload-patch.ts";
+import { toWorkloadIfValid } from "../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../domain/model/workload-references.ts";
+import { type Workload, workloadKey } from "../../domain/model/workload-shape.ts";
+import { liftPatch } from "../../domain/patch/workload-patch.ts";
 import { fieldManager } from "../../domain/references/field-managers.ts";
+import type { JsonPatch } from "../../domain/syntax/json.ts";
 import { apiFailureOf } from "../../kube/api/api-failure.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";

@@ -1,4 +1,6 @@
-import { toWorkloadIfValid, type Workload, type WorkloadObject } from "../../domain/model/workload.ts";
+import { toWorkloadIfValid } from "../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../domain/model/workload-references.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import { formatList } from "../../domain/syntax/wording.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { ApiClient } from "../../kube/http/client.ts";

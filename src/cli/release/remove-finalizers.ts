@@ -1,6 +1,6 @@
 import { listOwnedObjects } from "../../controllers/owner-references/owned-objects.ts";
 import { type WriteOptions, writeFinalizer, writeOwners } from "../../controllers/owner-references/write-requests.ts";
-import type { Workload } from "../../domain/model/workload.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import { type Owners, type OwnersPlan, ownerText } from "../../domain/owner-references/owner-references.ts";
 import { parseStoredKey } from "../../domain/references/references.ts";
 import { isApiFailure } from "../../kube/api/api-failure.ts";

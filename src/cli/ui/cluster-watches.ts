@@ -1,5 +1,5 @@
 import type { Lease } from "#kubernetes";
-import type { WorkloadRow } from "../../domain/model/workload.ts";
+import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";

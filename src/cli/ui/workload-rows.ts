@@ -1,4 +1,4 @@
-import { type WorkloadName, workloadKey } from "../../domain/model/workload.ts";
+import { type WorkloadName, workloadKey } from "../../domain/model/workload-shape.ts";
 import { type HoldCommand, holdRows } from "../../domain/pacing/holds.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";

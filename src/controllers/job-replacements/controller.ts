@@ -1,4 +1,4 @@
-import type { Caches } from "../../cache/caches.ts";
+import type { Caches } from "../../cache/cluster-cache.ts";
 import {
   type RecordedReplacement,
   type ReplacementRecord,

@@ -1,9 +1,9 @@
 // The owner-reference controller: keeps owner references and finalizers. Its record is in memory; the queue has three kinds of keys.
 
-import type { Caches } from "../../cache/caches.ts";
+import type { Caches } from "../../cache/cluster-cache.ts";
 import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
-import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload.ts";
+import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload-shape.ts";
 import { keyOfOwner } from "../../domain/owner-references/owner-references.ts";
 import { isStored } from "../../domain/references/references.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";

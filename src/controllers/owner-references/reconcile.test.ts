@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { namespaceOf } from "../../domain/model/workload.ts";
+import { namespaceOf } from "../../domain/model/workload-shape.ts";
 import { parseOwnerReferenceKey, sweepKey } from "./reconcile.ts";
 
 it.each([

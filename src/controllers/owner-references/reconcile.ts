@@ -1,7 +1,7 @@
-import type { Caches } from "../../cache/caches.ts";
+import type { Caches } from "../../cache/cluster-cache.ts";
 import { configResources } from "../../cache/live/live-configs.ts";
 import { matchedReferences } from "../../domain/config/tracked-references.ts";
-import type { Workload } from "../../domain/model/workload.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import {
   type Owners,
   type OwnersPlan,

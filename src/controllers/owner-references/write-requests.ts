@@ -1,8 +1,8 @@
-import type { Caches } from "../../cache/caches.ts";
+import type { Caches } from "../../cache/cluster-cache.ts";
 import { configResources } from "../../cache/live/live-configs.ts";
 import { workloadPath } from "../../cache/workloads/workload-reads.ts";
 import { oldFinalizer } from "../../domain/model/leftovers.ts";
-import type { Workload } from "../../domain/model/workload.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import {
   type Owners,
   type OwnersPlan,

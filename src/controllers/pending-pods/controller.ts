@@ -2,7 +2,7 @@
 // removed.
 import type { StoreChange } from "../../cache/store/store.ts";
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
-import type { Workload } from "../../domain/model/workload.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import type { Leadership, WritePermits } from "../../runtime/write-permits.ts";
 import { type PendingPodsOptions, PendingPodsSweep } from "./reconcile.ts";
 

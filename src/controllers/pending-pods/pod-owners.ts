@@ -1,9 +1,9 @@
 import type { DaemonSet, StatefulSet } from "#kubernetes";
-import type { Caches } from "../../cache/caches.ts";
+import type { Caches } from "../../cache/cluster-cache.ts";
 import { workloadPath } from "../../cache/workloads/workload-reads.ts";
 import { isOfKind } from "../../domain/model/kind-row.ts";
 import { invalidScheduler, isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
-import { workloadKey } from "../../domain/model/workload.ts";
+import { workloadKey } from "../../domain/model/workload-shape.ts";
 import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
 import { policyAnnotationsOf } from "../../domain/policy/policy-rows.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";

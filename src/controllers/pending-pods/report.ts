@@ -1,6 +1,6 @@
-import type { Caches } from "../../cache/caches.ts";
+import type { Caches } from "../../cache/cluster-cache.ts";
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
-import { type Workload, workloadKey } from "../../domain/model/workload.ts";
+import { type Workload, workloadKey } from "../../domain/model/workload-shape.ts";
 import { podOwner } from "../../domain/pods/pod-owner.ts";
 import { isDnsSubdomain } from "../../domain/syntax/names.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";

@@ -1,9 +1,9 @@
 // The collector of pinned copies: deletes copies that nothing uses, and stores copies again that were deleted while in use. Its only record
 // is the mark in each copy.
-import type { Caches } from "../../cache/caches.ts";
+import type { Caches } from "../../cache/cluster-cache.ts";
 import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
-import type { Workload } from "../../domain/model/workload.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import { unusedMs } from "../../domain/pinning/collect.ts";
 import type { Leadership, WritePermits } from "../../runtime/write-permits.ts";
 import { pinnedCopyMetrics } from "../../telemetry/catalogue/pinned-copies.ts";

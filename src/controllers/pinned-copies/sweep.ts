@@ -1,5 +1,5 @@
 import type { OwnerReference } from "#kubernetes";
-import type { Caches } from "../../cache/caches.ts";
+import type { Caches } from "../../cache/cluster-cache.ts";
 import {
   type CollectPlan,
   type CopyAction,

@@ -1,5 +1,5 @@
 import type { ConfigMap } from "#kubernetes";
-import type { Caches } from "../../cache/caches.ts";
+import type { Caches } from "../../cache/cluster-cache.ts";
 import { toConfig } from "../../domain/config/digest.ts";
 import { workloadKey } from "../../domain/model/workload-shape.ts";
 import type { CopyAction } from "../../domain/pinning/collect.ts";

@@ -4,7 +4,7 @@ import { eventually } from "../../../test/support/eventually.ts";
 import { workload } from "../../../test/support/fake-cluster.ts";
 import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
 import { compatibilities as everyCompatibility } from "../../domain/compatibility/directive.ts";
-import type { WorkloadObject } from "../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 
 const compatibility = {
   understood: everyCompatibility,

@@ -1,31 +1,26 @@
-import type { Caches } from "../../cache/caches.ts";
+import type { Caches } from "../../cache/cluster-cache.ts";
 import { createListedConfigs } from "../../cache/live/listed-configs.ts";
 import { createPodLists } from "../../cache/live/listed-pods.ts";
 import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
-import type { Workload } from "../../domain/model/workload.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import type { Judged } from "../../domain/plan/judged.ts";
-import type { ClusterPolicy } from "../../domain/policy/policy.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
-import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import type { Clock } from "../../lib/clock.ts";
 import { runAll } from "../../lib/run-all.ts";
 import type { Priority } from "../../runtime/fair-queue.ts";
 import { TokenBucket } from "../../runtime/token-bucket.ts";
 import { type Leadership, WritePermits } from "../../runtime/write-permits.ts";
 import { workloadMetrics } from "../../telemetry/catalogue/workloads.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { createJobReplacements } from "../job-replacements/controller.ts";
 import { createOwnership } from "../owner-references/controller.ts";
 import { createPendingPods } from "../pending-pods/controller.ts";
 import { createCopyCollector } from "../pinned-copies/controller.ts";
 import type { CollectorTimes } from "../pinned-copies/sweep.ts";
-import { createLiveReads } from "./freshness/live-reads.ts";
-import type { GateOptions } from "./gate/alert-gate.ts";
+import { createLiveReads } from "./freshness/live-plan.ts";
 import { rolloutMetrics } from "./report/rollout-metrics.ts";
-import { RolloutWorkers } from "./rollout-workers.ts";
+import { RolloutWorkers, type RolloutWorkersOptions } from "./rollout-workers.ts";
 
 /** Rolls workloads while Wave leads. Without leadership, the changes that it receives have no effect. */
 export interface Controller {
@@ -51,41 +46,19 @@ export interface Controller {
   run(leadership: Leadership): Promise<void>;
 }
 
-/** What {@link createController} needs. */
-export interface ControllerOptions {
+/** What {@link createController} needs: the workers get the rest with each leadership. */
+export interface ControllerOptions
+  extends Omit<
+    RolloutWorkersOptions,
+    "leadership" | "live" | "pods" | "permits" | "metrics" | "workers" | "random" | "onWaiting"
+  > {
   readonly client: ApiClient;
-  readonly caches: Pick<
-    Caches,
-    | "copiesIn"
-    | "countIn"
-    | "lookup"
-    | "lostSince"
-    | "syncedUpTo"
-    | "absentSince"
-    | "undecided"
-    | "workload"
-    | "workloads"
-    | "workloadsIn"
-    | "workloadsReading"
-    | "workloadsSyncedUpTo"
-    | "kinds"
-    | "owners"
-    | "whenSynced"
-  >;
-  readonly policy: ClusterPolicy;
-  /** Reads the hash keys that other replicas have made. Rejects if they cannot be read. Undefined without hash keys. */
-  readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
-  readonly recorder: EventRecorder;
-  readonly clock: Clock;
-  readonly log: Logger;
+  readonly caches: RolloutWorkersOptions["caches"] &
+    Pick<Caches, "countIn" | "workloadsSyncedUpTo" | "owners" | "whenSynced">;
   readonly metrics: MetricsRegistry;
   /** The writes per second, after a burst of `updateBurst`; Infinity: no limit. */
   readonly updateRate: number;
   readonly updateBurst: number;
-  /** The period of the resync, in which every workload is reconciled once, in milliseconds; 0: no resync. */
-  readonly syncPeriodMs: number;
-  /** Whether Wave's webhooks are on. Then Pods that are pending after their scheduling hold was removed are replaced. */
-  readonly webhooks: boolean;
   /**
    * The number of workloads that are written at once, at most four fifths of them in one namespace. Default 40: more do
    * not make an API server on two cores faster.
@@ -93,8 +66,6 @@ export interface ControllerOptions {
   readonly workers?: number;
   /** Numbers in [0, 1), for the delays of retries. Default: Math.random. */
   readonly random?: () => number;
-  /** The alert gate. Default: none. */
-  readonly alertGate?: GateOptions | undefined;
   /** The times of the collector of pinned copies. Default: those of production. */
   readonly collectorTimes?: CollectorTimes;
 }

@@ -7,13 +7,12 @@ import { type Verdict, verdictOf } from "../../domain/plan/verdict.ts";
 import { type Policy, policyFor, unpaced } from "../../domain/policy/policy.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { mayHaveStuckPods, replaceStuckPods } from "./apply/replace-stuck-pods.ts";
+import { checkBy } from "./memory/finish.ts";
 import { momentOf } from "./memory/moment.ts";
-import type { ReconcileOutcome } from "./memory/outcome.ts";
-import { checkBy } from "./memory/requeue.ts";
-import { type RolloutEnd, trackEnd, trackStart } from "./memory/rollout-end.ts";
+import { type ReconcileOutcome, type RolloutEnd, trackEnd, trackStart } from "./memory/outcome.ts";
 import { observeRun } from "./mixed-pods/mixed-pods.ts";
 import { isPublished, noteState } from "./note-state.ts";
-import { mustNotWrite, type ReconcileOptions, type ReconcileRun } from "./reconcile-run.ts";
+import { mustNotWrite, type ReconcileOptions, type ReconcileRun } from "./plan-workload.ts";
 
 /** A run whose plan needs no write. */
 type Done = Extract<ReconcileOutcome, { readonly type: "done" }>;

@@ -4,7 +4,7 @@ import { testKeys } from "../../../test/support/domain/hash-keys.ts";
 import { defaultPolicy } from "../../../test/support/domain/objects.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { TestCluster, workload } from "../../../test/support/fake-cluster.ts";
-import type { WorkloadObject } from "../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import type { HashKeys } from "../../domain/policy/hash-key.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 

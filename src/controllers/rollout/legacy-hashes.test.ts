@@ -5,7 +5,8 @@ import { LateReplica, MemoryCluster } from "../../../test/support/late-replica.t
 import { closedWindow } from "../../../test/support/pacing/closed-window.ts";
 import { startMemoryServer } from "../../../test/support/sandbox-memory-server.ts";
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
-import { toWorkload, type WorkloadObject } from "../../domain/model/workload.ts";
+import { toWorkload } from "../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import { unpaced } from "../../domain/policy/policy.ts";
 import { resources } from "../../kube/api/resources.ts";
 

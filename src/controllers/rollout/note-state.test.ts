@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defaultPolicy, workload as fixture } from "../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import type { HoldReason } from "../../domain/outcomes/outcomes.ts";
-import type { RolloutPlan } from "../../domain/plan/plan.ts";
+import type { HoldReason, RolloutPlan } from "../../domain/outcomes/outcomes.ts";
 import { parseVerdict, verdictOf, writeVerdict } from "../../domain/plan/verdict.ts";
 import { ApiError } from "../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";

@@ -1,11 +1,15 @@
 // Notes on a workload, in annotations, beside rollouts: the verdict on a state that lasts, for readers without permissions and for GitOps tools,
 // that its rollout has passed or failed by an alert, and when its configuration differed, all for the next leader. And that Wave gives up a scheduler
 // that it restored.
-import { type Workload, workloadKey } from "../../domain/model/workload.ts";
+
+import type { Caches } from "../../cache/cluster-cache.ts";
+import { workloadPath } from "../../cache/workloads/workload-reads.ts";
+import { type Workload, workloadKey } from "../../domain/model/workload-shape.ts";
+import type { RolloutPlan } from "../../domain/outcomes/outcomes.ts";
 import { storedFailedAlert } from "../../domain/pacing/failed-alert.ts";
 import { previousPinsPatch } from "../../domain/patch/workload-patch.ts";
-import type { RolloutPlan } from "../../domain/plan/plan.ts";
 import { parseVerdict, type Verdict, verdictId, writeVerdict } from "../../domain/plan/verdict.ts";
+import { annotationFor, openSpanOf, recordedSpans } from "../../domain/pods/spans.ts";
 import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import {
@@ -15,20 +19,21 @@ import {
   schedulingDisabled,
   stateAnnotation,
 } from "../../domain/references/annotations.ts";
+import { annotationManager } from "../../domain/references/field-managers.ts";
+import type { JsonPatch } from "../../domain/syntax/json.ts";
 import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import type { Clock } from "../../lib/clock.ts";
+import { type Clock, sleep } from "../../lib/clock.ts";
 import type { Leadership } from "../../runtime/write-permits.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import { annotationsPatch, type NotePatch, writeNote } from "./apply/write-note.ts";
+import { checkBy } from "./memory/finish.ts";
 import { knownFailedAlert } from "./memory/pacing-memory.ts";
-import { checkBy } from "./memory/requeue.ts";
-import type { Findings, StateNote, Writable } from "./memory/workload-memory.ts";
+import type { Findings, StateNote, WorkloadMemory, Writable } from "./memory/workload-memory.ts";
 
 /** What {@link noteState} needs. */
-export interface NoteStateOptions {
+interface NoteStateOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly policy: ClusterPolicy;
   readonly clock: Clock;
@@ -127,4 +132,84 @@ function noteOf(
   const known = before?.uid === uid ? before : undefined;
   if (known !== undefined && known.state === state) return known;
   return { since: now, notBefore: known?.notBefore ?? {} };
+}
+
+/** A JSON Patch, or a merge patch. */
+type NotePatch = JsonPatch | { readonly metadata: object };
+
+/** Returns the patch that sets or removes an annotation. An object of the same name with another uid is not changed. */
+function annotationsPatch({ uid }: Workload, name: string, text: string | undefined): NotePatch {
+  return { metadata: { uid, annotations: { [name]: text ?? null } } };
+}
+
+/**
+ * Writes a note into annotations of a workload, beside rollouts. Writes nothing if the workload is gone or is another one. Rejects with the
+ * other errors of the request.
+ */
+async function writeNote(
+  workload: Workload,
+  body: NotePatch,
+  { client, leadership }: { readonly client: Pick<ApiClient, "request">; readonly leadership: Leadership },
+): Promise<void> {
+  try {
+    await client.request({
+      method: "PATCH",
+      path: workloadPath(workload),
+      query: { fieldManager: annotationManager },
+      contentType: Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json",
+      body,
+      signal: leadership.abort,
+      mayBeSent: leadership.valid,
+    });
+  } catch (error) {
+    const type = apiFailureOf(error)?.type;
+    if (type !== "notFound" && type !== "conflict" && type !== "invalid") throw error;
+  }
+}
+
+/** What {@link writeLastNotes} needs. */
+interface LastNotesOptions {
+  readonly client: Pick<ApiClient, "request">;
+  readonly clock: Clock;
+  readonly leadership: Leadership;
+  readonly caches: Pick<Caches, "workload">;
+  readonly policy: ClusterPolicy;
+  readonly log: Logger;
+}
+
+/** Limits of the last notes: the next leader starts only after them. */
+const maxNotes = 100;
+const maxMs = 1_000;
+
+/**
+ * Notes the spans that are open when the leadership ends in good order, however short they are: the next leader may not see an edit that is
+ * reverted before it starts. Resolves after one second at the latest. Never rejects for a request.
+ */
+export async function writeLastNotes(
+  memories: Iterable<readonly [string, Pick<WorkloadMemory, "mixed">]>,
+  options: LastNotesOptions,
+): Promise<void> {
+  const { caches, clock, leadership, log, policy } = options;
+  const now = clock.wall();
+  const due = Iterator.from(memories).flatMap(([key, { mixed: { spans } = {} }]) => {
+    if (spans === undefined || openSpanOf(recordedSpans(spans)) === undefined) return [];
+    const workload = caches.workload(key);
+    if (workload?.uid !== spans.uid) return [];
+    if (rolloutPolicyOf(workload, policyFor(workload, policy)).mode.value === "observe") return [];
+    const text = annotationFor(spans, workload.differed, true, now);
+    return text === workload.differed ? [] : [{ key, workload, text }];
+  });
+  const first = [...due.take(maxNotes)];
+  if (first.length === 0 || leadership.abort.aborted || !leadership.valid()) return;
+  const written = first.map(async ({ key, workload, text }) => {
+    try {
+      await writeNote(workload, annotationsPatch(workload, configDiffered, text), options);
+    } catch (error) {
+      log.warn(logMessages.mixedPodsKept, { workload: key, error: errorText(error) });
+    }
+  });
+  const end = new AbortController();
+  const signal = AbortSignal.any([end.signal, leadership.abort]);
+  await Promise.race([Promise.all(written), sleep(clock, maxMs, signal).catch(() => {})]);
+  end.abort();
 }

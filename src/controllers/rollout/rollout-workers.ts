@@ -1,7 +1,8 @@
-import type { Caches, StoreChange } from "../../cache/caches.ts";
+import type { Caches } from "../../cache/cluster-cache.ts";
 import type { PodLists } from "../../cache/live/listed-pods.ts";
+import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
-import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload.ts";
+import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload-shape.ts";
 import type { Judged } from "../../domain/plan/judged.ts";
 import { type ClusterPolicy, unpaced } from "../../domain/policy/policy.ts";
 import { sharedString } from "../../domain/syntax/shared-values.ts";
@@ -17,26 +18,34 @@ import { Workers } from "../../runtime/workers.ts";
 import type { Leadership, WritePermits } from "../../runtime/write-permits.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { createBatchQueue } from "./batches/batch-queue.ts";
-import type { LiveReads } from "./freshness/live-reads.ts";
+import type { LiveReads } from "./freshness/live-plan.ts";
 import { AlertGate, type AlertGateOptions, type GateOptions, needsAlerts } from "./gate/alert-gate.ts";
-import { rememberRequest, rememberSeenChange, rememberUnpinned, rememberUnsettledChange } from "./memory/finish.ts";
-import { judgedNow } from "./memory/judged-now.ts";
+import {
+  rememberRequest,
+  rememberSeenChange,
+  rememberUnpinned,
+  rememberUnsettledChange,
+  rolloutBackoff,
+} from "./memory/finish.ts";
 import { isSettling } from "./memory/pacing-memory.ts";
 import { RememberedViews } from "./memory/remembered-views.ts";
-import { rolloutBackoff } from "./memory/requeue.ts";
-import { WorkloadMemories } from "./memory/workload-memories.ts";
-import { writeLastNotes } from "./mixed-pods/last-notes.ts";
+import { judgedNow, WorkloadMemories } from "./memory/workload-memories.ts";
 import { NewPodsWatch } from "./new-pods/new-pods-watch.ts";
+import { writeLastNotes } from "./note-state.ts";
 import { EventOutbox } from "./report/event-outbox.ts";
-import { EventReporter } from "./report/event-reporter.ts";
 import { misusedEvent } from "./report/event-texts.ts";
-import { OutcomeReport } from "./report/outcome-report.ts";
-import { type ConfigEventOptions, postConfigEvent, postReturn } from "./report/post-config-event.ts";
-import { reportHalt, reportUnvalidated } from "./report/report-halt.ts";
+import { EventReporter, OutcomeReport } from "./report/outcome-report.ts";
+import {
+  type ConfigEventOptions,
+  postConfigEvent,
+  postReturn,
+  reportHalt,
+  reportUnvalidated,
+} from "./report/report-halt.ts";
 import { countRollouts, type RolloutGauges, type RolloutMetrics } from "./report/rollout-metrics.ts";
 import { priorityOf, type RolloutLoop, runWorkload } from "./rollout-loop.ts";
 
-/** What {@link RolloutWorkers} need. */
+/** What {@link RolloutWorkers} need for one leadership. */
 export interface RolloutWorkersOptions {
   readonly client: Pick<ApiClient, "request" | "stream">;
   readonly leadership: Leadership;
@@ -57,6 +66,7 @@ export interface RolloutWorkersOptions {
   readonly live: LiveReads;
   readonly pods: PodLists;
   readonly policy: ClusterPolicy;
+  /** Reads the hash keys that other replicas have made. Rejects if they cannot be read. Undefined without hash keys. */
   readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** The permits of this leadership, which all controllers share. They are closed when it ends. */
   readonly permits: WritePermits;
@@ -64,8 +74,10 @@ export interface RolloutWorkersOptions {
   readonly metrics: RolloutMetrics;
   readonly clock: Clock;
   readonly log: Logger;
+  /** The period of the resync, in which every workload is reconciled once, in milliseconds; 0: no resync. */
   readonly syncPeriodMs: number;
   readonly workers: number;
+  /** Whether Wave's webhooks are on. Then Pods that are pending after their scheduling hold was removed are replaced. */
   readonly webhooks: boolean;
   readonly random: () => number;
   /** The alert gate. Default: none. */

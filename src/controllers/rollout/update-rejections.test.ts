@@ -13,7 +13,7 @@ import { rejectionDigest } from "../../domain/pinning/rejections.ts";
 import { ConnectionError } from "../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { soleLeadership } from "../../runtime/write-permits.ts";
-import { seenPins } from "./memory/seen-pins.ts";
+import { seenPins } from "./memory/workload-memory.ts";
 import { updateRejections } from "./update-rejections.ts";
 
 const [first, second] = ["page=page-0000000001", "page=page-0000000002"];

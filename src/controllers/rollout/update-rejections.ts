@@ -1,6 +1,7 @@
-import type { Caches } from "../../cache/caches.ts";
+import type { Caches } from "../../cache/cluster-cache.ts";
 import { workloadPath } from "../../cache/workloads/workload-reads.ts";
-import type { Workload, WorkloadObject } from "../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../domain/model/workload-references.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import { rejectPatch } from "../../domain/patch/workload-patch.ts";
 import { isPinned, readAsCopy } from "../../domain/pinning/pin-request.ts";
 import { pinnedLookup } from "../../domain/pinning/pinned-lookup.ts";
@@ -10,9 +11,8 @@ import { pinnedAnnotation } from "../../domain/references/annotations.ts";
 import { isWrittenByWave } from "../../domain/references/field-managers.ts";
 import type { ApplyOptions } from "./apply/apply.ts";
 import { type WriteResult, writeWorkload } from "./apply/workload-writer.ts";
-import { type LiveReads, readFailure } from "./freshness/live-reads.ts";
-import { hasOtherTemplate } from "./memory/seen-pins.ts";
-import type { Findings } from "./memory/workload-memory.ts";
+import { type LiveReads, readFailure } from "./freshness/live-plan.ts";
+import { type Findings, hasOtherTemplate } from "./memory/workload-memory.ts";
 
 /** What {@link updateRejections} needs. */
 export interface UpdateRejectionsOptions extends Pick<ApplyOptions, "client" | "policy" | "leadership"> {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
+import type { WorkloadRow } from "../model/kind-row.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { parseRequestedKind, requestedKindRow } from "../model/kinds/requested-kind.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
-import type { WorkloadRow } from "../model/workload.ts";
 import { planRollout } from "../plan/plan.ts";
 import { planAdmission, toAdmissionObject } from "./admission.ts";
 

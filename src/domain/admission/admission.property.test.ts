@@ -13,7 +13,8 @@ import {
 import { viewOf } from "../config/hash.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { invalidScheduler, isSchedulingHeld } from "../model/scheduling-hold.ts";
-import { toWorkload, type WorkloadObject } from "../model/workload.ts";
+import { toWorkload } from "../model/workload.ts";
+import type { WorkloadObject } from "../model/workload-references.ts";
 import { planRollout } from "../plan/plan.ts";
 import { planAdmission, toAdmissionObject } from "./admission.ts";
 

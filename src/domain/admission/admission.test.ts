@@ -12,7 +12,7 @@ import {
 import type { Config } from "../config/digest.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
-import type { WorkloadObject } from "../model/workload.ts";
+import type { WorkloadObject } from "../model/workload-references.ts";
 import { planRollout } from "../plan/plan.ts";
 import { type Policy, unpaced } from "../policy/policy.ts";
 import { planAdmission, toAdmissionObject } from "./admission.ts";

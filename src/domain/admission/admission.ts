@@ -2,10 +2,14 @@
 
 import type { DirectiveContext } from "../compatibility/directives.ts";
 import { describeMissing } from "../config/changes.ts";
-import { patchOfKind, standardForm } from "../model/kind-row.ts";
+import type { Lookup } from "../config/view-of-references.ts";
+import { patchOfKind, standardForm, type WorkloadRow } from "../model/kind-row.ts";
 import { acceptsSchedulingHold, intendedScheduler, sameScheduler } from "../model/scheduling-hold.ts";
 import { changedUserAnnotations, isKubectlUndo, keptAnnotations } from "../model/undo-request.ts";
-import { toWorkload, type Workload, type WorkloadObject, type WorkloadRow } from "../model/workload.ts";
+import { toWorkload } from "../model/workload.ts";
+import type { WorkloadObject } from "../model/workload-references.ts";
+import type { Workload } from "../model/workload-shape.ts";
+import type { DuePlan } from "../outcomes/outcomes.ts";
 import { setPinned } from "../patch/workload-patch.ts";
 import {
   canBePinned,
@@ -16,7 +20,7 @@ import {
   unusableCopies,
 } from "../pinning/pin-request.ts";
 import { pinsIn, type ReadablePins, readablePins } from "../pinning/pinned-lookup.ts";
-import { type DuePlan, type Lookup, planRollout } from "../plan/plan.ts";
+import { planRollout } from "../plan/plan.ts";
 import { isOptedIn } from "../policy/namespace-policy.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";

@@ -1,6 +1,6 @@
 // What a request does to the pins of a workload: which copies stay, and whether it is an undo. Pure.
 import type { Lookup } from "../config/view-of-references.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import { isApproved } from "../pacing/requested-holds.ts";
 import { setRejected } from "../patch/workload-patch.ts";
 import { isPinned, keptPins, readAsCopy, rolledBack, undoWithoutPins, unusableCopies } from "../pinning/pin-request.ts";

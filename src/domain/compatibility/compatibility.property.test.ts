@@ -5,9 +5,11 @@ import { allCompatibilities, peerObject, settingsWith } from "../../../test/supp
 import { configMap, lookupOf, secret } from "../../../test/support/domain/objects.ts";
 import type { Config } from "../config/digest.ts";
 import { kinds as rows } from "../model/kinds/apps-kinds.ts";
-import { toWorkload, type WorkloadObject } from "../model/workload.ts";
+import { toWorkload } from "../model/workload.ts";
+import type { WorkloadObject } from "../model/workload-references.ts";
+import type { DuePlan } from "../outcomes/outcomes.ts";
 import { patchFor } from "../patch/workload-patch.ts";
-import { type DuePlan, planRollout } from "../plan/plan.ts";
+import { planRollout } from "../plan/plan.ts";
 import type { Policy } from "../policy/policy.ts";
 import { extraConfigMaps, extraSecrets, updateOnConfigChange } from "../references/annotations.ts";
 import type { Compatibility } from "./directive.ts";

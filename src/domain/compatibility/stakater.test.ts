@@ -14,11 +14,11 @@ import {
   secret,
   type WorkloadFixture,
 } from "../../../test/support/domain/objects.ts";
-import type { Config, ConfigObject } from "../config/digest.ts";
-import { toConfig } from "../config/digest.ts";
+import { type Config, type ConfigObject, toConfig } from "../config/digest.ts";
 import type { ConfigView } from "../config/hash.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
-import { toWorkload, type WorkloadObject } from "../model/workload.ts";
+import { toWorkload } from "../model/workload.ts";
+import type { WorkloadObject } from "../model/workload-references.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { planRollout } from "../plan/plan.ts";
 import { hashKey } from "../policy/hash-key.ts";

@@ -15,9 +15,11 @@ import {
 import { planAdmission, toAdmissionObject } from "../admission/admission.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
-import { toWorkload, type WorkloadObject } from "../model/workload.ts";
+import { toWorkload } from "../model/workload.ts";
+import type { WorkloadObject } from "../model/workload-references.ts";
+import type { RolloutPlan } from "../outcomes/outcomes.ts";
 import { patchFor } from "../patch/workload-patch.ts";
-import { planRollout, type RolloutPlan } from "../plan/plan.ts";
+import { planRollout } from "../plan/plan.ts";
 import type { HashKeys } from "../policy/hash-key.ts";
 import type { Policy } from "../policy/policy.ts";
 import { hashFormat, type ViewEntry, viewOf } from "./hash.ts";

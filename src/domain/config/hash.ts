@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import { type HashKey, type HashKeys, hmac } from "../policy/hash-key.ts";
 import type { ConfigName } from "../references/references.ts";
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { PodSpec } from "#kubernetes";
 import { sapConfigHash, sapLists } from "../compatibility/sap.ts";
-import type { Workload } from "../model/workload.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import { extraConfigMaps, extraSecrets } from "../references/annotations.ts";
 import { configKey, type StoredKind, type StoredName } from "../references/references.ts";
 import type { ConfigObject } from "./digest.ts";

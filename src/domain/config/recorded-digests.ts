@@ -1,6 +1,6 @@
 // Short digests of what a recorded hash covers, beside that hash: so a process that did not see a change names the objects and keys (ADR 22).
 import { hash } from "node:crypto";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import { type HashKey, type HashKeys, hmac } from "../policy/hash-key.ts";
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";
 import type { Change } from "./changes.ts";

@@ -1,6 +1,7 @@
-import { isOfKind } from "../model/kind-row.ts";
+import { isOfKind, type TemplateSource } from "../model/kind-row.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
-import type { TemplateSource, Workload, WorkloadObject } from "../model/workload.ts";
+import type { WorkloadObject } from "../model/workload-references.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import { isOptedIn } from "../policy/namespace-policy.ts";
 import type { Policy } from "../policy/policy.ts";
 import { allowWorkloadRef, workloadRefHash } from "../references/annotations.ts";

@@ -1,5 +1,5 @@
-import type { Workload } from "../model/workload.ts";
 import { withoutMarkedTwice } from "../model/workload-references.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import { ignoresKind } from "../policy/namespace-policy.ts";
 import type { Policy } from "../policy/policy.ts";
 import { type RolloutPolicy, rolloutPolicyOf } from "../policy/rollout-policy.ts";

@@ -1,4 +1,4 @@
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { HashKeys } from "../policy/hash-key.ts";
 import { configKey } from "../references/references.ts";
 import { type Change, changesBetween } from "./changes.ts";

@@ -6,7 +6,9 @@ import type { LimitExceeded } from "../references/references.ts";
 import { equalJson } from "../syntax/json.ts";
 import { withShortValues } from "./annotation-reads.ts";
 import { hasOldFinalizer } from "./leftovers.ts";
-import { fingerprintOf, isDeleting, maxKeptLength, type Workload, type WorkloadObject } from "./workload.ts";
+import { fingerprintOf, isDeleting, maxKeptLength } from "./workload.ts";
+import type { WorkloadObject } from "./workload-references.ts";
+import type { Workload } from "./workload-shape.ts";
 
 /**
  * Reports whether a workload still matches an object, except for its progress, so that the object need not be parsed again. Does not

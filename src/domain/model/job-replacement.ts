@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { jobReplacementLabel, replacedJob, updateOnConfigChange } from "../references/annotations.ts";
 import { type JsonPatch, pointerSegments } from "../syntax/json.ts";
 import { invalidScheduler } from "./scheduling-hold.ts";
-import type { Workload } from "./workload.ts";
+import type { Workload } from "./workload-shape.ts";
 
 /** A Job in the form that the API server sends, with the fields that a replacement needs. */
 export interface JobObject {

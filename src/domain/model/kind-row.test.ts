@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { planRollout } from "../plan/plan.ts";
-import { resourceName } from "./kind-row.ts";
+import { resourceName, type WorkloadRow } from "./kind-row.ts";
 import { kinds } from "./kinds/apps-kinds.ts";
-import { toWorkload, type WorkloadObject, type WorkloadRow } from "./workload.ts";
+import { toWorkload } from "./workload.ts";
+import type { WorkloadObject } from "./workload-references.ts";
 
 /** As a CronJob has its template, but that a change of it rolls. */
 const row: WorkloadRow = {

@@ -4,7 +4,8 @@ import { type Annotations, annotationPrefix } from "../references/annotations.ts
 import { kubectlUndoManager } from "../references/field-managers.ts";
 import type { Warning } from "../references/warning.ts";
 import { formatList, quoted } from "../syntax/wording.ts";
-import type { Workload, WorkloadObject } from "./workload.ts";
+import type { WorkloadObject } from "./workload-references.ts";
+import type { Workload } from "./workload-shape.ts";
 
 /**
  * Reports whether `kubectl rollout undo` of a Deployment made a request. This command writes as field manager `kubectl`; edit, apply, set,

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { readsAll, workload, workloadObject } from "../../../test/support/domain/objects.ts";
 import { kinds } from "./kinds/apps-kinds.ts";
-import { parseWorkloadKey, toWorkload, workloadKey } from "./workload.ts";
+import { toWorkload } from "./workload.ts";
 import { collectReferences } from "./workload-references.ts";
+import { parseWorkloadKey, workloadKey } from "./workload-shape.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 

@@ -54,12 +54,6 @@ import {
 } from "./workload-references.ts";
 import type { Workload } from "./workload-shape.ts";
 
-export type { OptIn } from "../compatibility/directive.ts";
-export type { TemplateSource, WorkloadKind, WorkloadRow } from "./kind-row.ts";
-export type { WorkloadObject } from "./workload-references.ts";
-export type { Workload } from "./workload-shape.ts";
-export { namespaceOf, parseWorkloadKey, type WorkloadName, workloadKey } from "./workload-shape.ts";
-
 /** An object of a kind of workload that does not have the form of a workload. Definitions of custom resources may allow that. */
 export class MalformedWorkload extends Error {
   override readonly name = "MalformedWorkload";

@@ -4,7 +4,7 @@ import type { OwnerReference } from "#kubernetes";
 import { defaultPolicy, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import { builtInKinds } from "../model/kinds/apps-kinds.ts";
 import { oldFinalizer } from "../model/leftovers.ts";
-import { workloadKey } from "../model/workload.ts";
+import { workloadKey } from "../model/workload-shape.ts";
 import { ownersOf, planOwners, withPlannedOwners } from "./owner-references.ts";
 
 const names = ["a", "b", "c", "d"];

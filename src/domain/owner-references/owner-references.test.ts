@@ -3,7 +3,7 @@ import type { OwnerReference } from "#kubernetes";
 import { defaultPolicy, readsAll, type WorkloadFixture, workload } from "../../../test/support/domain/objects.ts";
 import { builtInKinds } from "../model/kinds/apps-kinds.ts";
 import { oldFinalizer } from "../model/leftovers.ts";
-import { type Workload, workloadKey } from "../model/workload.ts";
+import { type Workload, workloadKey } from "../model/workload-shape.ts";
 import { emptyNamespacePolicy } from "../policy/namespace-policy.ts";
 import { type Policy, unpaced } from "../policy/policy.ts";
 import { maxOwners, ownershipActionOf, ownersOf, planOwners, withPlannedOwners } from "./owner-references.ts";

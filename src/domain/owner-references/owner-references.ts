@@ -2,7 +2,7 @@
 
 import type { OwnerReference } from "#kubernetes";
 import type { WorkloadRow } from "../model/kind-row.ts";
-import { type Workload, workloadKey } from "../model/workload.ts";
+import { type Workload, workloadKey } from "../model/workload-shape.ts";
 import { isOptedIn } from "../policy/namespace-policy.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";

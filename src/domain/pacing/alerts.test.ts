@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defaultFlags, momentAt, noon, outdated, planned } from "../../../test/support/pacing/due.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import { verdictOf } from "../plan/verdict.ts";
 import { alertSinceRollout } from "./alerts.ts";
 import { failedAlertOf, writeFailedAlert } from "./failed-alert.ts";

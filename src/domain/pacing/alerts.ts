@@ -1,5 +1,5 @@
 // The alert gate: what the alerts that fire in a namespace mean for its rollouts.
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { Hold, HoldReason } from "../outcomes/outcomes.ts";
 import type { PacingFlags } from "../policy/policy.ts";
 import { isValidator } from "../policy/rollout-policy.ts";

@@ -1,6 +1,6 @@
 import { findConfig } from "../config/view-of-references.ts";
 import { isComplete } from "../model/kind-row.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { IncompleteRollout } from "../outcomes/outcomes.ts";
 import { isValidator } from "../policy/rollout-policy.ts";
 import type { ConfigName } from "../references/references.ts";

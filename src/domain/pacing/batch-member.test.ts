@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import type { BuiltInKind } from "../model/kinds/apps-kinds.ts";
-import { workloadKey } from "../model/workload.ts";
+import { workloadKey } from "../model/workload-shape.ts";
 import { unpaced } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { batchMember, type MemberFacts, type MemberPosition } from "./batch-member.ts";

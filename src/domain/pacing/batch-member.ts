@@ -1,5 +1,5 @@
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { HoldReason } from "../outcomes/outcomes.ts";
 import { rejectsLive } from "../pinning/rejections.ts";
 import type { NewPods } from "../pods/new-pods.ts";

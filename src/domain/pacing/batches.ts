@@ -1,4 +1,4 @@
-import { parseWorkloadKey, type Workload } from "../model/workload.ts";
+import { parseWorkloadKey, type Workload } from "../model/workload-shape.ts";
 import type { Hold } from "../outcomes/outcomes.ts";
 import type { PacingFlags } from "../policy/policy.ts";
 import type { ConfigName } from "../references/references.ts";

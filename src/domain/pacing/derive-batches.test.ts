@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defaultPolicy, workload } from "../../../test/support/domain/objects.ts";
-import { type Workload, workloadKey } from "../model/workload.ts";
+import { type Workload, workloadKey } from "../model/workload-shape.ts";
 import { unpaced } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { parseConfigKey } from "../references/references.ts";

@@ -4,7 +4,7 @@ import { changesSince, readDigests } from "../config/recorded-digests.ts";
 import { isExcluded } from "../config/tracked-references.ts";
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import { isSchedulingHeld } from "../model/scheduling-hold.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { DueDecision, RolloutEdit } from "../outcomes/outcomes.ts";
 import type { HashKeys } from "../policy/hash-key.ts";
 import type { ClusterHold, PacingFlags } from "../policy/policy.ts";

@@ -1,5 +1,5 @@
 // The rollout that failed because an alert began to fire: an annotation of the workload, so that it stays failed when the alert is resolved.
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import { readPolicyValue } from "../policy/policy-rows.ts";
 import type { Moment } from "./moment.ts";
 import { digitsOf } from "./requested-holds.ts";

@@ -1,6 +1,6 @@
 // Whether a due write may happen now: holds, in the order of their checks. Pure: the moment and all facts are given.
 import type { Lookup } from "../config/view-of-references.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { DueDecision, Hold, HoldReason } from "../outcomes/outcomes.ts";
 import { type Policy, unpaced } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";

@@ -1,4 +1,4 @@
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { Hold } from "../outcomes/outcomes.ts";
 import type { Warning } from "../references/warning.ts";
 import { formatDuration } from "../syntax/time.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import type { Config } from "../config/digest.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import { decide } from "../plan/decide.ts";
 import { planRollout } from "../plan/plan.ts";
 import { type Policy, unpaced } from "../policy/policy.ts";

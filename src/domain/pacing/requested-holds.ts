@@ -1,6 +1,6 @@
 import { describeObject } from "../config/changes.ts";
 import { findConfig } from "../config/view-of-references.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { Hold } from "../outcomes/outcomes.ts";
 import { hasOutgrownPins } from "../pinning/pinned-lookup.ts";
 import type { ConfigDirective } from "../policy/config-directive.ts";

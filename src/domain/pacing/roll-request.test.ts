@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { momentAt, noon, planned } from "../../../test/support/pacing/due.ts";
-import type { Workload } from "../model/workload.ts";
-import type { RolloutPlan } from "../plan/plan.ts";
+import type { Workload } from "../model/workload-shape.ts";
+import type { RolloutPlan } from "../outcomes/outcomes.ts";
 import { parseWindow } from "../syntax/window.ts";
 import type { Moment } from "./moment.ts";
 

@@ -1,5 +1,5 @@
 import type { Progress } from "../model/kind-row.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { NewPods } from "../pods/new-pods.ts";
 import { type ContainerExit, describeStuck } from "../pods/observed-pod.ts";
 import type { PacingFlags } from "../policy/policy.ts";

@@ -1,4 +1,4 @@
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { IncompleteRollout } from "../outcomes/outcomes.ts";
 import type { Moment } from "./moment.ts";
 

@@ -1,5 +1,5 @@
 import { isComplete, type Progress } from "../model/kind-row.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { HoldReason } from "../outcomes/outcomes.ts";
 import type { NewPods } from "../pods/new-pods.ts";
 import type { ContainerExit } from "../pods/observed-pod.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import { defaultFlags } from "../../../test/support/pacing/due.ts";
-import { type Workload, workloadKey } from "../model/workload.ts";
+import { type Workload, workloadKey } from "../model/workload-shape.ts";
 import type { NewPods } from "../pods/new-pods.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { batchMember, type MemberFacts, type MemberPosition } from "./batch-member.ts";

@@ -1,7 +1,7 @@
 // Validators: workloads whose Pods check a change before any other workload rolls.
 
 import { isComplete } from "../model/kind-row.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { HoldReason } from "../outcomes/outcomes.ts";
 import type { LastRolloutPods } from "../pods/new-pods.ts";
 import type { PacingFlags } from "../policy/policy.ts";

@@ -5,9 +5,11 @@ import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "..
 import { compatibilities } from "../compatibility/directive.ts";
 import { peerAnnotationNames } from "../compatibility/directives.ts";
 import { sameWorkload } from "../model/cached-workload.ts";
+import type { WorkloadRow } from "../model/kind-row.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { argoRollout } from "../model/kinds/known-kinds.ts";
-import { toWorkload, type WorkloadObject, type WorkloadRow } from "../model/workload.ts";
+import { toWorkload } from "../model/workload.ts";
+import type { WorkloadObject } from "../model/workload-references.ts";
 import { planRollout } from "../plan/plan.ts";
 import { userAnnotations } from "../policy/annotation-mistakes.ts";
 import type { Policy } from "../policy/policy.ts";

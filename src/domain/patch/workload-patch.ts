@@ -10,11 +10,16 @@ import { writeDigests } from "../config/recorded-digests.ts";
 import { patchOfKind } from "../model/kind-row.ts";
 import { unpausePatch } from "../model/leftovers.ts";
 import { liftSchedulingHold, testSchedulingHold } from "../model/scheduling-hold.ts";
-import type { Workload } from "../model/workload.ts";
-import { type DueDecision, type IncompleteRollout, isDue, isRollAgain } from "../outcomes/outcomes.ts";
+import type { Workload } from "../model/workload-shape.ts";
+import {
+  type DueDecision,
+  type IncompleteRollout,
+  isDue,
+  isRollAgain,
+  type RolloutPlan,
+} from "../outcomes/outcomes.ts";
 import { writeCause } from "../pacing/cause.ts";
 import { incompleteMark } from "../pacing/rollout-time.ts";
-import type { RolloutPlan } from "../plan/plan.ts";
 import {
   causeAnnotation,
   configDiffered,
@@ -30,8 +35,6 @@ import {
   rolledIncomplete,
 } from "../references/annotations.ts";
 import { annotationPointer, forMissingAnnotations, type JsonPatch, type JsonPatchOperation } from "../syntax/json.ts";
-
-export type { JsonPatch, JsonPatchOperation } from "../syntax/json.ts";
 
 const templateMetadata = "/spec/template/metadata";
 const templateAnnotations = `${templateMetadata}/annotations`;

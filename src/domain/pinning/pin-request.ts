@@ -4,7 +4,7 @@ import type { Config } from "../config/digest.ts";
 import type { ConfigView, ViewEntry } from "../config/hash.ts";
 import { trackedReferences } from "../config/tracked-references.ts";
 import { type Lookup, missingFrom, viewOfReferences } from "../config/view-of-references.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import type { Reference } from "../references/references.ts";

@@ -1,6 +1,6 @@
 import { type Config, changedBeforeWrite, digestOf } from "../config/digest.ts";
 import { type Lookup, missingFrom } from "../config/view-of-references.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { Reference, StoredName } from "../references/references.ts";
 import { maxNameLength } from "../syntax/names.ts";
 import { copyContent, wholeContent } from "./copy-content.ts";

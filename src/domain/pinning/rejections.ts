@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { type Lookup, viewOfReferences } from "../config/view-of-references.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { Policy } from "../policy/policy.ts";
 import { configKey } from "../references/references.ts";
 import { readAsCopy } from "./pin-request.ts";

@@ -10,7 +10,7 @@ import {
 } from "../config/hash.ts";
 import { membershipChange, type TrackedViews, underCurrentKey } from "../config/tracked-view.ts";
 import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { ExplainedDecision, RecordedCause } from "../outcomes/outcomes.ts";
 import { isPinned } from "../pinning/pin-request.ts";
 import type { Policy } from "../policy/policy.ts";

@@ -3,7 +3,7 @@ import type { ConfigView } from "../config/hash.ts";
 import type { Lookup } from "../config/view-of-references.ts";
 import { isSchedulingHeld } from "../model/scheduling-hold.ts";
 import { lostAnnotations } from "../model/undo-request.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import { type DueDecision, isDue, isRollAgain, type PlanTexts, type RolloutPlan } from "../outcomes/outcomes.ts";
 import { heldByOf } from "../pacing/alerts.ts";
 import { batchedChanges, rolledIncompleteBy } from "../pacing/batch-hold.ts";

@@ -13,7 +13,7 @@ import {
   isSchedulingHeld,
   schedulingHoldEndsAt,
 } from "../model/scheduling-hold.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { Decision, DuePlan, ExplainedDecision } from "../outcomes/outcomes.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { isRollRequested } from "../pacing/requested-holds.ts";

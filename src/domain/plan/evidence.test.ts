@@ -5,7 +5,8 @@ import { defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test
 import { defaultFlags, momentAt } from "../../../test/support/pacing/due.ts";
 import { type Config, toConfig } from "../config/digest.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
-import { toWorkload, type Workload } from "../model/workload.ts";
+import { toWorkload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { ListedPods } from "../pacing/moment.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import type { Policy } from "../policy/policy.ts";

@@ -1,7 +1,7 @@
 import { type Config, changedBefore, changedBeforeWrite, contentChangedAt } from "../config/digest.ts";
 import type { UnprovenTimes } from "../config/hash.ts";
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { ListedPods, Moment } from "../pacing/moment.ts";
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";
 

@@ -10,7 +10,8 @@ import {
 } from "../../../test/support/domain/objects.ts";
 import type { Config } from "../config/digest.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
-import { toWorkload, type WorkloadObject } from "../model/workload.ts";
+import { toWorkload } from "../model/workload.ts";
+import type { WorkloadObject } from "../model/workload-references.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { toNamespacePolicy } from "../policy/namespace-policy.ts";
 import type { Policy } from "../policy/policy.ts";

@@ -11,8 +11,9 @@ import {
 import { type Config, withoutKeys } from "../config/digest.ts";
 import { type ConfigView, viewOf } from "../config/hash.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
+import type { RolloutPlan } from "../outcomes/outcomes.ts";
 import type { Policy } from "../policy/policy.ts";
-import { planRollout, type RolloutPlan } from "./plan.ts";
+import { planRollout } from "./plan.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 const schedulingHold = "wave.pusher.com/scheduling-disabled";

@@ -6,7 +6,7 @@ import { withLegacyVerification } from "../config/legacy-hash.ts";
 import type { Lookup } from "../config/view-of-references.ts";
 import { oldFinalizerWarning } from "../model/leftovers.ts";
 import { hasSchedulingHold } from "../model/scheduling-hold.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { DuePlan, ExplainedDecision } from "../outcomes/outcomes.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { isPinned, rolledBack, unusableCopies } from "../pinning/pin-request.ts";
@@ -19,11 +19,6 @@ import { mergeWarnings } from "../references/warning.ts";
 import { formatList } from "../syntax/wording.ts";
 import { planDue } from "./due-plan.ts";
 import { returnMistakes } from "./return-plan.ts";
-
-export type { Change } from "../config/changes.ts";
-export type { Lookup, Missing } from "../config/view-of-references.ts";
-export type { Decision, DueDecision, DuePlan, Held, RolloutPlan } from "../outcomes/outcomes.ts";
-export type { Warning } from "../references/warning.ts";
 
 /**
  * Returns what is due for a workload, whether it may happen now or not: the part of {@link decide} that does not depend on holds. `previous` is

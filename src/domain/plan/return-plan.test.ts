@@ -8,7 +8,8 @@ import {
   workload,
 } from "../../../test/support/domain/objects.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
-import { toWorkload, type Workload } from "../model/workload.ts";
+import { toWorkload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import { batchMember } from "../pacing/batch-member.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { maxPreviousLength, previousPinsAfter } from "../pinning/pin-request.ts";

@@ -1,6 +1,6 @@
 import type { ConfigView } from "../config/hash.ts";
 import type { Lookup } from "../config/view-of-references.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { DuePlan, PinsReturn } from "../outcomes/outcomes.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { rolloutResult } from "../pacing/rollout-result.ts";

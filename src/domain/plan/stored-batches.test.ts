@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import { incompleteMark } from "../pacing/rollout-time.ts";
 import { unpaced } from "../policy/policy.ts";
 import { planRollout } from "./plan.ts";

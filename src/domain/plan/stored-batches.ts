@@ -1,5 +1,6 @@
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
-import { type Workload, workloadKey } from "../model/workload.ts";
+import { type Workload, workloadKey } from "../model/workload-shape.ts";
+import type { RolloutPlan } from "../outcomes/outcomes.ts";
 import type { MemberFacts } from "../pacing/batch-member.ts";
 import type { BatchAdmission } from "../pacing/batches.ts";
 import { type BatchesFacts, type DerivedBatches, deriveBatches } from "../pacing/derive-batches.ts";
@@ -8,7 +9,6 @@ import type { Policy } from "../policy/policy.ts";
 import { isValidator, rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../references/references.ts";
 import { decide } from "./decide.ts";
-import type { RolloutPlan } from "./plan.ts";
 
 /** What the batches of a namespace follow from if no process remembers anything. */
 export interface StoredBatchesFacts

@@ -1,12 +1,12 @@
 // The verdict of the leader on a workload, in an annotation: for people who may not read what the workload reads, and for other tools.
-import type { Workload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
+import type { RolloutPlan } from "../outcomes/outcomes.ts";
 import { holdRows } from "../pacing/holds.ts";
 import type { RolloutResult } from "../pacing/rollout-result.ts";
 import type { NewPods } from "../pods/new-pods.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../references/references.ts";
 import { fieldsOf, textOf } from "../syntax/json.ts";
 import { parseTime } from "../syntax/time.ts";
-import type { RolloutPlan } from "./plan.ts";
 
 /** The state of a workload that is not current, as `wave list` names it. Never contains a key or a value. */
 export interface Verdict {

@@ -1,9 +1,8 @@
 import type { ObjectMeta } from "#kubernetes";
 import { sapConfigHash } from "../compatibility/sap.ts";
 import { isOfKind, type WorkloadRow } from "../model/kind-row.ts";
-import type { Workload } from "../model/workload.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
-import type { WorkloadName } from "../model/workload-shape.ts";
+import type { Workload, WorkloadName } from "../model/workload-shape.ts";
 import { configHash, workloadRefHash } from "../references/annotations.ts";
 import { fieldsOf, numberOf } from "../syntax/json.ts";
 

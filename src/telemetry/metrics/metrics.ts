@@ -1,8 +1,6 @@
 import { knownValues, type LabelsOf, type MetricRow, type RuntimeLabelValues } from "./metric-row.ts";
 import { BucketSeries, escapeHelp, type Labels, NumberSeries, type Series } from "./series.ts";
 
-export type { Labels } from "./series.ts";
-
 /** A number that only grows, from 0 at the start of the process. */
 export interface Counter<L = Labels> {
   /** Adds `by`, default 1. Throws a RangeError for a negative number. */

@@ -1,9 +1,9 @@
 import { liveLookup } from "../../cache/live/live-configs.ts";
 import { createLiveReader } from "../../cache/live/live-reader.ts";
 import { grantedObjects } from "../../domain/config/tracked-references.ts";
-import type { Workload } from "../../domain/model/workload.ts";
+import type { Lookup } from "../../domain/config/view-of-references.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import { uncachedCopies } from "../../domain/pinning/pinned-lookup.ts";
-import type { Lookup } from "../../domain/plan/plan.ts";
 import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
 import { ApiError, apiFailureOf, ConnectionError } from "../../kube/api/api-failure.ts";

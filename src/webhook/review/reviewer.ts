@@ -11,11 +11,13 @@ import {
 } from "../../domain/admission/admission.ts";
 import { uncheckedPrecondition } from "../../domain/admission/mutation.ts";
 import { type HaltLookup, withUserAnnotations } from "../../domain/admission/pinned-admission.ts";
+import type { Lookup } from "../../domain/config/view-of-references.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { isKubectlUndo } from "../../domain/model/undo-request.ts";
-import { toWorkloadIfValid, type Workload, type WorkloadObject } from "../../domain/model/workload.ts";
+import { toWorkloadIfValid } from "../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../domain/model/workload-references.ts";
+import type { Workload } from "../../domain/model/workload-shape.ts";
 import { pinsOfPod, pointPod } from "../../domain/pinning/pod-pins.ts";
-import type { Lookup } from "../../domain/plan/plan.ts";
 import { isHaltedFor } from "../../domain/plan/stored-batches.ts";
 import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
 import { configKey } from "../../domain/references/references.ts";

@@ -1,4 +1,4 @@
-import type { JsonPatch } from "../../domain/patch/workload-patch.ts";
+import type { JsonPatch } from "../../domain/syntax/json.ts";
 
 /** An object in an AdmissionReview: a JSON object whose content is not checked yet. */
 export type AdmittedObject = Readonly<Record<string, unknown>>;

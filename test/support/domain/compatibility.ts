@@ -5,7 +5,9 @@ import {
 } from "../../../src/domain/compatibility/directive.ts";
 import { loadNamePatterns } from "../../../src/domain/compatibility/name-pattern.ts";
 import { kinds } from "../../../src/domain/model/kinds/apps-kinds.ts";
-import { toWorkload, type Workload, type WorkloadObject } from "../../../src/domain/model/workload.ts";
+import { toWorkload } from "../../../src/domain/model/workload.ts";
+import type { WorkloadObject } from "../../../src/domain/model/workload-references.ts";
+import type { Workload } from "../../../src/domain/model/workload-shape.ts";
 import type { Policy } from "../../../src/domain/policy/policy.ts";
 import { updateOnConfigChange } from "../../../src/domain/references/annotations.ts";
 import { defaultPolicy, type WorkloadFixture, workloadObject } from "./objects.ts";

@@ -1,13 +1,13 @@
 import type { Config } from "../../../src/domain/config/digest.ts";
 import type { ConfigView } from "../../../src/domain/config/hash.ts";
-import type { Workload } from "../../../src/domain/model/workload.ts";
+import type { Workload } from "../../../src/domain/model/workload-shape.ts";
+import type { RolloutPlan } from "../../../src/domain/outcomes/outcomes.ts";
 import { hasLostHash } from "../../../src/domain/pacing/batch-member.ts";
 import { admitBatch, type BatchAdmission, type BatchMember } from "../../../src/domain/pacing/batches.ts";
 import { hasSettled } from "../../../src/domain/pacing/holds.ts";
 import type { LastWrite } from "../../../src/domain/pacing/moment.ts";
 import { stageOf } from "../../../src/domain/pacing/stage.ts";
 import { type World as DecisionWorld, decide } from "../../../src/domain/plan/decide.ts";
-import type { RolloutPlan } from "../../../src/domain/plan/plan.ts";
 import type { Policy } from "../../../src/domain/policy/policy.ts";
 import { rolloutPolicyOf } from "../../../src/domain/policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../../../src/domain/references/references.ts";

@@ -1,7 +1,7 @@
 import type { Config } from "../../../src/domain/config/digest.ts";
 import { type Lookup, viewOfReferences } from "../../../src/domain/config/view-of-references.ts";
 import type { Progress } from "../../../src/domain/model/kind-row.ts";
-import { type Workload, workloadKey } from "../../../src/domain/model/workload.ts";
+import { type Workload, workloadKey } from "../../../src/domain/model/workload-shape.ts";
 import type { IncompleteRollout } from "../../../src/domain/outcomes/outcomes.ts";
 import { incompleteMark } from "../../../src/domain/pacing/rollout-time.ts";
 import { configHash, extraConfigMaps } from "../../../src/domain/references/annotations.ts";

@@ -1,31 +1,31 @@
 // This folder explains the plan of a workload for all commands. It makes no request.
 // Explains one workload: the plan, the state, and everything that they depend on. Pure: the snapshot holds all that was read.
 
-import type { Compatibility } from "../../../domain/compatibility/directive.ts";
+import type { Compatibility, OptIn } from "../../../domain/compatibility/directive.ts";
 import { optedInDirectives, readDirectives } from "../../../domain/compatibility/directives.ts";
 import { directiveSourcesOf } from "../../../domain/compatibility/stakater-directives.ts";
 import { describeObject } from "../../../domain/config/changes.ts";
 import { readRecordedHash, recordedConfigFor } from "../../../domain/config/hash.ts";
 import { type TrackedReferences, trackedReferences } from "../../../domain/config/tracked-references.ts";
-import { missingFrom } from "../../../domain/config/view-of-references.ts";
+import { type Missing, missingFrom } from "../../../domain/config/view-of-references.ts";
 import { describeKeptPods, keepsAllPods } from "../../../domain/model/kept-pods.ts";
 import { fieldOfKind } from "../../../domain/model/kind-row.ts";
 import type { RolloutStrategyName } from "../../../domain/model/rollout-strategy.ts";
 import { hasSchedulingHold, isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
-import type { OptIn, Workload, WorkloadName } from "../../../domain/model/workload.ts";
 import { collectReferences, compatibilitySourceOf } from "../../../domain/model/workload-references.ts";
-import { isDue } from "../../../domain/outcomes/outcomes.ts";
+import type { Workload, WorkloadName } from "../../../domain/model/workload-shape.ts";
+import { isDue, type RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import { replacesPods } from "../../../domain/pacing/due.ts";
 import { holdReasons, holdRows } from "../../../domain/pacing/holds.ts";
 import { isPinned } from "../../../domain/pinning/pin-request.ts";
 import { decide } from "../../../domain/plan/decide.ts";
-import type { Missing, RolloutPlan, Warning } from "../../../domain/plan/plan.ts";
 import { parseVerdict } from "../../../domain/plan/verdict.ts";
 import { readConfigOf, withReadsOf } from "../../../domain/pods/observed-pod.ts";
 import { configStateOf } from "../../../domain/pods/pod-state.ts";
 import { parseSpans } from "../../../domain/pods/spans.ts";
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { type ConfigName, configKey, describeLimitExceeded } from "../../../domain/references/references.ts";
+import type { Warning } from "../../../domain/references/warning.ts";
 import type { ReadConfigs } from "../read/configs.ts";
 import { countPods, type PodCount, type RunningPod } from "../read/pods.ts";
 import { type HashForm, hashFormOf, type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";

@@ -1,5 +1,5 @@
 import { withOtherContent } from "../../../domain/config/digest.ts";
-import type { WorkloadName } from "../../../domain/model/workload.ts";
+import type { WorkloadName } from "../../../domain/model/workload-shape.ts";
 import { type ConfigName, configKey, type Reference } from "../../../domain/references/references.ts";
 import type { ReadConfigs } from "../read/configs.ts";
 import type { FoundWorkload } from "../read/workloads.ts";

@@ -1,9 +1,10 @@
 import type { PodSpec, VolumeProjection } from "#kubernetes";
 import { describeKeptPods } from "../../../domain/model/kept-pods.ts";
 import { hasSchedulingHold, isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
-import type { Workload, WorkloadObject } from "../../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
+import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import { canBePinned } from "../../../domain/pinning/pin-request.ts";
-import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import { type ReadConfig, withReadsOf } from "../../../domain/pods/observed-pod.ts";
 import { configStateOf } from "../../../domain/pods/pod-state.ts";
 import { unpaced } from "../../../domain/policy/policy.ts";

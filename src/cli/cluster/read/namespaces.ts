@@ -3,7 +3,7 @@ import type { CompatibilitySettings } from "../../../domain/compatibility/direct
 import { readNamePattern } from "../../../domain/compatibility/name-pattern.ts";
 import type { ConfigObject } from "../../../domain/config/digest.ts";
 import { matchedReferences } from "../../../domain/config/tracked-references.ts";
-import type { Workload } from "../../../domain/model/workload.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
 import { toNamespacePolicy } from "../../../domain/policy/namespace-policy.ts";
 import { type ClusterPolicy, type NamespacePolicy, policyFor } from "../../../domain/policy/policy.ts";
 import type { ConfigKind } from "../../../domain/references/references.ts";

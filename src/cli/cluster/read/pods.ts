@@ -1,7 +1,8 @@
 import type { Pod } from "#kubernetes";
+import type { WorkloadRow } from "../../../domain/model/kind-row.ts";
 import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { podReferences } from "../../../domain/model/pod-references.ts";
-import { parseWorkloadKey, type WorkloadName, type WorkloadRow, workloadKey } from "../../../domain/model/workload.ts";
+import { parseWorkloadKey, type WorkloadName, workloadKey } from "../../../domain/model/workload-shape.ts";
 import { mayWaitForVolume, withVolumeReason } from "../../../domain/pods/new-pods.ts";
 import { everyObject, type ObservedPod, observePod, volumeReason } from "../../../domain/pods/observed-pod.ts";
 import { type HashPlace, hashAnnotations, podHash, podOwner } from "../../../domain/pods/pod-owner.ts";

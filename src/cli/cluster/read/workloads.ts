@@ -2,13 +2,9 @@
 import { readWithBorrowedTemplate, withBorrowedTemplate } from "../../../cache/workloads/workload-reads.ts";
 import type { DirectiveContext } from "../../../domain/compatibility/directives.ts";
 import { standardForm } from "../../../domain/model/kind-row.ts";
-import {
-  toWorkload,
-  toWorkloadIfValid,
-  type Workload,
-  type WorkloadObject,
-  workloadKey,
-} from "../../../domain/model/workload.ts";
+import { toWorkload, toWorkloadIfValid } from "../../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
+import { type Workload, workloadKey } from "../../../domain/model/workload-shape.ts";
 import { formatList } from "../../../domain/syntax/wording.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";

@@ -1,9 +1,9 @@
 import { findKind } from "../../../cache/workloads/find-kind.ts";
 import { loadNamePatterns } from "../../../domain/compatibility/name-pattern.ts";
 import { hashFormat } from "../../../domain/config/hash.ts";
+import type { WorkloadKind, WorkloadRow } from "../../../domain/model/kind-row.ts";
 import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import type { RequestedKind } from "../../../domain/model/kinds/requested-kind.ts";
-import type { WorkloadKind, WorkloadRow } from "../../../domain/model/workload.ts";
 import type { HashKeys } from "../../../domain/policy/hash-key.ts";
 import { type ClusterPolicy, type Policy, policyFor, type WorkloadInNamespace } from "../../../domain/policy/policy.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";

@@ -1,6 +1,6 @@
 import type { Event } from "#kubernetes";
 import type { ConfigView } from "../../../domain/config/hash.ts";
-import { type Workload, workloadKey } from "../../../domain/model/workload.ts";
+import { type Workload, workloadKey } from "../../../domain/model/workload-shape.ts";
 import type { BatchedChange, BatchHoldLookup } from "../../../domain/pacing/batches.ts";
 import { type DerivedChange, holdingChange } from "../../../domain/pacing/derive-batches.ts";
 import { decide } from "../../../domain/plan/decide.ts";

@@ -1,5 +1,4 @@
-import type { Workload } from "../../../domain/model/workload.ts";
-import { parseWorkloadKey } from "../../../domain/model/workload.ts";
+import { parseWorkloadKey, type Workload } from "../../../domain/model/workload-shape.ts";
 import { parseCause } from "../../../domain/pacing/cause.ts";
 import type { Stage } from "../../../domain/pacing/stage.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../../../domain/references/references.ts";

@@ -1,6 +1,6 @@
 import type { Lease } from "#kubernetes";
 import { recordedConfigFor } from "../../../domain/config/hash.ts";
-import type { Workload } from "../../../domain/model/workload.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
 import { judgedAnnotation, judgedUpTo } from "../../../domain/plan/judged.ts";
 import { type PublishedVerdict, parseVerdict } from "../../../domain/plan/verdict.ts";
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";

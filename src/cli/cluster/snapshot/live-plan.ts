@@ -8,7 +8,7 @@ import {
 } from "../../../domain/config/legacy-hash.ts";
 import { objectsToRead } from "../../../domain/config/tracked-references.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
-import type { Workload } from "../../../domain/model/workload.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { ListedPods, Moment } from "../../../domain/pacing/moment.ts";
 import { parsePins } from "../../../domain/pinning/pinned-lookup.ts";
 import type { World } from "../../../domain/plan/decide.ts";

@@ -1,4 +1,4 @@
-import { workloadKey } from "../../../domain/model/workload.ts";
+import { workloadKey } from "../../../domain/model/workload-shape.ts";
 import { configKey, type StoredName } from "../../../domain/references/references.ts";
 import { isForbidden } from "../../../kube/api/api-failure.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";

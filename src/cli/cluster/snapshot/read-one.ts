@@ -1,6 +1,7 @@
 import { describeObject } from "../../../domain/config/changes.ts";
 import { standardForm } from "../../../domain/model/kind-row.ts";
-import { parseWorkloadKey, toWorkload, workloadKey } from "../../../domain/model/workload.ts";
+import { toWorkload } from "../../../domain/model/workload.ts";
+import { parseWorkloadKey, workloadKey } from "../../../domain/model/workload-shape.ts";
 import type { BatchedChange } from "../../../domain/pacing/batches.ts";
 import type { Stage } from "../../../domain/pacing/stage.ts";
 import { decide } from "../../../domain/plan/decide.ts";

@@ -1,6 +1,7 @@
 // This folder combines the reads of workloads to snapshots and plans them. It knows no command.
-import type { Workload } from "../../../domain/model/workload.ts";
+
 import { referencesOf } from "../../../domain/model/workload-references.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
 import {
   admitBatch,
   type BatchedChange,

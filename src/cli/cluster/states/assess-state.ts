@@ -1,7 +1,8 @@
 // This folder names the state of a workload from what was read. It makes no request.
 
 import type { UnprovenTimes } from "../../../domain/config/hash.ts";
-import type { Workload, WorkloadObject } from "../../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { Hold } from "../../../domain/outcomes/outcomes.ts";
 import { failedAlertOf } from "../../../domain/pacing/failed-alert.ts";
 import { describeExit } from "../../../domain/pacing/rollout-result.ts";

@@ -1,5 +1,5 @@
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
-import type { Workload } from "../../../domain/model/workload.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
 import { canBePinned, formatConfigMaps, isPinned, neverPinned } from "../../../domain/pinning/pin-request.ts";
 import { type Pins, parsePins } from "../../../domain/pinning/pinned-lookup.ts";
 import { type PodPins, pinsRead } from "../../../domain/pinning/pod-pins.ts";

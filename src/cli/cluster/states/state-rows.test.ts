@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { WorkloadObject } from "../../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import { kubernetesReasonOf, withKubernetesReason } from "./state-rows.ts";
 
 const reasonOf = (status: unknown) => kubernetesReasonOf({ status } as WorkloadObject);

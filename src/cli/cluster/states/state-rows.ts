@@ -1,4 +1,4 @@
-import type { WorkloadObject } from "../../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import { fieldsOf } from "../../../domain/syntax/json.ts";
 import { sentences } from "../../output/sentences.ts";
 import type { Style } from "../../output/table.ts";

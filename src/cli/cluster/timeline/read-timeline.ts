@@ -1,4 +1,4 @@
-import type { Workload } from "../../../domain/model/workload.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
 import { causeAnnotation } from "../../../domain/references/annotations.ts";
 import { contentEditedAt, contentEditedBy } from "../../../domain/references/field-managers.ts";
 import { configKey, type StoredKind } from "../../../domain/references/references.ts";

@@ -1,6 +1,7 @@
 import { type Config, digestOf, keysOf } from "../../../domain/config/digest.ts";
-import { standardForm } from "../../../domain/model/kind-row.ts";
-import { toWorkload, type WorkloadObject, type WorkloadRow } from "../../../domain/model/workload.ts";
+import { standardForm, type WorkloadRow } from "../../../domain/model/kind-row.ts";
+import { toWorkload } from "../../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import { type Cause, parseCause } from "../../../domain/pacing/cause.ts";
 import { type Pins, parsePins } from "../../../domain/pinning/pinned-lookup.ts";
 import { type HashPlace, podHash, podSelector } from "../../../domain/pods/pod-owner.ts";

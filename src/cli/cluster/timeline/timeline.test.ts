@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { workload } from "../../../../test/support/domain/objects.ts";
-import type { Workload } from "../../../domain/model/workload.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
 import { type Cause, writeCause } from "../../../domain/pacing/cause.ts";
 import { type TimelineFacts, timelineOf } from "./timeline.ts";
 import type { WaveEvent } from "./wave-events.ts";

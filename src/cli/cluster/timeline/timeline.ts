@@ -1,5 +1,5 @@
 // What happened in a cluster: edits, rollouts, holds, halts and leaders. This folder reads and joins what Kubernetes keeps; it decides nothing.
-import type { Workload } from "../../../domain/model/workload.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
 import { type Cause, readCause } from "../../../domain/pacing/cause.ts";
 import { type ConfigName, configKey, configKinds } from "../../../domain/references/references.ts";
 import { formatDuration } from "../../../domain/syntax/time.ts";

@@ -5,6 +5,7 @@ import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { getIfExists } from "../../../kube/reads/reads.ts";
+import { printable } from "../../../lib/printable.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import { mapBounded } from "../../cluster/requests.ts";
 import { readRunningPolicy } from "../../cluster/running-wave/effective-flags.ts";
@@ -17,7 +18,7 @@ import { commandErrorTexts } from "../../command/error-texts.ts";
 import type { CommandCall } from "../../command/flag-command.ts";
 import { parseWorkloadArgument } from "../../command/workload-argument.ts";
 import type { inheritedFlags } from "../../flags/inherited-flags.ts";
-import { isForProgram, printable, programText } from "../../output/sentences.ts";
+import { isForProgram, programText } from "../../output/sentences.ts";
 import { hasColors, type Paint, paintOf, tableLines } from "../../output/table.ts";
 import {
   type KeyDifference,

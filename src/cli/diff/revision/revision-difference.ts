@@ -1,6 +1,6 @@
 import type { ConfigMap } from "#kubernetes";
 import { type Config, toConfig } from "../../../domain/config/digest.ts";
-import type { Workload } from "../../../domain/model/workload.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
 import { copyContent } from "../../../domain/pinning/copy-content.ts";
 import { formatConfigMaps, neverPinned } from "../../../domain/pinning/pin-request.ts";
 import { type Pins, referencesTo } from "../../../domain/pinning/pinned-lookup.ts";

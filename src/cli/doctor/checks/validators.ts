@@ -1,6 +1,6 @@
 import type { Deployment, Service } from "#kubernetes";
 import { describeObject } from "../../../domain/config/changes.ts";
-import type { Workload } from "../../../domain/model/workload.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
 import { isValidator } from "../../../domain/policy/rollout-policy.ts";
 import { configKey, type Reference } from "../../../domain/references/references.ts";
 import { formatCount, formatList, quoted } from "../../../domain/syntax/wording.ts";

@@ -1,4 +1,4 @@
-import type { Missing } from "../../../domain/plan/plan.ts";
+import type { Missing } from "../../../domain/config/view-of-references.ts";
 import { annotationPrefix } from "../../../domain/references/annotations.ts";
 import { isDnsSubdomain } from "../../../domain/syntax/names.ts";
 import { formatCount, formatList, waveArguments } from "../../../domain/syntax/wording.ts";

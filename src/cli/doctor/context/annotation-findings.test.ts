@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defaultPolicy } from "../../../../test/support/domain/objects.ts";
 import { replacementRecord } from "../../../domain/model/job-replacement.ts";
 import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
-import type { WorkloadObject } from "../../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import { userAnnotations } from "../../../domain/policy/annotation-mistakes.ts";
 import { updateOnConfigChange } from "../../../domain/references/annotations.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";

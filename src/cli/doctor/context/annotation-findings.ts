@@ -1,15 +1,10 @@
 import type { Compatibility } from "../../../domain/compatibility/directive.ts";
-import { standardForm } from "../../../domain/model/kind-row.ts";
+import { standardForm, type WorkloadRow } from "../../../domain/model/kind-row.ts";
 import { oldFinalizerWarning } from "../../../domain/model/leftovers.ts";
 import { isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
-import {
-  MalformedWorkload,
-  toWorkload,
-  type Workload,
-  type WorkloadObject,
-  type WorkloadRow,
-} from "../../../domain/model/workload.ts";
-import { compatibilitySourceOf } from "../../../domain/model/workload-references.ts";
+import { MalformedWorkload, toWorkload } from "../../../domain/model/workload.ts";
+import { compatibilitySourceOf, type WorkloadObject } from "../../../domain/model/workload-references.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
 import {
   type AnnotatedObject,

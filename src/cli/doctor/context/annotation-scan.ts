@@ -1,4 +1,4 @@
-import type { WorkloadObject } from "../../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import { type KubeObject, metadataOnlyList } from "../../../kube/api/api-types.ts";
 import { type Resource, resourcePath, resources } from "../../../kube/api/resources.ts";
 import { getIfExists } from "../../../kube/reads/reads.ts";

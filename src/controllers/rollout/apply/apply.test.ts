@@ -1,11 +1,13 @@
 import { expect, it } from "vitest";
 import { defaultPolicy, lookupOf, workloadObject } from "../../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
+import type { WorkloadRow } from "../../../domain/model/kind-row.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
-import { toWorkload, type WorkloadObject, type WorkloadRow } from "../../../domain/model/workload.ts";
-import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
-import type { RolloutPlan } from "../../../domain/plan/plan.ts";
+import { toWorkload } from "../../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
+import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
+import type { JsonPatch } from "../../../domain/syntax/json.ts";
 import type { ApiRequest } from "../../../kube/http/api-request.ts";
 import { applyPlan } from "./apply.ts";
 

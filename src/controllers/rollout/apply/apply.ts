@@ -1,17 +1,37 @@
 // Writes of a plan: one patch, an action before it, or a new Job. This folder knows plans and the API, but no memory.
-import type { Caches } from "../../../cache/caches.ts";
+import type { Caches } from "../../../cache/cluster-cache.ts";
+import {
+  readTemplateSource,
+  type StoredTemplateSource,
+  withTemplateOf,
+  workloadPath,
+} from "../../../cache/workloads/workload-reads.ts";
+import {
+  allowsWorkloadRef,
+  missingTemplateWarning,
+  rollInProgress,
+  workloadRefAnnotation,
+} from "../../../domain/config/template-source.ts";
+import type { Lookup } from "../../../domain/config/view-of-references.ts";
+import { type CronJobObject, cronJobRun } from "../../../domain/model/job-replacement.ts";
 import { changesTemplate } from "../../../domain/model/kind-row.ts";
-import type { Workload } from "../../../domain/model/workload.ts";
-import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
-import type { RolloutPlan } from "../../../domain/plan/plan.ts";
-import type { ClusterPolicy } from "../../../domain/policy/policy.ts";
+import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
+import { toWorkload } from "../../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
+import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
+import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts";
 import { fieldManager, recordManager } from "../../../domain/references/field-managers.ts";
+import { annotationPointer, equalJson, type JsonPatch } from "../../../domain/syntax/json.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../../../kube/api/api-failure.ts";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { resourcePath } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Leadership } from "../../../runtime/write-permits.ts";
-import { preApply } from "./pre-apply.ts";
+import { refusedTexts, retriedTexts } from "../report/event-texts.ts";
 import { recreateJob } from "./recreate-job.ts";
-import { type WriteResult, writeWorkload } from "./workload-writer.ts";
+import { passesTests, type WriteResult, writeFailure, writeWorkload } from "./workload-writer.ts";
 
 /** What {@link applyPlan} needs. */
 export interface ApplyOptions {
@@ -47,4 +67,171 @@ export async function applyPlan(
     if (leadership.abort.aborted) return { type: "stopped" };
     throw error;
   }
+}
+
+type Stored = KubeObject & WorkloadObject;
+type Failure = Exclude<WriteResult, { readonly type: "written" }>;
+/** The action is done. `patch` is what must be written to the workload now. */
+type Acted = { readonly type: "acted"; readonly patch: JsonPatch };
+type Client = Pick<ApiClient, "request">;
+type WhileLeading = Pick<Leadership, "abort" | "valid">;
+type Limits = { readonly signal: AbortSignal; readonly mayBeSent: () => boolean };
+
+/**
+ * Creates new Pods for a workload whose own hash creates none. Returns "acted", or why not. It runs before `patch` records
+ * the hash: after a crash between the two the rollout is still due, and doing it again changes nothing.
+ */
+export async function preApply(
+  client: Client,
+  workload: Workload,
+  hash: string,
+  patch: JsonPatch,
+  leadership: WhileLeading,
+  policy: ClusterPolicy,
+  lookup: Lookup,
+): Promise<Failure | Acted> {
+  const { abort: signal, valid: mayBeSent } = leadership;
+  try {
+    const path = workloadPath(workload);
+    const read = await client.request<Stored>({ method: "GET", path, signal });
+    const templateSource = await readTemplateSource(client, workload.row, read, { signal });
+    const object = withTemplateOf(workload.row, read, templateSource);
+    const newest = toWorkload(workload.row, object, policy);
+    if (!passesTests(patch, object)) return { type: "stale", newest };
+    const unread = missingTemplateWarning(newest);
+    // The template source may come back without an event.
+    if (unread !== undefined) return { type: "refused", message: unread.message };
+    if (!equalJson(newest.references, workload.references)) return { type: "stale", newest };
+    if (templateSource === undefined) {
+      await runOnce(client, object, newest, hash, { signal, mayBeSent });
+      return { type: "acted", patch };
+    }
+    return await rollTemplateSource(
+      client,
+      { workload: newest, templateSource, hash, patch, policy, lookup },
+      leadership,
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    const written = workload.templateSource === undefined ? workload : { ...workload, row: kinds.Deployment };
+    const failure = writeFailure(error, written);
+    switch (failure.type) {
+      case "unavailable":
+        return { ...failure, uncertain: false };
+      case "stale":
+        return { type: "unavailable", message: retriedTexts.templateSourceChanging, retryAfterMs: 0, uncertain: false };
+      case "staleOrRefused":
+        return { type: "refused", message: failure.message };
+      default:
+        return failure;
+    }
+  }
+}
+
+/** Runs a CronJob once, in addition to its schedule. */
+async function runOnce(
+  client: Client,
+  object: Stored & CronJobObject,
+  workload: Workload,
+  hash: string,
+  limits: Limits,
+): Promise<void> {
+  const body = cronJobRun(object, workload, hash);
+  const path = `/apis/batch/v1/namespaces/${workload.namespace}/jobs`;
+  try {
+    if (body !== undefined) await client.request({ method: "POST", path, body, ...limits });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+/** A rollout of a workload through the pod template of another object. */
+interface TemplateSourceRollout {
+  readonly workload: Workload;
+  /** The template source as it was read, from which the hash was planned. */
+  readonly templateSource: StoredTemplateSource;
+  readonly hash: string;
+  /** Records the hash, and tests that the workload is as it was planned. */
+  readonly patch: JsonPatch;
+  readonly policy: ClusterPolicy;
+  readonly lookup: Lookup;
+}
+
+/**
+ * Writes the hash into the pod template of a workloadRef, from which the controller of the workload creates its Pods.
+ * Nothing is written if the template source changed since it was read. Rejects with the errors of {@link ApiClient.request}.
+ */
+async function rollTemplateSource(
+  client: Client,
+  { workload, templateSource, hash, patch, policy, lookup }: TemplateSourceRollout,
+  leadership: WhileLeading,
+): Promise<Failure | Acted> {
+  const { namespace } = workload;
+  const { name, uid, resourceVersion } = templateSource.metadata;
+  const decided = (each: Workload) => ({ workload: each, policy: policyFor(each, policy) });
+  const source = toWorkload(kinds.Deployment, templateSource, policy);
+  const annotation = workloadRefAnnotation(decided(source), decided(workload), lookup);
+  if (inTemplate(templateSource, annotation) === hash) return { type: "acted", patch };
+  if (!allowsWorkloadRef(templateSource, decided(source)))
+    return { type: "refused", message: refusedTexts.workloadRefNotAllowed(name) };
+  const failure = await recordRollInProgress(client, workload, patch, leadership, policy);
+  if (failure !== undefined) return failure;
+  const path = resourcePath(kinds.Deployment, { namespace, name });
+  const template = { metadata: { annotations: { [annotation]: hash } } };
+  const body = { metadata: { uid, resourceVersion }, spec: { template } };
+  const contentType = "application/merge-patch+json";
+  const { abort: signal, valid: mayBeSent } = leadership;
+  try {
+    const query = { fieldManager };
+    const limits = { signal, mayBeSent };
+    const after = await client.request<StoredTemplateSource>({
+      method: "PATCH",
+      path,
+      query,
+      contentType,
+      body,
+      ...limits,
+    });
+    if (inTemplate(after, annotation) === hash) return { type: "acted", patch: afterRecord(patch, workload) };
+    return { type: "refused", message: refusedTexts.annotationRemovedOnWrite(annotation, name) };
+  } catch (error) {
+    if (isNotFound(error) || isConflict(error)) return { type: "stale", newest: workload };
+    throw error;
+  }
+}
+
+/** Records {@link rollInProgress} if it is not recorded yet. */
+async function recordRollInProgress(
+  client: Client,
+  workload: Workload,
+  patch: JsonPatch,
+  leadership: WhileLeading,
+  policy: ClusterPolicy,
+): Promise<Failure | undefined> {
+  if (workload.recordedHash === rollInProgress) return undefined;
+  const path = hashPath(workload);
+  const tests = patch.filter(({ op }) => op === "test");
+  const noted = await writeWorkload(
+    client,
+    workload,
+    [...tests, { op: "add", path, value: rollInProgress }],
+    leadership,
+    policy,
+  );
+  if (noted.type === "written") return undefined;
+  return noted.type === "unavailable" ? { ...noted, uncertain: false } : noted;
+}
+
+/** Returns the patch for a workload on which {@link rollInProgress} is recorded. */
+function afterRecord(patch: JsonPatch, workload: Workload): JsonPatch {
+  const isHash = (path: string) => path === hashPath(workload);
+  return patch.map((each) => (each.op === "test" && isHash(each.path) ? { ...each, value: rollInProgress } : each));
+}
+
+function hashPath({ hashAnnotation }: Workload): string {
+  return annotationPointer(hashAnnotation);
+}
+
+function inTemplate({ spec }: StoredTemplateSource, annotation: string): string | undefined {
+  return spec?.template?.metadata?.annotations?.[annotation];
 }

@@ -3,10 +3,11 @@ import { allCompatibilities } from "../../../../test/support/domain/compatibilit
 import { lookupOf, readsAll, workloadObject } from "../../../../test/support/domain/objects.ts";
 import { rollInProgress } from "../../../domain/config/template-source.ts";
 import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
-import { toWorkload, type WorkloadObject } from "../../../domain/model/workload.ts";
+import { toWorkload } from "../../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import { ApiError, ConnectionError } from "../../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../../kube/http/api-request.ts";
-import { preApply } from "./pre-apply.ts";
+import { preApply } from "./apply.ts";
 
 const wanted = parseRequestedKind("cronjobs.batch");
 if (wanted === undefined) throw new Error("cronjobs.batch cannot be named");

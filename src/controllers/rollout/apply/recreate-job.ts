@@ -7,9 +7,11 @@ import {
   replacementRecord,
 } from "../../../domain/model/job-replacement.ts";
 import { oldFinalizer } from "../../../domain/model/leftovers.ts";
-import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
-import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
+import { toWorkload } from "../../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { ClusterPolicy } from "../../../domain/policy/policy.ts";
+import type { JsonPatch } from "../../../domain/syntax/json.ts";
 import {
   apiFailureOf,
   errorTextWithoutValues,
@@ -24,8 +26,7 @@ import type { Leadership } from "../../../runtime/write-permits.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import { createReplacement, deleteRecord, type ReplacementResult } from "../../job-replacements/replace.ts";
 import { refusedTexts } from "../report/event-texts.ts";
-import { passesTests, type WriteResult } from "./workload-writer.ts";
-import { writeFailure } from "./write-failure.ts";
+import { passesTests, type WriteResult, writeFailure } from "./workload-writer.ts";
 
 type Client = Pick<ApiClient, "request">;
 type Job = KubeObject & WorkloadObject & JobObject;

@@ -1,6 +1,6 @@
 import type { Pod, StatefulSet } from "#kubernetes";
 import { workloadPath } from "../../../cache/workloads/workload-reads.ts";
-import type { Workload } from "../../../domain/model/workload.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
 import { returnsOnFailure } from "../../../domain/pinning/pin-request.ts";
 import { podSelector } from "../../../domain/pods/pod-owner.ts";
 import { policyFor } from "../../../domain/policy/policy.ts";
@@ -11,7 +11,7 @@ import { deletePod } from "../../../kube/writes/delete-pod.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import { refusedTexts } from "../report/event-texts.ts";
 import type { ApplyOptions } from "./apply.ts";
-import type { WriteFailure } from "./write-failure.ts";
+import type { WriteFailure } from "./workload-writer.ts";
 
 /** What {@link replaceStuckPods} needs. */
 export interface StuckPodsOptions extends Pick<ApplyOptions, "client" | "policy" | "leadership"> {

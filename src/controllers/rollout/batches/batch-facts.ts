@@ -1,8 +1,8 @@
-import type { Caches } from "../../../cache/caches.ts";
+import type { Caches } from "../../../cache/cluster-cache.ts";
 import type { StoreChange } from "../../../cache/store/store.ts";
 import { type Config, hasSameContent } from "../../../domain/config/digest.ts";
 import { type Lookup, storedTimeOf } from "../../../domain/config/view-of-references.ts";
-import { namespaceOf, type Workload } from "../../../domain/model/workload.ts";
+import { namespaceOf, type Workload } from "../../../domain/model/workload-shape.ts";
 import type { MemberFacts, ObjectChange } from "../../../domain/pacing/batch-member.ts";
 import { blockedBy } from "../../../domain/pacing/validator.ts";
 import type { NewPods } from "../../../domain/pods/new-pods.ts";
@@ -11,8 +11,7 @@ import { noPolicy } from "../../../domain/policy/policy-rows.ts";
 import { isValidator, rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { type ConfigName, parseConfigKey } from "../../../domain/references/references.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import { hasCaughtUp } from "../freshness/caught-up.ts";
-import { newestOf } from "../memory/newest-workload.ts";
+import { hasCaughtUp, newestOf } from "../freshness/caught-up.ts";
 import { knownFailedAlert, progressOf } from "../memory/pacing-memory.ts";
 import type { WorkloadMemory } from "../memory/workload-memory.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { configMap, defaultPolicy, readsAll, workload } from "../../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
-import { type Workload, workloadKey } from "../../../domain/model/workload.ts";
+import { type Workload, workloadKey } from "../../../domain/model/workload-shape.ts";
 import type { Hold } from "../../../domain/outcomes/outcomes.ts";
 import { unpaced } from "../../../domain/policy/policy.ts";
 import { newMemory, type WorkloadMemory } from "../memory/workload-memory.ts";

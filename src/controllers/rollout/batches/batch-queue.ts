@@ -1,8 +1,8 @@
 import type { StoreChange } from "../../../cache/store/store.ts";
 import type { Config } from "../../../domain/config/digest.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
-import { namespaceOf } from "../../../domain/model/workload.ts";
-import type { Hold } from "../../../domain/outcomes/outcomes.ts";
+import { namespaceOf } from "../../../domain/model/workload-shape.ts";
+import type { Hold, RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import { type BatchAdmission, batchHold } from "../../../domain/pacing/batches.ts";
 import {
   type AdmittedWorkload,
@@ -11,7 +11,6 @@ import {
   holdingChange,
 } from "../../../domain/pacing/derive-batches.ts";
 import { holdRows } from "../../../domain/pacing/holds.ts";
-import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../../../domain/references/references.ts";
 import { longestTimerMs } from "../../../lib/clock.ts";
 import type { Priority } from "../../../runtime/fair-queue.ts";

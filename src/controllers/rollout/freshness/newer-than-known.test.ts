@@ -5,7 +5,8 @@ import { LateReplica, MemoryCluster } from "../../../../test/support/late-replic
 import { startMemoryServer } from "../../../../test/support/sandbox-memory-server.ts";
 import { type ConfigObject, toConfig } from "../../../domain/config/digest.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
-import { toWorkload, type WorkloadObject } from "../../../domain/model/workload.ts";
+import { toWorkload } from "../../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
 import { ApiError } from "../../../kube/api/api-failure.ts";
 import { resources } from "../../../kube/api/resources.ts";

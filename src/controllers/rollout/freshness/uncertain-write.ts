@@ -1,13 +1,11 @@
 import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
-import type { Workload } from "../../../domain/model/workload.ts";
-import { isRollAgain } from "../../../domain/outcomes/outcomes.ts";
-import type { RolloutPlan } from "../../../domain/plan/plan.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
+import { isRollAgain, type RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import type { PlanSummary, ReconcileOutcome } from "../memory/outcome.ts";
 import { lastWriteAfter } from "../memory/pacing-memory.ts";
 import type { RememberedViews } from "../memory/remembered-views.ts";
 import type { Findings, Writable } from "../memory/workload-memory.ts";
-import type { LivePlanOptions } from "./live-plan.ts";
-import { readFailure } from "./live-reads.ts";
+import { type LivePlanOptions, readFailure } from "./live-plan.ts";
 
 type Views = Pick<RememberedViews, "remember">;
 

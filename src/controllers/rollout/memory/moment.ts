@@ -1,5 +1,5 @@
-import type { Caches } from "../../../cache/caches.ts";
-import type { Workload } from "../../../domain/model/workload.ts";
+import type { Caches } from "../../../cache/cluster-cache.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { Moment, NamespaceAlerts } from "../../../domain/pacing/moment.ts";
 import type { NewPods } from "../../../domain/pods/new-pods.ts";
 import type { Clock } from "../../../lib/clock.ts";

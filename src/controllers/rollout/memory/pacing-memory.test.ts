@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { outdated } from "../../../../test/support/pacing/due.ts";
 import type { Progress } from "../../../domain/model/kind-row.ts";
-import type { Workload } from "../../../domain/model/workload.ts";
-import type { RolloutPlan } from "../../../domain/plan/plan.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
+import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import {
   lastWriteAfter,
   progressOf,

@@ -1,5 +1,5 @@
-import type { Workload } from "../../../domain/model/workload.ts";
-import { type HoldReason, isRollAgain } from "../../../domain/outcomes/outcomes.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
+import { type Held, type HoldReason, isRollAgain, type RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import { alertSinceRollout } from "../../../domain/pacing/alerts.ts";
 import type { WriteForChanges } from "../../../domain/pacing/batch-member.ts";
 import { replacesPods } from "../../../domain/pacing/due.ts";
@@ -7,7 +7,6 @@ import { alertIn, writeFailedAlert } from "../../../domain/pacing/failed-alert.t
 import { hasSettled, holdRows } from "../../../domain/pacing/holds.ts";
 import type { ListedPods, Moment } from "../../../domain/pacing/moment.ts";
 import { hasSoaked } from "../../../domain/pacing/rollout-time.ts";
-import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
 import type { PacingFlags } from "../../../domain/policy/policy.ts";
 import { configKey } from "../../../domain/references/references.ts";
 import { sharedString } from "../../../domain/syntax/shared-values.ts";

@@ -1,3 +1,5 @@
+import { parseWorkloadKey } from "../../../domain/model/workload-shape.ts";
+import type { Judged } from "../../../domain/plan/judged.ts";
 import { sharedString } from "../../../domain/syntax/shared-values.ts";
 import { newMemory, type WorkloadMemory } from "./workload-memory.ts";
 
@@ -33,4 +35,57 @@ export class WorkloadMemories {
   delete(key: string): void {
     this.#memories.delete(key);
   }
+}
+
+/** What {@link judgedNow} depends on. Times are in monotonic milliseconds. */
+export interface JudgedFacts {
+  /** The memories of all workloads, by key. */
+  readonly memories: Iterable<readonly [key: string, memory: Pick<WorkloadMemory, "unpublishedSince">]>;
+  /** The watched namespaces; undefined: all. */
+  readonly namespaces: readonly string[] | undefined;
+  /** The namespaces about which nothing may be decided. */
+  readonly undecided: Iterable<string>;
+  /** Since when a watch is lost; undefined if all work. */
+  readonly lostSince: number | undefined;
+  readonly now: number;
+  /** The time by the wall clock, in milliseconds since the epoch. */
+  readonly wall: number;
+}
+
+/** A lost connection is detected within 6 s, by its pings. Events of a working one arrive within milliseconds. */
+const watchLagMs = 10_000;
+
+/**
+ * The most namespaces with a time of their own: the Lease must stay small. If more have changes that cannot be published, for example because a
+ * policy rejects writes, the time of all others is that of the oldest one that is left.
+ */
+const maxExceptions = 50;
+
+/** More watched namespaces have no times. */
+const maxNamespaces = 1_000;
+
+/** Returns up to when every change is judged, and its verdict is published. */
+export function judgedNow({ memories, namespaces, undecided, lostSince, now, wall }: JudgedFacts): Judged {
+  const since = new Map<string, number>();
+  for (const [key, { unpublishedSince }] of memories) {
+    if (unpublishedSince === undefined) continue;
+    const { namespace } = parseWorkloadKey(key);
+    since.set(namespace, Math.min(unpublishedSince, since.get(namespace) ?? Number.POSITIVE_INFINITY));
+  }
+  for (const namespace of undecided) since.set(namespace, Number.NEGATIVE_INFINITY);
+  const seen = Math.min(now, lostSince ?? now);
+  const onWall = (at: number) => {
+    const time = Math.min(at, seen);
+    return time === Number.NEGATIVE_INFINITY ? undefined : wall - (now - time) - watchLagMs;
+  };
+  if (namespaces !== undefined) {
+    const known = namespaces.length > maxNamespaces ? [] : namespaces;
+    return { upTo: undefined, except: new Map(known.map((each) => [each, onWall(since.get(each) ?? seen)])) };
+  }
+  const oldestFirst = [...since].sort(([, a], [, b]) => (a < b ? -1 : 1));
+  const [next] = oldestFirst.slice(maxExceptions);
+  return {
+    upTo: onWall(next?.[1] ?? seen),
+    except: new Map(oldestFirst.slice(0, maxExceptions).map(([namespace, at]) => [namespace, onWall(at)])),
+  };
 }

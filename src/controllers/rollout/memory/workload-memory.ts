@@ -1,14 +1,15 @@
 // The memory of the rollout controller: one memory for each workload. Only finish.ts changes a memory.
+
+import { isDeepStrictEqual } from "node:util";
 import type { LegacyVerification } from "../../../domain/config/legacy-hash.ts";
-import type { Workload } from "../../../domain/model/workload.ts";
+import { changedUserAnnotations, isUndone } from "../../../domain/model/undo-request.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { MixedPods, UnrestoredPins } from "../../../domain/pacing/moment.ts";
 import type { KnownSpans } from "../../../domain/pods/spans.ts";
-import type { PlanSummary } from "./outcome.ts";
+import type { Annotations } from "../../../domain/references/annotations.ts";
+import type { Reference } from "../../../domain/references/references.ts";
+import type { PlanSummary, ReportedRollout, WorkloadState } from "./outcome.ts";
 import type { FailedAlert, PacingMemory, PodsRead, RememberedProgress, RolloutWrite } from "./pacing-memory.ts";
-import type { ReportedRollout } from "./rollout-end.ts";
-import type { SeenAnnotations } from "./seen-annotations.ts";
-import type { SeenPins } from "./seen-pins.ts";
-import type { WorkloadState } from "./workload-state.ts";
 
 /** Makes the fields of a memory writable: for the functions of finish.ts, and for the findings of one run. */
 export type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -92,7 +93,7 @@ export interface WorkloadMemory extends PacingMemory, Findings {
 }
 
 /** What was recorded on a workload about the configuration of its Pods. */
-export interface RecordedConfiguration {
+interface RecordedConfiguration {
   readonly uid: string;
   readonly hash: string | undefined;
   readonly config: string | undefined;
@@ -114,7 +115,7 @@ export interface UnpinnedPods {
 }
 
 /** What is remembered of mixed Pods. Times are in monotonic milliseconds. */
-export interface RememberedMixedPods {
+interface RememberedMixedPods {
   /** The times at which the live configuration differed from that of a hash. */
   readonly spans: KnownSpans | undefined;
   /** The mixed Pods as they were last read; undefined if there were none, or if Kubernetes is replacing them. */
@@ -220,4 +221,52 @@ export function findingsOf(memory: Findings | undefined): Writable<Findings> {
     notedSpansOf: memory?.notedSpansOf,
     failedAlert: memory?.failedAlert,
   };
+}
+
+/** The annotations that a workload had when it was last seen. */
+interface SeenAnnotations {
+  readonly uid: string;
+  readonly values: Annotations;
+  /** The names of those that `kubectl rollout undo` changed, until anyone changes annotations again. */
+  readonly changedByUndo: readonly string[];
+}
+
+/** Most workloads share this list. */
+const none: readonly string[] = [];
+
+/** Returns the annotations to remember of a workload. A process that did not see the workload before the undo recognizes none. */
+export function seenAnnotations(seen: SeenAnnotations | undefined, workload: Workload): SeenAnnotations {
+  const { uid } = workload;
+  const { values } = workload.annotationReads;
+  if (seen === undefined || seen.uid !== uid) return { uid, values, changedByUndo: none };
+  if (seen.values === values) return seen;
+  const changed = changedUserAnnotations(seen.values, values);
+  if (changed.length === 0) return { uid, values, changedByUndo: seen.changedByUndo };
+  return { uid, values, changedByUndo: isUndone(workload) ? changed : none };
+}
+
+/** The pins that a workload had when it was last seen. */
+interface SeenPins {
+  readonly uid: string;
+  readonly pinned: string;
+  /** What it rejected. `kubectl rollout undo` of a Deployment removes this annotation. */
+  readonly rejected: string | undefined;
+  /** What the pod template read when it was first seen with these pins: the copies were stored for it. With a rejection: what it read last. */
+  readonly references: readonly Reference[];
+}
+
+/** Returns the pins to remember of a workload; undefined if it has none. `before`: what was remembered so far, if others wrote the workload. */
+export function seenPins({ uid, pinned, rejected, references }: Workload, before?: SeenPins): SeenPins | undefined {
+  if (pinned === undefined) return undefined;
+  const isSame = before?.uid === uid && before.pinned === pinned && (before.rejected ?? rejected) === undefined;
+  return isSame ? before : { uid, pinned, rejected, references };
+}
+
+/**
+ * Reports whether others changed a pod template so that what the workload rejects may change: it has other pins, or it reads other keys while it
+ * rejects content.
+ */
+export function hasOtherTemplate(seen: SeenPins | undefined, { uid, pinned, rejected, references }: Workload): boolean {
+  if (seen?.uid !== uid) return false;
+  return seen.pinned !== pinned || (rejected !== undefined && !isDeepStrictEqual(seen.references, references));
 }

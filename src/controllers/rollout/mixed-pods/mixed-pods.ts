@@ -1,12 +1,13 @@
 // Mixed Pods: Pods with the recorded hash that may run another configuration, because their containers started while the live
 // configuration differed, or because they read no copy although their template names copies. When nothing differs any more, Wave reads
 // the Pods. What it finds is a fact for the decision, which rolls the workload.
-import type { Caches } from "../../../cache/caches.ts";
+import type { Caches } from "../../../cache/cluster-cache.ts";
 import { workloadPath } from "../../../cache/workloads/workload-reads.ts";
-import { MalformedWorkload, toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
-import { isRollAgain } from "../../../domain/outcomes/outcomes.ts";
+import { MalformedWorkload, toWorkload } from "../../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
+import { isRollAgain, type RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import type { MixedPods } from "../../../domain/pacing/moment.ts";
-import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import { readMargins } from "../../../domain/pods/pod-state.ts";
 import {
   annotationFor,
@@ -29,12 +30,11 @@ import type { Leadership } from "../../../runtime/write-permits.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
 import { logMessages } from "../../../telemetry/logging/log-messages.ts";
+import { checkBy } from "../memory/finish.ts";
 import type { ReconcileOutcome } from "../memory/outcome.ts";
 import type { UnsettledChanges } from "../memory/pacing-memory.ts";
-import { checkBy } from "../memory/requeue.ts";
 import type { Findings, UnpinnedPods, Writable } from "../memory/workload-memory.ts";
-import { observationOf } from "./observation.ts";
-import { readPods } from "./read-pods.ts";
+import { observationOf, readPods } from "./observation.ts";
 
 /** What the search for mixed Pods needs. */
 export interface MixedPodsOptions {

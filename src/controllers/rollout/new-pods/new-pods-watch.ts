@@ -1,9 +1,10 @@
 // Reads the Pods of canaries and of slow rollouts: their containers may restart again and again, or they may not start at all.
 
 import type { Pod } from "#kubernetes";
-import type { Caches } from "../../../cache/caches.ts";
+import type { Caches } from "../../../cache/cluster-cache.ts";
 import { workloadPath } from "../../../cache/workloads/workload-reads.ts";
-import { namespaceOf, type Workload, type WorkloadObject, workloadKey } from "../../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
+import { namespaceOf, type Workload, workloadKey } from "../../../domain/model/workload-shape.ts";
 import { rolloutStartOf } from "../../../domain/pacing/validator.ts";
 import {
   earlierPodsFail,

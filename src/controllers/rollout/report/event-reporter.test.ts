@@ -4,7 +4,7 @@ import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
 import { newMemory, type WorkloadMemory } from "../memory/workload-memory.ts";
-import { EventReporter } from "./event-reporter.ts";
+import { EventReporter } from "./outcome-report.ts";
 
 type Waiting = ReturnType<typeof waitingFor>;
 

@@ -2,18 +2,17 @@
 import { describeMissing } from "../../../domain/config/changes.ts";
 import { describeKeptPods, keepsAllPods } from "../../../domain/model/kept-pods.ts";
 import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
-import type { Workload, WorkloadName } from "../../../domain/model/workload.ts";
+import type { Workload, WorkloadName } from "../../../domain/model/workload-shape.ts";
+import type { Held, RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import { holdRows, isHalt } from "../../../domain/pacing/holds.ts";
 import { formatConfigMaps } from "../../../domain/pinning/pin-request.ts";
 import { unprovenText } from "../../../domain/plan/evidence.ts";
-import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
 import { allowWorkloadRef } from "../../../domain/references/annotations.ts";
 import { type ConfigName, configKey, isStored } from "../../../domain/references/references.ts";
 import { formatDuration } from "../../../domain/syntax/time.ts";
 import { quoted, waveArguments } from "../../../domain/syntax/wording.ts";
 import { type ObjectEvent, truncateUtf8 } from "../../../kube/events/event-object.ts";
-import type { PlanSummary } from "../memory/outcome.ts";
-import type { RolloutEnd } from "../memory/rollout-end.ts";
+import type { PlanSummary, RolloutEnd } from "../memory/outcome.ts";
 
 /** The most bytes of what changed in the Event of a hold: its next step must fit. */
 const maxDueBytes = 500;

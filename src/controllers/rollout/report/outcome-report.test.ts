@@ -8,8 +8,7 @@ import { finish, startRun } from "../memory/finish.ts";
 import type { ReconcileOutcome } from "../memory/outcome.ts";
 import type { RememberedHold } from "../memory/pacing-memory.ts";
 import { findingsOf, newMemory } from "../memory/workload-memory.ts";
-import { EventReporter } from "./event-reporter.ts";
-import { OutcomeReport } from "./outcome-report.ts";
+import { EventReporter, OutcomeReport } from "./outcome-report.ts";
 import { rolloutMetrics } from "./rollout-metrics.ts";
 
 /** Starts the report of one workload, with its counters. */

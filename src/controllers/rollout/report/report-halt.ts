@@ -1,12 +1,64 @@
-import { parseWorkloadKey } from "../../../domain/model/workload.ts";
+import { configResources } from "../../../cache/live/live-configs.ts";
+import { parseWorkloadKey, type Workload } from "../../../domain/model/workload-shape.ts";
 import type { BatchAdmission, UnusableValidator } from "../../../domain/pacing/batches.ts";
-import type { ConfigName } from "../../../domain/references/references.ts";
+import { type ConfigName, isStored } from "../../../domain/references/references.ts";
 import { formatCount, formatList, quoted } from "../../../domain/syntax/wording.ts";
+import { type KubeObject, metadataOnly } from "../../../kube/api/api-types.ts";
+import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
+import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
 import { logMessages } from "../../../telemetry/logging/log-messages.ts";
-import { haltEndedEvent, haltedChangeEvent, notValidatedEvent, type WorkloadEvent } from "./event-texts.ts";
-import { type ConfigEventOptions, postConfigEvent } from "./post-config-event.ts";
+import {
+  haltEndedEvent,
+  haltedChangeEvent,
+  notValidatedEvent,
+  returnedChangeEvent,
+  type WorkloadEvent,
+} from "./event-texts.ts";
+
+const timeoutMs = 10_000;
+
+/** What {@link postConfigEvent} needs. */
+export interface ConfigEventOptions {
+  readonly client: Pick<ApiClient, "request">;
+  readonly post: (event: ObjectEvent) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Posts an Event on an object of configuration. The Event needs the uid of the object, by which `kubectl describe` finds the Event; the caches
+ * do not keep the uid. Never rejects.
+ */
+export async function postConfigEvent(
+  object: ConfigName,
+  event: WorkloadEvent,
+  { client, post, signal }: ConfigEventOptions,
+): Promise<void> {
+  const { kind, namespace, name } = object;
+  const { apiVersion, ...resource } = isStored(object) ? configResources[object.kind] : resources.secretProviderClasses;
+  const path = resourcePath({ apiVersion, ...resource }, { namespace, name });
+  const uid = await (isStored(object) ? uidOf(path, client, signal) : "");
+  if (!signal.aborted) post({ regarding: { apiVersion, kind, namespace, name, uid }, ...event });
+}
+
+/** Limit of the ConfigMaps on which one return is reported. The Event on the workload names the number of all of them. */
+const maxReturned = 5;
+
+/** Posts on ConfigMaps that a workload does not read their last change any more, because its rollout failed. */
+export function postReturn(workload: Workload, names: readonly string[], options: ConfigEventOptions): void {
+  const { namespace } = workload;
+  for (const name of names.slice(0, maxReturned))
+    void postConfigEvent({ kind: "ConfigMap", namespace, name }, returnedChangeEvent(workload), options);
+}
+
+/** Returns "" if the uid cannot be read: the object may be deleted, and the deletion may be the change. */
+function uidOf(path: string, client: Pick<ApiClient, "request">, signal: AbortSignal): Promise<string> {
+  return client
+    .request<KubeObject>({ method: "GET", path, accept: metadataOnly, timeoutMs, signal })
+    .then(({ metadata }) => metadata.uid ?? "")
+    .catch(() => "");
+}
 
 /** The halted change of an object in one namespace. */
 export interface HaltedChange {
@@ -79,7 +131,7 @@ export async function reportUnvalidated(
 }
 
 /** What {@link reportHalt} needs. */
-export interface HaltReportOptions extends ConfigEventOptions {
+interface HaltReportOptions extends ConfigEventOptions {
   readonly log: Logger;
 }
 

@@ -1,15 +1,15 @@
-import type { Workload, WorkloadKind } from "../../../domain/model/workload.ts";
-import type { HoldReason } from "../../../domain/outcomes/outcomes.ts";
+import type { WorkloadKind } from "../../../domain/model/kind-row.ts";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
+import type { HoldReason, RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import { failedAlertOf } from "../../../domain/pacing/failed-alert.ts";
 import { holdReasons } from "../../../domain/pacing/holds.ts";
 import { isFlapping } from "../../../domain/pacing/interval.ts";
-import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import type { NewPods } from "../../../domain/pods/new-pods.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { workloadMetrics } from "../../../telemetry/catalogue/workloads.ts";
 import type { LabelsOf } from "../../../telemetry/metrics/metric-row.ts";
 import type { MetricsRegistry } from "../../../telemetry/metrics/metrics.ts";
-import type { WorkloadState } from "../memory/workload-state.ts";
+import type { WorkloadState } from "../memory/outcome.ts";
 import type { EventDropReason } from "./event-outbox.ts";
 
 /** The outcome of a run in `wave_outcomes_total` and in the log. */

@@ -8,7 +8,8 @@ import {
 } from "../../../../test/support/domain/objects.ts";
 import { planRollout } from "../../plan/plan.ts";
 import { replacementRecord } from "../job-replacement.ts";
-import { toWorkload, type WorkloadObject } from "../workload.ts";
+import { toWorkload } from "../workload.ts";
+import type { WorkloadObject } from "../workload-references.ts";
 import { parseRequestedKind, type RequestedKind, requestedKindRow } from "./requested-kind.ts";
 
 const row = requestedKindRow(parseRequestedKind("jobs.batch") as RequestedKind, {

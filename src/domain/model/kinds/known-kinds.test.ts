@@ -7,7 +7,9 @@ import { patchFor } from "../../patch/workload-patch.ts";
 import { planRollout } from "../../plan/plan.ts";
 import { matchesObject, withProgressOf } from "../cached-workload.ts";
 import { invalidScheduler } from "../scheduling-hold.ts";
-import { toWorkload, type Workload, type WorkloadObject } from "../workload.ts";
+import { toWorkload } from "../workload.ts";
+import type { WorkloadObject } from "../workload-references.ts";
+import type { Workload } from "../workload-shape.ts";
 import { knownKinds } from "./known-kinds.ts";
 import { anyKind, parseRequestedKind, requestedKindRow } from "./requested-kind.ts";
 

@@ -4,7 +4,8 @@ import type { PodSpec } from "#kubernetes";
 import { configMap, defaultPolicy, lookupOf, workloadObject } from "../../../../test/support/domain/objects.ts";
 import { patchFor } from "../../patch/workload-patch.ts";
 import { planRollout } from "../../plan/plan.ts";
-import { MalformedWorkload, toWorkload, toWorkloadIfValid, type WorkloadObject } from "../workload.ts";
+import { MalformedWorkload, toWorkload, toWorkloadIfValid } from "../workload.ts";
+import type { WorkloadObject } from "../workload-references.ts";
 import { parseRequestedKind, requestedKindRow } from "./requested-kind.ts";
 
 const wanted = parseRequestedKind("widgets.example.com");

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { defaultPolicy, lookupOf, workload } from "../../../../test/support/domain/objects.ts";
-import { planRollout, type RolloutPlan } from "../../../domain/plan/plan.ts";
-import { resultOf } from "./requeue.ts";
+import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
+import { planRollout } from "../../../domain/plan/plan.ts";
+import { resultOf } from "./finish.ts";
 import { newMemory, type WorkloadMemory } from "./workload-memory.ts";
 
 const web = workload();

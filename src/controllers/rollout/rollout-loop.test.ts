@@ -10,8 +10,8 @@ import { soleLeadership } from "../../runtime/write-permits.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { RememberedViews } from "./memory/remembered-views.ts";
 import { type Findings, findingsOf, newMemory, type Writable } from "./memory/workload-memory.ts";
-import { reconcile } from "./reconcile.ts";
-import type { ReconcileOptions } from "./reconcile-run.ts";
+import type { ReconcileOptions } from "./plan-workload.ts";
+import { reconcile } from "./rollout-loop.ts";
 
 const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`key-${index}`, ""]));
 const readsAll = { containers: [{ name: "web", envFrom: [{ configMapRef: { name: "web" } }] }] };

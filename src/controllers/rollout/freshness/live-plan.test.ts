@@ -4,7 +4,7 @@ import { classConfig } from "../../../domain/config/recorded-digests.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import { ConnectionError } from "../../../kube/api/api-failure.ts";
-import { createLiveReads } from "./live-reads.ts";
+import { createLiveReads } from "./live-plan.ts";
 
 it("after a failed read of one object, no other read starts for that workload, which may reference a thousand objects", async () => {
   const sources = Array.from({ length: 100 }, (_, index) => ({ configMapRef: { name: `config-${index}` } }));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { judgedUpTo, writeJudged } from "../../../domain/plan/judged.ts";
-import { type JudgedFacts, judgedNow } from "./judged-now.ts";
+import { type JudgedFacts, judgedNow } from "./workload-memories.ts";
 
 const wall = Date.parse("2026-01-31T12:00:00Z");
 /** When every change in a namespace is judged, in seconds before now, as a reader of the Lease finds it. */

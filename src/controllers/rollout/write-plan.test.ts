@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
-import { configMap, defaultPolicy, lookupOf, pinnedCopy, workload } from "../../../../test/support/domain/objects.ts";
-import { FakeClock } from "../../../../test/support/fake-clock.ts";
-import type { ConfigObject } from "../../../domain/config/digest.ts";
-import { formatRejected, rejectionDigest } from "../../../domain/pinning/rejections.ts";
-import { planRollout } from "../../../domain/plan/plan.ts";
-import { ApiError } from "../../../kube/api/api-failure.ts";
-import type { ApiRequest } from "../../../kube/http/api-request.ts";
-import { soleLeadership } from "../../../runtime/write-permits.ts";
-import { storePins } from "./store-pins.ts";
+import { configMap, defaultPolicy, lookupOf, pinnedCopy, workload } from "../../../test/support/domain/objects.ts";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import type { ConfigObject } from "../../domain/config/digest.ts";
+import { formatRejected, rejectionDigest } from "../../domain/pinning/rejections.ts";
+import { planRollout } from "../../domain/plan/plan.ts";
+import { ApiError } from "../../kube/api/api-failure.ts";
+import type { ApiRequest } from "../../kube/http/api-request.ts";
+import { soleLeadership } from "../../runtime/write-permits.ts";
+import { storePins } from "./write-plan.ts";
 
 const labels = { "wave.pusher.com/pinned-copy": "true" };
 const source = (name: string, a: string) => configMap(name, { a });
