@@ -2,7 +2,7 @@ import { createCaches } from "../cache/caches.ts";
 import type { Caches } from "../cache/cluster-cache.ts";
 import { ownerCheck } from "../cache/workloads/workload-reads.ts";
 import { type Controller, type ControllerOptions, createController } from "../controllers/rollout/controller.ts";
-import { createAlertQuery } from "../controllers/rollout/gate/query-alerts.ts";
+import { type AlertQuery, createAlertQuery } from "../controllers/rollout/gate/query-alerts.ts";
 import { loadNamePatterns } from "../domain/compatibility/name-pattern.ts";
 import { judgedAnnotation, writeJudged } from "../domain/plan/judged.ts";
 import type { ClusterPolicy } from "../domain/policy/policy.ts";
@@ -53,6 +53,8 @@ interface AssemblyDependencies {
   readonly notifier?: { readonly recorded: EventRecorderOptions["onRecorded"] } | undefined;
   /** The times of the collector of pinned copies. Default: those of production. */
   readonly collectorTimes?: ControllerOptions["collectorTimes"];
+  /** Returns the alerts that fire, if the settings have an alert gate. Default: a query to Prometheus. */
+  readonly queryAlerts?: AlertQuery;
   /** Creates the webhook. Default: HTTPS with certificates. */
   readonly createWebhook?: (options: WebhookOptions) => Webhook;
 }
@@ -107,7 +109,9 @@ export async function assemble(
   };
   const readHashKeys = hashKeys && ((signal: AbortSignal) => hashKeys.reread(signal));
   const { collectorTimes } = surroundings;
-  const alertGate = assembleGate(settings, userAgent, connected, (event) => elector?.record(event));
+  const queryAlerts =
+    surroundings.queryAlerts ?? (settings.alertGate && createAlertQuery(settings.alertGate, { clock, userAgent }));
+  const alertGate = assembleGate(settings, queryAlerts, connected, (event) => elector?.record(event));
   const decision = { policy, readHashKeys, alertGate, ...(collectorTimes && { collectorTimes }) };
   const controlled = assembleController(settings, decision, recorder, connected);
   const elector = assembleElector(settings, identity, recorder, connected, controlled.controller);
@@ -165,14 +169,14 @@ function assembleController(
 /** Returns what the alert gate of the leader needs. `record` writes an Event on the Lease. */
 function assembleGate(
   { alertGate }: Settings,
-  userAgent: string,
-  { clock, metrics }: ClusterDependencies,
+  query: AlertQuery | undefined,
+  { metrics }: ClusterDependencies,
   record: LeaderElector["record"],
 ): ControllerOptions["alertGate"] {
-  if (alertGate === undefined) return undefined;
+  if (alertGate === undefined || query === undefined) return undefined;
   const [answers, queries] = [metrics.gauge(clusterMetrics.gateAnswers), metrics.counter(clusterMetrics.gateQueries)];
   return {
-    query: createAlertQuery(alertGate, { clock, userAgent }),
+    query,
     isRequired: alertGate.isRequired,
     onResult: (result) => {
       answers.set(result === "answered" ? 1 : 0);

@@ -16,6 +16,7 @@ const ours = [
   "wave.pusher.com/previous-pins",
   "wave.pusher.com/config-differed",
   "wave.pusher.com/state",
+  "wave.pusher.com/failed-alert",
   "deprecated.daemonset.template.generation",
 ];
 

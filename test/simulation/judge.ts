@@ -1,3 +1,4 @@
+import { judgeAlerts } from "./judge-alerts.ts";
 import { judgeBatches } from "./judge-batches.ts";
 import { mixedAtEnd } from "./judge-containers.ts";
 import { judgeEnd } from "./judge-end.ts";
@@ -48,5 +49,6 @@ const parts = [
   judgeBatches,
   judgeStuck,
   judgeReturns,
+  judgeAlerts,
   judgeEnd,
 ];

@@ -6,7 +6,7 @@ const additions = [
   "other releases",
   "full nodes",
   "validators",
-  "returns",
+  "returns and alerts",
 ] as const;
 
 /** Something that runs did not have from the start. */
@@ -114,6 +114,11 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 1500000697, name: "content that is newer than the change that its canary showed", after: "other releases" },
   { seed: 1800000059, name: "an undo to a hash that an old cache matches", after: "other releases" },
   { seed: 121562153, name: "a complete canary that a late cache shows as timed out", after: "other releases" },
+  {
+    seed: 2000003,
+    name: "a Pod without a node, and configuration that changed before a write arrived",
+    after: "returns and alerts",
+  },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */

@@ -104,6 +104,35 @@ export interface BatchSettings {
   readonly pinConfig?: boolean;
   /** Undefined: nothing is delayed. */
   readonly pacing: Pacing | undefined;
+  /** Whether `--gate-required` is set. Undefined: there is no alert gate. */
+  readonly gateRequired?: boolean | undefined;
+}
+
+/** An answer of Prometheus that a process received. */
+export interface AlertAnswer {
+  /** True virtual milliseconds. */
+  readonly at: number;
+  readonly replica: string;
+  /** The namespaces in which an alert fires; undefined: no answer. */
+  readonly firing: readonly string[] | undefined;
+}
+
+/** What happens to the alerts in a round of the scene with alerts. */
+export const alertTurns = ["fires before", "fires during", "Prometheus is away"] as const;
+
+/** One round of the scene with alerts, as it was played. Times are true virtual milliseconds. */
+export interface PlayedAlert {
+  readonly turn: (typeof alertTurns)[number];
+  /** When the ConfigMap was edited; undefined: the workloads were not complete before. */
+  readonly editedAt: number | undefined;
+  /** The workload that rolled first, and when an alert began to fire after that. */
+  readonly canary: { readonly uid: string; readonly firesAt: number } | undefined;
+  /** When no alert fired any more, and Prometheus answered again. */
+  readonly endedAt: number;
+  /** When a person resumed the canary, or nothing more held the change. */
+  readonly releasedAt: number;
+  /** When every workload had to be rolled to the edit. */
+  readonly endAt: number;
 }
 
 /** A write that a process of Wave sent, whether it arrived or not. */
@@ -179,6 +208,8 @@ export interface Recording {
   readonly containers?: { readonly starts: readonly ContainerStart[]; readonly rightAt: readonly number[] } | undefined;
   /** The rounds of the scene with returns. Default: none was played. */
   readonly returned?: readonly PlayedReturn[];
+  /** The rounds of the scene with alerts, and all answers of Prometheus. Default: there is no alert gate. */
+  readonly alerted?: { readonly rounds: readonly PlayedAlert[]; readonly answers: readonly AlertAnswer[] } | undefined;
 }
 
 /** The access of the administrator to the API server: without faults, but with webhooks as for every client. */
@@ -229,6 +260,8 @@ export interface WorldOptions {
   readonly broken?: boolean;
   /** Whether some Deployments are validators. */
   readonly validators?: boolean;
+  /** Whether `--gate-required` is set; undefined: there is no alert gate. */
+  readonly gateRequired?: boolean | undefined;
   /** Whether workloads of a later scene are pinned, so that `--pin-config` is set. */
   readonly returns?: boolean;
   /** Whether workloads are pinned. */

@@ -22,7 +22,8 @@ export function createWorld(options: WorldOptions): World {
   const workloads = pinnedShape.workloads + (validators ? checkedCount : 0);
   const shape = { ...pinnedShape, workloads, broken, validators };
   const found = options.widgets ? { ...chosen, workloadKinds: widgets } : chosen;
-  const settings = options.pinned || options.returns ? { ...found, pinConfig: true } : found;
+  const pinConfig = options.pinned || options.returns ? { pinConfig: true } : {};
+  const settings = { ...found, ...pinConfig, gateRequired: options.gateRequired };
   const scene = new Scene(options, dice, shape, settings);
   const actions = [
     ...always,

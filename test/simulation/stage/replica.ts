@@ -8,6 +8,7 @@ import type { Settings } from "../../../src/manager/settings.ts";
 import type { LogFields, Logger } from "../../../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../../src/telemetry/metrics/metrics.ts";
 import type { BatchSettings, Life } from "../record.ts";
+import type { AlertSource } from "./alert-source.ts";
 import type { Cluster } from "./cluster.ts";
 import { Network } from "./network.ts";
 import { type Pause, SimulatedProcess } from "./process.ts";
@@ -29,6 +30,7 @@ export interface ReplicaOptions {
   readonly random: Random;
   readonly trace: Trace;
   readonly settings: BatchSettings;
+  readonly alerts: AlertSource;
   /** Whether the clocks of new processes are right. */
   readonly hasRightClocks: boolean;
   /** Receives the outcomes and holds in the log, such as `outcome roll` and `hold window`. */
@@ -132,7 +134,7 @@ export class Replica {
   }
 
   async #run(random: Random): Promise<void> {
-    const { violated, webhooks } = this.#options;
+    const { violated, webhooks, alerts } = this.#options;
     const { clock, name } = this.process;
     const failed = new AbortController();
     const over = AbortSignal.any([this.#stop.signal, failed.signal]);
@@ -147,6 +149,7 @@ export class Replica {
         random: random.next,
         connect: this.network.connect,
         collectorTimes: shortTimes,
+        queryAlerts: alerts.queryOf(this.process),
         createWebhook: webhooks.createWebhook(this.process),
       });
       await runAssembly(assembly, { log, signal: over, onFailure: (error) => failed.abort(error) });
@@ -186,7 +189,7 @@ const config: ClusterConfig = {
   credentials: fixedCredentials(),
 };
 
-function settingsOf({ webhooks, pacing = unpaced, ...rest }: BatchSettings): Settings {
+function settingsOf({ webhooks, pacing = unpaced, gateRequired: isRequired, ...rest }: BatchSettings): Settings {
   return {
     cluster: {},
     ...rest,
@@ -204,6 +207,10 @@ function settingsOf({ webhooks, pacing = unpaced, ...rest }: BatchSettings): Set
     },
     podNamespace: waveNamespace,
     pacing,
+    alertGate:
+      isRequired === undefined
+        ? undefined
+        : { url: new URL("https://prometheus"), tokenFile: undefined, caFile: undefined, isRequired },
     changed: [],
   };
 }

@@ -21,7 +21,7 @@ interface ReturnedOptions extends ScriptOptions {
 
 /** Whether a scene with returns is played: in most runs with pacing, but in no older run that is kept. */
 export function chooseReturns(random: Random, seed: number): boolean {
-  return random.chance(0.9) && !isOlderThan(seed, "returns");
+  return random.chance(0.9) && !isOlderThan(seed, "returns and alerts");
 }
 
 /** Reports whether Wave rolls workloads of every namespace, at any time. */

@@ -5,6 +5,8 @@ import { judgeEnd } from "../judge-end.ts";
 import { isOlderThan } from "../kept-seeds.ts";
 import type { BatchSettings, Life, Recording } from "../record.ts";
 import { createWorld } from "../world.ts";
+import { AlertSource, chooseGate } from "./alert-source.ts";
+import { Alerted } from "./alerted.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { Director } from "./director.ts";
 import { emptied } from "./emptied.ts";
@@ -41,6 +43,8 @@ const firstLeaseMs = 15_000;
 
 /** The same with pacing: a rollout waits for up to 11 minutes after the seventh in a row, for a node, and for other workloads. */
 const pacedCalmMs = 960_000;
+/** The soak time with an alert gate, in milliseconds: longer than the time between two queries. */
+const gatedSoakMs = 60_000;
 /** How long a node may be full after the last fault, in milliseconds. */
 const longestFullMs = 120_000;
 
@@ -69,7 +73,9 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
   process.on("unhandledRejection", onRejection);
   try {
     const machines = ["a", "b", "c"].slice(0, random.whole(2, 3));
-    const { pacing, epoch } = choosePacing(random.stream("pacing"));
+    const { pacing: chosen, epoch } = choosePacing(random.stream("pacing"));
+    const gateRequired = chosen && chooseGate(random.stream("gate"), seed);
+    const pacing = chosen && gateRequired !== undefined ? { ...chosen, soakMs: gatedSoakMs } : chosen;
     const calmAfter = random.between(20_000, 90_000);
     const weather = new Weather(random.stream("weather"), {
       calmAt: pacing === undefined ? calmAfter : 3 * calmAfter,
@@ -90,7 +96,7 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     const validators = pacing !== undefined && chooseValidators(random.stream("validators"), seed);
     const releases = random.stream("releases").chance(0.5) && !isOlderThan(seed, "other releases");
     const returns = pacing !== undefined && chooseReturns(random.stream("returns"), seed);
-    const has = { widgets: widgetsFrom !== undefined, pinned, broken, validators, releases, returns };
+    const has = { widgets: widgetsFrom !== undefined, pinned, broken, validators, releases, returns, gateRequired };
     const world = createWorld({ api, random: worldRandom, sleep: scheduler.sleep, history, paced, ...has });
     const { settings } = world;
     trace.line("", () => JSON.stringify(settings));
@@ -98,7 +104,21 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     // With a wrong clock, Wave does not know exactly what containers have read, and which of a failure and a decision came first.
     const hasRightClocks = (restarts || returns) && random.stream("right clocks").chance(0.6);
     const reached = new Set<string>();
-    const stage = { scheduler, cluster, weather, webhooks, random, trace, settings, hasRightClocks, reached, violated };
+    const alerts = new AlertSource(scheduler, random.stream("alerts"));
+    void alerts.trouble(weather.calmAt - 1_000);
+    const stage = {
+      alerts,
+      scheduler,
+      cluster,
+      weather,
+      webhooks,
+      random,
+      trace,
+      settings,
+      hasRightClocks,
+      reached,
+      violated,
+    };
     const director = new Director(stage, machines);
     const nodes = restarts ? new Nodes(stage) : undefined;
     const play = director.play(world, () => install(cluster, settings, random.chance(0.8)));
@@ -159,13 +179,16 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
       podsRightAt.push(...(await takenBack.play()));
       rightAt.push(scheduler.now);
     }
-    const returned =
-      returns && pacing !== undefined && canReturn(settings)
-        ? await new Returned({ ...stage, replicas: () => director.replicas, changeLeader }, pacing).play()
-        : [];
+    const scripted = { ...stage, replicas: () => director.replicas, changeLeader };
+    const isScripted = pacing !== undefined && canReturn(settings);
+    const returned = returns && isScripted ? await new Returned(scripted, pacing).play() : [];
+    const alerted =
+      gateRequired !== undefined && isScripted
+        ? { rounds: await new Alerted(scripted, pacing).play(), answers: alerts.answers }
+        : undefined;
     if (pinned) await scheduler.runUntil(scheduler.now + collectedMs);
     const endAt = scheduler.now;
-    const recording = { ...recorded(rightAt, podsRightAt), returned };
+    const recording = { ...recorded(rightAt, podsRightAt), returned, alerted };
     violations.push(...emptied(director.replicas), ...judge(recording));
     director.stop();
     await scheduler.runUntil(endAt + stopMs);
