@@ -138,10 +138,11 @@ function templateWriteAfter(
 ): TemplateWrite | undefined {
   if (workload.template === 0) return undefined;
   const { resourceVersion: revision, createdAt, templateEditedAt, rolledAt } = workload;
-  if (held?.uid === workload.uid && held.template !== 0)
-    return held.template === workload.template
-      ? held.templateWrite
-      : { revision, at: Math.max(templateEditedAt, rolledAt), isFirst: false };
+  if (held?.uid === workload.uid && held.template !== 0) {
+    if (held.template === workload.template) return held.templateWrite;
+    const isTimed = templateEditedAt > held.templateEditedAt || rolledAt > held.rolledAt;
+    return { revision, at: isTimed ? Math.max(templateEditedAt, rolledAt) : undefined, isFirst: false };
+  }
   // The controllers of these kinds write the status of each new object.
   const isNew = object.metadata.generation === 1 && fieldsOf(object.status).observedGeneration === undefined;
   return isNew && builtInKinds.includes(workload.row) ? { revision, at: createdAt, isFirst: true } : undefined;

@@ -389,6 +389,10 @@ export function changedBefore(config: Config, at: number): boolean {
 }
 
 /** Reports whether an object had its content before a write. `at` is in seconds since the epoch. */
-export function changedBeforeWrite(config: Config, write: { readonly revision: number; readonly at: number }): boolean {
-  return config.revision === undefined ? changedBefore(config, write.at) : config.revision < write.revision;
+export function changedBeforeWrite(
+  config: Config,
+  write: { readonly revision: number; readonly at: number | undefined },
+): boolean {
+  if (config.revision !== undefined) return config.revision < write.revision;
+  return write.at !== undefined && changedBefore(config, write.at);
 }

@@ -13,8 +13,8 @@ import type { RolloutStrategy } from "./rollout-strategy.ts";
 export interface TemplateWrite {
   /** The resourceVersion of the workload after the write. */
   readonly revision: number;
-  /** In seconds since the epoch. */
-  readonly at: number;
+  /** In seconds since the epoch; undefined if the API has no time of it, because it only removed fields of other clients. */
+  readonly at: number | undefined;
   /** Whether it created the workload, so that there are no earlier Pods. */
   readonly isFirst: boolean;
 }

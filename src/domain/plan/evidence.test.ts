@@ -101,6 +101,7 @@ describe.each([
       { ...later(501, second), progress: { state: "idle" } },
       rolls,
     ],
+    ["rolls if the API has no time of a later pod template", listed(second), {}, later(501, undefined), rolls],
     ["rolls if a later pod template has earlier Pods", listed(second - 1), {}, later(501, second), rolls],
   ])("%s", (_case, pods, config, known, outcome) => {
     expect(planned({ ...workload, ...known }, web("1", second, config), pods).outcome).toBe(outcome);
@@ -244,7 +245,7 @@ function first(revision: number, at = second): Pick<Workload, "templateWrite"> {
   return { templateWrite: { revision, at, isFirst: true } };
 }
 
-function later(revision: number, at: number): Pick<Workload, "templateWrite" | "progress"> {
+function later(revision: number, at: number | undefined): Pick<Workload, "templateWrite" | "progress"> {
   return { templateWrite: { revision, at, isFirst: false }, progress: { state: "complete", since: undefined } };
 }
 

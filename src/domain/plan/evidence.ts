@@ -110,7 +110,8 @@ function isAbsentBefore(since: number | undefined, at: number, { requested }: Li
 }
 
 /** Reports whether all Pods were created from the pod template that was written at `at`, in seconds: in the same second, the status must show it. */
-function isOfTemplate(workload: Workload, at: number, scheduledAt: number): boolean {
+function isOfTemplate(workload: Workload, at: number | undefined, scheduledAt: number): boolean {
+  if (at === undefined) return false;
   return at < scheduledAt || (at === scheduledAt && hasOneTemplate(workload));
 }
 
