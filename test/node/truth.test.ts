@@ -58,6 +58,7 @@ describeOnNode("the truth about Pods", (node) => {
       return pods(name);
     };
     return {
+      namespace,
       kubectl,
       wave,
       pods,
@@ -175,25 +176,58 @@ describeOnNode("the truth about Pods", (node) => {
   });
 
   it.concurrent("restarts at the opt-in only a workload whose containers read an earlier page", async () => {
-    const { kubectl, create, edit, page, pods, annotate, wave } = await scene("opts-in");
+    const ns = "opts-in";
+    const { kubectl, create, edit, page, pods, annotate, wave } = await scene(ns);
     const out = { annotations: { "wave.pusher.com/update-on-config-change": "false" } };
     const optIn = (name: string) => annotate(name, { "wave.pusher.com/update-on-config-change": "true" });
     const revisions = async (name: string) =>
       (await kubectl("get", "replicasets", "-l", `app=${name}`, "-oname")).trim().split("\n").length;
     const early = await create("early", 1, readsVariable(), out);
+    const again = await create("again", 1, readsVariable(), out);
+    const files = await create("files", 1, readsEverywhere("page"), out);
     await edit("new");
     await apart();
     const late = await create("late", 1, readsVariable(), out);
-    // The first of them has nothing to wait for. A rollout of the other one is a canary.
-    for (const name of ["late", "early"]) {
+    for (const [pod] of [again, files] as [Pod][]) await restartContainer(node(), pod);
+    // A container that has started again has read its variables, and perhaps not its files.
+    await until("the new variables beside the files", async () => {
+      const pages = await pagesOf(node().cluster, ns, nameOf(files[0] as Pod)).catch(() => undefined);
+      return pages?.env === "new" ? true : undefined;
+    });
+    await optIn("files");
+    expect(await wave("wait", "deployment/files", "--timeout=240s")).toMatchObject({ code: 0 });
+    expect(await revisions("files")).toBe(2);
+    // The first of them have nothing to wait for. A rollout of the last one is a canary.
+    for (const name of ["late", "again", "early"]) {
       await optIn(name);
       expect(await wave("wait", `deployment/${name}`, "--timeout=240s")).toMatchObject({ code: 0 });
       expect(await Promise.all((await pods(name)).filter(isReady).map(page))).toEqual(["new"]);
     }
     expect(await revisions("early")).toBe(2);
     expect((await pods("early")).map(nameOf)).not.toEqual(early.map(nameOf));
-    expect(await revisions("late")).toBe(1);
-    expect((await pods("late")).map(nameOf)).toEqual(late.map(nameOf));
+    for (const [name, kept] of Object.entries({ late, again })) {
+      expect(await revisions(name)).toBe(1);
+      expect((await pods(name)).map(nameOf)).toEqual(kept.map(nameOf));
+    }
+  });
+
+  it.concurrent("does not restart a Pod that has waited for its ConfigMap without a scheduling hold", async () => {
+    const ns = "waited";
+    const { namespace, kubectl, ready, page, wave } = await scene(ns);
+    await kubectl("delete", "configmap", "page");
+    await apart();
+    const annotations = { "wave.pusher.com/scheduling-hold": "off" };
+    await namespace.create(workload("web", readsVariable(), { annotations }));
+    const reason = "jsonpath={.items[*].status.containerStatuses[*].state.waiting.reason}";
+    await until("the Pod that waits", async () =>
+      (await kubectl("get", "pods", "-l", "app=web", "-o", reason)) === "CreateContainerConfigError" ? true : undefined,
+    );
+    await namespace.configMap("page", { page: "created" });
+    const [pod] = (await ready("web", 1)) as [Pod];
+    expect(await wave("wait", "deployment/web", "--timeout=60s")).toMatchObject({ code: 0 });
+    expect(await page(pod)).toBe("created");
+    expect((await ready("web", 1)).map(nameOf)).toEqual([nameOf(pod)]);
+    expect((await kubectl("get", "replicasets", "-oname")).trim().split("\n")).toHaveLength(1);
   });
 
   // Removes the Wave that the other cases need.
