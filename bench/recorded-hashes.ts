@@ -1,5 +1,4 @@
-import type { KubeObject } from "../src/kube/api/api-types.ts";
-import { resources } from "../src/kube/api/resources.ts";
+import { type KubeObject, resources } from "../src/kube/api/resources.ts";
 import type { ApiClient } from "../src/kube/http/client.ts";
 import { listWatch } from "../src/kube/list-watch/list-watch.ts";
 import { systemClock } from "../src/lib/clock.ts";

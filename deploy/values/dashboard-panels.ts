@@ -1,5 +1,5 @@
 import { catalogue } from "../../src/telemetry/catalogue.ts";
-import type { MetricRow } from "../../src/telemetry/metrics/metric-row.ts";
+import type { MetricRow } from "../../src/telemetry/metrics/series.ts";
 
 /** One panel of the dashboard. */
 export interface Panel {

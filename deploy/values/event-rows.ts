@@ -3,8 +3,7 @@ import { pendingPodText } from "../../src/controllers/pending-pods/report.ts";
 import { collectorTexts } from "../../src/controllers/pinned-copies/sweep.ts";
 import { gateTexts } from "../../src/controllers/rollout/gate/alert-gate.ts";
 import { eventTexts, refusedTexts } from "../../src/controllers/rollout/report/event-texts.ts";
-import { oldFinalizerWarning } from "../../src/domain/model/leftovers.ts";
-import { holdExpiredText } from "../../src/domain/model/scheduling-hold.ts";
+import { holdExpiredText, oldFinalizerWarning } from "../../src/domain/model/scheduling-hold.ts";
 import { undoTexts } from "../../src/domain/model/undo-request.ts";
 import { holdTexts } from "../../src/domain/pacing/hold-texts.ts";
 import { flapText, rolloutBlockedText } from "../../src/domain/pacing/interval.ts";
@@ -19,8 +18,8 @@ import {
 import { unprovenText } from "../../src/domain/plan/evidence.ts";
 import type { ConfigName } from "../../src/domain/references/references.ts";
 import { crossNamespaceTexts, overLimitText, wholeObjectText } from "../../src/domain/references/warning.ts";
+import { formatCount } from "../../src/domain/syntax/names.ts";
 import { formatDuration } from "../../src/domain/syntax/time.ts";
-import { formatCount } from "../../src/domain/syntax/wording.ts";
 import { leaderEventText } from "../../src/manager/leader-election/leader-election.ts";
 import { type CellsOf, shownText, type TextTable, textRows } from "./text-tables.ts";
 

@@ -1,6 +1,6 @@
 import type { Flag } from "../../src/cli/flags/flag-types.ts";
 import { type FlagTable, variableOf } from "../../src/cli/flags/parse-flags.ts";
-import { formatList } from "../../src/domain/syntax/wording.ts";
+import { formatList } from "../../src/domain/syntax/names.ts";
 import type { FlagValue } from "./flag-values.ts";
 
 /** Returns docs/flags.md: the flags of `wave run` by group, with the value of the chart if it has another name than the flag. */

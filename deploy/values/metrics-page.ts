@@ -1,4 +1,4 @@
-import type { LabelValues, MetricRow } from "../../src/telemetry/metrics/metric-row.ts";
+import type { LabelValues, MetricRow } from "../../src/telemetry/metrics/series.ts";
 
 type Catalogue = Readonly<Record<string, Readonly<Record<string, MetricRow>>>>;
 

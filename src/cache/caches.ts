@@ -1,14 +1,13 @@
 /** This folder keeps the state of the cluster in memory and reads it live. It knows the domain and the API, but no controller. */
 import type { WorkloadKind, WorkloadRow } from "../domain/model/kind-row.ts";
-import type { KubeObject } from "../kube/api/api-types.ts";
+import type { KubeObject } from "../kube/api/resources.ts";
 import type { ApiClient } from "../kube/http/client.ts";
 import { listOnce, listWatch } from "../kube/list-watch/list-watch.ts";
 import { createWatchActivity } from "../kube/list-watch/watch-activity.ts";
 import { sleep } from "../lib/clock.ts";
 import { type Caches, type CachesOptions, cachesOver } from "./cluster-cache.ts";
 import type { FindKind, ListNamespace, ReadTemplate, Watch, WatchTarget } from "./store/kind-cache.ts";
-import { findKind } from "./workloads/find-kind.ts";
-import { readWithBorrowedTemplate } from "./workloads/workload-reads.ts";
+import { findKind, readWithBorrowedTemplate } from "./workloads/workload-reads.ts";
 
 /** Creates {@link Caches} of an API server, with a list-watch for each kind and namespace. */
 export function createCaches({

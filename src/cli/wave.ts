@@ -2,9 +2,7 @@
 // imports it.
 
 import { closestName } from "../domain/syntax/names.ts";
-import { type Command, exitCodes, type Terminal } from "./command/command.ts";
-import { orUsageError } from "./command/command-failure.ts";
-import { argumentErrorTexts } from "./command/error-texts.ts";
+import { argumentErrorTexts, type Command, exitCodes, orUsageError, type Terminal } from "./command/command.ts";
 import { commandGroups, commands } from "./commands.ts";
 import { UsageError } from "./flags/flag-types.ts";
 

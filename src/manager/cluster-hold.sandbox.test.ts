@@ -5,7 +5,7 @@ import { eventually } from "../../test/support/eventually.ts";
 import { clientOf } from "../../test/support/kube/client.ts";
 import { parseRunArguments } from "../cli/run/run-arguments.ts";
 import type { WorkloadObject } from "../domain/model/workload-references.ts";
-import type { KubeObject } from "../kube/api/api-types.ts";
+import type { KubeObject } from "../kube/api/resources.ts";
 import { fixedCredentials, unchanging } from "../kube/config/credentials.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../telemetry/logging/log.ts";

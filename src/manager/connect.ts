@@ -2,9 +2,8 @@ import { ApiError, apiFailureOf, isForbidden } from "../kube/api/api-failure.ts"
 import type { ApiClient } from "../kube/http/client.ts";
 import { type Clock, sleep } from "../lib/clock.ts";
 import { backoffMs } from "../runtime/timers.ts";
-import { errorText } from "../telemetry/logging/error-text.ts";
 import type { Logger } from "../telemetry/logging/log.ts";
-import { logMessages } from "../telemetry/logging/log-messages.ts";
+import { errorText, logMessages } from "../telemetry/logging/log-messages.ts";
 
 /** The first contact with the API server. */
 export interface Connection {

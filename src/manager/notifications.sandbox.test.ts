@@ -8,7 +8,7 @@ import { kubeconfigOf, temporaryFiles } from "../../test/support/kube/files.ts";
 import { type Answer, startEndpoint } from "../../test/support/notify/endpoint.ts";
 import { parseRunArguments } from "../cli/run/run-arguments.ts";
 import type { WorkloadObject } from "../domain/model/workload-references.ts";
-import type { KubeObject } from "../kube/api/api-types.ts";
+import type { KubeObject } from "../kube/api/resources.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../telemetry/logging/log.ts";
 import { runManager } from "./manager.ts";

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Clock } from "../lib/clock.ts";
-import { errorText } from "../telemetry/logging/error-text.ts";
+import { errorText } from "../telemetry/logging/log-messages.ts";
 
 /** The result of one request. */
 export type Delivery =

@@ -6,7 +6,7 @@ import { TokenBucket } from "../runtime/token-bucket.ts";
 import type { notificationMetrics } from "../telemetry/catalogue/notifications.ts";
 import type { Logger } from "../telemetry/logging/log.ts";
 import { logMessages } from "../telemetry/logging/log-messages.ts";
-import type { LabelsOf } from "../telemetry/metrics/metric-row.ts";
+import type { LabelsOf } from "../telemetry/metrics/series.ts";
 import { type Delivery, type DeliveryRequest, deliver } from "./delivery.ts";
 import type { ReceiverSettings } from "./file/receiver-settings.ts";
 import { formats } from "./formats/formats.ts";

@@ -4,12 +4,20 @@ import type { ConfigMap, OwnerReference } from "#kubernetes";
 import { contentBytes, toConfig } from "../domain/config/digest.ts";
 import type { Workload } from "../domain/model/workload-shape.ts";
 import { type CopySize, copyLimitText, exceedsCopyLimit } from "../domain/pinning/collect.ts";
-import { type CopyContent, copyData, copyName, wholeContent } from "../domain/pinning/copy-content.ts";
 import { contentOf, type PinSource, pinTexts } from "../domain/pinning/pin-request.ts";
-import { formatPins, maxPinnedLength, type Pins, parsePins } from "../domain/pinning/pinned-lookup.ts";
+import {
+  type CopyContent,
+  copyData,
+  copyName,
+  formatPins,
+  maxPinnedLength,
+  type Pins,
+  parsePins,
+  wholeContent,
+} from "../domain/pinning/pinned-lookup.ts";
 import { copyOf, editedBy, pinnedCopyLabel } from "../domain/references/annotations.ts";
 import { contentEditedBy, fieldManager } from "../domain/references/field-managers.ts";
-import { quoted } from "../domain/syntax/wording.ts";
+import { quoted } from "../domain/syntax/names.ts";
 import { isAlreadyExists, refusalOf } from "../kube/api/api-failure.ts";
 import { resourcePath, resources } from "../kube/api/resources.ts";
 import {

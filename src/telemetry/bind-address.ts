@@ -1,4 +1,4 @@
-import { errorText } from "./logging/error-text.ts";
+import { errorText } from "./logging/log-messages.ts";
 
 /** Listen address of a server. Without a host: all IPv6 and IPv4 addresses of the machine. */
 interface BindAddress {

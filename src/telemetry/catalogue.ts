@@ -5,7 +5,7 @@ import { pinnedCopyMetrics } from "./catalogue/pinned-copies.ts";
 import { processMetrics } from "./catalogue/process.ts";
 import { webhookMetrics } from "./catalogue/webhooks.ts";
 import { workloadMetrics } from "./catalogue/workloads.ts";
-import type { MetricRow } from "./metrics/metric-row.ts";
+import type { MetricRow } from "./metrics/series.ts";
 
 /** All metrics of `wave run`, by topic. docs/metrics.md is generated from this table. */
 export const catalogue = {

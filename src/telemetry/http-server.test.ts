@@ -2,8 +2,8 @@ import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { parseExposition } from "../../test/support/parse-exposition.ts";
 import { type Checks, type HttpEndpoint, serveMetrics, serveProbes } from "./http-server.ts";
-import { counter } from "./metrics/metric-row.ts";
 import { MetricsRegistry } from "./metrics/metrics.ts";
+import { counter } from "./metrics/series.ts";
 
 const open: HttpEndpoint[] = [];
 

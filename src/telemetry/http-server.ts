@@ -3,8 +3,8 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import type { Socket } from "node:net";
 import { listenError, parseBindAddress } from "./bind-address.ts";
 import { processMetrics } from "./catalogue/process.ts";
-import type { LabelsOf } from "./metrics/metric-row.ts";
 import type { Counter, MetricsRegistry } from "./metrics/metrics.ts";
+import type { LabelsOf } from "./metrics/series.ts";
 
 /** A listening server. */
 export interface HttpEndpoint {

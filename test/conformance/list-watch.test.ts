@@ -1,11 +1,9 @@
 import { expect, it, onTestFinished } from "vitest";
-import type { KubeObject } from "../../src/kube/api/api-types.ts";
-import { type Resource, resourcePath, resources } from "../../src/kube/api/resources.ts";
+import { type KubeObject, type Resource, resourcePath, resources } from "../../src/kube/api/resources.ts";
 import { bearer, fixedCredentials, unchanging } from "../../src/kube/config/credentials.ts";
 import { type ApiClient, createApiClient } from "../../src/kube/http/client.ts";
 import { listWatch } from "../../src/kube/list-watch/list-watch.ts";
-import { pagedList } from "../../src/kube/list-watch/paged-list.ts";
-import type { ListWatchOptions, ReflectorEvent } from "../../src/kube/list-watch/watch-context.ts";
+import { type ListWatchOptions, pagedList, type ReflectorEvent } from "../../src/kube/list-watch/paged-list.ts";
 import { watchFrom } from "../../src/kube/list-watch/watch-stream.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/telemetry/logging/log.ts";

@@ -1,6 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
-import { oldFinalizer } from "../../src/domain/model/leftovers.ts";
-import { invalidScheduler } from "../../src/domain/model/scheduling-hold.ts";
+import { invalidScheduler, oldFinalizer } from "../../src/domain/model/scheduling-hold.ts";
 import { pinnedCopyLabel, unusedSince } from "../../src/domain/references/annotations.ts";
 import { configurations, helm, reads } from "../admission/admitted.ts";
 import type { AnyObject, Cluster } from "../control-plane/cluster.ts";

@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { panelRows } from "../../deploy/values/dashboard-panels.ts";
 import { holdReasons } from "../../src/domain/pacing/holds.ts";
 import { catalogue } from "../../src/telemetry/catalogue.ts";
-import { knownValues, type MetricRow } from "../../src/telemetry/metrics/metric-row.ts";
+import { knownValues, type MetricRow } from "../../src/telemetry/metrics/series.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { chart, deploymentIn, type Manifest, ofKind, only, rendered } from "./rendered.ts";
 

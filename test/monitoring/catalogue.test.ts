@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { catalogue } from "../../src/telemetry/catalogue.ts";
-import { knownValues, type MetricRow } from "../../src/telemetry/metrics/metric-row.ts";
+import { knownValues, type MetricRow } from "../../src/telemetry/metrics/series.ts";
 import { startScene } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { type Family, parseExposition } from "../support/parse-exposition.ts";

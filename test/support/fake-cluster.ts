@@ -1,8 +1,7 @@
 import { cachesOver } from "../../src/cache/cluster-cache.ts";
 import { type Controller, type ControllerOptions, createController } from "../../src/controllers/rollout/controller.ts";
 import { ApiError, ConnectionError } from "../../src/kube/api/api-failure.ts";
-import type { KubeObject } from "../../src/kube/api/api-types.ts";
-import { type Resource, resourcePath, resources } from "../../src/kube/api/resources.ts";
+import { type KubeObject, type Resource, resourcePath, resources } from "../../src/kube/api/resources.ts";
 import type { ObjectEvent } from "../../src/kube/events/event-object.ts";
 import type { ApiRequest } from "../../src/kube/http/api-request.ts";
 import type { ApiClient } from "../../src/kube/http/client.ts";

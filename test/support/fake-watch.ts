@@ -1,6 +1,6 @@
 import type { CacheSource, ListNamespace, Watch, WatchTarget } from "../../src/cache/store/kind-cache.ts";
-import type { KubeObject } from "../../src/kube/api/api-types.ts";
-import type { ReflectorEvent } from "../../src/kube/list-watch/watch-context.ts";
+import type { KubeObject } from "../../src/kube/api/resources.ts";
+import type { ReflectorEvent } from "../../src/kube/list-watch/paged-list.ts";
 
 interface FedEvent {
   readonly type: ReflectorEvent<KubeObject>["type"];

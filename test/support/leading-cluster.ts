@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { loadNamePatterns } from "../../src/domain/compatibility/name-pattern.ts";
+import { loadNamePatterns } from "../../src/domain/compatibility/stakater-directives.ts";
 import { type ClusterPolicy, unpaced } from "../../src/domain/policy/policy.ts";
 import { soleLeadership } from "../../src/runtime/write-permits.ts";
 import { FakeClock } from "./fake-clock.ts";

@@ -1,6 +1,6 @@
 import type { JsonPatchOperation } from "../../src/domain/syntax/json.ts";
 import { ApiError } from "../../src/kube/api/api-failure.ts";
-import type { KubeObject } from "../../src/kube/api/api-types.ts";
+import type { KubeObject } from "../../src/kube/api/resources.ts";
 import type { ApiRequest } from "../../src/kube/http/api-request.ts";
 import type { ApiClient } from "../../src/kube/http/client.ts";
 

@@ -12,9 +12,8 @@ import {
 import { type PodStatus, type PodStatusObject, samePodStatus, toPodStatus } from "../../domain/config/pod-status.ts";
 import type { PolicyFlags } from "../../domain/policy/policy.ts";
 import { type ConfigName, configKey, type StoredKind } from "../../domain/references/references.ts";
-import { sharedString } from "../../domain/syntax/shared-values.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { type Resource, resources } from "../../kube/api/resources.ts";
+import { sharedString } from "../../domain/syntax/json.ts";
+import { type KubeObject, type Resource, resources } from "../../kube/api/resources.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { OwnerIndex } from "../index/owner-index.ts";

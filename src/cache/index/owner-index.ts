@@ -2,9 +2,8 @@ import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import { namespaceOf } from "../../domain/model/workload-shape.ts";
 import { noOwners, type Owners, ownersOf } from "../../domain/owner-references/owner-references.ts";
 import { configKey, type StoredKind } from "../../domain/references/references.ts";
-import { equalJson } from "../../domain/syntax/json.ts";
-import { sharedString } from "../../domain/syntax/shared-values.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
+import { equalJson, sharedString } from "../../domain/syntax/json.ts";
+import type { KubeObject } from "../../kube/api/resources.ts";
 
 /** Maximum number of owners that are kept for one object. No current version of Wave creates more. */
 const maxOwners = 200;

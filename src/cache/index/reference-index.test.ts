@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { processorMs } from "../../../test/support/processor-time.ts";
 import type { PatternReference } from "../../domain/compatibility/directive.ts";
-import { loadNamePatterns } from "../../domain/compatibility/name-pattern.ts";
+import { loadNamePatterns } from "../../domain/compatibility/stakater-directives.ts";
 import type { ConfigKind } from "../../domain/references/references.ts";
 import { PatternIndex, ReferenceIndex } from "./reference-index.ts";
 

@@ -1,10 +1,10 @@
 // Which workloads read an object: by reference, by regular expression, and as an owner. In memory; knows no requests.
 
 import type { NamesMatching, PatternReference } from "../../domain/compatibility/directive.ts";
-import { readNamePattern } from "../../domain/compatibility/name-pattern.ts";
+import { readNamePattern } from "../../domain/compatibility/stakater-directives.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import { type ConfigKind, type ConfigName, limits, parseConfigKey } from "../../domain/references/references.ts";
-import { sharedString } from "../../domain/syntax/shared-values.ts";
+import { sharedString } from "../../domain/syntax/json.ts";
 import type { StoreChange } from "../store/store.ts";
 
 /** The keys of the workloads that read an object. A single reader, which is the usual case, is stored without a Set. */

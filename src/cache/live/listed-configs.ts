@@ -3,8 +3,7 @@ import { type Config, type ConfigObject, sameConfig, toConfig } from "../../doma
 import type { WorkloadKind } from "../../domain/model/kind-row.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
 import { configKey, type StoredKind, type StoredName } from "../../domain/references/references.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { resourcePath } from "../../kube/api/resources.ts";
+import { type KubeObject, resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { pagedList } from "../../kube/list-watch/paged-list.ts";
 import type { Clock } from "../../lib/clock.ts";

@@ -6,7 +6,7 @@ import { workload as storedWorkload } from "../../../test/support/fake-cluster.t
 import { memoryClient } from "../../../test/support/memory-client.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { ApiError } from "../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
+import type { KubeObject } from "../../kube/api/resources.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { createPodLists } from "./listed-pods.ts";
 

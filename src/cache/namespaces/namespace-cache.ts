@@ -1,9 +1,13 @@
 // The cache of Namespaces: what each decides for its workloads, and which namespaces are synced.
 import type { CompatibilitySettings } from "../../domain/compatibility/directive.ts";
-import { type NamespaceObject, sameNamespacePolicy, toNamespacePolicy } from "../../domain/policy/namespace-policy.ts";
-import type { ClusterHold, NamespacePolicy } from "../../domain/policy/policy.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { resources } from "../../kube/api/resources.ts";
+import {
+  type ClusterHold,
+  type NamespaceObject,
+  type NamespacePolicy,
+  sameNamespacePolicy,
+  toNamespacePolicy,
+} from "../../domain/policy/policy.ts";
+import { type KubeObject, resources } from "../../kube/api/resources.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { ListListener, Watch } from "../store/kind-cache.ts";
 import { runReflector, SyncGate } from "../store/reflector.ts";

@@ -1,8 +1,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import { done, type Result, Workers } from "../../runtime/workers.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import { logMessages } from "../../telemetry/logging/log-messages.ts";
+import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 
 /** The kinds that are not listed yet in a namespace, with the reason if a list failed. */
 type UnlistedKinds = Map<string, string | undefined>;

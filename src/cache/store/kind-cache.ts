@@ -3,10 +3,9 @@
 import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import type { Resource } from "../../kube/api/resources.ts";
+import type { KubeObject, Resource } from "../../kube/api/resources.ts";
 import type { DigestedKind } from "../../kube/http/value-digests.ts";
-import type { ReflectorEvent } from "../../kube/list-watch/watch-context.ts";
+import type { ReflectorEvent } from "../../kube/list-watch/paged-list.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { applyCompleted, applyConcurrentList, type Completer, runReflector, type Transform } from "./reflector.ts";
 import { Store, type StoreOptions } from "./store.ts";

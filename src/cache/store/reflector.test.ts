@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import type { ReflectorEvent } from "../../kube/list-watch/watch-context.ts";
+import type { KubeObject } from "../../kube/api/resources.ts";
+import type { ReflectorEvent } from "../../kube/list-watch/paged-list.ts";
 import { type LogFields, type Logger, silentLogger } from "../../telemetry/logging/log.ts";
 import { runReflector } from "./reflector.ts";
 import { Store } from "./store.ts";

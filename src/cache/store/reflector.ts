@@ -1,5 +1,5 @@
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import type { ReflectorEvent } from "../../kube/list-watch/watch-context.ts";
+import type { KubeObject } from "../../kube/api/resources.ts";
+import type { ReflectorEvent } from "../../kube/list-watch/paged-list.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { Source, Store } from "./store.ts";

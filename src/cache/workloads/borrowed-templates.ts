@@ -5,13 +5,12 @@ import { isDeleting, toWorkloadIfValid } from "../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
 import { isApiFailure, retryAfterMs } from "../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
+import type { KubeObject } from "../../kube/api/resources.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { backoffMs } from "../../runtime/timers.ts";
 import { done, type Result, Workers } from "../../runtime/workers.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import { logMessages } from "../../telemetry/logging/log-messages.ts";
+import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { ReadTemplate } from "../store/kind-cache.ts";
 import type { Completer } from "../store/reflector.ts";
 

@@ -4,9 +4,8 @@ import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import { isApiFailure, retryAfterMs } from "../../kube/api/api-failure.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";
 import { backoffMs } from "../../runtime/timers.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import { logMessages } from "../../telemetry/logging/log-messages.ts";
+import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { CacheSource, ListNamespace, Watch } from "../store/kind-cache.ts";
 import type { WorkloadCache } from "./workload-caches.ts";
 

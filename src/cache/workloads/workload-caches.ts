@@ -12,7 +12,7 @@ import { namespaceOf, type TemplateWrite, type Workload } from "../../domain/mod
 import { updateOnConfigChange } from "../../domain/references/annotations.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { fieldsOf } from "../../domain/syntax/json.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
+import type { KubeObject } from "../../kube/api/resources.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";

@@ -1,15 +1,12 @@
 // The commands hold, release, approve, resume and roll write one annotation each. This folder has what they share.
 import type { PolicyAnnotation } from "../../domain/policy/policy-rows.ts";
 import { annotationPrefix } from "../../domain/references/annotations.ts";
-import { formatList } from "../../domain/syntax/wording.ts";
+import { formatList } from "../../domain/syntax/names.ts";
 import { ApiError, isNotFound } from "../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { resourcePath, resources } from "../../kube/api/resources.ts";
+import { type KubeObject, resourcePath, resources } from "../../kube/api/resources.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
 import type { Cluster } from "../command/cluster-command.ts";
-import { exitCodes } from "../command/command.ts";
-import { CommandFailure, objectNotFound, reportFailure } from "../command/command-failure.ts";
-import { commandErrorTexts } from "../command/error-texts.ts";
+import { CommandFailure, commandErrorTexts, exitCodes, objectNotFound, reportFailure } from "../command/command.ts";
 import { commandArguments, type NamedObject, objectName } from "../command/workload-argument.ts";
 
 /**

@@ -1,26 +1,27 @@
 import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
-import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
-import { type KnownPolicy, withAvailableKind } from "../cluster/running-wave/known-policy.ts";
+import { type KnownPolicy, readRunningPolicy, withAvailableKind } from "../cluster/running-wave/known-policy.ts";
 import { startsNow, type WavePresence } from "../cluster/running-wave/running-wave.ts";
 import { readWorkloadSnapshot } from "../cluster/snapshot/read-one.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { withKubernetesReason } from "../cluster/states/state-rows.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
-import { accepting, type Command, exitCodes, outputLine, warningLine } from "../command/command.ts";
-import { reportFailure } from "../command/command-failure.ts";
-import { argumentErrorTexts } from "../command/error-texts.ts";
-import type { CommandHelp } from "../command/help.ts";
 import {
   type ArgumentKind,
-  isWorkloadRow,
-  type NamedObject,
-  parseObjectArguments,
-} from "../command/workload-argument.ts";
+  accepting,
+  argumentErrorTexts,
+  type Command,
+  exitCodes,
+  outputLine,
+  reportFailure,
+  warningLine,
+} from "../command/command.ts";
+import type { CommandHelp } from "../command/help.ts";
+import { isWorkloadRow, type NamedObject, parseObjectArguments } from "../command/workload-argument.ts";
 import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { UsageError } from "../flags/flag-types.ts";
-import { inheritedFlags } from "../flags/inherited-flags.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
-import { sentences } from "../output/sentences.ts";
+import { inheritedFlags } from "../flags/run-flags.ts";
+import { sentences } from "../output/table.ts";
 import { type AnnotationWriter, namingWrites } from "./annotate.ts";
 
 /** The cluster and the policy for the commands that write one annotation. */

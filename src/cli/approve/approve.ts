@@ -5,11 +5,9 @@ import { type AnnotationContext, actOnWorkload, annotationCommand } from "../ann
 import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
 import { policyOf } from "../cluster/running-wave/known-policy.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
-import { exitCodes } from "../command/command.ts";
-import { CommandFailure } from "../command/command-failure.ts";
-import { commandErrorTexts } from "../command/error-texts.ts";
+import { CommandFailure, commandErrorTexts, exitCodes } from "../command/command.ts";
 import { type NamedObject, objectName, workloadArgumentKinds } from "../command/workload-argument.ts";
-import { sentences } from "../output/sentences.ts";
+import { sentences } from "../output/table.ts";
 
 /** Approves the current configuration of a workload with `mode: approve`. */
 export const approveCommand = annotationCommand({

@@ -1,14 +1,13 @@
 // Sends the requests of commands: bounded, in pages, and with the permission that a failed read lacks. It knows no kind.
 
 import { apiFailureOf, isForbidden } from "../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { type Resource, resourcePath } from "../../kube/api/resources.ts";
+import { type KubeObject, type Resource, resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { pagedList } from "../../kube/list-watch/paged-list.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { SlotPool } from "../../lib/slot-pool.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 
 /** The cause of a failed read. */
 export interface ReadFailure {

@@ -7,10 +7,16 @@ import { type Clock, longestTimerMs, sleep, systemClock } from "../../lib/clock.
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { chosenCluster, type clusterFlags, type connectionFlags } from "../flags/connection-flags.ts";
 import type { FlagTable, FlagValues } from "../flags/parse-flags.ts";
-import { type Command, errorLine, sharedExitCodes, type Terminal, version } from "./command.ts";
-import { type ClusterSource, reportFailure } from "./command-failure.ts";
-import { type CommandCall, type FlagCommandRow, flagCommand } from "./flag-command.ts";
-import type { CommandHelp } from "./help.ts";
+import {
+  type ClusterSource,
+  type Command,
+  errorLine,
+  reportFailure,
+  sharedExitCodes,
+  type Terminal,
+  version,
+} from "./command.ts";
+import { type CommandCall, type CommandHelp, type FlagCommandRow, flagCommand } from "./help.ts";
 
 /** A connection to a cluster with the credentials of the user. */
 export interface Cluster extends ClusterSource {

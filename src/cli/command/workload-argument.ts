@@ -2,11 +2,10 @@ import type { WorkloadKind, WorkloadRow } from "../../domain/model/kind-row.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { knownKinds } from "../../domain/model/kinds/known-kinds.ts";
 import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
-import { isDnsSubdomain } from "../../domain/syntax/names.ts";
-import { formatList } from "../../domain/syntax/wording.ts";
+import { formatList, isDnsSubdomain } from "../../domain/syntax/names.ts";
 import { type Resource, resources } from "../../kube/api/resources.ts";
 import { UsageError } from "../flags/flag-types.ts";
-import { argumentErrorTexts } from "./error-texts.ts";
+import { type ArgumentKind, argumentErrorTexts } from "./command.ts";
 
 /** An object as an argument names it, without its namespace. */
 interface ObjectArgument<K extends string, R extends Resource = Resource> {
@@ -17,14 +16,6 @@ interface ObjectArgument<K extends string, R extends Resource = Resource> {
 
 /** A workload as an argument names it, without its namespace. */
 export type WorkloadArgument = ObjectArgument<WorkloadKind, WorkloadRow>;
-
-/** A kind of object that a command accepts. */
-export interface ArgumentKind<K extends string, R extends Resource = Resource> {
-  readonly kind: K;
-  readonly resource: R;
-  /** The names of the kind in `kubectl api-resources`. */
-  readonly names: readonly string[];
-}
 
 /** The workload kinds that every cluster has. */
 export const builtInArgumentKinds: readonly ArgumentKind<WorkloadKind, WorkloadRow>[] = builtInKinds.map((row) => ({

@@ -1,5 +1,5 @@
-import type { Command } from "../command/command.ts";
-import { type ArgumentKind, acceptsWorkloads, findArgumentKind } from "../command/workload-argument.ts";
+import type { ArgumentKind, Command } from "../command/command.ts";
+import { acceptsWorkloads, findArgumentKind } from "../command/workload-argument.ts";
 import type { CompletedNames, Flag } from "../flags/flag-types.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
 

@@ -1,19 +1,17 @@
 import type { Deployment } from "#kubernetes";
 import { parseRequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import { ApiError, ClusterConfigError, ConnectionError } from "../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
+import { type KubeObject, type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { findResource } from "../../kube/reads/discovery.ts";
+import { findResource } from "../../kube/reads/reads.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { effectiveFlags } from "../cluster/running-wave/effective-flags.ts";
+import { effectiveFlags } from "../cluster/running-wave/known-policy.ts";
 import { toRunningWave, waveSelector, wavesWatching } from "../cluster/running-wave/running-wave.ts";
 import { clusterConfigOf, withCluster } from "../command/cluster-command.ts";
-import type { Terminal } from "../command/command.ts";
-import type { ArgumentKind } from "../command/workload-argument.ts";
+import type { ArgumentKind, Terminal } from "../command/command.ts";
+import { wantedKinds } from "../flags/compatibility-flags.ts";
 import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { UsageError } from "../flags/flag-types.ts";
-import { wantedKinds } from "../flags/kind-flags.ts";
 import { type GivenFlag, parseFlags } from "../flags/parse-flags.ts";
 import type { CommandLine, NameQuery } from "./candidates.ts";
 

@@ -1,9 +1,8 @@
 // Completion for shells. This folder knows the flags and kinds of commands, and reads only names from the cluster.
-import { formatList } from "../../domain/syntax/wording.ts";
+import { formatList } from "../../domain/syntax/names.ts";
 import { printable } from "../../lib/printable.ts";
-import { exitCodes, type Terminal } from "../command/command.ts";
-import { argumentErrorTexts } from "../command/error-texts.ts";
-import { flagCommand } from "../command/flag-command.ts";
+import { argumentErrorTexts, exitCodes, type Terminal } from "../command/command.ts";
+import { flagCommand } from "../command/help.ts";
 import { UsageError } from "../flags/flag-types.ts";
 import { type Completable, candidatesFor } from "./candidates.ts";
 import { namesOf, otherKinds } from "./cluster-names.ts";

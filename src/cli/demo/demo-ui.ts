@@ -5,8 +5,7 @@ import {
   recordedConfigAnnotation,
   updateOnConfigChange,
 } from "../../domain/references/annotations.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
+import { type KubeObject, type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { type Clock, sleep, systemClock } from "../../lib/clock.ts";
 import { createLogger } from "../../telemetry/logging/log.ts";

@@ -1,12 +1,18 @@
 // `wave demo`. The only folder of the command line that may use the sandbox.
 import { once } from "node:events";
 import { systemClock } from "../../lib/clock.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
 import { createLogger, type Logger } from "../../telemetry/logging/log.ts";
-import { errorLine, exitCodes, sharedExitCodes, type Terminal, version } from "../command/command.ts";
-import { reportFailure } from "../command/command-failure.ts";
-import { argumentErrorTexts } from "../command/error-texts.ts";
-import { type CommandCall, flagCommand } from "../command/flag-command.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
+import {
+  argumentErrorTexts,
+  errorLine,
+  exitCodes,
+  reportFailure,
+  sharedExitCodes,
+  type Terminal,
+  version,
+} from "../command/command.ts";
+import { type CommandCall, flagCommand } from "../command/help.ts";
 import { bool, UsageError } from "../flags/flag-types.ts";
 import { runFlags } from "../flags/run-flags.ts";
 import { hasColors } from "../output/table.ts";

@@ -1,8 +1,7 @@
 import type { Deployment, Event, Pod, ReplicaSet } from "#kubernetes";
 import { recordedConfigFor } from "../../domain/config/hash.ts";
 import { configHash, recordedConfigAnnotation } from "../../domain/references/annotations.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { type Resource, resources } from "../../kube/api/resources.ts";
+import { type KubeObject, type Resource, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { listWatch } from "../../kube/list-watch/list-watch.ts";
 import type { Clock } from "../../lib/clock.ts";

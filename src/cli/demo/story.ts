@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ConfigMap, Deployment, Secret } from "#kubernetes";
 import { updateOnConfigChange } from "../../domain/references/annotations.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
+import { type KubeObject, type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { DemoCluster } from "./demo-cluster.ts";
 import { describeChange, type Narrator, shortHash } from "./narrator.ts";

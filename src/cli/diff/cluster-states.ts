@@ -1,5 +1,5 @@
 import type { NamesMatching } from "../../domain/compatibility/directive.ts";
-import { readNamePattern } from "../../domain/compatibility/name-pattern.ts";
+import { readNamePattern } from "../../domain/compatibility/stakater-directives.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { type ReadConfigs, readManyConfigs } from "../cluster/read/configs.ts";

@@ -1,11 +1,11 @@
 import { configResources } from "../../cache/live/live-configs.ts";
 import { readTemplateSource, type StoredTemplateSource, withTemplateOf } from "../../cache/workloads/workload-reads.ts";
-import { isTemplateSource } from "../../domain/config/template-source.ts";
+import { isTemplateSource } from "../../domain/config/tracked-view.ts";
 import { standardForm, type WorkloadRow } from "../../domain/model/kind-row.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import type { StoredKind } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { UsageError } from "../flags/flag-types.ts";
 import { describeManifest, inNamespace, type Manifest, manifestErrorTexts } from "./manifests/manifest.ts";
 

@@ -1,5 +1,5 @@
-import type { Change } from "../../domain/config/changes.ts";
-import { formatCount } from "../../domain/syntax/wording.ts";
+import type { Change } from "../../domain/config/view-of-references.ts";
+import { formatCount } from "../../domain/syntax/names.ts";
 import { printable } from "../../lib/printable.ts";
 import { diffEffects } from "./planned-pair.ts";
 import { type Difference, describeReason, describeSummary, type WorkloadDifference } from "./workload-difference.ts";

@@ -1,15 +1,13 @@
 // `wave diff`. This folder plans workloads with and without manifests; manifests/ reads and merges the manifests.
-import { formatList } from "../../domain/syntax/wording.ts";
-import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import { formatList } from "../../domain/syntax/names.ts";
+import { readRunningPolicy } from "../cluster/running-wave/known-policy.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
-import { exitCodes } from "../command/command.ts";
-import { appendCluster } from "../command/command-failure.ts";
-import { argumentErrorTexts } from "../command/error-texts.ts";
+import { appendCluster, argumentErrorTexts, exitCodes } from "../command/command.ts";
 import { findArgumentKind, workloadArgumentKinds } from "../command/workload-argument.ts";
 import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { bool, choice, text, UsageError } from "../flags/flag-types.ts";
-import { inheritedFlags } from "../flags/inherited-flags.ts";
-import { programForms } from "../output/sentences.ts";
+import { inheritedFlags } from "../flags/run-flags.ts";
+import { programForms } from "../output/table.ts";
 import { readClusterStates } from "./cluster-states.ts";
 import { desiredObjects } from "./desired-objects.ts";
 import { diffBase } from "./diff-base.ts";

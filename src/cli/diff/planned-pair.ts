@@ -1,6 +1,11 @@
-import { type Change, changesBetween, describeChanges, describeMissing } from "../../domain/config/changes.ts";
 import type { ConfigView } from "../../domain/config/hash.ts";
 import { needsLegacyVerification } from "../../domain/config/legacy-hash.ts";
+import {
+  type Change,
+  changesBetween,
+  describeChanges,
+  describeMissing,
+} from "../../domain/config/view-of-references.ts";
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
 import type { DuePlan } from "../../domain/outcomes/outcomes.ts";
@@ -8,8 +13,7 @@ import { planRollout } from "../../domain/plan/plan.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { hashFormOf, policyOf } from "../cluster/running-wave/known-policy.ts";
 import { isUnread, lookupIn, readableReferences } from "../cluster/snapshot/live-plan.ts";
-import { sentences } from "../output/sentences.ts";
-import type { Style } from "../output/table.ts";
+import { type Style, sentences } from "../output/table.ts";
 import type { ClusterState, ClusterStates, ComparedWith } from "./cluster-states.ts";
 import type { WorkloadPair } from "./list-pairs.ts";
 

@@ -1,7 +1,15 @@
 import { printable } from "../../lib/printable.ts";
 import { exitCodeFor, type Terminal, warningLine } from "../command/command.ts";
-import { isForProgram, type ProgramForm, programText } from "../output/sentences.ts";
-import { hasColors, type Paint, type PaintCell, paintOf, tableLines } from "../output/table.ts";
+import {
+  hasColors,
+  isForProgram,
+  type Paint,
+  type PaintCell,
+  type ProgramForm,
+  paintOf,
+  programText,
+  tableLines,
+} from "../output/table.ts";
 import type { ClusterStates } from "./cluster-states.ts";
 import { diffMarkdown } from "./diff-markdown.ts";
 import { effectStyles, replacing } from "./planned-pair.ts";

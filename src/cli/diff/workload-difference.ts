@@ -1,15 +1,15 @@
-import type { Change } from "../../domain/config/changes.ts";
+import type { Change } from "../../domain/config/view-of-references.ts";
 import { type Workload, type WorkloadName, workloadKey } from "../../domain/model/workload-shape.ts";
 import { isHalt } from "../../domain/pacing/holds.ts";
 import { decide } from "../../domain/plan/decide.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
-import { formatCount } from "../../domain/syntax/wording.ts";
+import { formatCount } from "../../domain/syntax/names.ts";
 import { timeOf } from "../cluster/explanation/explained-outcome.ts";
 import { workloadNotes } from "../cluster/explanation/workload-notes.ts";
 import { type BatchesNow, batchesNow } from "../cluster/snapshot/batches-now.ts";
 import { worldOf } from "../cluster/snapshot/live-plan.ts";
 import { batchNumbers } from "../cluster/snapshot/workload-snapshot.ts";
-import { sentences } from "../output/sentences.ts";
+import { sentences } from "../output/table.ts";
 import type { ClusterStates } from "./cluster-states.ts";
 import { pairKey } from "./list-pairs.ts";
 import { type DiffEffect, diffEffects, type PlannedPair, planPair, replacing } from "./planned-pair.ts";

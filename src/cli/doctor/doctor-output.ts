@@ -1,4 +1,4 @@
-import { formatCount, formatList, quoted } from "../../domain/syntax/wording.ts";
+import { formatCount, formatList, quoted } from "../../domain/syntax/names.ts";
 import { printable } from "../../lib/printable.ts";
 import { type Paint, type PaintCell, type Style, tableLines, wrappedBehind } from "../output/table.ts";
 import type { CheckName } from "./checks/checks.ts";

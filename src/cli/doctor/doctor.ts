@@ -1,18 +1,15 @@
 // `wave doctor`. checks/ holds one file for each check, context/ what they share; this file and its neighbours render the results.
 import { isForbidden } from "../../kube/api/api-failure.ts";
 import { inScope, type ReadResult, tryRead } from "../cluster/requests.ts";
-import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import { readRunningPolicy } from "../cluster/running-wave/known-policy.ts";
 import { readRunningWaves, wavesWatching } from "../cluster/running-wave/running-wave.ts";
-import { readWorkloadSnapshots, type WorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
+import { readWorkloadSnapshots, type WorkloadSnapshots } from "../cluster/snapshot/read-one.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
-import { exitCodeFor, exitCodes, warningLine } from "../command/command.ts";
-import { appendCluster } from "../command/command-failure.ts";
-import { argumentErrorTexts } from "../command/error-texts.ts";
-import type { CommandCall } from "../command/flag-command.ts";
+import { appendCluster, argumentErrorTexts, exitCodeFor, exitCodes, warningLine } from "../command/command.ts";
+import type { CommandCall } from "../command/help.ts";
 import { allNamespacesFlag, connectionFlags, namespaceFlag, tableFlag } from "../flags/connection-flags.ts";
-import { inheritedFlags } from "../flags/inherited-flags.ts";
-import { isForProgram, programText } from "../output/sentences.ts";
-import { hasColors, paintOf } from "../output/table.ts";
+import { inheritedFlags } from "../flags/run-flags.ts";
+import { hasColors, isForProgram, paintOf, programText } from "../output/table.ts";
 import { checks, runChecks } from "./checks/checks.ts";
 import { type AnnotationScan, scanAnnotations } from "./context/annotation-scan.ts";
 import type { DoctorContext } from "./context/doctor-context.ts";

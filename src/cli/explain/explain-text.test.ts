@@ -20,7 +20,7 @@ import { compatibilitySourceOf } from "../../domain/model/workload-references.ts
 import { unpaced } from "../../domain/policy/policy.ts";
 import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
 import type { ReadConfig } from "../cluster/read/configs.ts";
-import { printableJson } from "../output/sentences.ts";
+import { printableJson } from "../output/table.ts";
 import { renderExplanation } from "./explain-text.ts";
 
 const page: ReadConfig = { state: "present", config: configMap("page", { a: "1" }) };

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { blocksFollowedBy, exchangesOf } from "../../../test/docs/fences.ts";
 import type { ObjectExplanation, ObjectReader } from "../cluster/explanation/object-explanation.ts";
-import { renderObject } from "./object-text.ts";
+import { renderObject } from "./explain.ts";
 
 const reader: ObjectReader = {
   kind: "Deployment",

@@ -1,10 +1,12 @@
 import { type CompatibilitySettings, compatibilities, type Filters } from "../../domain/compatibility/directive.ts";
+import { resourceName } from "../../domain/model/kind-row.ts";
+import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
+import { parseRequestedKind, type RequestedKind, requestedKindForms } from "../../domain/model/kinds/requested-kind.ts";
 import type { ConfigKind } from "../../domain/references/references.ts";
 import { type LabelSelector, readLabelSelector } from "../../domain/syntax/label-selector.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { bool, type Flag, namespaces, words } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";
-import { pflagList } from "./pflag-list.ts";
 
 const group = "Compatibility";
 
@@ -170,4 +172,90 @@ function ignored(placeholder: string | undefined): Flag<unknown> {
     allowed: "any text",
     parse: (value) => value,
   };
+}
+
+const argoRollouts = "rollouts.argoproj.io";
+
+/** The flag with the workload kinds that Wave rolls in addition to the built-in kinds. */
+export const workloadKindsFlag: Flag<readonly RequestedKind[] | undefined> = {
+  group: "Rollouts",
+  help: "Additional workload kinds, for example rollouts.argoproj.io. Kinds that the cluster does not have are skipped. See wave help kinds.",
+  placeholder: "KIND,...",
+  isList: true,
+  default: undefined,
+  shownDefault: undefined,
+  allowed: `a comma-separated list, each ${requestedKindForms}`,
+  parse: (value) => {
+    const kinds = value.split(",").map(parseRequestedKind);
+    return kinds.every((kind) => kind !== undefined) ? eachOnce(kinds) : undefined;
+  },
+};
+
+/** Flags of Stakater Reloader that choose workload kinds. */
+export const reloaderKindFlags = {
+  "is-Argo-Rollouts": {
+    ...bool({ group, default: false, help: `Reloader flag. Same as --workload-kinds=${argoRollouts}.` }),
+    placeholder: "{true|false}",
+  },
+  "ignored-workload-types": pflagList(
+    words({
+      group,
+      of: ["jobs", "cronjobs"],
+      help: "Reloader flag. Kinds that Wave does not roll, even if --workload-kinds names them.",
+    }),
+    [],
+  ),
+};
+
+/** Every flag that chooses workload kinds. */
+export const kindFlags = { "workload-kinds": workloadKindsFlag, ...reloaderKindFlags };
+
+/** Returns the workload kinds in addition to the built-in kinds; undefined if there are none. */
+export function wantedKinds(values: FlagValues<typeof kindFlags>): readonly RequestedKind[] | undefined {
+  const argo = values["is-Argo-Rollouts"] ? parseRequestedKind(argoRollouts) : undefined;
+  const ignored = (values["ignored-workload-types"] ?? []).map((plural) => `${plural}.batch`);
+  const left = eachOnce([...(values["workload-kinds"] ?? []), ...(argo ? [argo] : [])]).filter(
+    ({ id }) => !ignored.includes(id),
+  );
+  return left.length === 0 ? undefined : left;
+}
+
+/** Returns each kind once, without the built-in kinds, which Wave rolls anyway. */
+function eachOnce(kinds: readonly RequestedKind[]): readonly RequestedKind[] {
+  const builtIn = builtInKinds.map(resourceName);
+  const byId = new Map(kinds.toReversed().map((kind) => [kind.id, kind]));
+  return [...byId.values()].toReversed().filter(({ id }) => !builtIn.includes(id));
+}
+
+/**
+ * Returns a flag of Reloader with the list syntax of pflag: quoted fields, an empty value, and several flags that add up. Existing arguments
+ * of Reloader then keep their meaning. `none` is the value of an empty list.
+ */
+function pflagList<V>(flag: Flag<V>, none: NonNullable<V>): Flag<V> {
+  return {
+    ...flag,
+    repeats: ",",
+    parse: (text) => {
+      const fields = csvFields(text)?.filter((field) => field.trim() !== "");
+      if (fields === undefined) return undefined;
+      return fields.length === 0 ? none : flag.parse(fields.join(","));
+    },
+  };
+}
+
+/**
+ * Returns the fields of one line of comma-separated values, as pflag reads a list: a field in double quotes may contain commas, and `""` in it
+ * is one quotation mark (https://pkg.go.dev/encoding/csv). An empty text has no fields. Returns undefined if quotation marks are misplaced.
+ */
+export function csvFields(text: string): readonly string[] | undefined {
+  if (text === "") return [];
+  const fields: string[] = [];
+  const form = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y;
+  for (;;) {
+    const match = form.exec(text);
+    if (match === null) return undefined;
+    const [, quoted, plain = "", end] = match;
+    fields.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (end === "") return fields;
+  }
 }

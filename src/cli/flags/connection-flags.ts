@@ -1,6 +1,6 @@
 import { isDnsLabel } from "../../domain/syntax/names.ts";
 import type { ChosenCluster } from "../../kube/config/cluster-config.ts";
-import { programForms } from "../output/sentences.ts";
+import { programForms } from "../output/table.ts";
 import { bool, choice, duration, type Flag, text } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";
 

@@ -1,5 +1,4 @@
-import { closestName } from "../../domain/syntax/names.ts";
-import { quoted } from "../../domain/syntax/wording.ts";
+import { closestName, quoted } from "../../domain/syntax/names.ts";
 import { type Flag, UsageError } from "./flag-types.ts";
 
 /** A command's flags by their names, without dashes. */

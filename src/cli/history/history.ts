@@ -5,22 +5,29 @@ import type { StoredName } from "../../domain/references/references.ts";
 import { formatDuration } from "../../domain/syntax/time.ts";
 import { isClusterFailure } from "../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { type ReadConfigs, readManyConfigs } from "../cluster/read/configs.ts";
 import { readPods } from "../cluster/read/pods.ts";
-import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
-import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
+import { type KnownPolicy, readRunningPolicy } from "../cluster/running-wave/known-policy.ts";
 import { readWorkloadRevisions, type StoredRevision } from "../cluster/timeline/revisions.ts";
 import { readWaveEvents, type WaveEvent } from "../cluster/timeline/wave-events.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
-import { exitCodeFor, exitCodes, warningLine } from "../command/command.ts";
-import { appendCluster } from "../command/command-failure.ts";
+import { appendCluster, exitCodeFor, exitCodes, warningLine } from "../command/command.ts";
 import { parseWorkloadArgument, type WorkloadArgument, workloadArgumentKinds } from "../command/workload-argument.ts";
 import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { choice } from "../flags/flag-types.ts";
-import { inheritedFlags } from "../flags/inherited-flags.ts";
-import { isForProgram, programForms, programText } from "../output/sentences.ts";
-import { age, hasColors, type Paint, paintOf, type Style, tableLines } from "../output/table.ts";
+import { inheritedFlags } from "../flags/run-flags.ts";
+import {
+  age,
+  hasColors,
+  isForProgram,
+  type Paint,
+  paintOf,
+  programForms,
+  programText,
+  type Style,
+  tableLines,
+} from "../output/table.ts";
 import {
   type ConfigMapChange,
   type HistoryEntry,

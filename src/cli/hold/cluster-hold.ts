@@ -5,9 +5,14 @@ import { resources } from "../../kube/api/resources.ts";
 import { annotate, namingWrites, readAnnotation, signedReason } from "../annotation/annotate.ts";
 import { readRunningWaves } from "../cluster/running-wave/running-wave.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
-import { type Command, exitCodes, outputLine } from "../command/command.ts";
-import { CommandFailure } from "../command/command-failure.ts";
-import { argumentErrorTexts, commandErrorTexts } from "../command/error-texts.ts";
+import {
+  argumentErrorTexts,
+  type Command,
+  CommandFailure,
+  commandErrorTexts,
+  exitCodes,
+  outputLine,
+} from "../command/command.ts";
 import type { NamedObject } from "../command/workload-argument.ts";
 import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { bool, text } from "../flags/flag-types.ts";

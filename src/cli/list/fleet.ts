@@ -2,8 +2,7 @@ import type { ClusterConfig } from "../../kube/config/cluster-access.ts";
 import { printable } from "../../lib/printable.ts";
 import { mapBounded } from "../cluster/requests.ts";
 import { type Cluster, clusterConfigOf, openCluster } from "../command/cluster-command.ts";
-import { type ExitCode, errorLine, exitCodes } from "../command/command.ts";
-import { type FailureReport, reportFailure } from "../command/command-failure.ts";
+import { type ExitCode, errorLine, exitCodes, type FailureReport, reportFailure } from "../command/command.ts";
 import type { ListedWorkload } from "./list-output.ts";
 import { type ListCall, readList } from "./read-list.ts";
 

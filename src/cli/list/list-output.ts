@@ -2,8 +2,18 @@ import type { Explanation } from "../cluster/explanation/explanation.ts";
 import { heldChangeLines } from "../cluster/explanation/workload-notes.ts";
 import { byWave } from "../cluster/snapshot/leader-view.ts";
 import { withKubernetesReason, workloadStates } from "../cluster/states/state-rows.ts";
-import { isForProgram, type ProgramForm, programText, sentences } from "../output/sentences.ts";
-import { age, columnWidths, type Paint, type PaintCell, remaining, tableLines } from "../output/table.ts";
+import {
+  age,
+  columnWidths,
+  isForProgram,
+  type Paint,
+  type PaintCell,
+  type ProgramForm,
+  programText,
+  remaining,
+  sentences,
+  tableLines,
+} from "../output/table.ts";
 
 /** One workload in `wave list -o json`; docs/commands.md promises its fields. */
 export type ListedWorkload = ReturnType<typeof listedWorkload>;

@@ -4,11 +4,16 @@ import { resourcePath, resources } from "../../kube/api/resources.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
 import { meaningOfStates } from "../cluster/states/state-rows.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
-import { exitCodeFor, exitCodes, outputLine } from "../command/command.ts";
-import { CommandFailure } from "../command/command-failure.ts";
-import { argumentErrorTexts, commandErrorTexts } from "../command/error-texts.ts";
+import {
+  argumentErrorTexts,
+  CommandFailure,
+  commandErrorTexts,
+  exitCodeFor,
+  exitCodes,
+  outputLine,
+} from "../command/command.ts";
 import { UsageError } from "../flags/flag-types.ts";
-import { isForProgram } from "../output/sentences.ts";
+import { isForProgram } from "../output/table.ts";
 import { Fleet, type FleetWorkload } from "./fleet.ts";
 import { type ListedWorkload, renderList } from "./list-output.ts";
 import { columnsOf, isWanted, type ListCall, listedNamespace, listFlags, paintFor, readList } from "./read-list.ts";

@@ -1,19 +1,17 @@
 import { explainWorkload, noteOfFlags } from "../cluster/explanation/explanation.ts";
-import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import { readRunningPolicy } from "../cluster/running-wave/known-policy.ts";
 import { type ChangeNow, changesNow } from "../cluster/snapshot/changes-now.ts";
-import { readWorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
+import { readWorkloadSnapshots } from "../cluster/snapshot/read-one.ts";
 import { workloadStateNames } from "../cluster/states/state-rows.ts";
 import type { Cluster } from "../command/cluster-command.ts";
-import { noteLine, type Terminal, warningLine } from "../command/command.ts";
-import { appendCluster } from "../command/command-failure.ts";
-import type { CommandCall } from "../command/flag-command.ts";
+import { appendCluster, noteLine, type Terminal, warningLine } from "../command/command.ts";
+import type { CommandCall } from "../command/help.ts";
 import { byObjectName } from "../command/workload-argument.ts";
 import { allNamespacesFlag, connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { bool, choice, contexts, text, words } from "../flags/flag-types.ts";
-import { inheritedFlags } from "../flags/inherited-flags.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
-import { programForms } from "../output/sentences.ts";
-import { hasColors, type Paint, paintOf } from "../output/table.ts";
+import { inheritedFlags } from "../flags/run-flags.ts";
+import { hasColors, type Paint, paintOf, programForms } from "../output/table.ts";
 import { type ListedWorkload, type ListForm, listedWorkload } from "./list-output.ts";
 
 /** The workloads of one cluster that opted in, in every state, sorted by their names. */

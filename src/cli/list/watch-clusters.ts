@@ -1,8 +1,7 @@
 import { systemClock } from "../../lib/clock.ts";
 import { mayRecover } from "../cluster/requests.ts";
 import type { Cluster } from "../command/cluster-command.ts";
-import { exitCodes, type Terminal, warningLine } from "../command/command.ts";
-import { reportFailure } from "../command/command-failure.ts";
+import { exitCodes, reportFailure, type Terminal, warningLine } from "../command/command.ts";
 import { liveLines } from "../output/live-lines.ts";
 import { Fleet } from "./fleet.ts";
 import { type ListRow, ListTable } from "./list-output.ts";

@@ -1,6 +1,6 @@
 // `wave migrate`. This folder previews a migration; src/cli/cluster reads the workloads.
 import { compatibilities } from "../../domain/compatibility/directive.ts";
-import { describeMissing } from "../../domain/config/changes.ts";
+import { describeMissing } from "../../domain/config/view-of-references.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
 import type { DuePlan } from "../../domain/outcomes/outcomes.ts";
 import { planRollout } from "../../domain/plan/plan.ts";
@@ -11,18 +11,15 @@ import { policyOf, readPolicy } from "../cluster/running-wave/known-policy.ts";
 import { type OtherController, otherControllers } from "../cluster/running-wave/other-controllers.ts";
 import { type RunningWaves, readRunningWaves } from "../cluster/running-wave/running-wave.ts";
 import { isUnread, lookupIn, readableReferences } from "../cluster/snapshot/live-plan.ts";
-import { readWorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
+import { readWorkloadSnapshots } from "../cluster/snapshot/read-one.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
-import { exitCodeFor, exitCodes, warningLine } from "../command/command.ts";
-import { appendCluster } from "../command/command-failure.ts";
-import { argumentErrorTexts } from "../command/error-texts.ts";
+import { appendCluster, argumentErrorTexts, exitCodeFor, exitCodes, warningLine } from "../command/command.ts";
 import { byObjectName } from "../command/workload-argument.ts";
 import { allNamespacesFlag, connectionFlags, namespaceFlag, tableFlag } from "../flags/connection-flags.ts";
 import { bool, UsageError } from "../flags/flag-types.ts";
-import { inheritedFlags } from "../flags/inherited-flags.ts";
-import { isForProgram, type ProgramForm, programText, sentences } from "../output/sentences.ts";
-import { tableLines } from "../output/table.ts";
+import { inheritedFlags } from "../flags/run-flags.ts";
+import { isForProgram, type ProgramForm, programText, sentences, tableLines } from "../output/table.ts";
 
 /** What happens to a workload when Wave takes over, with the meanings. */
 const migrationEffects = {

@@ -1,6 +1,16 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { canRewrite, hasColors, paintOf, tableLines, wrapped, wrappedBehind } from "./table.ts";
+import { parse } from "yaml";
+import {
+  canRewrite,
+  hasColors,
+  paintOf,
+  programForms,
+  programText,
+  tableLines,
+  wrapped,
+  wrappedBehind,
+} from "./table.ts";
 
 const words = fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1, maxLength: 30 });
 
@@ -67,4 +77,25 @@ it("paints a table without changing its width, and escapes colors in cells", () 
   );
   expect(bare).toEqual(tableLines(rows, 2));
   expect(painted[1]).toBe(`a\\u{1b}[31m  ${paint("red", "held")}     -`);
+});
+
+/** Names of objects in a pod spec, with characters that control a terminal. */
+const text = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom("\u009b31m", "\u202e", "\u200b", "\u2028", "\u{e0041}", "\u001b[2J", '"', "\\", "'", "\n", ": #"),
+      fc.string(),
+    ),
+  )
+  .map((parts) => parts.join("").toWellFormed());
+
+it("escapes control characters in values and names, and programs read the original text", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...programForms), text, async (form, name) => {
+      const value = { name, list: [{ name }], [`x${name}`]: 1 };
+      const written = await programText(value, form);
+      expect(written.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+      expect(parse(written)).toEqual(value);
+    }),
+  );
 });

@@ -1,7 +1,7 @@
 import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import { homedir } from "node:os";
 import { printableOutput } from "../../lib/printable.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { exitCodes, type Terminal } from "../command/command.ts";
 import type { LiveTerminal } from "../output/live-lines.ts";
 import { canRewrite } from "../output/table.ts";

@@ -8,7 +8,7 @@ import { fieldManager } from "../../domain/references/field-managers.ts";
 import type { JsonPatch } from "../../domain/syntax/json.ts";
 import { apiFailureOf } from "../../kube/api/api-failure.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { mapBounded } from "../cluster/requests.ts";
 import { listMatching, type ReleaseContext, type ReleaseScope, type StepResult, summary } from "./release-step.ts";
 

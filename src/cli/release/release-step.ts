@@ -1,10 +1,10 @@
 import { toWorkloadIfValid } from "../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
-import { formatList } from "../../domain/syntax/wording.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
+import { formatList } from "../../domain/syntax/names.ts";
+import type { KubeObject } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { listAll } from "../cluster/requests.ts";
 import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
 

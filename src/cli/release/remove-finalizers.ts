@@ -5,7 +5,7 @@ import { type Owners, type OwnersPlan, ownerText } from "../../domain/owner-refe
 import { parseStoredKey } from "../../domain/references/references.ts";
 import { isApiFailure } from "../../kube/api/api-failure.ts";
 import { soleLeadership } from "../../runtime/write-permits.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { mapBounded } from "../cluster/requests.ts";
 import { listMatching, type ReleaseContext, type ReleaseScope, type StepResult, summary } from "./release-step.ts";
 

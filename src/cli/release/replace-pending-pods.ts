@@ -1,7 +1,6 @@
 import { createPodOwners } from "../../controllers/pending-pods/pod-owners.ts";
 import { pendingPodsSelector } from "../../domain/model/scheduling-hold.ts";
-import { type KubeObject, metadataOnlyList } from "../../kube/api/api-types.ts";
-import { resources } from "../../kube/api/resources.ts";
+import { type KubeObject, metadataOnlyList, resources } from "../../kube/api/resources.ts";
 import { deletePod } from "../../kube/writes/delete-pod.ts";
 import { sleep, systemClock } from "../../lib/clock.ts";
 import { listAll, mapBounded } from "../cluster/requests.ts";

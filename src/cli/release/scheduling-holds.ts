@@ -1,22 +1,26 @@
 // `wave release --scheduling-holds`: undoes what Wave wrote into workloads that keeps Pods pending or blocks deletions, also when no Wave runs.
-import { oldFinalizer } from "../../domain/model/leftovers.ts";
-import { formatCount, formatList } from "../../domain/syntax/wording.ts";
+import { oldFinalizer } from "../../domain/model/scheduling-hold.ts";
+import { formatCount, formatList } from "../../domain/syntax/names.ts";
 import { resources } from "../../kube/api/resources.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import type { MutatingWebhook } from "../../webhook/certificates/configuration.ts";
 import { listAll, tryRead } from "../cluster/requests.ts";
-import { describeWave, readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import { describeWave, readRunningPolicy } from "../cluster/running-wave/known-policy.ts";
 import { type RunningWave, readRunningWaves, wavesWatching } from "../cluster/running-wave/running-wave.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
-import { exitCodeFor, exitCodes, outputLine, warningLine } from "../command/command.ts";
-import { appendCluster } from "../command/command-failure.ts";
-import { argumentErrorTexts } from "../command/error-texts.ts";
-import type { CommandCall } from "../command/flag-command.ts";
+import {
+  appendCluster,
+  argumentErrorTexts,
+  exitCodeFor,
+  exitCodes,
+  outputLine,
+  warningLine,
+} from "../command/command.ts";
+import type { CommandCall } from "../command/help.ts";
 import { objectName } from "../command/workload-argument.ts";
 import { allNamespacesFlag, connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { bool, UsageError } from "../flags/flag-types.ts";
-import { inheritedFlags } from "../flags/inherited-flags.ts";
-import { ownershipOf } from "../flags/run-flags.ts";
+import { inheritedFlags, ownershipOf } from "../flags/run-flags.ts";
 import { liftHolds } from "./lift-holds.ts";
 import type { ReleaseContext, ReleaseScope, StepResult } from "./release-step.ts";
 import { removeFinalizers } from "./remove-finalizers.ts";

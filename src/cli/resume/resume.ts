@@ -2,17 +2,15 @@
 import { isHalt } from "../../domain/pacing/holds.ts";
 import { rejectsLive } from "../../domain/pinning/rejections.ts";
 import { configKey } from "../../domain/references/references.ts";
-import { formatCount, formatList } from "../../domain/syntax/wording.ts";
+import { formatCount, formatList } from "../../domain/syntax/names.ts";
 import { annotate, removeCommand, serverTime } from "../annotation/annotate.ts";
 import { type AnnotationContext, actOnWorkload, annotationCommand } from "../annotation/annotation-command.ts";
 import { explainWorkload } from "../cluster/explanation/explanation.ts";
 import { lookupIn } from "../cluster/snapshot/live-plan.ts";
-import { readWorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
+import { readWorkloadSnapshots } from "../cluster/snapshot/read-one.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import type { WorkloadStateName } from "../cluster/states/state-rows.ts";
-import { exitCodes } from "../command/command.ts";
-import { CommandFailure } from "../command/command-failure.ts";
-import { commandErrorTexts } from "../command/error-texts.ts";
+import { CommandFailure, commandErrorTexts, exitCodes } from "../command/command.ts";
 import {
   configArgumentKinds,
   type NamedObject,

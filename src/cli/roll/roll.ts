@@ -5,10 +5,9 @@ import { annotate, readUserName, removeCommand, serverTime } from "../annotation
 import { type AnnotationContext, actOnWorkload, annotationCommand } from "../annotation/annotation-command.ts";
 import { explainWorkload } from "../cluster/explanation/explanation.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
-import { CommandFailure } from "../command/command-failure.ts";
-import { commandErrorTexts } from "../command/error-texts.ts";
+import { CommandFailure, commandErrorTexts } from "../command/command.ts";
 import { type NamedObject, objectName, workloadArgumentKinds } from "../command/workload-argument.ts";
-import { sentences } from "../output/sentences.ts";
+import { sentences } from "../output/table.ts";
 
 /** Lets a rollout that is due start now, without its waits. */
 export const rollCommand = annotationCommand({

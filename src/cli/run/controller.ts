@@ -1,5 +1,4 @@
-import type { Terminal } from "../command/command.ts";
-import { orUsageError } from "../command/command-failure.ts";
+import { orUsageError, type Terminal } from "../command/command.ts";
 import { UsageError } from "../flags/flag-types.ts";
 import { run } from "./run.ts";
 import { runErrorTexts } from "./run-arguments.ts";

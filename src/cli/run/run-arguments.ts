@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
-import { quoted } from "../../domain/syntax/wording.ts";
+import { quoted } from "../../domain/syntax/names.ts";
 import { electionTimings } from "../../manager/leader-election/lease.ts";
 import type { AlertGateSettings, LeaderElectionSettings, Settings, WebhookSettings } from "../../manager/settings.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import { compatibilitySettings, withoutEffectLines } from "../flags/compatibility-flags.ts";
+import { compatibilitySettings, wantedKinds, withoutEffectLines } from "../flags/compatibility-flags.ts";
 import { chosenCluster } from "../flags/connection-flags.ts";
 import { UsageError } from "../flags/flag-types.ts";
-import { wantedKinds } from "../flags/kind-flags.ts";
 import { pacingSettings } from "../flags/pacing-flags.ts";
 import {
   type Environment,

@@ -1,6 +1,6 @@
 import { isApiFailure } from "../../kube/api/api-failure.ts";
 import type { Settings } from "../../manager/settings.ts";
-import { describeWave } from "../cluster/running-wave/effective-flags.ts";
+import { describeWave } from "../cluster/running-wave/known-policy.ts";
 import { type RunningWave, readRunningWaves } from "../cluster/running-wave/running-wave.ts";
 import { loadCluster, withCluster } from "../command/cluster-command.ts";
 import { exitCodes, type Terminal } from "../command/command.ts";

@@ -1,16 +1,20 @@
 // `wave timeline`. This folder renders what happened; src/cli/cluster/timeline reads it.
-import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
+import { readRunningPolicy } from "../cluster/running-wave/known-policy.ts";
 import { readTimeline } from "../cluster/timeline/read-timeline.ts";
 import { type TimelineEntry, timelineOf, timeOfDay } from "../cluster/timeline/timeline.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
-import { exitCodeFor, exitCodes, outputLine, warningLine } from "../command/command.ts";
-import { appendCluster } from "../command/command-failure.ts";
-import { argumentErrorTexts } from "../command/error-texts.ts";
+import {
+  appendCluster,
+  argumentErrorTexts,
+  exitCodeFor,
+  exitCodes,
+  outputLine,
+  warningLine,
+} from "../command/command.ts";
 import { allNamespacesFlag, connectionFlags, namespaceFlag, tableFlag } from "../flags/connection-flags.ts";
 import { duration } from "../flags/flag-types.ts";
-import { inheritedFlags } from "../flags/inherited-flags.ts";
-import { isForProgram, programText } from "../output/sentences.ts";
-import { hasColors, type Paint, paintOf, type Style, tableLines } from "../output/table.ts";
+import { inheritedFlags } from "../flags/run-flags.ts";
+import { hasColors, isForProgram, type Paint, paintOf, programText, type Style, tableLines } from "../output/table.ts";
 
 const flags = {
   namespace: namespaceFlag,

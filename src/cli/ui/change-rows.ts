@@ -1,14 +1,14 @@
-import { describeObject } from "../../domain/config/changes.ts";
+import { describeObject } from "../../domain/config/view-of-references.ts";
 import type { BatchMember } from "../../domain/pacing/batches.ts";
 import type { DerivedChange } from "../../domain/pacing/derive-batches.ts";
 import { holdRows } from "../../domain/pacing/holds.ts";
 import type { PacingFlags } from "../../domain/policy/policy.ts";
 import { type ConfigName, configKey, isStored } from "../../domain/references/references.ts";
-import { formatCount, waveArguments } from "../../domain/syntax/wording.ts";
+import { formatCount, waveArguments } from "../../domain/syntax/names.ts";
 import { editedAt } from "../cluster/read/configs.ts";
 import type { BatchesNow } from "../cluster/snapshot/batches-now.ts";
 import { batchNumbers } from "../cluster/snapshot/workload-snapshot.ts";
-import { sentences } from "../output/sentences.ts";
+import { sentences } from "../output/table.ts";
 import type { EditLog } from "./edit-log.ts";
 import type { Batch, Change, Failure } from "./model.ts";
 import { changedObjects, type ExplainedWorkload, objectName, type RowContext } from "./workload-rows.ts";

@@ -2,9 +2,9 @@
 import { isForbidden } from "../../kube/api/api-failure.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";
 import { mapBounded } from "../cluster/requests.ts";
-import { readWorkloadSnapshots, type WorkloadSnapshots } from "../cluster/snapshot/read-many.ts";
+import { readWorkloadSnapshots, type WorkloadSnapshots } from "../cluster/snapshot/read-one.ts";
 import type { Cluster } from "../command/cluster-command.ts";
-import { reportFailure } from "../command/command-failure.ts";
+import { reportFailure } from "../command/command.ts";
 import { type ChangeRow, changeRows } from "./change-rows.ts";
 import { type ClusterWatches, readWaveStatus, type WaveStatus, watchCluster } from "./cluster-watches.ts";
 import { EditLog } from "./edit-log.ts";

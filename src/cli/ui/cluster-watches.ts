@@ -1,7 +1,6 @@
 import type { Lease } from "#kubernetes";
 import type { WorkloadRow } from "../../domain/model/kind-row.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
+import { type KubeObject, type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { listWatch } from "../../kube/list-watch/list-watch.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
@@ -10,13 +9,11 @@ import { defaultLeaseDurationMs, holderOf } from "../../manager/leader-election/
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { tryRead } from "../cluster/requests.ts";
-import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
-import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
+import { type KnownPolicy, readRunningPolicy } from "../cluster/running-wave/known-policy.ts";
 import { type RunningWave, readRunningWaves, wavesWatching } from "../cluster/running-wave/running-wave.ts";
 import type { Cluster } from "../command/cluster-command.ts";
-import type { CommandCall } from "../command/flag-command.ts";
-import type { inheritedFlags } from "../flags/inherited-flags.ts";
-import { runFlags } from "../flags/run-flags.ts";
+import type { CommandCall } from "../command/help.ts";
+import { type inheritedFlags, runFlags } from "../flags/run-flags.ts";
 import type { ClusterHeader } from "./model.ts";
 
 /** The input of {@link watchCluster}. */

@@ -2,7 +2,7 @@ import type { Pod } from "#kubernetes";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
-import { reportFailure } from "../command/command-failure.ts";
+import { reportFailure } from "../command/command.ts";
 import type { ChangeRow } from "./change-rows.ts";
 import type { Change } from "./model.ts";
 

@@ -1,10 +1,10 @@
 import { type Clock, sleep } from "../../lib/clock.ts";
 import type { Cluster } from "../command/cluster-command.ts";
-import { reportFailure } from "../command/command-failure.ts";
+import { reportFailure } from "../command/command.ts";
 import { describeRef } from "../doctor/context/finding.ts";
 import { diagnose } from "../doctor/doctor.ts";
 import type { Diagnosis } from "../doctor/doctor-output.ts";
-import { sentences } from "../output/sentences.ts";
+import { sentences } from "../output/table.ts";
 import type { ClusterFeed } from "./cluster-feed.ts";
 import type { ClusterHeader } from "./model.ts";
 import type { UiCall } from "./ui-flags.ts";

@@ -1,6 +1,6 @@
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { configKey } from "../../domain/references/references.ts";
-import { waveArguments } from "../../domain/syntax/wording.ts";
+import { waveArguments } from "../../domain/syntax/names.ts";
 import { policyOf } from "../cluster/running-wave/known-policy.ts";
 import type { EditLog } from "./edit-log.ts";
 import type { Task } from "./model.ts";

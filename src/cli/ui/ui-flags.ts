@@ -1,8 +1,8 @@
-import type { CommandCall } from "../command/flag-command.ts";
+import type { CommandCall } from "../command/help.ts";
 import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { bool, contexts, type Flag, text } from "../flags/flag-types.ts";
-import { inheritedFlags } from "../flags/inherited-flags.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
+import { inheritedFlags } from "../flags/run-flags.ts";
 
 const { group } = namespaceFlag;
 

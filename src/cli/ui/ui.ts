@@ -1,10 +1,16 @@
 // `wave ui`. Serves a page on 127.0.0.1. This folder makes the model of the page; ui/ has the page.
 import { systemClock } from "../../lib/clock.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { clusterCommand, clusterConfigOf, openCluster } from "../command/cluster-command.ts";
-import { errorLine, exitCodes, noteLine } from "../command/command.ts";
-import { CommandFailure, reportFailure } from "../command/command-failure.ts";
-import { argumentErrorTexts, commandErrorTexts } from "../command/error-texts.ts";
+import {
+  argumentErrorTexts,
+  CommandFailure,
+  commandErrorTexts,
+  errorLine,
+  exitCodes,
+  noteLine,
+  reportFailure,
+} from "../command/command.ts";
 import { UsageError } from "../flags/flag-types.ts";
 import { openBrowser, readPageFiles, startUi, type UiMember } from "./start-ui.ts";
 import { type UiCall, uiFlags } from "./ui-flags.ts";

@@ -2,7 +2,7 @@ import { type WorkloadName, workloadKey } from "../../domain/model/workload-shap
 import { type HoldCommand, holdRows } from "../../domain/pacing/holds.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
-import { waveArguments } from "../../domain/syntax/wording.ts";
+import { waveArguments } from "../../domain/syntax/names.ts";
 import {
   type ExplainedPods,
   type Explanation,
@@ -15,7 +15,7 @@ import type { RunningPod } from "../cluster/read/pods.ts";
 import { policyOf } from "../cluster/running-wave/known-policy.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { withKubernetesReason, workloadStates } from "../cluster/states/state-rows.ts";
-import { sentences } from "../output/sentences.ts";
+import { sentences } from "../output/table.ts";
 import type { Id, PodSquare, WorkloadRow } from "./model.ts";
 
 /** A workload with its explanation. */

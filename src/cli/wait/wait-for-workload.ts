@@ -3,8 +3,8 @@ import { formatDuration } from "../../domain/syntax/time.ts";
 import { listWatch } from "../../kube/list-watch/list-watch.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Waker } from "../../runtime/timers.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
 import type { PodCount } from "../cluster/read/pods.ts";
@@ -16,7 +16,7 @@ import { describePodCount } from "../cluster/states/assess-state.ts";
 import { nextOfState, withKubernetesReason } from "../cluster/states/state-rows.ts";
 import type { Cluster } from "../command/cluster-command.ts";
 import type { NamedObject, WorkloadArgument } from "../command/workload-argument.ts";
-import { sentences } from "../output/sentences.ts";
+import { sentences } from "../output/table.ts";
 
 /** Minimum time between two checks of a workload, in milliseconds. */
 const minCheckMs = 250;

@@ -1,8 +1,7 @@
 // `wave wait KIND/NAME...`. This folder waits and reports progress; src/cli/cluster/explanation explains the state of a workload.
 import { formatDuration } from "../../domain/syntax/time.ts";
 import { longestTimerMs, systemClock } from "../../lib/clock.ts";
-import { readRunningPolicy } from "../cluster/running-wave/effective-flags.ts";
-import { withAvailableKind } from "../cluster/running-wave/known-policy.ts";
+import { readRunningPolicy, withAvailableKind } from "../cluster/running-wave/known-policy.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
 import {
   accepting,
@@ -13,7 +12,7 @@ import {
   outputLine,
   type Terminal,
 } from "../command/command.ts";
-import type { CommandCall } from "../command/flag-command.ts";
+import type { CommandCall } from "../command/help.ts";
 import {
   objectName,
   parseObjectArguments,
@@ -22,10 +21,9 @@ import {
 } from "../command/workload-argument.ts";
 import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { bool, duration } from "../flags/flag-types.ts";
-import { inheritedFlags } from "../flags/inherited-flags.ts";
+import { inheritedFlags } from "../flags/run-flags.ts";
 import { liveLines } from "../output/live-lines.ts";
-import { sentences } from "../output/sentences.ts";
-import { hasColors, paintOf, tableLines } from "../output/table.ts";
+import { hasColors, paintOf, sentences, tableLines } from "../output/table.ts";
 import { type WaitRequest, waitForWorkload } from "./wait-for-workload.ts";
 
 // The flag of the same name of the running Wave is about its canary, and comes from its Deployment.

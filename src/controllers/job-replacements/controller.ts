@@ -7,8 +7,7 @@ import {
 import type { ClusterPolicy } from "../../domain/policy/policy.ts";
 import { jobReplacementLabel } from "../../domain/references/annotations.ts";
 import { errorTextWithoutValues } from "../../kube/api/api-failure.ts";
-import { type KubeList, type KubeObject, metadataOnlyList } from "../../kube/api/api-types.ts";
-import { resourcePath, resources } from "../../kube/api/resources.ts";
+import { type KubeList, type KubeObject, metadataOnlyList, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";

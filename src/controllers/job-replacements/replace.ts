@@ -2,8 +2,7 @@
 // suspended Job, stored before the deletion.
 import { type RecordedReplacement, recordName } from "../../domain/model/job-replacement.ts";
 import { isAlreadyExists, isNotFound } from "../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { resourcePath, resources } from "../../kube/api/resources.ts";
+import { type KubeObject, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
 

@@ -13,7 +13,7 @@ import { resync } from "../../runtime/timers.ts";
 import { type Result, Workers } from "../../runtime/workers.ts";
 import type { Leadership, WritePermits } from "../../runtime/write-permits.ts";
 import { ownerReferenceMetrics } from "../../telemetry/catalogue/owner-references.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { OwnerReferenceReconciler, type OwnerReferenceReconcilerOptions } from "./reconcile.ts";
 import { OwnerReferenceWriter, type OwnerReferenceWriterOptions, ownerReferenceBackoff } from "./writer.ts";

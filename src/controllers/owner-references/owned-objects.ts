@@ -2,8 +2,7 @@ import { configResources } from "../../cache/live/live-configs.ts";
 import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import { ownersOf } from "../../domain/owner-references/owner-references.ts";
 import { configKey, type StoredKind } from "../../domain/references/references.ts";
-import { type KubeList, type KubeObject, metadataOnlyList } from "../../kube/api/api-types.ts";
-import { resourcePath } from "../../kube/api/resources.ts";
+import { type KubeList, type KubeObject, metadataOnlyList, resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 
 const storedKinds = Object.keys(configResources) as readonly StoredKind[];

@@ -1,7 +1,7 @@
 import type { Caches } from "../../cache/cluster-cache.ts";
 import { configResources } from "../../cache/live/live-configs.ts";
 import { workloadPath } from "../../cache/workloads/workload-reads.ts";
-import { oldFinalizer } from "../../domain/model/leftovers.ts";
+import { oldFinalizer } from "../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
 import {
   type Owners,
@@ -12,8 +12,7 @@ import {
 import { ownershipManager } from "../../domain/references/field-managers.ts";
 import type { StoredName } from "../../domain/references/references.ts";
 import type { JsonPatch, JsonPatchOperation } from "../../domain/syntax/json.ts";
-import { type KubeObject, metadataOnly } from "../../kube/api/api-types.ts";
-import { resourcePath, resources } from "../../kube/api/resources.ts";
+import { type KubeObject, metadataOnly, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
 import type { Leadership } from "../../runtime/write-permits.ts";

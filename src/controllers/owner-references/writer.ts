@@ -5,11 +5,10 @@ import type { Priority } from "../../runtime/fair-queue.ts";
 import { done, type Result } from "../../runtime/workers.ts";
 import type { ControllerPermits, Leadership, WritePermits } from "../../runtime/write-permits.ts";
 import type { ownerReferenceMetrics } from "../../telemetry/catalogue/owner-references.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
+import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { Counter } from "../../telemetry/metrics/metrics.ts";
+import type { LabelsOf } from "../../telemetry/metrics/series.ts";
 import { RevertedWrites } from "./reverted-writes.ts";
 import type { ObjectWriteResult } from "./write-requests.ts";
 

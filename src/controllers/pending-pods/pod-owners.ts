@@ -8,7 +8,7 @@ import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
 import { policyAnnotationsOf } from "../../domain/policy/policy-rows.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { isDnsSubdomain } from "../../domain/syntax/names.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
+import type { KubeObject } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
 

@@ -3,7 +3,7 @@ import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import { type Workload, workloadKey } from "../../domain/model/workload-shape.ts";
 import { podOwner } from "../../domain/pods/pod-owner.ts";
 import { isDnsSubdomain } from "../../domain/syntax/names.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
+import type { KubeObject } from "../../kube/api/resources.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 
 /** What {@link PendingPodReport} needs. */

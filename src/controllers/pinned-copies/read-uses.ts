@@ -9,14 +9,13 @@ import {
   collectCopies,
   type StoredCopy,
 } from "../../domain/pinning/collect.ts";
-import { isNamedByContent } from "../../domain/pinning/copy-content.ts";
+import { isNamedByContent } from "../../domain/pinning/pinned-lookup.ts";
 import { isUnpinned, namesInTemplate, pinsOfTemplate, referencedNames } from "../../domain/pinning/pod-pins.ts";
 import { podOwner } from "../../domain/pods/pod-owner.ts";
 import { pinnedCopyLabel, unusedSince } from "../../domain/references/annotations.ts";
 import { valueAtPointer } from "../../domain/syntax/json.ts";
-import { type KubeObject, metadataOnlyList } from "../../kube/api/api-types.ts";
-import { resources } from "../../kube/api/resources.ts";
-import { type FreshListOptions, freshList } from "../../kube/reads/fresh-list.ts";
+import { type KubeObject, metadataOnlyList, resources } from "../../kube/api/resources.ts";
+import { type FreshListOptions, freshList } from "../../kube/reads/reads.ts";
 
 /** A pin in the template of a workload whose copy does not exist. */
 export interface LostCopy {

@@ -9,20 +9,19 @@ import {
   totalsOf,
 } from "../../domain/pinning/collect.ts";
 import type { ClusterPolicy } from "../../domain/policy/policy.ts";
-import { formatCount, quoted } from "../../domain/syntax/wording.ts";
+import { formatCount, quoted } from "../../domain/syntax/names.ts";
 import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import type { FreshListOptions } from "../../kube/reads/fresh-list.ts";
+import type { FreshListOptions } from "../../kube/reads/reads.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { done, type Result, Workers } from "../../runtime/workers.ts";
 import type { ControllerPermits, Leadership, WritePermits } from "../../runtime/write-permits.ts";
 import type { pinnedCopyMetrics } from "../../telemetry/catalogue/pinned-copies.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
+import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { Counter } from "../../telemetry/metrics/metrics.ts";
+import type { LabelsOf } from "../../telemetry/metrics/series.ts";
 import { MarksSeen } from "./marks-seen.ts";
 import { type LostCopy, planSweep, readNamespacesWithCopies, type UsesRead } from "./read-uses.ts";
 import { recreateCopy, writeCopy } from "./write-copies.ts";

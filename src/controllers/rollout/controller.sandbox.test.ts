@@ -4,7 +4,7 @@ import { eventually } from "../../../test/support/eventually.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { fetchClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
 import { ConnectionError } from "../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
+import type { KubeObject } from "../../kube/api/resources.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Leadership } from "../../runtime/write-permits.ts";

@@ -4,7 +4,7 @@ import { createPodLists } from "../../cache/live/listed-pods.ts";
 import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
-import type { Judged } from "../../domain/plan/judged.ts";
+import type { Judged } from "../../domain/plan/verdict.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { runAll } from "../../lib/run-all.ts";

@@ -6,7 +6,7 @@ import { eventually } from "../../../test/support/eventually.ts";
 import { TestCluster, workload } from "../../../test/support/fake-cluster.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import type { HashKeys } from "../../domain/policy/hash-key.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
+import type { KubeObject } from "../../kube/api/resources.ts";
 
 const configHash = "wave.pusher.com/config-hash";
 const recordedConfig = "wave.pusher.com/recorded-config";

@@ -13,7 +13,7 @@ import { planRollout } from "../../domain/plan/plan.ts";
 import { policyFor } from "../../domain/policy/policy.ts";
 import { isApiFailure, retryAfterMs } from "../../kube/api/api-failure.ts";
 import { storeCopies } from "../../pinning/store-copies.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { type ApplyOptions, applyPlan } from "./apply/apply.ts";
 import { rememberNewest, rememberOwnWrite } from "./freshness/caught-up.ts";
 import type { Planned } from "./freshness/live-plan.ts";

@@ -5,7 +5,7 @@ import { TestCluster, workload } from "../../../test/support/fake-cluster.ts";
 import { plainPolicy } from "../../../test/support/leading-cluster.ts";
 import { memoryClient } from "../../../test/support/memory-client.ts";
 import { toConfig } from "../../domain/config/digest.ts";
-import { copyName, wholeContent } from "../../domain/pinning/copy-content.ts";
+import { copyName, wholeContent } from "../../domain/pinning/pinned-lookup.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import { soleLeadership } from "../../runtime/write-permits.ts";
 

@@ -1,8 +1,7 @@
 // What a webhook does with a workload in a request, by the same plan as the reconciler. Pure.
 
 import type { DirectiveContext } from "../compatibility/directives.ts";
-import { describeMissing } from "../config/changes.ts";
-import type { Lookup } from "../config/view-of-references.ts";
+import { describeMissing, type Lookup } from "../config/view-of-references.ts";
 import { patchOfKind, standardForm, type WorkloadRow } from "../model/kind-row.ts";
 import { acceptsSchedulingHold, intendedScheduler, sameScheduler } from "../model/scheduling-hold.ts";
 import { changedUserAnnotations, isKubectlUndo, keptAnnotations } from "../model/undo-request.ts";
@@ -21,8 +20,7 @@ import {
 } from "../pinning/pin-request.ts";
 import { pinsIn, type ReadablePins, readablePins } from "../pinning/pinned-lookup.ts";
 import { planRollout } from "../plan/plan.ts";
-import { isOptedIn } from "../policy/namespace-policy.ts";
-import type { Policy } from "../policy/policy.ts";
+import { isOptedIn, type Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { type Annotations, pinnedAnnotation } from "../references/annotations.ts";
 import type { Warning } from "../references/warning.ts";

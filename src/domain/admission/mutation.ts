@@ -1,13 +1,11 @@
-import type { CompatibilitySettings } from "../compatibility/directive.ts";
-import { sapConfigHash } from "../compatibility/sap.ts";
+import { type CompatibilitySettings, sapConfigHash } from "../compatibility/directive.ts";
 import { type ConfigView, matchesView } from "../config/hash.ts";
 import { addSchedulingHold, isSchedulingHeld, liftSchedulingHold } from "../model/scheduling-hold.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { DuePlan } from "../outcomes/outcomes.ts";
 import { setHash, writeHash } from "../patch/workload-patch.ts";
-import { isOptedIn } from "../policy/namespace-policy.ts";
-import type { Policy, PolicyFlags } from "../policy/policy.ts";
+import { isOptedIn, type Policy, type PolicyFlags } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { annotationPointer, type JsonPatch, type JsonPatchOperation } from "../syntax/json.ts";
 

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { CompatibilityRow } from "./directive.ts";
-import { sapRows } from "./sap.ts";
+import { type CompatibilityRow, sapRows } from "./directive.ts";
 import { stakaterRows } from "./stakater.ts";
 
 const page = readFileSync(new URL("../../../docs/annotations.md", import.meta.url), "utf8");

@@ -1,5 +1,5 @@
 import { type Annotations, configHash, updateOnConfigChange } from "../references/annotations.ts";
-import { extraReferences } from "../references/extra-references.ts";
+import { extraReferences } from "../references/references.ts";
 import { invalidAnnotationTexts, type Warning } from "../references/warning.ts";
 import {
   type Compatibility,
@@ -13,9 +13,11 @@ import {
   type OptIn,
   type PatternReference,
   readOptIn,
+  sapConfigHash,
+  sapDirective,
+  sapRows,
   type WorkloadDirective,
 } from "./directive.ts";
-import { sapConfigHash, sapDirective, sapRows } from "./sap.ts";
 import { stakaterAuto, stakaterRows } from "./stakater.ts";
 import { stakaterDirective } from "./stakater-directives.ts";
 

@@ -3,9 +3,8 @@ import { hash } from "node:crypto";
 import type { ConfigMap, Secret } from "#kubernetes";
 import type { CompatibilitySettings } from "../compatibility/directive.ts";
 import { isMarked, stakaterMatch } from "../compatibility/stakater.ts";
-import { misusesOf } from "../policy/annotation-mistakes.ts";
-import { type ConfigDirective, readConfigDirective, readHoldReason } from "../policy/config-directive.ts";
-import { selectsConfig } from "../policy/namespace-policy.ts";
+import { type ConfigDirective, misusesOf, readConfigDirective, readHoldReason } from "../policy/annotation-mistakes.ts";
+import { selectsConfig } from "../policy/policy.ts";
 import { pinnedCopyLabel, sharedWith } from "../references/annotations.ts";
 import { contentEditedAt, contentEditedBy, contentEditedKey, lastWrittenAt } from "../references/field-managers.ts";
 import {

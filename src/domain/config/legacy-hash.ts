@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { PodSpec } from "#kubernetes";
-import { sapConfigHash, sapLists } from "../compatibility/sap.ts";
+import { sapConfigHash, sapLists } from "../compatibility/directive.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import { extraConfigMaps, extraSecrets } from "../references/annotations.ts";

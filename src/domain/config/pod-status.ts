@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { ObjectMeta } from "#kubernetes";
 import { epochSeconds } from "../references/field-managers.ts";
 import type { LimitExceeded } from "../references/references.ts";
-import { sharedString } from "../syntax/shared-values.ts";
+import { sharedString } from "../syntax/json.ts";
 
 /**
  * A SecretProviderClassPodStatus, which the driver writes for each Pod that mounts a SecretProviderClass

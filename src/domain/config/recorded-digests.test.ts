@@ -3,11 +3,10 @@ import { describe, expect, it } from "vitest";
 import { testKey, testKeys } from "../../../test/support/domain/hash-keys.ts";
 import { configMap, lookupOf, secret } from "../../../test/support/domain/objects.ts";
 import { configKey, type Reference } from "../references/references.ts";
-import { changesBetween } from "./changes.ts";
 import type { Config } from "./digest.ts";
 import type { ConfigView } from "./hash.ts";
 import { changesSince, readDigests, writeDigests } from "./recorded-digests.ts";
-import { viewOfReferences } from "./view-of-references.ts";
+import { changesBetween, viewOfReferences } from "./view-of-references.ts";
 
 type Values = Readonly<Record<string, string>>;
 type State = Readonly<Record<string, Values | undefined>>;

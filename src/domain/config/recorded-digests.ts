@@ -3,10 +3,9 @@ import { hash } from "node:crypto";
 import type { Workload } from "../model/workload-shape.ts";
 import { type HashKey, type HashKeys, hmac } from "../policy/hash-key.ts";
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";
-import type { Change } from "./changes.ts";
 import { type Config, wholeKey } from "./digest.ts";
 import { type ConfigView, hashFormat, type ViewEntry } from "./hash.ts";
-import type { Lookup } from "./view-of-references.ts";
+import type { Change, Lookup } from "./view-of-references.ts";
 
 /** The most characters of the annotation. */
 const maxLength = 2_048;

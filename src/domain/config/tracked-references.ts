@@ -1,7 +1,6 @@
 import { withoutMarkedTwice } from "../model/workload-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
-import { ignoresKind } from "../policy/namespace-policy.ts";
-import type { Policy } from "../policy/policy.ts";
+import { ignoresKind, type Policy } from "../policy/policy.ts";
 import { type RolloutPolicy, rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { sharedWith } from "../references/annotations.ts";
 import {
@@ -15,11 +14,9 @@ import {
   wholeObject,
 } from "../references/references.ts";
 import { crossNamespaceTexts, type Warning } from "../references/warning.ts";
-import { isDnsSubdomain, isListed } from "../syntax/names.ts";
-import { formatList } from "../syntax/wording.ts";
-import { describeObject } from "./changes.ts";
+import { formatList, isDnsSubdomain, isListed } from "../syntax/names.ts";
 import { type Config, isSharedWith } from "./digest.ts";
-import type { Lookup } from "./view-of-references.ts";
+import { describeObject, type Lookup } from "./view-of-references.ts";
 
 /**
  * Why an object is not tracked. "ignored": its annotation says so. "excluded": the workload or its Namespace excludes it.

@@ -1,11 +1,28 @@
+import { isOfKind, type TemplateSource } from "../model/kind-row.ts";
+import { kinds } from "../model/kinds/apps-kinds.ts";
+import type { WorkloadObject } from "../model/workload-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { HashKeys } from "../policy/hash-key.ts";
-import { configKey } from "../references/references.ts";
-import { type Change, changesBetween } from "./changes.ts";
+import { isOptedIn, type Policy } from "../policy/policy.ts";
+import { allowWorkloadRef, workloadRefHash } from "../references/annotations.ts";
+import { type ConfigName, configKey, limits } from "../references/references.ts";
+import { invalidAnnotationTexts, type Warning, wholeObjectText } from "../references/warning.ts";
+import { equalJson } from "../syntax/json.ts";
+import { formatCount, isDnsSubdomain, quoted } from "../syntax/names.ts";
+import { asWhole, type Config, isWhole } from "./digest.ts";
 import { type ConfigView, matchesView, recordedConfigFor, viewOf } from "./hash.ts";
 import type { RecordedClasses } from "./recorded-digests.ts";
-import type { TrackedReferences } from "./tracked-references.ts";
-import { limitExceededBy, viewOfReferences } from "./view-of-references.ts";
+import { type TrackedReferences, trackedReferences } from "./tracked-references.ts";
+import {
+  type Change,
+  changesBetween,
+  countKeys,
+  describeObject,
+  findConfig,
+  type Lookup,
+  limitExceededBy,
+  viewOfReferences,
+} from "./view-of-references.ts";
 
 /** The views of a workload: what new Pods would read, of tracked objects and of all objects. */
 export interface TrackedViews {
@@ -107,4 +124,118 @@ function recordedFullHash({ recordedHash, recordedConfig }: Workload): RecordedF
   if (config === undefined) return recordedHash === undefined ? undefined : { hash: recordedHash, source: "template" };
   if (config.fullHash === undefined) return { hash: config.hash, source: "recordedConfig" };
   return { hash: config.fullHash, source: "fullHash" };
+}
+
+/**
+ * The recorded hash of a workload while Wave writes its template source. No configuration has this hash. So after a crash
+ * between the two writes a rollout is due, even if the edit was reverted meanwhile.
+ */
+export const rollInProgress = `v2:${"0".repeat(64)}`;
+
+/** Reports whether Wave can read the pod template of an object of this kind and name: only Deployments are supported. */
+export function isTemplateSource(templateSource: TemplateSource): boolean {
+  return isOfKind(templateSource, kinds.Deployment) && isDnsSubdomain(templateSource.name);
+}
+
+/** Returns the warning for a workload whose template source could not be read; undefined if it could. */
+export function missingTemplateWarning({ templateSource }: Pick<Workload, "templateSource">): Warning | undefined {
+  if (templateSource === undefined || templateSource.generation !== undefined) return undefined;
+  const source = `${quoted(templateSource.kind)} ${quoted(templateSource.name)}`;
+  const message = isTemplateSource(templateSource)
+    ? invalidAnnotationTexts.templateSourceMissing(source)
+    : invalidAnnotationTexts.templateSourceUnsupported(source);
+  return { reason: "InvalidAnnotation", message };
+}
+
+/**
+ * Reports whether Wave may write the hash of another workload into the pod template of a Deployment. The write restarts its Pods. So the
+ * Deployment has opted in, or its annotation allows the write, or it has no Pods.
+ */
+export function allowsWorkloadRef({ spec, metadata }: WorkloadObject, source: DecidedWorkload): boolean {
+  const { replicas } = (spec ?? {}) as { readonly replicas?: number };
+  if (replicas === 0 || isOptedIn(source.workload, source.policy)) return true;
+  return metadata?.annotations?.[allowWorkloadRef] === "true";
+}
+
+/** A workload with its policy. */
+interface DecidedWorkload {
+  readonly workload: Workload;
+  readonly policy: Policy;
+}
+
+/**
+ * Returns the annotation of the template source that contains the hash of a workload with a workloadRef. Each workload has its
+ * own policy, because their regular expressions differ. If the template source
+ * has not opted in, or tracks the same objects, it is the hash annotation of the template source: then an edit changes the
+ * template once. Otherwise it is a separate annotation, so that the two workloads do not overwrite each other.
+ */
+export function workloadRefAnnotation(
+  templateSource: DecidedWorkload,
+  withRef: DecidedWorkload,
+  lookup: Lookup,
+): string {
+  const tracked = ({ workload, policy }: DecidedWorkload) => trackedReferences(workload, lookup, policy).references;
+  const differs =
+    isOptedIn(templateSource.workload, templateSource.policy) && !equalJson(tracked(templateSource), tracked(withRef));
+  return differs ? workloadRefHash : templateSource.workload.hashAnnotation;
+}
+
+/**
+ * Returns the tracked references with a lookup that has objects with too many keys as a whole: the hash then has one digest for
+ * all data of such an object. If the Pods read more keys than the limit, the objects with most keys are whole, until the others
+ * are within the limit. So a client that may edit one object cannot stop rollouts for the others.
+ */
+export function withWholeObjects(
+  tracked: TrackedReferences,
+  workloadNamespace: string,
+): { readonly tracked: TrackedReferences; readonly warnings: readonly Warning[] } {
+  let keys = 0;
+  let isAnyWhole = false;
+  for (const reference of tracked.references) {
+    const config = findConfig(tracked.lookup, reference);
+    keys += countKeys(reference, config);
+    isAnyWhole ||= config !== undefined && isWhole(config);
+  }
+  // Almost every workload: nothing more is computed.
+  if (!isAnyWhole && keys <= limits.keys.max) return { tracked, warnings: [] };
+  const read = new Map<string, Config>();
+  const times = new Map<string, number>();
+  for (const reference of tracked.references) {
+    const config = findConfig(tracked.lookup, reference);
+    if (config === undefined || config.kind === "SecretProviderClass") continue;
+    const key = configKey(config);
+    if (reference.keys === "all" || isWhole(config)) read.set(key, config);
+    if (reference.keys === "all") times.set(key, (times.get(key) ?? 0) + 1);
+  }
+  const whole = new Map<string, Config>();
+  const warnings: Warning[] = [];
+  const add = (key: string, config: Config, count: number) => {
+    whole.set(key, config);
+    warnings.push({ reason: "OverLimit", message: textOf(config, count, workloadNamespace) });
+  };
+  for (const [key, config] of read) if (isWhole(config)) add(key, config, config.limitExceeded?.count ?? 0);
+  if (keys > limits.keys.max) {
+    const inOrder = [...read].filter(([key]) => !whole.has(key)).sort(byKeys);
+    for (const [key, config] of inOrder) {
+      if (keys <= limits.keys.max) break;
+      keys -= (times.get(key) ?? 0) * (config.keys.length - 1);
+      add(key, asWhole(config), config.keys.length);
+    }
+  }
+  if (whole.size === 0) return { tracked, warnings };
+  const lookup: TrackedReferences["lookup"] = (kind, namespace, name) =>
+    whole.get(configKey({ kind, namespace, name })) ?? tracked.lookup(kind, namespace, name);
+  return { tracked: { ...tracked, lookup }, warnings };
+}
+
+/** Compares by the number of keys, most first, and then by name. */
+function byKeys(
+  [a, { keys: most }]: readonly [string, Config],
+  [b, { keys: fewer }]: readonly [string, Config],
+): number {
+  return fewer.length - most.length || (a < b ? -1 : 1);
+}
+
+function textOf(config: ConfigName, count: number, workloadNamespace: string): string {
+  return wholeObjectText(describeObject(config, workloadNamespace), formatCount(count), formatCount(limits.keys.max));
 }

@@ -1,5 +1,5 @@
 import type { Annotations } from "../references/annotations.ts";
-import { boundedMemo } from "../syntax/shared-values.ts";
+import { boundedMemo } from "../syntax/json.ts";
 
 /**
  * The annotations that were read while a workload was parsed. A patch tests all of them, so that it fails if one of them changed

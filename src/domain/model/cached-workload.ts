@@ -5,7 +5,7 @@ import type { Annotations } from "../references/annotations.ts";
 import type { LimitExceeded } from "../references/references.ts";
 import { equalJson } from "../syntax/json.ts";
 import { withShortValues } from "./annotation-reads.ts";
-import { hasOldFinalizer } from "./leftovers.ts";
+import { hasOldFinalizer } from "./scheduling-hold.ts";
 import { fingerprintOf, isDeleting, maxKeptLength } from "./workload.ts";
 import type { WorkloadObject } from "./workload-references.ts";
 import type { Workload } from "./workload-shape.ts";

@@ -3,7 +3,7 @@ import { userAnnotations } from "../policy/annotation-mistakes.ts";
 import { type Annotations, annotationPrefix } from "../references/annotations.ts";
 import { kubectlUndoManager } from "../references/field-managers.ts";
 import type { Warning } from "../references/warning.ts";
-import { formatList, quoted } from "../syntax/wording.ts";
+import { formatList, quoted } from "../syntax/names.ts";
 import type { WorkloadObject } from "./workload-references.ts";
 import type { Workload } from "./workload-shape.ts";
 

@@ -1,9 +1,8 @@
 import type { DaemonSet, Deployment, StatefulSet } from "#kubernetes";
 import type { CompatibilitySource, WorkloadDirective } from "../compatibility/directive.ts";
 import type { DirectiveContext } from "../compatibility/directives.ts";
-import { extraReferences } from "../references/extra-references.ts";
-import { configKey, type LimitExceeded, limits, type Reference } from "../references/references.ts";
-import { sharedString } from "../syntax/shared-values.ts";
+import { configKey, extraReferences, type LimitExceeded, limits, type Reference } from "../references/references.ts";
+import { sharedString } from "../syntax/json.ts";
 import { podReferences, type ReferenceVisitor } from "./pod-references.ts";
 
 /** A workload in the form that the API server sends. */

@@ -5,9 +5,8 @@ import type { LimitExceeded, Reference } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
 import type { JsonPatch } from "../syntax/json.ts";
 import type { AnnotationReads } from "./annotation-reads.ts";
-import type { KeptPods } from "./kept-pods.ts";
 import type { Progress, TemplateSource, WorkloadKind, WorkloadRow } from "./kind-row.ts";
-import type { RolloutStrategy } from "./rollout-strategy.ts";
+import type { KeptPods, RolloutStrategy } from "./rollout-strategy.ts";
 
 /** A write of a pod template that a watch has shown. All Pods of the template are created after it. */
 export interface TemplateWrite {

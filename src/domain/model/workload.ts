@@ -37,15 +37,13 @@ import {
 import { epochSeconds, lastWriters } from "../references/field-managers.ts";
 import { limits } from "../references/references.ts";
 import { invalidAnnotationTexts, type Warning } from "../references/warning.ts";
-import { sharedString } from "../syntax/shared-values.ts";
-import { quoted } from "../syntax/wording.ts";
+import { sharedString } from "../syntax/json.ts";
+import { quoted } from "../syntax/names.ts";
 import { recordReads } from "./annotation-reads.ts";
-import { keptPodsOf } from "./kept-pods.ts";
 import { standardForm, type TemplateSource, type WorkloadRow } from "./kind-row.ts";
-import { hasOldFinalizer, isPausedByReloader } from "./leftovers.ts";
 import { mountsSecretsStore } from "./pod-references.ts";
-import { strategyOf } from "./rollout-strategy.ts";
-import { disownScheduler } from "./scheduling-hold.ts";
+import { keptPodsOf, strategyOf } from "./rollout-strategy.ts";
+import { disownScheduler, hasOldFinalizer, isPausedByReloader } from "./scheduling-hold.ts";
 import {
   compatibilitySourceOf,
   referencesOf,

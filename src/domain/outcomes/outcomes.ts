@@ -1,7 +1,7 @@
 // The outcomes of a plan, and what may hold a due write.
-import type { Change } from "../config/changes.ts";
+
 import type { ConfigView, UnprovenTimes } from "../config/hash.ts";
-import type { Missing } from "../config/view-of-references.ts";
+import type { Change, Missing } from "../config/view-of-references.ts";
 import type { ConfigName, LimitExceeded } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
 

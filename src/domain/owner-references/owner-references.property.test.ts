@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { OwnerReference } from "#kubernetes";
 import { defaultPolicy, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import { builtInKinds } from "../model/kinds/apps-kinds.ts";
-import { oldFinalizer } from "../model/leftovers.ts";
+import { oldFinalizer } from "../model/scheduling-hold.ts";
 import { workloadKey } from "../model/workload-shape.ts";
 import { ownersOf, planOwners, withPlannedOwners } from "./owner-references.ts";
 

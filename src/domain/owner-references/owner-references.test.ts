@@ -2,10 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { OwnerReference } from "#kubernetes";
 import { defaultPolicy, readsAll, type WorkloadFixture, workload } from "../../../test/support/domain/objects.ts";
 import { builtInKinds } from "../model/kinds/apps-kinds.ts";
-import { oldFinalizer } from "../model/leftovers.ts";
+import { oldFinalizer } from "../model/scheduling-hold.ts";
 import { type Workload, workloadKey } from "../model/workload-shape.ts";
-import { emptyNamespacePolicy } from "../policy/namespace-policy.ts";
-import { type Policy, unpaced } from "../policy/policy.ts";
+import { emptyNamespacePolicy, type Policy, unpaced } from "../policy/policy.ts";
 import { maxOwners, ownershipActionOf, ownersOf, planOwners, withPlannedOwners } from "./owner-references.ts";
 
 const keeps: Policy = { ...defaultPolicy, ownership: "keep" };

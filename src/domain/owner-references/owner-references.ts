@@ -3,12 +3,11 @@
 import type { OwnerReference } from "#kubernetes";
 import type { WorkloadRow } from "../model/kind-row.ts";
 import { type Workload, workloadKey } from "../model/workload-shape.ts";
-import { isOptedIn } from "../policy/namespace-policy.ts";
-import type { Policy } from "../policy/policy.ts";
+import { isOptedIn, type Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { isStored } from "../references/references.ts";
+import { sharedString } from "../syntax/json.ts";
 import { isDnsSubdomain } from "../syntax/names.ts";
-import { sharedString } from "../syntax/shared-values.ts";
 
 /**
  * What Wave does with the owner references to a workload in the ConfigMaps and Secrets of its namespace.

@@ -1,8 +1,7 @@
-import { type Change, describeChanges } from "../config/changes.ts";
 import { type ConfigView, comparedHash, readsOtherContent } from "../config/hash.ts";
 import { changesSince, readDigests } from "../config/recorded-digests.ts";
 import { isExcluded } from "../config/tracked-references.ts";
-import { findConfig, type Lookup } from "../config/view-of-references.ts";
+import { type Change, describeChanges, findConfig, type Lookup } from "../config/view-of-references.ts";
 import { isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { DueDecision, RolloutEdit } from "../outcomes/outcomes.ts";
@@ -10,7 +9,7 @@ import type { HashKeys } from "../policy/hash-key.ts";
 import type { ClusterHold, PacingFlags } from "../policy/policy.ts";
 import type { RolloutPolicy } from "../policy/rollout-policy.ts";
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";
-import { quoted } from "../syntax/wording.ts";
+import { quoted } from "../syntax/names.ts";
 import type { Moment } from "./moment.ts";
 
 /** A due write, and everything that may hold it. */

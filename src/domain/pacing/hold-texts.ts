@@ -1,4 +1,4 @@
-import { describeObject } from "../config/changes.ts";
+import { describeObject } from "../config/view-of-references.ts";
 import type { WorkloadName } from "../model/workload-shape.ts";
 import type { HoldReason } from "../outcomes/outcomes.ts";
 import type { ContainerExit } from "../pods/observed-pod.ts";
@@ -6,8 +6,8 @@ import type { ClusterHold } from "../policy/policy.ts";
 import type { DecidedBy } from "../policy/rollout-policy.ts";
 import { annotationPrefix } from "../references/annotations.ts";
 import { type ConfigName, isStored } from "../references/references.ts";
+import { formatCount, quoted, waveArguments } from "../syntax/names.ts";
 import { formatDuration } from "../syntax/time.ts";
-import { formatCount, quoted, waveArguments } from "../syntax/wording.ts";
 
 /**
  * The messages of all holds: state, cause, next step. A message contains no value that changes while the hold lasts, so that

@@ -1,8 +1,8 @@
 import type { Workload } from "../model/workload-shape.ts";
 import type { Hold } from "../outcomes/outcomes.ts";
 import type { Warning } from "../references/warning.ts";
+import { quoted } from "../syntax/names.ts";
 import { formatDuration } from "../syntax/time.ts";
-import { quoted } from "../syntax/wording.ts";
 import type { DueWrite } from "./due.ts";
 import { holdTexts } from "./hold-texts.ts";
 import type { Moment } from "./moment.ts";

@@ -1,14 +1,13 @@
-import { describeObject } from "../config/changes.ts";
-import { findConfig } from "../config/view-of-references.ts";
+import { describeObject, findConfig } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { Hold } from "../outcomes/outcomes.ts";
 import { hasOutgrownPins } from "../pinning/pinned-lookup.ts";
-import type { ConfigDirective } from "../policy/config-directive.ts";
+import type { ConfigDirective } from "../policy/annotation-mistakes.ts";
 import { policyRows } from "../policy/policy-rows.ts";
 import type { InvalidPolicyAnnotation, RolloutPolicy } from "../policy/rollout-policy.ts";
 import type { ConfigName } from "../references/references.ts";
+import { formatList, quoted } from "../syntax/names.ts";
 import { closesAt, isOpen, localTime, opensAt } from "../syntax/window.ts";
-import { formatList, quoted } from "../syntax/wording.ts";
 import type { DueWrite } from "./due.ts";
 import { describeAnnotation, holdTexts } from "./hold-texts.ts";
 import { lastRolloutAt } from "./rollout-time.ts";

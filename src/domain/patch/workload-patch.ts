@@ -8,8 +8,7 @@ import {
 } from "../config/hash.ts";
 import { writeDigests } from "../config/recorded-digests.ts";
 import { patchOfKind } from "../model/kind-row.ts";
-import { unpausePatch } from "../model/leftovers.ts";
-import { liftSchedulingHold, testSchedulingHold } from "../model/scheduling-hold.ts";
+import { liftSchedulingHold, testSchedulingHold, unpausePatch } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import {
   type DueDecision,

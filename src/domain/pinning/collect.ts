@@ -1,5 +1,5 @@
 import type { OwnerReference } from "#kubernetes";
-import { formatCount } from "../syntax/wording.ts";
+import { formatCount } from "../syntax/names.ts";
 
 /** A stored pinned copy. */
 export interface StoredCopy {

@@ -9,10 +9,8 @@ import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import type { Reference } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
-import { isDnsSubdomain, isListed } from "../syntax/names.ts";
-import { formatList, quoted } from "../syntax/wording.ts";
-import { type CopyContent, copyContent } from "./copy-content.ts";
-import { parsePins } from "./pinned-lookup.ts";
+import { formatList, isDnsSubdomain, isListed, quoted } from "../syntax/names.ts";
+import { type CopyContent, copyContent, parsePins } from "./pinned-lookup.ts";
 
 /** A ConfigMap that Pods are to read as a pinned copy. */
 export interface PinSource {

@@ -9,9 +9,8 @@ import { podReferences } from "../model/pod-references.ts";
 import { mergeReferences } from "../model/workload-references.ts";
 import { planRollout } from "../plan/plan.ts";
 import type { Reference } from "../references/references.ts";
-import { copyData, copyName } from "./copy-content.ts";
 import { contentOf, pinSources } from "./pin-request.ts";
-import { formatPins, parsePins } from "./pinned-lookup.ts";
+import { copyData, copyName, formatPins, parsePins } from "./pinned-lookup.ts";
 import { pointPod } from "./pod-pins.ts";
 
 const long = "l".repeat(253);

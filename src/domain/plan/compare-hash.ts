@@ -1,4 +1,3 @@
-import { type Change, changesBetween, describeChanges } from "../config/changes.ts";
 import {
   type ConfigView,
   matchesView,
@@ -9,6 +8,7 @@ import {
   viewOf,
 } from "../config/hash.ts";
 import { membershipChange, type TrackedViews, underCurrentKey } from "../config/tracked-view.ts";
+import { type Change, changesBetween, describeChanges } from "../config/view-of-references.ts";
 import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { ExplainedDecision, RecordedCause } from "../outcomes/outcomes.ts";

@@ -15,12 +15,10 @@ import type { Moment } from "../pacing/moment.ts";
 import { closing, requestedReason, skipsWaits } from "../pacing/requested-holds.ts";
 import { isPinned, keptWithoutKey, unusableCopies } from "../pinning/pin-request.ts";
 import { pinsIn, readablePins } from "../pinning/pinned-lookup.ts";
-import { isOptedIn } from "../policy/namespace-policy.ts";
-import type { Policy } from "../policy/policy.ts";
+import { isOptedIn, type Policy } from "../policy/policy.ts";
 import type { ConfigName } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
-import { planWanted, type Wanted, wantedOf } from "./plan.ts";
-import { planReturn } from "./return-plan.ts";
+import { planReturn, planWanted, type Wanted, wantedOf } from "./plan.ts";
 
 /** What there is for the decision about one workload. A read-only view: nothing in it changes during a decision, which is synchronous. */
 export interface World {

@@ -1,11 +1,16 @@
-import { describeMissing, describeObject, describeWaiting } from "../config/changes.ts";
 import type { ConfigView } from "../config/hash.ts";
 import { recordedClassesOf } from "../config/recorded-digests.ts";
-import { missingTemplateWarning } from "../config/template-source.ts";
 import { matchedReferences, trackedReferences } from "../config/tracked-references.ts";
-import { trackedViews } from "../config/tracked-view.ts";
-import { type Lookup, limitExceededBy, type Missing, missingFrom } from "../config/view-of-references.ts";
-import { withWholeObjects } from "../config/whole-objects.ts";
+import { missingTemplateWarning, trackedViews, withWholeObjects } from "../config/tracked-view.ts";
+import {
+  describeMissing,
+  describeObject,
+  describeWaiting,
+  type Lookup,
+  limitExceededBy,
+  type Missing,
+  missingFrom,
+} from "../config/view-of-references.ts";
 import {
   acceptsSchedulingHold,
   hasSchedulingHold,
@@ -17,13 +22,12 @@ import type { Workload } from "../model/workload-shape.ts";
 import type { Decision, DuePlan, ExplainedDecision } from "../outcomes/outcomes.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { isRollRequested } from "../pacing/requested-holds.ts";
-import { ignoredReason, isOptedIn } from "../policy/namespace-policy.ts";
-import type { Policy } from "../policy/policy.ts";
+import { ignoredReason, isOptedIn, type Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { updateOnConfigChange } from "../references/annotations.ts";
 import { describeLimitExceeded, type LimitExceeded } from "../references/references.ts";
 import { invalidAnnotationTexts, mergeWarnings, overLimitText, type Warning } from "../references/warning.ts";
-import { quoted } from "../syntax/wording.ts";
+import { quoted } from "../syntax/names.ts";
 import { planComplete, withRemoved } from "./compare-hash.ts";
 import { evidenceOf } from "./evidence.ts";
 

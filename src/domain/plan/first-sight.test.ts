@@ -13,8 +13,7 @@ import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload } from "../model/workload.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
 import { patchFor } from "../patch/workload-patch.ts";
-import { toNamespacePolicy } from "../policy/namespace-policy.ts";
-import type { Policy } from "../policy/policy.ts";
+import { type Policy, toNamespacePolicy } from "../policy/policy.ts";
 import { planRollout } from "./plan.ts";
 
 const pod = readsAll("ConfigMap", "web");

@@ -1,4 +1,6 @@
 // The verdict of the leader on a workload, in an annotation: for people who may not read what the workload reads, and for other tools.
+
+import { hash } from "node:crypto";
 import type { Workload } from "../model/workload-shape.ts";
 import type { RolloutPlan } from "../outcomes/outcomes.ts";
 import { holdRows } from "../pacing/holds.ts";
@@ -25,7 +27,7 @@ export interface PublishedVerdict extends Verdict {
 }
 
 /** What a verdict depends on, beside the plan. */
-export interface VerdictFacts {
+interface VerdictFacts {
   /** The result of the last rollout of Wave; undefined if there is none. */
   readonly rollout: RolloutResult | undefined;
   /** What the Pods of that rollout show; undefined if that is not known. */
@@ -124,4 +126,38 @@ function isWord(value: unknown): value is string {
 /** Returns a time in whole seconds, as in the API. */
 function formatTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
+}
+
+/** The annotation of the Lease. The leader writes it when it renews the Lease, so it costs no write. */
+export const judgedAnnotation = "wave.pusher.com/judged";
+
+/** Up to when every earlier change is judged and published, in milliseconds since the epoch; undefined: unknown, or Wave does not watch it. */
+export interface Judged {
+  readonly upTo: number | undefined;
+  /** Namespaces for which another time applies. */
+  readonly except: ReadonlyMap<string, number | undefined>;
+}
+
+/** Returns the text of the annotation. Who may read the Lease may not know all namespaces, so it has digests of their names. */
+export function writeJudged({ upTo, except }: Judged): string {
+  const text = (at: number | undefined) => (at === undefined ? null : new Date(at).toISOString());
+  return JSON.stringify({
+    upTo: text(upTo),
+    except: Object.fromEntries([...except].map(([namespace, at]) => [digestOf(namespace), text(at)])),
+  });
+}
+
+/** Returns up to when a namespace is judged, from the annotation; undefined if that is unknown. */
+export function judgedUpTo(annotation: string | undefined, namespace: string): number | undefined {
+  try {
+    const { upTo, except } = fieldsOf(JSON.parse(annotation ?? "{}"));
+    const own = fieldsOf(except)[digestOf(namespace)];
+    return parseTime(textOf(own === undefined ? upTo : own));
+  } catch {
+    return undefined;
+  }
+}
+
+function digestOf(namespace: string): string {
+  return hash("sha256", namespace, "hex").slice(0, 10);
 }

@@ -3,7 +3,7 @@ import { podReferences } from "../model/pod-references.ts";
 import { pinsOfPod } from "../pinning/pod-pins.ts";
 import type { ConfigName, Reference } from "../references/references.ts";
 import { fieldsOf, textOf } from "../syntax/json.ts";
-import { quoted } from "../syntax/wording.ts";
+import { quoted } from "../syntax/names.ts";
 import { type HashPlace, podHash } from "./pod-owner.ts";
 
 /** A Pod as far as it shows what its containers have read. Times are in milliseconds since the epoch. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "#kubernetes";
-import { sapConfigHash } from "../compatibility/sap.ts";
+import { sapConfigHash } from "../compatibility/directive.ts";
 import { configHash, workloadRefHash } from "../references/annotations.ts";
 import { everyObject, observePod } from "./observed-pod.ts";
 import { type HashPlace, hashAnnotations, podHash, podSelector } from "./pod-owner.ts";

@@ -1,5 +1,5 @@
 import type { ObjectMeta } from "#kubernetes";
-import { sapConfigHash } from "../compatibility/sap.ts";
+import { sapConfigHash } from "../compatibility/directive.ts";
 import { isOfKind, type WorkloadRow } from "../model/kind-row.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
 import type { Workload, WorkloadName } from "../model/workload-shape.ts";

@@ -6,8 +6,7 @@ import type { Config } from "../config/digest.ts";
 import { decide } from "../plan/decide.ts";
 import { planRollout } from "../plan/plan.ts";
 import { userAnnotations } from "./annotation-mistakes.ts";
-import { toNamespacePolicy } from "./namespace-policy.ts";
-import { type PacingFlags, unpaced } from "./policy.ts";
+import { type PacingFlags, toNamespacePolicy, unpaced } from "./policy.ts";
 
 type Annotations = Readonly<Record<string, string>>;
 

@@ -12,7 +12,7 @@ import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { planRollout } from "../plan/plan.ts";
-import { toNamespacePolicy } from "./namespace-policy.ts";
+import { toNamespacePolicy } from "./policy.ts";
 import { rolloutPolicyOf } from "./rollout-policy.ts";
 
 const wave = (name: string) => `wave.pusher.com/${name}`;

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { sharedString } from "../syntax/shared-values.ts";
+import { sharedString } from "../syntax/json.ts";
 
 // domain/references: how workloads refer to configuration, and the names of annotations. Knows no policy, plan or kind of workload.
 

@@ -1,5 +1,5 @@
 import type { ObjectMeta } from "#kubernetes";
-import { sharedString } from "../syntax/shared-values.ts";
+import { sharedString } from "../syntax/json.ts";
 
 /** The field manager of Wave (https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers). */
 export const fieldManager = "wave";

@@ -12,7 +12,7 @@ import { type Config, isSharedWith, keysOf, toConfig } from "../config/digest.ts
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { planRollout } from "../plan/plan.ts";
-import { formatCount } from "../syntax/wording.ts";
+import { formatCount } from "../syntax/names.ts";
 import { limits, maxSharedWithBytes } from "./references.ts";
 
 const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));

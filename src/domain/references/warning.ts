@@ -1,4 +1,4 @@
-import { formatCount, quoted } from "../syntax/wording.ts";
+import { formatCount, quoted } from "../syntax/names.ts";
 
 /** A problem of a workload that a person can correct. */
 export interface Warning {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { equalJson } from "./json.ts";
+import { boundedMemo, equalJson } from "./json.ts";
 
 /** Returns a deeply nested value that counts how often it is read. */
 function deep(levels: number, seen: () => void): unknown {
@@ -46,4 +46,19 @@ describe("equalJson", () => {
     };
     expect(looks(12)).toBe(looks(1));
   });
+});
+
+it("computes once for each of the last texts, even if the result is undefined, and drops the least recently used entry", () => {
+  const computed: string[] = [];
+  const answer = boundedMemo(2, (text) => {
+    computed.push(text);
+    return text === "none" ? undefined : text.length;
+  });
+  expect([answer("a"), answer("none"), answer("a"), answer("none")]).toEqual([1, undefined, 1, undefined]);
+  expect(computed).toEqual(["a", "none"]);
+  answer("b");
+  answer("none");
+  expect(computed).toEqual(["a", "none", "b"]);
+  answer("a");
+  expect(computed).toEqual(["a", "none", "b", "a"]);
 });

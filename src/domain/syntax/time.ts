@@ -1,4 +1,4 @@
-import { boundedMemo } from "./shared-values.ts";
+import { boundedMemo } from "./json.ts";
 
 /** Returns an RFC 3339 time in milliseconds since the epoch; undefined for other text. */
 export function parseTime(text: string): number | undefined {

@@ -1,4 +1,4 @@
-import { boundedMemo } from "./shared-values.ts";
+import { boundedMemo } from "./json.ts";
 import { type OffsetAt, utcNames, zoneOffset } from "./time.ts";
 
 /** The times of the week when workloads may be rolled. */

@@ -1,6 +1,6 @@
 // The resources, types and errors of the Kubernetes API. Makes no request.
-import { errorText } from "../../telemetry/logging/error-text.ts";
-import type { Status } from "./api-types.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
+import type { Status } from "./resources.ts";
 
 /** Why a request to the API server failed, by what a client does about it. Code that only needs one of these answers uses `isConflict` and its neighbours. */
 type ApiFailure =

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { checkServerIdentity, getCACertificates, type PeerCertificate } from "node:tls";
 import type { Section } from "../../lib/yaml-mapping.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import type { Credentials, Renewable } from "./credentials.ts";
 
 /** Address, TLS settings and credentials of a cluster. */

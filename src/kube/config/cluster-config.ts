@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { isatty } from "node:tty";
 import { type Clock, systemClock } from "../../lib/clock.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { ClusterConfigError } from "../api/api-failure.ts";
 import { type ClusterConfig, isCertificate, noCertificate } from "./cluster-access.ts";
 import { configErrorTexts, readAgain, tokenFileCredentials } from "./credentials.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../lib/clock.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { ClusterConfigError } from "../api/api-failure.ts";
 
 /** Authentication of a request. Each credential is one object: the same object means the same credential. */

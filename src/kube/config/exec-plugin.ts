@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import type { Clock } from "../../lib/clock.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { ClusterConfigError } from "../api/api-failure.ts";
 import { keyPairProblem } from "./cluster-access.ts";
 import {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { parseYaml, Section } from "../../lib/yaml-mapping.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { ClusterConfigError } from "../api/api-failure.ts";
 import { type ClusterConfig, readTls } from "./cluster-access.ts";
 import { configErrorTexts, readAgain } from "./credentials.ts";

@@ -6,7 +6,7 @@ import { clientOf } from "../../../test/support/kube/client.ts";
 import { type Logger, silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { ApiError } from "../api/api-failure.ts";
-import type { KubeObject } from "../api/api-types.ts";
+import type { KubeObject } from "../api/resources.ts";
 import type { ApiClient } from "../http/client.ts";
 import type { ObjectEvent } from "./event-object.ts";
 import { createEventRecorder, type EventResult } from "./event-recorder.ts";

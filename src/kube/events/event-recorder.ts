@@ -1,9 +1,8 @@
 // Writes of Events. Knows no reason or text of a particular Event.
 /** This folder writes core/v1 Events. It knows no texts of Wave. */
 import { workloadMetrics } from "../../telemetry/catalogue/workloads.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import { logMessages } from "../../telemetry/logging/log-messages.ts";
+import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { ApiError, isAlreadyExists, isNotFound } from "../api/api-failure.ts";
 import { resourcePath, resources } from "../api/resources.ts";

@@ -1,5 +1,5 @@
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
-import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
+import type { LabelsOf } from "../../telemetry/metrics/series.ts";
 import { ApiError } from "../api/api-failure.ts";
 import type { DigestedKind } from "./value-digests.ts";
 

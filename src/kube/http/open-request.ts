@@ -1,5 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { ApiError, ClusterConfigError, ConnectionError } from "../api/api-failure.ts";
 import type { ApiRequest, RequestInfo } from "./api-request.ts";
 import type { Reachability } from "./reachability.ts";

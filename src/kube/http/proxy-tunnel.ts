@@ -1,7 +1,7 @@
 // Tunnels to a server through a proxy: HTTP CONNECT and SOCKS5. Loaded only if a proxy is configured. Knows nothing of the requests in them.
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { tlsOptions } from "../config/cluster-access.ts";
 
 /**

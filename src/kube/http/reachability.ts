@@ -1,8 +1,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import { logMessages } from "../../telemetry/logging/log-messages.ts";
+import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { ApiError, ClusterConfigError, ConnectionError, isUnauthorized } from "../api/api-failure.ts";
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../../lib/clock.ts";
 import { ApiError, foreignResponseText } from "../api/api-failure.ts";
-import type { KubeList, Status } from "../api/api-types.ts";
+import type { KubeList, Status } from "../api/resources.ts";
 import type { RequestInfo } from "./api-request.ts";
 import { maxObjectBytes } from "./json-bytes.ts";
 import type { TransportResponse } from "./transport.ts";

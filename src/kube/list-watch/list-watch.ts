@@ -3,13 +3,17 @@
 import { sleep } from "../../lib/clock.ts";
 import { backoffMs } from "../../runtime/timers.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
-import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
 import type { Counter } from "../../telemetry/metrics/metrics.ts";
+import type { LabelsOf } from "../../telemetry/metrics/series.ts";
 import { ApiError, apiFailureOf, isExpired, isForbidden, isNotFound, retryAfterMs } from "../api/api-failure.ts";
-import { type KubeObject, metadataOnlyList } from "../api/api-types.ts";
-import { type Resource, resourcePath } from "../api/resources.ts";
-import { type PagedListContext, pagedList } from "./paged-list.ts";
-import type { ListWatchOptions, ReflectorEvent, WatchContext } from "./watch-context.ts";
+import { type KubeObject, metadataOnlyList, type Resource, resourcePath } from "../api/resources.ts";
+import {
+  type ListWatchOptions,
+  type PagedListContext,
+  pagedList,
+  type ReflectorEvent,
+  type WatchContext,
+} from "./paged-list.ts";
 import { createWatchReport, grantToWatch, listFailureText, nameIn } from "./watch-report.ts";
 import { watchFrom } from "./watch-stream.ts";
 

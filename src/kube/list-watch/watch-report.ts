@@ -1,9 +1,8 @@
-import { errorText } from "../../telemetry/logging/error-text.ts";
-import { logMessages } from "../../telemetry/logging/log-messages.ts";
+import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "../api/api-failure.ts";
 import { grantText, resources } from "../api/resources.ts";
 import type { ApiClient } from "../http/client.ts";
-import type { WatchContext } from "./watch-context.ts";
+import type { WatchContext } from "./paged-list.ts";
 
 /** Logs the problems of one watch. */
 interface WatchReport {

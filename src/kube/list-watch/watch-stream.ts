@@ -1,12 +1,12 @@
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { ApiError } from "../api/api-failure.ts";
-import { type KubeObject, metadataOnly, type Status, type WatchEvent } from "../api/api-types.ts";
+import { type KubeObject, metadataOnly, type Status, type WatchEvent } from "../api/resources.ts";
 import type { ApiRequest } from "../http/api-request.ts";
 import type { ApiClient } from "../http/client.ts";
 import { ChunkBuffer } from "../http/json-bytes.ts";
 import type { ByteStream } from "../http/open-request.ts";
 import { type DigestedKind, parseJson } from "../http/value-digests.ts";
-import { type ReflectorEvent, type WatchContext, withIdleTimeout } from "./watch-context.ts";
+import { type ReflectorEvent, type WatchContext, withIdleTimeout } from "./paged-list.ts";
 
 /** One step of a watch: an event, or only a position (a bookmark). */
 interface WatchStep<T extends KubeObject> {

@@ -1,7 +1,6 @@
 // Secrets that Wave alone writes. Knows no content.
 import type { Secret } from "#kubernetes";
-import type { KubeObject } from "../api/api-types.ts";
-import { resourcePath, resources } from "../api/resources.ts";
+import { type KubeObject, resourcePath, resources } from "../api/resources.ts";
 import type { ApiClient } from "../http/client.ts";
 import { getIfExists } from "../reads/reads.ts";
 

@@ -1,6 +1,5 @@
 import { isConflict, isNotFound } from "../api/api-failure.ts";
-import type { KubeObject } from "../api/api-types.ts";
-import { resourcePath, resources } from "../api/resources.ts";
+import { type KubeObject, resourcePath, resources } from "../api/resources.ts";
 import type { ApiRequest } from "../http/api-request.ts";
 import type { ApiClient } from "../http/client.ts";
 

@@ -4,7 +4,7 @@ import { type Sandbox, startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { clientOf } from "../../../test/support/kube/client.ts";
 import { rotateHashKey } from "../../domain/references/annotations.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
+import type { KubeObject } from "../../kube/api/resources.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { HashKeyStore } from "./hash-key-store.ts";
 

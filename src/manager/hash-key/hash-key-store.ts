@@ -7,9 +7,8 @@ import type { SecretName } from "../../kube/secrets/own-secret.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { backoffMs, Waker } from "../../runtime/timers.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import { logMessages } from "../../telemetry/logging/log-messages.ts";
+import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { type HashKeySecret, hashKeySecret, reconcileHashKeys, type StoredKeys } from "./hash-key-secret.ts";
 

@@ -7,9 +7,8 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";
 import type { Leadership } from "../../runtime/write-permits.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import { logMessages } from "../../telemetry/logging/log-messages.ts";
+import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { type ElectionTimings, holderOf, standbyPollMs } from "./lease.ts";
 import {

@@ -2,7 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { parseYaml, Section } from "../../lib/yaml-mapping.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
+import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { formats, receiverTypes } from "../formats/formats.ts";
 import { defaultTemplate, parseTemplate } from "../notification/message-template.ts";
 import { isOutcome, type NotifiedOutcome, outcomeNames } from "../notification/notification.ts";

@@ -1,4 +1,4 @@
-import { counter, gauge } from "../metrics/metric-row.ts";
+import { counter, gauge } from "../metrics/series.ts";
 
 /** HTTP statuses of the API server. "other" is any other status; "error" is a request without a response. */
 const codes = [

@@ -1,4 +1,4 @@
-import { counter } from "../metrics/metric-row.ts";
+import { counter } from "../metrics/series.ts";
 
 /** Metrics of the messages to the receivers of `--notify`. A message with several tries has one result. */
 export const notificationMetrics = {

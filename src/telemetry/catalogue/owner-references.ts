@@ -1,4 +1,4 @@
-import { counter } from "../metrics/metric-row.ts";
+import { counter } from "../metrics/series.ts";
 
 /** Metrics of the controller of owner references. */
 export const ownerReferenceMetrics = {

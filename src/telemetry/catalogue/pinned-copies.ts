@@ -1,4 +1,4 @@
-import { counter, gauge } from "../metrics/metric-row.ts";
+import { counter, gauge } from "../metrics/series.ts";
 
 const only = "--pin-config";
 

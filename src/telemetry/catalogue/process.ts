@@ -1,4 +1,4 @@
-import { counter, gauge } from "../metrics/metric-row.ts";
+import { counter, gauge } from "../metrics/series.ts";
 
 /** Metrics of the process. Names are those of the official Prometheus clients where these have one. */
 export const processMetrics = {

@@ -1,4 +1,4 @@
-import { counter, gauge, histogram } from "../metrics/metric-row.ts";
+import { counter, gauge, histogram } from "../metrics/series.ts";
 
 const only = "--enable-webhooks";
 

@@ -1,4 +1,4 @@
-import { counter, gauge, histogram } from "../metrics/metric-row.ts";
+import { counter, gauge, histogram } from "../metrics/series.ts";
 
 const kind = "each watched kind of workload";
 const hold = "each [hold](pacing.md#holds-in-order)";

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseExposition } from "../../../test/support/parse-exposition.ts";
 import { addProcessMetrics } from "../process-metrics.ts";
-import { counter, gauge, histogram } from "./metric-row.ts";
 import { MetricsRegistry } from "./metrics.ts";
+import { counter, gauge, histogram } from "./series.ts";
 
 const rollouts = counter("wave_rollouts_total", {
   help: "Rollouts",

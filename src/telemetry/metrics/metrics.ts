@@ -1,5 +1,14 @@
-import { knownValues, type LabelsOf, type MetricRow, type RuntimeLabelValues } from "./metric-row.ts";
-import { BucketSeries, escapeHelp, type Labels, NumberSeries, type Series } from "./series.ts";
+import {
+  BucketSeries,
+  escapeHelp,
+  knownValues,
+  type Labels,
+  type LabelsOf,
+  type MetricRow,
+  NumberSeries,
+  type RuntimeLabelValues,
+  type Series,
+} from "./series.ts";
 
 /** A number that only grows, from 0 at the start of the process. */
 export interface Counter<L = Labels> {

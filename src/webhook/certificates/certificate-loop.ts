@@ -1,9 +1,8 @@
 import { isAlreadyExists, isConflict, isInvalid, isNotFound } from "../../kube/api/api-failure.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { backoffMs, Waker } from "../../runtime/timers.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import { logMessages } from "../../telemetry/logging/log-messages.ts";
+import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 
 /** Certificate, key and paths with which the webhook serves. */
 export interface ServingConfig {

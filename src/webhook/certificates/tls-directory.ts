@@ -1,9 +1,8 @@
 import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../lib/clock.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import { logMessages } from "../../telemetry/logging/log-messages.ts";
+import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { CertificateSource } from "./certificate-loop.ts";
 import { isToken } from "./path-token.ts";
 import { type Certificate, readBundle, readKeyPair } from "./pem.ts";

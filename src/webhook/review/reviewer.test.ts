@@ -10,7 +10,7 @@ import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/r
 import type { ClusterPolicy } from "../../domain/policy/policy.ts";
 import type { JsonPatchOperation } from "../../domain/syntax/json.ts";
 import { ApiError, ConnectionError } from "../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
+import type { KubeObject } from "../../kube/api/resources.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { type Logger, silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";

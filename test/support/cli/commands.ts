@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Explanation } from "../../../src/cli/cluster/explanation/explanation.ts";
 import { configHash, updateOnConfigChange } from "../../../src/domain/references/annotations.ts";
-import type { KubeObject } from "../../../src/kube/api/api-types.ts";
+import type { KubeObject } from "../../../src/kube/api/resources.ts";
 import { eventually } from "../eventually.ts";
 import { type Ended, kubeconfigFile, runWave } from "./terminal.ts";
 

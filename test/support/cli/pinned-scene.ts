@@ -1,6 +1,5 @@
 import { toConfig } from "../../../src/domain/config/digest.ts";
-import { copyName, wholeContent } from "../../../src/domain/pinning/copy-content.ts";
-import { formatPins } from "../../../src/domain/pinning/pinned-lookup.ts";
+import { copyName, formatPins, wholeContent } from "../../../src/domain/pinning/pinned-lookup.ts";
 import {
   causeAnnotation,
   configHash,
@@ -9,7 +8,7 @@ import {
   pinnedAnnotation,
   pinnedCopyLabel,
 } from "../../../src/domain/references/annotations.ts";
-import type { KubeObject } from "../../../src/kube/api/api-types.ts";
+import type { KubeObject } from "../../../src/kube/api/resources.ts";
 import { type CommandScene, commandScene } from "./commands.ts";
 
 /** The copies of a revision, by their source. */

@@ -3,7 +3,7 @@ import {
   type CompatibilitySettings,
   compatibilities,
 } from "../../../src/domain/compatibility/directive.ts";
-import { loadNamePatterns } from "../../../src/domain/compatibility/name-pattern.ts";
+import { loadNamePatterns } from "../../../src/domain/compatibility/stakater-directives.ts";
 import { kinds } from "../../../src/domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../../src/domain/model/workload.ts";
 import type { WorkloadObject } from "../../../src/domain/model/workload-references.ts";

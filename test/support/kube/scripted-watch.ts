@@ -1,9 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
-import type { KubeObject } from "../../../src/kube/api/api-types.ts";
-import { resources } from "../../../src/kube/api/resources.ts";
+import { type KubeObject, resources } from "../../../src/kube/api/resources.ts";
 import { listWatch } from "../../../src/kube/list-watch/list-watch.ts";
-import type { ListWatchOptions, ReflectorEvent } from "../../../src/kube/list-watch/watch-context.ts";
+import type { ListWatchOptions, ReflectorEvent } from "../../../src/kube/list-watch/paged-list.ts";
 import { type Clock, systemClock } from "../../../src/lib/clock.ts";
 import type { Logger } from "../../../src/telemetry/logging/log.ts";
 import { clientOf } from "./client.ts";

@@ -1,14 +1,18 @@
 import type { DirectiveSource } from "../../../domain/compatibility/stakater-directives.ts";
-import { describeMissing, describeObject } from "../../../domain/config/changes.ts";
 import { hashFormat } from "../../../domain/config/hash.ts";
 import type { UntrackedReason } from "../../../domain/config/tracked-references.ts";
-import { type Lookup, missingFrom } from "../../../domain/config/view-of-references.ts";
+import {
+  describeMissing,
+  describeObject,
+  type Lookup,
+  missingFrom,
+} from "../../../domain/config/view-of-references.ts";
 import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { Decision, Hold, RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import { holdRows } from "../../../domain/pacing/holds.ts";
 import type { ConfigName, Reference } from "../../../domain/references/references.ts";
-import { sentences } from "../../output/sentences.ts";
+import { sentences } from "../../output/table.ts";
 import type { ReadConfig } from "../read/configs.ts";
 import type { ReadHashKeys } from "../running-wave/known-policy.ts";
 import type { Published } from "../snapshot/leader-view.ts";

@@ -4,13 +4,11 @@
 import type { Compatibility, OptIn } from "../../../domain/compatibility/directive.ts";
 import { optedInDirectives, readDirectives } from "../../../domain/compatibility/directives.ts";
 import { directiveSourcesOf } from "../../../domain/compatibility/stakater-directives.ts";
-import { describeObject } from "../../../domain/config/changes.ts";
 import { readRecordedHash, recordedConfigFor } from "../../../domain/config/hash.ts";
 import { type TrackedReferences, trackedReferences } from "../../../domain/config/tracked-references.ts";
-import { type Missing, missingFrom } from "../../../domain/config/view-of-references.ts";
-import { describeKeptPods, keepsAllPods } from "../../../domain/model/kept-pods.ts";
+import { describeObject, type Missing, missingFrom } from "../../../domain/config/view-of-references.ts";
 import { fieldOfKind } from "../../../domain/model/kind-row.ts";
-import type { RolloutStrategyName } from "../../../domain/model/rollout-strategy.ts";
+import { describeKeptPods, keepsAllPods, type RolloutStrategyName } from "../../../domain/model/rollout-strategy.ts";
 import { hasSchedulingHold, isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
 import { collectReferences, compatibilitySourceOf } from "../../../domain/model/workload-references.ts";
 import type { Workload, WorkloadName } from "../../../domain/model/workload-shape.ts";

@@ -1,5 +1,5 @@
 import type { PodSpec, VolumeProjection } from "#kubernetes";
-import { describeKeptPods } from "../../../domain/model/kept-pods.ts";
+import { describeKeptPods } from "../../../domain/model/rollout-strategy.ts";
 import { hasSchedulingHold, isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
@@ -10,7 +10,7 @@ import { configStateOf } from "../../../domain/pods/pod-state.ts";
 import { unpaced } from "../../../domain/policy/policy.ts";
 import { type PolicyAnnotation, policyAnnotations } from "../../../domain/policy/policy-rows.ts";
 import type { DecidedBy } from "../../../domain/policy/rollout-policy.ts";
-import { quoted } from "../../../domain/syntax/wording.ts";
+import { quoted } from "../../../domain/syntax/names.ts";
 import type { RunningPod } from "../read/pods.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { pinningTexts } from "../states/pod-pinning.ts";

@@ -7,10 +7,9 @@ import { editedBy } from "../../../domain/references/annotations.ts";
 import { contentEditedBy, contentWrittenAt, epochSeconds } from "../../../domain/references/field-managers.ts";
 import { type ConfigName, configKey, isStored, type StoredName } from "../../../domain/references/references.ts";
 import { isForbidden, isNotFound } from "../../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { resources } from "../../../kube/api/resources.ts";
+import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import { listAll, mapBounded } from "../requests.ts";
 
 /** The state of an object when it was read. Values are not kept: a Config has digests only. */

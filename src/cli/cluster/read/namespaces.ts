@@ -1,18 +1,21 @@
 import { configResources } from "../../../cache/live/live-configs.ts";
 import type { CompatibilitySettings } from "../../../domain/compatibility/directive.ts";
-import { readNamePattern } from "../../../domain/compatibility/name-pattern.ts";
+import { readNamePattern } from "../../../domain/compatibility/stakater-directives.ts";
 import type { ConfigObject } from "../../../domain/config/digest.ts";
 import { matchedReferences } from "../../../domain/config/tracked-references.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
-import { toNamespacePolicy } from "../../../domain/policy/namespace-policy.ts";
-import { type ClusterPolicy, type NamespacePolicy, policyFor } from "../../../domain/policy/policy.ts";
+import {
+  type ClusterPolicy,
+  type NamespacePolicy,
+  policyFor,
+  toNamespacePolicy,
+} from "../../../domain/policy/policy.ts";
 import type { ConfigKind } from "../../../domain/references/references.ts";
 import { isForbidden } from "../../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { resourcePath, resources } from "../../../kube/api/resources.ts";
+import { type KubeObject, resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { getIfExists } from "../../../kube/reads/reads.ts";
-import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import { listAll, mapBounded } from "../requests.ts";
 import { readProviderClasses, type UnreadConfig, unreadConfig } from "./configs.ts";
 

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { startSandbox } from "../../../../sandbox/sandbox.ts";
 import { clientOf } from "../../../../test/support/kube/client.ts";
-import { sapConfigHash } from "../../../domain/compatibility/sap.ts";
+import { sapConfigHash } from "../../../domain/compatibility/directive.ts";
 import { configHash, workloadRefHash } from "../../../domain/references/annotations.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
+import type { KubeObject } from "../../../kube/api/resources.ts";
 import { countPods, readPods } from "./pods.ts";
 
 const sandbox = await startSandbox({ controllers: false });

@@ -1,7 +1,6 @@
 import type { Deployment } from "#kubernetes";
 import type { Compatibility } from "../../../domain/compatibility/directive.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { resources } from "../../../kube/api/resources.ts";
+import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { inScope, listAll, type ReadFailure, toReadFailure } from "../requests.ts";
 

@@ -1,10 +1,9 @@
 // This folder reads what the running Wave decides by: its flags, kinds and hash keys. It knows no workload.
 import type { Container, Deployment } from "#kubernetes";
 import { ApiError, isFromApiServer } from "../../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { resources } from "../../../kube/api/resources.ts";
+import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { commandErrorTexts } from "../../command/error-texts.ts";
+import { commandErrorTexts } from "../../command/command.ts";
 import { UsageError } from "../../flags/flag-types.ts";
 import { type Environment, type FlagValues, parseFlags } from "../../flags/parse-flags.ts";
 import { runFlags } from "../../flags/run-flags.ts";

@@ -10,7 +10,7 @@ import {
 import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { unpaced } from "../../../domain/policy/policy.ts";
 import type { ReadConfig, ReadConfigs } from "../read/configs.ts";
-import type { FoundWorkload } from "../read/workloads.ts";
+import type { FoundWorkload } from "../read/pods.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { batchesNow } from "./batches-now.ts";
 

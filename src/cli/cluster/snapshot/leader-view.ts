@@ -1,8 +1,7 @@
 import type { Lease } from "#kubernetes";
 import { recordedConfigFor } from "../../../domain/config/hash.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
-import { judgedAnnotation, judgedUpTo } from "../../../domain/plan/judged.ts";
-import { type PublishedVerdict, parseVerdict } from "../../../domain/plan/verdict.ts";
+import { judgedAnnotation, judgedUpTo, type PublishedVerdict, parseVerdict } from "../../../domain/plan/verdict.ts";
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";

@@ -1,5 +1,4 @@
-import { readLegacy } from "../../../cache/live/legacy-reads.ts";
-import { describeObject } from "../../../domain/config/changes.ts";
+import { readLegacy } from "../../../cache/live/live-configs.ts";
 import type { ConfigView } from "../../../domain/config/hash.ts";
 import {
   legacyVerificationOf,
@@ -7,7 +6,7 @@ import {
   withLegacyVerification,
 } from "../../../domain/config/legacy-hash.ts";
 import { objectsToRead } from "../../../domain/config/tracked-references.ts";
-import type { Lookup } from "../../../domain/config/view-of-references.ts";
+import { describeObject, type Lookup } from "../../../domain/config/view-of-references.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { ListedPods, Moment } from "../../../domain/pacing/moment.ts";
 import { parsePins } from "../../../domain/pinning/pinned-lookup.ts";
@@ -17,12 +16,11 @@ import { earliest, type PodTimes } from "../../../domain/pods/pod-state.ts";
 import { policyFor } from "../../../domain/policy/policy.ts";
 import { epochSeconds } from "../../../domain/references/field-managers.ts";
 import { type ConfigName, configKey, type Reference } from "../../../domain/references/references.ts";
-import { quoted } from "../../../domain/syntax/wording.ts";
+import { quoted } from "../../../domain/syntax/names.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import { editedAt, type ReadConfig, type ReadConfigs } from "../read/configs.ts";
-import type { ReadPods, RunningPod } from "../read/pods.ts";
-import type { FoundWorkload } from "../read/workloads.ts";
+import type { FoundWorkload, ReadPods, RunningPod } from "../read/pods.ts";
 import { clusterPolicyOf, type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
 import { newPodsNow, rolloutProgressSince, statusProgressSince } from "../states/assess-state.ts";
 import type { KubernetesReason } from "../states/state-rows.ts";

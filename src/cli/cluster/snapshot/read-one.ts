@@ -1,4 +1,4 @@
-import { describeObject } from "../../../domain/config/changes.ts";
+import { describeObject } from "../../../domain/config/view-of-references.ts";
 import { standardForm } from "../../../domain/model/kind-row.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import { parseWorkloadKey, workloadKey } from "../../../domain/model/workload-shape.ts";
@@ -6,16 +6,18 @@ import type { BatchedChange } from "../../../domain/pacing/batches.ts";
 import type { Stage } from "../../../domain/pacing/stage.ts";
 import { decide } from "../../../domain/plan/decide.ts";
 import { podSelector } from "../../../domain/pods/pod-owner.ts";
-import { formatList } from "../../../domain/syntax/wording.ts";
-import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { configKey, type StoredName } from "../../../domain/references/references.ts";
+import { formatList } from "../../../domain/syntax/names.ts";
+import { isForbidden } from "../../../kube/api/api-failure.ts";
+import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import type { WorkloadArgument } from "../../command/workload-argument.ts";
-import { readAllConfigs, readManyConfigs } from "../read/configs.ts";
+import { type ReadConfig, readAllConfigs, readConfigs, readManyConfigs } from "../read/configs.ts";
 import { gapsOf, readNames, readNamespaces, withMatches } from "../read/namespaces.ts";
-import { readPods } from "../read/pods.ts";
-import { listWorkloads, readWorkload } from "../read/workloads.ts";
+import { type FoundWorkload, listWorkloads, type ReadPods, readPods, readWorkload } from "../read/pods.ts";
+import { mapBounded } from "../requests.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";
-import { batchesNow, readRefusedPods } from "./batches-now.ts";
+import { type BatchesNow, batchesNow, readRefusedPods } from "./batches-now.ts";
 import { publishedOf, readLeaderView } from "./leader-view.ts";
 import { isUnread, planObjects, withVerifiedHash, worldOf } from "./live-plan.ts";
 import { placeIn, type WorkloadSnapshot, withAllReferences } from "./workload-snapshot.ts";
@@ -135,4 +137,142 @@ function batchNotes({ object, namespace, members }: BatchedChange): readonly str
 function nameOf(key: string): string {
   const { kind, name } = parseWorkloadKey(key);
   return `${kind.toLowerCase()}/${name}`;
+}
+
+/** Workloads with everything that their plans depend on. */
+export interface WorkloadSnapshots {
+  readonly snapshots: readonly WorkloadSnapshot[];
+  /** Kinds of workloads that could not be listed, one line each. */
+  readonly failures: readonly string[];
+  /** Other reads that failed and may matter, one line each. */
+  readonly gaps: readonly string[];
+  /** The batches of all changes in these namespaces. */
+  readonly batches: BatchesNow;
+}
+
+/**
+ * Reads the workloads that opted in, of one namespace or of all, by lists only, so that the number of requests does not depend on the
+ * number of workloads. A failed read becomes a failure or gap in the result; the rest is still read. A label selector limits the result
+ * only: other workloads are read too, because they may belong to an earlier batch.
+ */
+export async function readWorkloadSnapshots(
+  { client }: Cluster,
+  namespace: string | undefined,
+  labelSelector: string | undefined,
+  flags: KnownPolicy,
+): Promise<WorkloadSnapshots> {
+  const namespaces = await readNamespaces(client, namespace, flags.compatibility);
+  const directiveContext = { ...flags, namespacePolicyOf: namespaces.of };
+  const all = listWorkloads(client, { namespace }, directiveContext);
+  const selected =
+    labelSelector === undefined ? all : listWorkloads(client, { namespace, labelSelector }, directiveContext);
+  const [{ found: listed, failures }, matching] = await Promise.all([all, selected]);
+  const names = await readNames(
+    client,
+    listed.map(({ workload }) => workload),
+  );
+  const policy = { ...directiveContext, namesMatching: names.namesMatching };
+  const found = listed.map((each) => ({
+    ...each,
+    workload: withMatches(each.workload, policy),
+    unnamed: names.unreadFor(each.workload),
+  }));
+  const namespacesRead = [...new Set(found.map(({ workload }) => workload.namespace))];
+  const objects = found.flatMap(({ workload }) => planObjects(workload, policy));
+  const [read, pods, refused] = await Promise.all([
+    readManyConfigs(client, objects, policy.compatibility),
+    mapBounded(
+      namespacesRead,
+      async (each) => [each, await readPods(client, { namespace: each }, flags.kinds)] as const,
+    ),
+    readRefusedPods(client, found),
+  ]);
+  const podsOf = new Map<string, ReadPods>(pods);
+  const now = Date.now();
+  const lacksAll = policy.keys.state === "unread";
+  const lacks = ({ unnamed, workload }: (typeof found)[number]) =>
+    lacksAll || unnamed !== undefined || workload.references.some((each) => isUnread(read.get(configKey(each))));
+  const incomplete = new Set(found.filter(lacks));
+  const view = incomplete.size > 0 && policy.lease ? await readLeaderView(client, policy.lease, now) : undefined;
+  const unread: ReadPods = { state: "unread", why: "Pods of this namespace were not listed" };
+  const podsIn = (each: string) => podsOf.get(each) ?? unread;
+  const batches = batchesNow({ found, read, policy, now, podsIn, refused });
+  const keys = new Set(matching.found.map(({ workload }) => workloadKey(workload)));
+  const wanted = found.filter(({ workload }) => keys.has(workloadKey(workload)));
+  const snapshots = await mapBounded(wanted, (each) =>
+    withVerifiedHash(client, {
+      found: each,
+      published: view && incomplete.has(each) ? publishedOf(each.workload, view, policy, now) : undefined,
+      unnamed: each.unnamed,
+      read,
+      policy,
+      pods: podsIn(each.workload.namespace),
+      kubernetes: refused(each),
+      now,
+      batch: batches.holdOf,
+      others: [],
+      gaps: [],
+    }),
+  );
+  return {
+    snapshots,
+    failures: [...new Set([...failures, ...matching.failures])],
+    gaps: [...gapsOf(namespaces), ...names.failures],
+    batches,
+  };
+}
+
+/** A ConfigMap or Secret, and the workloads that may read it. */
+export interface ObjectFacts {
+  readonly object: StoredName;
+  /** The object when it was read; undefined if the read did not return it. */
+  readonly found: ReadConfig | undefined;
+  /** The workloads that opted in. */
+  readonly snapshots: readonly WorkloadSnapshot[];
+  /** The other workloads. */
+  readonly others: readonly FoundWorkload[];
+  readonly policy: KnownPolicy;
+  /** The reads that failed, one line each. */
+  readonly unread: readonly string[];
+}
+
+/**
+ * Reads a ConfigMap or Secret and the workloads of its namespace, or of all namespaces if workloads of others may read it. Throws the error
+ * of the API server if no workload can be listed.
+ */
+export async function readObjectFacts(cluster: Cluster, object: StoredName, flags: KnownPolicy): Promise<ObjectFacts> {
+  const { client } = cluster;
+  const found = (await readConfigs(client, [object], flags.compatibility)).get(configKey(object));
+  const namespace = isReadElsewhere(found, flags) ? undefined : object.namespace;
+  const { snapshots, failures, gaps } = await readSnapshots(cluster, namespace, object, flags);
+  // The annotations of Namespaces decide who opted in. Without a snapshot, nobody did.
+  const policy = snapshots[0]?.policy ?? flags;
+  const isOut = ({ optIn }: FoundWorkload["workload"]) => optIn.state === "out";
+  const others = await listWorkloads(client, { namespace: object.namespace }, policy, isOut);
+  return { object, found, snapshots, others: others.found, policy, unread: [...failures, ...gaps] };
+}
+
+/** Reports whether workloads of other namespaces may read the object. */
+function isReadElsewhere(found: ReadConfig | undefined, { crossNamespace }: KnownPolicy): boolean {
+  if (crossNamespace === "none") return false;
+  return crossNamespace === "any" || (found?.state === "present" && found.config.sharedWith !== undefined);
+}
+
+/** Reads the workloads of the namespace alone if the user may not list those of all namespaces. */
+async function readSnapshots(
+  cluster: Cluster,
+  namespace: string | undefined,
+  object: StoredName,
+  flags: KnownPolicy,
+): Promise<WorkloadSnapshots> {
+  try {
+    return await readWorkloadSnapshots(cluster, namespace, undefined, flags);
+  } catch (error) {
+    if (namespace !== undefined || !isForbidden(error)) throw error;
+    const own = await readWorkloadSnapshots(cluster, object.namespace, undefined, flags);
+    return {
+      ...own,
+      gaps: [...own.gaps, `Workloads of other namespaces may read it, and are unknown: ${errorText(error)}`],
+    };
+  }
 }

@@ -11,8 +11,7 @@ import {
 import type { PacingFlags } from "../../../domain/policy/policy.ts";
 import type { ConfigName } from "../../../domain/references/references.ts";
 import type { ReadConfigs, UnreadConfig } from "../read/configs.ts";
-import type { ReadPods } from "../read/pods.ts";
-import type { FoundWorkload } from "../read/workloads.ts";
+import type { FoundWorkload, ReadPods } from "../read/pods.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import type { KubernetesReason } from "../states/state-rows.ts";
 import type { Published } from "./leader-view.ts";

@@ -7,15 +7,13 @@ import { type Pins, parsePins } from "../../../domain/pinning/pinned-lookup.ts";
 import { type HashPlace, podHash, podSelector } from "../../../domain/pods/pod-owner.ts";
 import { causeAnnotation, pinnedAnnotation, rolledAtAnnotation } from "../../../domain/references/annotations.ts";
 import { fieldsOf } from "../../../domain/syntax/json.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { resources } from "../../../kube/api/resources.ts";
+import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
-import { CommandFailure } from "../../command/command-failure.ts";
-import { commandErrorTexts } from "../../command/error-texts.ts";
+import { CommandFailure, commandErrorTexts } from "../../command/command.ts";
 import type { WorkloadArgument } from "../../command/workload-argument.ts";
 import { gapsOf, readNamespaces } from "../read/namespaces.ts";
-import { type FoundWorkload, readWorkload } from "../read/workloads.ts";
+import { type FoundWorkload, readWorkload } from "../read/pods.ts";
 import { listAll } from "../requests.ts";
 import { type KnownPolicy, withAvailableKind } from "../running-wave/known-policy.ts";
 

@@ -2,8 +2,8 @@
 import type { Workload } from "../../../domain/model/workload-shape.ts";
 import { type Cause, readCause } from "../../../domain/pacing/cause.ts";
 import { type ConfigName, configKey, configKinds } from "../../../domain/references/references.ts";
+import { formatList } from "../../../domain/syntax/names.ts";
 import { formatDuration } from "../../../domain/syntax/time.ts";
-import { formatList } from "../../../domain/syntax/wording.ts";
 import { endOf, leaderReason, type RolloutEnd, type WaveEvent } from "./wave-events.ts";
 
 /** Something that happened. Times are milliseconds since the epoch. Names and keys, never values. */

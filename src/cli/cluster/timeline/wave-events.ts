@@ -1,6 +1,5 @@
 import type { Event } from "#kubernetes";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { resources } from "../../../kube/api/resources.ts";
+import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { listAll } from "../requests.ts";
 

@@ -1,5 +1,5 @@
 import { listKeys } from "../../../../types/list-keys.ts";
-import { quoted } from "../../../domain/syntax/wording.ts";
+import { quoted } from "../../../domain/syntax/names.ts";
 import { UsageError } from "../../flags/flag-types.ts";
 
 /** One object that the manifests contain. An item of a List is an object of its own. */

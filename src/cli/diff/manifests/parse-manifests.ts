@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { ScalarTag } from "yaml";
-import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import { UsageError } from "../../flags/flag-types.ts";
 import { type Json, type Manifest, manifestErrorTexts, manifestsOf } from "./manifest.ts";
 

@@ -1,25 +1,22 @@
 // `wave diff KIND/NAME --revision N`. This folder compares the pinned copies of one revision with the current configuration.
 import type { ConfigMap } from "#kubernetes";
 import type { Pins } from "../../../domain/pinning/pinned-lookup.ts";
-import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
+import { formatCount, formatList } from "../../../domain/syntax/names.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { getIfExists } from "../../../kube/reads/reads.ts";
 import { printable } from "../../../lib/printable.ts";
-import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import { mapBounded } from "../../cluster/requests.ts";
-import { readRunningPolicy } from "../../cluster/running-wave/effective-flags.ts";
+import { readRunningPolicy } from "../../cluster/running-wave/known-policy.ts";
 import { withAllReferences } from "../../cluster/snapshot/workload-snapshot.ts";
 import { readWorkloadRevisions, type StoredRevision } from "../../cluster/timeline/revisions.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
-import { exitCodeFor, warningLine } from "../../command/command.ts";
-import { appendCluster, CommandFailure } from "../../command/command-failure.ts";
-import { commandErrorTexts } from "../../command/error-texts.ts";
-import type { CommandCall } from "../../command/flag-command.ts";
+import { appendCluster, CommandFailure, commandErrorTexts, exitCodeFor, warningLine } from "../../command/command.ts";
+import type { CommandCall } from "../../command/help.ts";
 import { parseWorkloadArgument } from "../../command/workload-argument.ts";
-import type { inheritedFlags } from "../../flags/inherited-flags.ts";
-import { isForProgram, programText } from "../../output/sentences.ts";
-import { hasColors, type Paint, paintOf, tableLines } from "../../output/table.ts";
+import type { inheritedFlags } from "../../flags/run-flags.ts";
+import { hasColors, isForProgram, type Paint, paintOf, programText, tableLines } from "../../output/table.ts";
 import {
   type KeyDifference,
   type ReadConfigMap,

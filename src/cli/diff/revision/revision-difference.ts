@@ -1,10 +1,9 @@
 import type { ConfigMap } from "#kubernetes";
 import { type Config, toConfig } from "../../../domain/config/digest.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
-import { copyContent } from "../../../domain/pinning/copy-content.ts";
 import { formatConfigMaps, neverPinned } from "../../../domain/pinning/pin-request.ts";
-import { type Pins, referencesTo } from "../../../domain/pinning/pinned-lookup.ts";
-import { quoted } from "../../../domain/syntax/wording.ts";
+import { copyContent, type Pins, referencesTo } from "../../../domain/pinning/pinned-lookup.ts";
+import { quoted } from "../../../domain/syntax/names.ts";
 import { hasSameKeys, keyChanges, withKeys } from "../../cluster/timeline/revisions.ts";
 
 /** A ConfigMap as it was read, or why it could not be read. */

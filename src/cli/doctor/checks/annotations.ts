@@ -1,9 +1,8 @@
 import type { Service } from "#kubernetes";
 import { pendingPodsSelector } from "../../../domain/model/scheduling-hold.ts";
-import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
+import { formatCount, formatList } from "../../../domain/syntax/names.ts";
 import { isNotFound } from "../../../kube/api/api-failure.ts";
-import { type KubeObject, metadataOnlyList } from "../../../kube/api/api-types.ts";
-import { type Resource, resources } from "../../../kube/api/resources.ts";
+import { type KubeObject, metadataOnlyList, type Resource, resources } from "../../../kube/api/resources.ts";
 import type { MutatingWebhook } from "../../../webhook/certificates/configuration.ts";
 import { inScope, listAll, tryRead } from "../../cluster/requests.ts";
 import { type RunningWave, waveSelector, wavesWatching } from "../../cluster/running-wave/running-wave.ts";

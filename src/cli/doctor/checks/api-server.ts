@@ -1,10 +1,10 @@
 import type { SelfSubjectAccessReview } from "#kubernetes";
-import { formatList } from "../../../domain/syntax/wording.ts";
+import { formatList } from "../../../domain/syntax/names.ts";
 import { type Resource, resourcePath, resources } from "../../../kube/api/resources.ts";
-import { findResource } from "../../../kube/reads/discovery.ts";
+import { findResource } from "../../../kube/reads/reads.ts";
 import { inScope, mapBounded, tryRead } from "../../cluster/requests.ts";
 import { builtInArgumentKinds } from "../../command/workload-argument.ts";
-import { wantedKinds } from "../../flags/kind-flags.ts";
+import { wantedKinds } from "../../flags/compatibility-flags.ts";
 import { type DoctorContext, deploymentRef, elects, readObject } from "../context/doctor-context.ts";
 import { type CheckResult, type Finding, notRead, problem, unchecked, warning } from "../context/finding.ts";
 

@@ -1,10 +1,10 @@
 import { isClusterFailure } from "../../../kube/api/api-failure.ts";
 import { resources } from "../../../kube/api/resources.ts";
 import { hashKeySecret } from "../../../manager/hash-key/hash-key-secret.ts";
-import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import { mapBounded, toReadFailure } from "../../cluster/requests.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
-import { sentences } from "../../output/sentences.ts";
+import { sentences } from "../../output/table.ts";
 import { type DoctorContext, deploymentRef, permissionToGet, readObject } from "../context/doctor-context.ts";
 import {
   type CheckResult,

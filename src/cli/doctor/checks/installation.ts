@@ -1,16 +1,14 @@
 import type { Event, Lease } from "#kubernetes";
 import { holdTexts } from "../../../domain/pacing/hold-texts.ts";
-import { quoted } from "../../../domain/syntax/wording.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { resources } from "../../../kube/api/resources.ts";
+import { quoted } from "../../../domain/syntax/names.ts";
+import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import { defaultLeaseDurationMs, holderOf } from "../../../manager/leader-election/lease.ts";
 import { inScope, listAll, tryRead } from "../../cluster/requests.ts";
-import { describeWave } from "../../cluster/running-wave/effective-flags.ts";
+import { describeWave } from "../../cluster/running-wave/known-policy.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
 import { version } from "../../command/command.ts";
 import { docsAddress } from "../../command/help.ts";
-import { sentences } from "../../output/sentences.ts";
-import { age } from "../../output/table.ts";
+import { age, sentences } from "../../output/table.ts";
 import {
   type DoctorContext,
   deploymentRef,

@@ -1,4 +1,4 @@
-import { formatCount } from "../../../domain/syntax/wording.ts";
+import { formatCount } from "../../../domain/syntax/names.ts";
 import { type OtherController, otherControllers } from "../../cluster/running-wave/other-controllers.ts";
 import type { AnnotationScan } from "../context/annotation-scan.ts";
 import { type DoctorContext, replaces } from "../context/doctor-context.ts";

@@ -1,5 +1,5 @@
 import type { SubjectAccessReview } from "#kubernetes";
-import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
+import { formatCount, formatList } from "../../../domain/syntax/names.ts";
 import { resourcePath, resources, roleKind } from "../../../kube/api/resources.ts";
 import {
   kindPermissions,
@@ -11,7 +11,7 @@ import {
 } from "../../../manager/permissions.ts";
 import { mapBounded, tryRead } from "../../cluster/requests.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
-import { wantedKinds } from "../../flags/kind-flags.ts";
+import { wantedKinds } from "../../flags/compatibility-flags.ts";
 import { ownershipOf } from "../../flags/run-flags.ts";
 import { type DoctorContext, deploymentRef, elects, forEachWave, reinstall } from "../context/doctor-context.ts";
 import { type CheckResult, type Finding, notRead, problem, unchecked } from "../context/finding.ts";

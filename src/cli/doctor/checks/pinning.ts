@@ -1,10 +1,9 @@
 import type { Pod } from "#kubernetes";
 import { configMapsOf } from "../../../domain/pinning/pod-pins.ts";
 import { pinnedAnnotation, pinnedCopyLabel } from "../../../domain/references/annotations.ts";
-import { formatCount } from "../../../domain/syntax/wording.ts";
+import { formatCount } from "../../../domain/syntax/names.ts";
 import { isNotFound } from "../../../kube/api/api-failure.ts";
-import { type KubeObject, metadataOnlyList } from "../../../kube/api/api-types.ts";
-import { type Resource, resources } from "../../../kube/api/resources.ts";
+import { type KubeObject, metadataOnlyList, type Resource, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { inScope, listAll, mapBounded, type ReadResult, tryRead } from "../../cluster/requests.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";

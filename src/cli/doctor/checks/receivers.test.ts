@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
+import type { KubeObject } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { notificationMetrics } from "../../../telemetry/catalogue/notifications.ts";
 import { MetricsRegistry } from "../../../telemetry/metrics/metrics.ts";

@@ -1,4 +1,4 @@
-import { formatCount, quoted } from "../../../domain/syntax/wording.ts";
+import { formatCount, quoted } from "../../../domain/syntax/names.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { notificationMetrics } from "../../../telemetry/catalogue/notifications.ts";

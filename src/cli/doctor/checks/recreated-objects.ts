@@ -1,9 +1,8 @@
 import { configKey, type Reference } from "../../../domain/references/references.ts";
 import { fieldsOf, textOf } from "../../../domain/syntax/json.ts";
-import { formatCount } from "../../../domain/syntax/wording.ts";
+import { formatCount } from "../../../domain/syntax/names.ts";
 import { isNotFound } from "../../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { type Resource, resources } from "../../../kube/api/resources.ts";
+import { type KubeObject, type Resource, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { ReadConfig } from "../../cluster/read/configs.ts";
 import { listAll, tryRead } from "../../cluster/requests.ts";

@@ -1,11 +1,10 @@
 import type { Deployment, Service } from "#kubernetes";
-import { describeObject } from "../../../domain/config/changes.ts";
+import { describeObject } from "../../../domain/config/view-of-references.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
 import { isValidator } from "../../../domain/policy/rollout-policy.ts";
 import { configKey, type Reference } from "../../../domain/references/references.ts";
-import { formatCount, formatList, quoted } from "../../../domain/syntax/wording.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { resources } from "../../../kube/api/resources.ts";
+import { formatCount, formatList, quoted } from "../../../domain/syntax/names.ts";
+import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { listAll, tryRead } from "../../cluster/requests.ts";
 import type { WorkloadSnapshot } from "../../cluster/snapshot/workload-snapshot.ts";

@@ -1,14 +1,13 @@
 import type { Deployment, EndpointSlice, Service } from "#kubernetes";
 import { annotationPrefix, configHash, updateOnConfigChange } from "../../../domain/references/annotations.ts";
 import { isForbidden } from "../../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { resourcePath, resources } from "../../../kube/api/resources.ts";
-import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { type KubeObject, resourcePath, resources } from "../../../kube/api/resources.ts";
+import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import type { MutatingWebhook } from "../../../webhook/certificates/configuration.ts";
 import { tokenIn } from "../../../webhook/certificates/path-token.ts";
 import { listAll, tryRead } from "../../cluster/requests.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
-import { sentences } from "../../output/sentences.ts";
+import { sentences } from "../../output/table.ts";
 import {
   type DoctorContext,
   deploymentRef,

@@ -1,12 +1,10 @@
 import type { Missing } from "../../../domain/config/view-of-references.ts";
 import { annotationPrefix } from "../../../domain/references/annotations.ts";
-import { isDnsSubdomain } from "../../../domain/syntax/names.ts";
-import { formatCount, formatList, waveArguments } from "../../../domain/syntax/wording.ts";
+import { formatCount, formatList, isDnsSubdomain, waveArguments } from "../../../domain/syntax/names.ts";
 import { type Explanation, explainWorkload } from "../../cluster/explanation/explanation.ts";
 import { withKubernetesReason } from "../../cluster/states/state-rows.ts";
 import { docsAddress } from "../../command/help.ts";
-import { sentences } from "../../output/sentences.ts";
-import { age } from "../../output/table.ts";
+import { age, sentences } from "../../output/table.ts";
 import type { DoctorContext } from "../context/doctor-context.ts";
 import {
   type CheckResult,

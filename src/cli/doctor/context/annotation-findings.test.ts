@@ -5,7 +5,7 @@ import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kind
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import { userAnnotations } from "../../../domain/policy/annotation-mistakes.ts";
 import { updateOnConfigChange } from "../../../domain/references/annotations.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
+import type { KubeObject } from "../../../kube/api/resources.ts";
 import { copyObject } from "../../../pinning/store-copies.ts";
 import {
   intendedAnnotation,

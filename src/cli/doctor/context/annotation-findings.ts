@@ -1,7 +1,6 @@
 import type { Compatibility } from "../../../domain/compatibility/directive.ts";
 import { standardForm, type WorkloadRow } from "../../../domain/model/kind-row.ts";
-import { oldFinalizerWarning } from "../../../domain/model/leftovers.ts";
-import { isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
+import { isSchedulingHeld, oldFinalizerWarning } from "../../../domain/model/scheduling-hold.ts";
 import { MalformedWorkload, toWorkload } from "../../../domain/model/workload.ts";
 import { compatibilitySourceOf, type WorkloadObject } from "../../../domain/model/workload-references.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
@@ -21,11 +20,10 @@ import {
   workloadFirst,
 } from "../../../domain/references/annotations.ts";
 import { invalidAnnotationTexts } from "../../../domain/references/warning.ts";
-import { closestName, editDistance } from "../../../domain/syntax/names.ts";
-import { quoted } from "../../../domain/syntax/wording.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { closestName, editDistance, quoted } from "../../../domain/syntax/names.ts";
+import type { KubeObject } from "../../../kube/api/resources.ts";
 import { docsAddress } from "../../command/help.ts";
-import { sentences } from "../../output/sentences.ts";
+import { sentences } from "../../output/table.ts";
 import { type Finding, kubectlArguments, type ObjectRef, problem, warning } from "./finding.ts";
 
 /** The findings about one object: mistakes in its annotations and labels, and leftovers. */

@@ -1,6 +1,11 @@
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
-import { type KubeObject, metadataOnlyList } from "../../../kube/api/api-types.ts";
-import { type Resource, resourcePath, resources } from "../../../kube/api/resources.ts";
+import {
+  type KubeObject,
+  metadataOnlyList,
+  type Resource,
+  resourcePath,
+  resources,
+} from "../../../kube/api/resources.ts";
 import { getIfExists } from "../../../kube/reads/reads.ts";
 import { readNamespaces } from "../../cluster/read/namespaces.ts";
 import { inScope, type ListScope, listAll, type ReadFailure, tryRead } from "../../cluster/requests.ts";

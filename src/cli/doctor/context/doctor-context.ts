@@ -2,14 +2,13 @@
 
 import type { Pod } from "#kubernetes";
 import { podSelector } from "../../../domain/pods/pod-owner.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { type Resource, resourcePath, resources } from "../../../kube/api/resources.ts";
+import { type KubeObject, type Resource, resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { getIfExists } from "../../../kube/reads/reads.ts";
 import { listAll, type ReadResult, tryRead } from "../../cluster/requests.ts";
 import type { KnownPolicy } from "../../cluster/running-wave/known-policy.ts";
 import type { RunningWave, RunningWaves } from "../../cluster/running-wave/running-wave.ts";
-import type { WorkloadSnapshots } from "../../cluster/snapshot/read-many.ts";
+import type { WorkloadSnapshots } from "../../cluster/snapshot/read-one.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import { docsAddress } from "../../command/help.ts";
 import type { AnnotationScan } from "./annotation-scan.ts";

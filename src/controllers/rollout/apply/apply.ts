@@ -11,7 +11,7 @@ import {
   missingTemplateWarning,
   rollInProgress,
   workloadRefAnnotation,
-} from "../../../domain/config/template-source.ts";
+} from "../../../domain/config/tracked-view.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import { type CronJobObject, cronJobRun } from "../../../domain/model/job-replacement.ts";
 import { changesTemplate } from "../../../domain/model/kind-row.ts";
@@ -24,8 +24,7 @@ import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts"
 import { fieldManager, recordManager } from "../../../domain/references/field-managers.ts";
 import { annotationPointer, equalJson, type JsonPatch } from "../../../domain/syntax/json.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { resourcePath } from "../../../kube/api/resources.ts";
+import { type KubeObject, resourcePath } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Leadership } from "../../../runtime/write-permits.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { allCompatibilities } from "../../../../test/support/domain/compatibility.ts";
 import { lookupOf, readsAll, workloadObject } from "../../../../test/support/domain/objects.ts";
-import { rollInProgress } from "../../../domain/config/template-source.ts";
+import { rollInProgress } from "../../../domain/config/tracked-view.ts";
 import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";

@@ -6,7 +6,7 @@ import {
   type RecordedReplacement,
   replacementRecord,
 } from "../../../domain/model/job-replacement.ts";
-import { oldFinalizer } from "../../../domain/model/leftovers.ts";
+import { oldFinalizer } from "../../../domain/model/scheduling-hold.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
@@ -19,11 +19,11 @@ import {
   isConflict,
   isNotFound,
 } from "../../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
+import type { KubeObject } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { type Clock, sleep } from "../../../lib/clock.ts";
 import type { Leadership } from "../../../runtime/write-permits.ts";
-import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import { createReplacement, deleteRecord, type ReplacementResult } from "../../job-replacements/replace.ts";
 import { refusedTexts } from "../report/event-texts.ts";
 import { passesTests, type WriteResult, writeFailure } from "./workload-writer.ts";

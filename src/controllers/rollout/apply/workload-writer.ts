@@ -13,10 +13,10 @@ import {
   refusedFields,
   retryAfterMs,
 } from "../../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
+import type { KubeObject } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Leadership } from "../../../runtime/write-permits.ts";
-import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import { refusedTexts } from "../report/event-texts.ts";
 
 /** The result of a write. */

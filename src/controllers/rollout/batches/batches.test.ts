@@ -7,8 +7,7 @@ import { startMemoryServer } from "../../../../test/support/sandbox-memory-serve
 import { parseVerdict } from "../../../domain/plan/verdict.ts";
 import type { PacingFlags } from "../../../domain/policy/policy.ts";
 import { ApiError } from "../../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { resourcePath, resources } from "../../../kube/api/resources.ts";
+import { type KubeObject, resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
 
 const { configMaps, deployments, namespaces } = resources;

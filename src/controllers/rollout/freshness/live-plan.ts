@@ -1,7 +1,6 @@
 import type { Caches } from "../../../cache/cluster-cache.ts";
-import { type LegacyRead, readLegacy } from "../../../cache/live/legacy-reads.ts";
 import type { ListedConfigs } from "../../../cache/live/listed-configs.ts";
-import { liveLookup } from "../../../cache/live/live-configs.ts";
+import { type LegacyRead, liveLookup, readLegacy } from "../../../cache/live/live-configs.ts";
 import { createLiveReader } from "../../../cache/live/live-reader.ts";
 import { readWithBorrowedTemplate } from "../../../cache/workloads/workload-reads.ts";
 import type { Config } from "../../../domain/config/digest.ts";
@@ -23,7 +22,7 @@ import { isForbidden } from "../../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Leadership } from "../../../runtime/write-permits.ts";
-import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import { type WriteFailure, writeFailure } from "../apply/workload-writer.ts";
 import type { ReconcileOutcome } from "../memory/outcome.ts";
 import type { Findings, Writable } from "../memory/workload-memory.ts";

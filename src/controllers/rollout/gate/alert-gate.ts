@@ -3,9 +3,8 @@ import type { NamespaceAlerts } from "../../../domain/pacing/moment.ts";
 import type { PacingFlags } from "../../../domain/policy/policy.ts";
 import { type Clock, longestTimerMs, sleep } from "../../../lib/clock.ts";
 import { Waker } from "../../../runtime/timers.ts";
-import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
-import { logMessages } from "../../../telemetry/logging/log-messages.ts";
+import { errorText, logMessages } from "../../../telemetry/logging/log-messages.ts";
 import type { WorkloadMemory } from "../memory/workload-memory.ts";
 import type { AlertQuery } from "./query-alerts.ts";
 

@@ -9,7 +9,7 @@ import { mediaTypeOf, readBody } from "../../../kube/http/response-body.ts";
 import { createHttp1Transport, type Exchange } from "../../../kube/http/transport.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { printable } from "../../../lib/printable.ts";
-import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { errorText } from "../../../telemetry/logging/log-messages.ts";
 
 /** The names of the alerts that fire, sorted, by namespace. */
 export type FiringAlerts = ReadonlyMap<string, readonly string[]>;

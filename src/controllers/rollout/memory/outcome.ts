@@ -3,7 +3,7 @@ import type { PinsReturn, RolloutPlan } from "../../../domain/outcomes/outcomes.
 import { parseCause } from "../../../domain/pacing/cause.ts";
 import type { RolloutResult } from "../../../domain/pacing/rollout-result.ts";
 import type { workloadMetrics } from "../../../telemetry/catalogue/workloads.ts";
-import type { LabelsOf } from "../../../telemetry/metrics/metric-row.ts";
+import type { LabelsOf } from "../../../telemetry/metrics/series.ts";
 
 /** The part of a plan that is reported. It has no view, which may have thousands of keys. */
 export interface PlanSummary extends Pick<RolloutPlan, "outcome" | "reason" | "warnings"> {

@@ -9,7 +9,7 @@ import type { ListedPods, Moment } from "../../../domain/pacing/moment.ts";
 import { hasSoaked } from "../../../domain/pacing/rollout-time.ts";
 import type { PacingFlags } from "../../../domain/policy/policy.ts";
 import { configKey } from "../../../domain/references/references.ts";
-import { sharedString } from "../../../domain/syntax/shared-values.ts";
+import { sharedString } from "../../../domain/syntax/json.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
 

@@ -1,5 +1,5 @@
 import type { ConfigView, ViewEntry } from "../../../domain/config/hash.ts";
-import { sharedString } from "../../../domain/syntax/shared-values.ts";
+import { sharedString } from "../../../domain/syntax/json.ts";
 
 /** The most entries of all views together: 8 MiB, at about 130 bytes each. */
 const maxEntries = 65_536;

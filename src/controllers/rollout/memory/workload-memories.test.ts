@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgedUpTo, writeJudged } from "../../../domain/plan/judged.ts";
+import { judgedUpTo, writeJudged } from "../../../domain/plan/verdict.ts";
 import { type JudgedFacts, judgedNow } from "./workload-memories.ts";
 
 const wall = Date.parse("2026-01-31T12:00:00Z");

@@ -1,6 +1,6 @@
 import { parseWorkloadKey } from "../../../domain/model/workload-shape.ts";
-import type { Judged } from "../../../domain/plan/judged.ts";
-import { sharedString } from "../../../domain/syntax/shared-values.ts";
+import type { Judged } from "../../../domain/plan/verdict.ts";
+import { sharedString } from "../../../domain/syntax/json.ts";
 import { newMemory, type WorkloadMemory } from "./workload-memory.ts";
 
 /** The memories of all workloads, by key, while this process leads. */

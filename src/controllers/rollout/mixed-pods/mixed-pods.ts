@@ -22,14 +22,13 @@ import {
 } from "../../../domain/pods/spans.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts";
 import { apiFailureOf, retryAfterMs } from "../../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
+import type { KubeObject } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { getIfExists } from "../../../kube/reads/reads.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Leadership } from "../../../runtime/write-permits.ts";
-import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
-import { logMessages } from "../../../telemetry/logging/log-messages.ts";
+import { errorText, logMessages } from "../../../telemetry/logging/log-messages.ts";
 import { checkBy } from "../memory/finish.ts";
 import type { ReconcileOutcome } from "../memory/outcome.ts";
 import type { UnsettledChanges } from "../memory/pacing-memory.ts";

@@ -5,7 +5,7 @@ import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { workload as storedWorkload } from "../../../../test/support/fake-cluster.ts";
 import { memoryClient } from "../../../../test/support/memory-client.ts";
 import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
+import type { KubeObject } from "../../../kube/api/resources.ts";
 import { soleLeadership } from "../../../runtime/write-permits.ts";
 import { silentLogger } from "../../../telemetry/logging/log.ts";
 import { NewPodsWatch } from "./new-pods-watch.ts";

@@ -26,17 +26,14 @@ import {
 import { podOwner, podSelector } from "../../../domain/pods/pod-owner.ts";
 import { isValidator } from "../../../domain/policy/rollout-policy.ts";
 import { apiFailureOf, retryAfterMs } from "../../../kube/api/api-failure.ts";
-import type { KubeObject } from "../../../kube/api/api-types.ts";
-import { resources } from "../../../kube/api/resources.ts";
+import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { freshList } from "../../../kube/reads/fresh-list.ts";
-import { eventMessage, getIfExists } from "../../../kube/reads/reads.ts";
+import { eventMessage, freshList, getIfExists } from "../../../kube/reads/reads.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { done, type Result, Workers } from "../../../runtime/workers.ts";
 import type { Leadership } from "../../../runtime/write-permits.ts";
-import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
-import { logMessages } from "../../../telemetry/logging/log-messages.ts";
+import { errorText, logMessages } from "../../../telemetry/logging/log-messages.ts";
 
 /** What a {@link NewPodsWatch} needs. */
 export interface NewPodsWatchOptions {

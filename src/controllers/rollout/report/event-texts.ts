@@ -1,6 +1,6 @@
 /** This folder reports runs: Events, log lines and metrics. This file has the texts of Events about rollouts. Those about holds are in domain/pacing/hold-texts.ts. */
-import { describeMissing } from "../../../domain/config/changes.ts";
-import { describeKeptPods, keepsAllPods } from "../../../domain/model/kept-pods.ts";
+import { describeMissing } from "../../../domain/config/view-of-references.ts";
+import { describeKeptPods, keepsAllPods } from "../../../domain/model/rollout-strategy.ts";
 import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload, WorkloadName } from "../../../domain/model/workload-shape.ts";
 import type { Held, RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
@@ -9,8 +9,8 @@ import { formatConfigMaps } from "../../../domain/pinning/pin-request.ts";
 import { unprovenText } from "../../../domain/plan/evidence.ts";
 import { allowWorkloadRef } from "../../../domain/references/annotations.ts";
 import { type ConfigName, configKey, isStored } from "../../../domain/references/references.ts";
+import { quoted, waveArguments } from "../../../domain/syntax/names.ts";
 import { formatDuration } from "../../../domain/syntax/time.ts";
-import { quoted, waveArguments } from "../../../domain/syntax/wording.ts";
 import { type ObjectEvent, truncateUtf8 } from "../../../kube/events/event-object.ts";
 import type { PlanSummary, RolloutEnd } from "../memory/outcome.ts";
 

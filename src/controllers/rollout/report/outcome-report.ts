@@ -1,14 +1,13 @@
 // What a run reports: Events, metrics and log messages. Decides and writes nothing else.
 
 import { hash } from "node:crypto";
-import { describeMissing } from "../../../domain/config/changes.ts";
+import { describeMissing } from "../../../domain/config/view-of-references.ts";
 import { parseWorkloadKey, type Workload, type WorkloadName } from "../../../domain/model/workload-shape.ts";
 import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import { type ObjectEvent, truncateUtf8 } from "../../../kube/events/event-object.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
-import { logMessages } from "../../../telemetry/logging/log-messages.ts";
+import { errorText, logMessages } from "../../../telemetry/logging/log-messages.ts";
 import { changeStart, type RunStart } from "../memory/finish.ts";
 import { type PlanSummary, type ReconcileOutcome, type RolloutEnd, stateOfPlan } from "../memory/outcome.ts";
 import type { RememberedHold } from "../memory/pacing-memory.ts";

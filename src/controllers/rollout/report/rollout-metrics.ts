@@ -7,8 +7,8 @@ import { isFlapping } from "../../../domain/pacing/interval.ts";
 import type { NewPods } from "../../../domain/pods/new-pods.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { workloadMetrics } from "../../../telemetry/catalogue/workloads.ts";
-import type { LabelsOf } from "../../../telemetry/metrics/metric-row.ts";
 import type { MetricsRegistry } from "../../../telemetry/metrics/metrics.ts";
+import type { LabelsOf } from "../../../telemetry/metrics/series.ts";
 import type { WorkloadState } from "../memory/outcome.ts";
 import type { EventDropReason } from "./event-outbox.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { allCompatibilities } from "../../../../test/support/domain/compatibility.ts";
 import { configMap, lookupOf, readsAll, workloadObject } from "../../../../test/support/domain/objects.ts";
-import { rollInProgress } from "../../config/template-source.ts";
+import { rollInProgress } from "../../config/tracked-view.ts";
 import { patchFor } from "../../patch/workload-patch.ts";
 import { planRollout } from "../../plan/plan.ts";
 import { matchesObject, withProgressOf } from "../cached-workload.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { loadNamePatterns, readNamePattern } from "./name-pattern.ts";
+import { loadNamePatterns, readNamePattern } from "./stakater-directives.ts";
 
 await loadNamePatterns({ understood: ["stakater"] });
 

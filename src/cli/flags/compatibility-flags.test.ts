@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { csvFields } from "./pflag-list.ts";
+import { csvFields } from "./compatibility-flags.ts";
 
 describe("a list of pflag", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { errorText } from "./error-text.ts";
+import { errorText } from "./log-messages.ts";
 
 describe("errorText", () => {
   it("joins a message and those of its causes", () => {
