@@ -4,6 +4,7 @@ import type { Config } from "../config/digest.ts";
 import type { ConfigView, ViewEntry } from "../config/hash.ts";
 import { trackedReferences } from "../config/tracked-references.ts";
 import { type Lookup, missingFrom, viewOfReferences } from "../config/view-of-references.ts";
+import { isComplete } from "../model/kind-row.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
@@ -121,7 +122,7 @@ export function pinsBeforeRollout({ previousPins = "", recordedHash }: Workload)
 
 /**
  * Returns the annotation of previous pins for a rollout by Wave; undefined if there is nothing to return to. Only pins whose rollout was
- * complete are good: if the last rollout was not, or its status does not show it yet, the rollout before it counts.
+ * complete are good: if the last rollout was not, or its status does not show it yet, the rollout before it counts, if there was one.
  */
 export function previousPinsAfter(
   workload: Workload,
@@ -129,7 +130,12 @@ export function previousPinsAfter(
   policy: Policy,
 ): string | undefined {
   if (!returnsOnFailure(workload, policy)) return undefined;
-  const good = workload.progress.state === "complete" ? workload.pinned : pinsBeforeRollout(workload);
+  const { pinned: own } = workload;
+  // The status may not show the generation of an annotation yet.
+  const good =
+    workload.progress.state === "complete"
+      ? own
+      : (pinsBeforeRollout(workload) ?? (isComplete(workload) ? own : undefined));
   return good === pinned ? undefined : previousPinsOf(hash, good);
 }
 

@@ -228,6 +228,8 @@ describe("previousPinsAfter", () => {
     // The status is that of the rollout before the last one.
     const unseen = { state: "progressing", step: 1, available: 1, wasComplete: true } as const;
     expect(rollTo(failed({ progress: unseen }))).toBe("h page=page-0000000001");
+    // An approval has raised the generation of a workload that has passed or returned.
+    expect(rollTo(failed({ progress: unseen, previousPins: undefined }))).toBe("h page=page-0000000002");
   });
 
   /** Returns pins of 250 characters for each ConfigMap. */
