@@ -38,8 +38,10 @@ it("has the page of wave ui beside the bundle, at most 60 KiB compressed", () =>
  * if a flag or a file needs them.
  */
 const mayContain: Readonly<Record<string, readonly string[]>> = {
+  build: ["node_modules/re2js"],
   client: ["src/kube", "src/lib", "src/telemetry"],
-  "cluster-config": ["src/kube", "src/lib"],
+  "cluster-access": ["src/kube"],
+  "cluster-config": ["src/kube"],
   controller: [
     "src/cli/command",
     "src/cli/flags",
@@ -64,9 +66,9 @@ const mayContain: Readonly<Record<string, readonly string[]>> = {
     "src/runtime",
     "src/telemetry",
   ],
-  build: ["node_modules/re2js"],
   dist: ["node_modules/yaml"],
-  help: ["src/cli/command", "src/cli/output"],
+  help: ["src/cli/command"],
+  "log-messages": ["src/telemetry"],
   manager: [
     "src/cache",
     "src/controllers",
@@ -79,12 +81,11 @@ const mayContain: Readonly<Record<string, readonly string[]>> = {
     "src/telemetry",
   ],
   notifier: ["src/notify", "src/telemetry"],
-  "notify-file": ["src/notify"],
-  outcomes: ["src/notify"],
+  printable: ["src/lib"],
   "proxy-tunnel": ["src/kube"],
   "run-help": ["src/cli/run"],
   // What the hook before `helm uninstall` runs.
-  "scheduling-holds": ["src/cli/cluster", "src/cli/command", "src/cli/flags", "src/cli/release"],
+  "scheduling-holds": ["src/cli/cluster", "src/cli/command", "src/cli/release"],
   webhook: ["src/domain", "src/telemetry", "src/webhook"],
 };
 

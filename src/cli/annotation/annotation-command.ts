@@ -21,7 +21,7 @@ import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { UsageError } from "../flags/flag-types.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
-import { sentences } from "../output/table.ts";
+import { sentences } from "../output/sentences.ts";
 import { type AnnotationWriter, namingWrites } from "./annotate.ts";
 
 /** The cluster and the policy for the commands that write one annotation. */

@@ -7,7 +7,7 @@ import { policyOf } from "../cluster/running-wave/known-policy.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { CommandFailure, commandErrorTexts, exitCodes } from "../command/command.ts";
 import { type NamedObject, objectName, workloadArgumentKinds } from "../command/workload-argument.ts";
-import { sentences } from "../output/table.ts";
+import { sentences } from "../output/sentences.ts";
 
 /** Approves the current configuration of a workload with `mode: approve`. */
 export const approveCommand = annotationCommand({

@@ -13,7 +13,7 @@ import { planRollout } from "../../domain/plan/plan.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { hashFormOf, policyOf } from "../cluster/running-wave/known-policy.ts";
 import { isUnread, lookupIn, readableReferences } from "../cluster/snapshot/live-plan.ts";
-import { type Style, sentences } from "../output/table.ts";
+import { type Style, sentences } from "../output/sentences.ts";
 import type { ClusterState, ClusterStates, ComparedWith } from "./cluster-states.ts";
 import type { WorkloadPair } from "./list-pairs.ts";
 

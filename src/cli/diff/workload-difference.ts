@@ -9,7 +9,7 @@ import { workloadNotes } from "../cluster/explanation/workload-notes.ts";
 import { type BatchesNow, batchesNow } from "../cluster/snapshot/batches-now.ts";
 import { worldOf } from "../cluster/snapshot/live-plan.ts";
 import { batchNumbers } from "../cluster/snapshot/workload-snapshot.ts";
-import { sentences } from "../output/table.ts";
+import { sentences } from "../output/sentences.ts";
 import type { ClusterStates } from "./cluster-states.ts";
 import { pairKey } from "./list-pairs.ts";
 import { type DiffEffect, diffEffects, type PlannedPair, planPair, replacing } from "./planned-pair.ts";

@@ -1,6 +1,7 @@
 import { formatCount, formatList, quoted } from "../../domain/syntax/names.ts";
 import { printable } from "../../lib/printable.ts";
-import { type Paint, type PaintCell, type Style, tableLines, wrappedBehind } from "../output/table.ts";
+import type { Style } from "../output/sentences.ts";
+import { type Paint, type PaintCell, tableLines, wrappedBehind } from "../output/table.ts";
 import type { CheckName } from "./checks/checks.ts";
 import { type CheckResult, describeRef, type Finding, type Severity, severities } from "./context/finding.ts";
 

@@ -6,7 +6,8 @@ import type { Explanation } from "../cluster/explanation/explanation.ts";
 import { byWave } from "../cluster/snapshot/leader-view.ts";
 import { describePodCount } from "../cluster/states/assess-state.ts";
 import { describeKubernetesReason, nextOfState, workloadStates } from "../cluster/states/state-rows.ts";
-import { type Paint, paintOf, remaining, type Style, sentences, tableLines, wrappedBehind } from "../output/table.ts";
+import { remaining, type Style, sentences } from "../output/sentences.ts";
+import { type Paint, paintOf, tableLines, wrappedBehind } from "../output/table.ts";
 
 /** How an explanation is written. */
 interface ExplanationForm {

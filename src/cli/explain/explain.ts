@@ -19,13 +19,13 @@ import {
 import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { choice } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
+import { sentences } from "../output/sentences.ts";
 import {
   hasColors,
   isForProgram,
   paintOf,
   programForms,
   programText,
-  sentences,
   tableLines,
   wrappedBehind,
 } from "../output/table.ts";

@@ -17,15 +17,14 @@ import { parseWorkloadArgument, type WorkloadArgument, workloadArgumentKinds } f
 import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { choice } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
+import { age, type Style } from "../output/sentences.ts";
 import {
-  age,
   hasColors,
   isForProgram,
   type Paint,
   paintOf,
   programForms,
   programText,
-  type Style,
   tableLines,
 } from "../output/table.ts";
 import {

@@ -2,16 +2,14 @@ import type { Explanation } from "../cluster/explanation/explanation.ts";
 import { heldChangeLines } from "../cluster/explanation/workload-notes.ts";
 import { byWave } from "../cluster/snapshot/leader-view.ts";
 import { withKubernetesReason, workloadStates } from "../cluster/states/state-rows.ts";
+import { age, remaining, sentences } from "../output/sentences.ts";
 import {
-  age,
   columnWidths,
   isForProgram,
   type Paint,
   type PaintCell,
   type ProgramForm,
   programText,
-  remaining,
-  sentences,
   tableLines,
 } from "../output/table.ts";
 

@@ -2,7 +2,8 @@ import { type Clock, sleep } from "../../lib/clock.ts";
 import { printable } from "../../lib/printable.ts";
 import type { ChangedWorkload, ChangeNow } from "../cluster/snapshot/changes-now.ts";
 import { workloadStateNames, workloadStates } from "../cluster/states/state-rows.ts";
-import { age, type Paint, type Style } from "../output/table.ts";
+import { age, type Style } from "../output/sentences.ts";
+import type { Paint } from "../output/table.ts";
 import { type ListRow, ListTable, type TableForm } from "./list-output.ts";
 
 /** The input of {@link liveList}. */

@@ -19,7 +19,8 @@ import { byObjectName } from "../command/workload-argument.ts";
 import { allNamespacesFlag, connectionFlags, namespaceFlag, tableFlag } from "../flags/connection-flags.ts";
 import { bool, UsageError } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
-import { isForProgram, type ProgramForm, programText, sentences, tableLines } from "../output/table.ts";
+import { sentences } from "../output/sentences.ts";
+import { isForProgram, type ProgramForm, programText, tableLines } from "../output/table.ts";
 
 /** What happens to a workload when Wave takes over, with the meanings. */
 const migrationEffects = {

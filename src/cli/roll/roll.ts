@@ -7,7 +7,7 @@ import { explainWorkload } from "../cluster/explanation/explanation.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { CommandFailure, commandErrorTexts } from "../command/command.ts";
 import { type NamedObject, objectName, workloadArgumentKinds } from "../command/workload-argument.ts";
-import { sentences } from "../output/table.ts";
+import { sentences } from "../output/sentences.ts";
 
 /** Lets a rollout that is due start now, without its waits. */
 export const rollCommand = annotationCommand({

@@ -14,7 +14,8 @@ import {
 import { allNamespacesFlag, connectionFlags, namespaceFlag, tableFlag } from "../flags/connection-flags.ts";
 import { duration } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
-import { hasColors, isForProgram, type Paint, paintOf, programText, type Style, tableLines } from "../output/table.ts";
+import type { Style } from "../output/sentences.ts";
+import { hasColors, isForProgram, type Paint, paintOf, programText, tableLines } from "../output/table.ts";
 
 const flags = {
   namespace: namespaceFlag,

@@ -8,7 +8,7 @@ import { formatCount, waveArguments } from "../../domain/syntax/names.ts";
 import { editedAt } from "../cluster/read/configs.ts";
 import type { BatchesNow } from "../cluster/snapshot/batches-now.ts";
 import { batchNumbers } from "../cluster/snapshot/workload-snapshot.ts";
-import { sentences } from "../output/table.ts";
+import { sentences } from "../output/sentences.ts";
 import type { EditLog } from "./edit-log.ts";
 import type { Batch, Change, Failure } from "./model.ts";
 import { changedObjects, type ExplainedWorkload, objectName, type RowContext } from "./workload-rows.ts";

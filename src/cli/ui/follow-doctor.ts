@@ -4,7 +4,7 @@ import { reportFailure } from "../command/command.ts";
 import { describeRef } from "../doctor/context/finding.ts";
 import { diagnose } from "../doctor/doctor.ts";
 import type { Diagnosis } from "../doctor/doctor-output.ts";
-import { sentences } from "../output/table.ts";
+import { sentences } from "../output/sentences.ts";
 import type { ClusterFeed } from "./cluster-feed.ts";
 import type { ClusterHeader } from "./model.ts";
 import type { UiCall } from "./ui-flags.ts";

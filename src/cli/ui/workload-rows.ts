@@ -15,7 +15,7 @@ import type { RunningPod } from "../cluster/read/pods.ts";
 import { policyOf } from "../cluster/running-wave/known-policy.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { withKubernetesReason, workloadStates } from "../cluster/states/state-rows.ts";
-import { sentences } from "../output/table.ts";
+import { sentences } from "../output/sentences.ts";
 import type { Id, PodSquare, WorkloadRow } from "./model.ts";
 
 /** A workload with its explanation. */

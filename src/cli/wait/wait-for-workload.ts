@@ -16,7 +16,7 @@ import { describePodCount } from "../cluster/states/assess-state.ts";
 import { nextOfState, withKubernetesReason } from "../cluster/states/state-rows.ts";
 import type { Cluster } from "../command/cluster-command.ts";
 import type { NamedObject, WorkloadArgument } from "../command/workload-argument.ts";
-import { sentences } from "../output/table.ts";
+import { sentences } from "../output/sentences.ts";
 
 /** Minimum time between two checks of a workload, in milliseconds. */
 const minCheckMs = 250;

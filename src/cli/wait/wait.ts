@@ -23,7 +23,8 @@ import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { bool, duration } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
 import { liveLines } from "../output/live-lines.ts";
-import { hasColors, paintOf, sentences, tableLines } from "../output/table.ts";
+import { sentences } from "../output/sentences.ts";
+import { hasColors, paintOf, tableLines } from "../output/table.ts";
 import { type WaitRequest, waitForWorkload } from "./wait-for-workload.ts";
 
 // The flag of the same name of the running Wave is about its canary, and comes from its Deployment.

@@ -1,4 +1,4 @@
-import { age } from "../../../src/cli/output/table.ts";
+import { age } from "../../../src/cli/output/sentences.ts";
 import { usePage } from "../context.ts";
 
 /** Shows how long ago a time was, for example `2m ago`. Times are in milliseconds since the epoch. */

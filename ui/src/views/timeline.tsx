@@ -1,6 +1,6 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { age } from "../../../src/cli/output/table.ts";
+import { age } from "../../../src/cli/output/sentences.ts";
 import type { TimelineEntry } from "../../../src/cli/ui/model.ts";
 import { usePage } from "../context.ts";
 import { ScopeFields } from "../parts/filters.tsx";

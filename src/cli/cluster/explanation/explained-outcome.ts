@@ -12,7 +12,7 @@ import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { Decision, Hold, RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import { holdRows } from "../../../domain/pacing/holds.ts";
 import type { ConfigName, Reference } from "../../../domain/references/references.ts";
-import { sentences } from "../../output/table.ts";
+import { sentences } from "../../output/sentences.ts";
 import type { ReadConfig } from "../read/configs.ts";
 import type { ReadHashKeys } from "../running-wave/known-policy.ts";
 import type { Published } from "../snapshot/leader-view.ts";

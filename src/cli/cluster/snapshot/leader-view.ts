@@ -7,7 +7,7 @@ import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { getIfExists } from "../../../kube/reads/reads.ts";
 import { defaultLeaseDurationMs, holderOf } from "../../../manager/leader-election/lease.ts";
-import { age } from "../../output/table.ts";
+import { age } from "../../output/sentences.ts";
 import { tryRead } from "../requests.ts";
 import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
 import { isStateName } from "../states/state-rows.ts";

@@ -15,7 +15,7 @@ import { describeStuck, quotaReason } from "../../../domain/pods/observed-pod.ts
 import { desiredPods } from "../../../domain/pods/pod-owner.ts";
 import type { PacingFlags } from "../../../domain/policy/policy.ts";
 import { formatList, quoted, waveArguments } from "../../../domain/syntax/names.ts";
-import { sentences } from "../../output/table.ts";
+import { sentences } from "../../output/sentences.ts";
 import type { PodCount, ReadPods, RunningPod } from "../read/pods.ts";
 import type { PodPinning } from "./pod-pinning.ts";
 import {

@@ -1,6 +1,6 @@
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import { fieldsOf } from "../../../domain/syntax/json.ts";
-import { type Style, sentences } from "../../output/table.ts";
+import { type Style, sentences } from "../../output/sentences.ts";
 
 /** The meaning of a workload state, and the next step of the person who sees it. */
 interface StateRow {

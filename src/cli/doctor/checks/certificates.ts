@@ -4,7 +4,7 @@ import { resources } from "../../../kube/api/resources.ts";
 import type { MutatingWebhook } from "../../../webhook/certificates/configuration.ts";
 import { type Certificate, readBundle } from "../../../webhook/certificates/pem.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
-import { age } from "../../output/table.ts";
+import { age } from "../../output/sentences.ts";
 import { type DoctorContext, deploymentRef, readObject } from "../context/doctor-context.ts";
 import {
   type CheckResult,

@@ -1,7 +1,7 @@
 // The checks of `wave doctor`: each reads the cluster and returns findings. They may know context/ and cluster/, and not each other's results.
 import { isClusterFailure } from "../../../kube/api/api-failure.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
-import { sentences } from "../../output/table.ts";
+import { sentences } from "../../output/sentences.ts";
 import type { Check, DoctorContext } from "../context/doctor-context.ts";
 import { type CheckResult, unchecked } from "../context/finding.ts";
 import { checkAnnotations, checkLeftovers } from "./annotations.ts";

@@ -4,7 +4,7 @@ import { hashKeySecret } from "../../../manager/hash-key/hash-key-secret.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import { mapBounded, toReadFailure } from "../../cluster/requests.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
-import { sentences } from "../../output/table.ts";
+import { sentences } from "../../output/sentences.ts";
 import { type DoctorContext, deploymentRef, permissionToGet, readObject } from "../context/doctor-context.ts";
 import {
   type CheckResult,

@@ -2,7 +2,7 @@ import { holdRows, isHalt } from "../../../domain/pacing/holds.ts";
 import { configKey } from "../../../domain/references/references.ts";
 import { formatCount, formatList, waveArguments } from "../../../domain/syntax/names.ts";
 import type { Explanation } from "../../cluster/explanation/explanation.ts";
-import { age, sentences } from "../../output/table.ts";
+import { age, sentences } from "../../output/sentences.ts";
 import { describeRef, type Finding, kubectlArguments, type ObjectRef, problem, warning } from "../context/finding.ts";
 
 /** Returns a finding if a workload is held for too long, or by a hold that only a person ends. `forMs` is NaN if the time is unknown. */

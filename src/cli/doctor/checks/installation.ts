@@ -8,7 +8,7 @@ import { describeWave } from "../../cluster/running-wave/known-policy.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
 import { version } from "../../command/command.ts";
 import { docsAddress } from "../../command/help.ts";
-import { age, sentences } from "../../output/table.ts";
+import { age, sentences } from "../../output/sentences.ts";
 import {
   type DoctorContext,
   deploymentRef,

@@ -7,7 +7,7 @@ import type { MutatingWebhook } from "../../../webhook/certificates/configuratio
 import { tokenIn } from "../../../webhook/certificates/path-token.ts";
 import { listAll, tryRead } from "../../cluster/requests.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
-import { sentences } from "../../output/table.ts";
+import { sentences } from "../../output/sentences.ts";
 import {
   type DoctorContext,
   deploymentRef,

@@ -4,7 +4,7 @@ import { formatCount, formatList, isDnsSubdomain, waveArguments } from "../../..
 import { type Explanation, explainWorkload } from "../../cluster/explanation/explanation.ts";
 import { withKubernetesReason } from "../../cluster/states/state-rows.ts";
 import { docsAddress } from "../../command/help.ts";
-import { age, sentences } from "../../output/table.ts";
+import { age, sentences } from "../../output/sentences.ts";
 import type { DoctorContext } from "../context/doctor-context.ts";
 import {
   type CheckResult,

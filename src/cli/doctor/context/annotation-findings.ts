@@ -23,7 +23,7 @@ import { invalidAnnotationTexts } from "../../../domain/references/warning.ts";
 import { closestName, editDistance, quoted } from "../../../domain/syntax/names.ts";
 import type { KubeObject } from "../../../kube/api/resources.ts";
 import { docsAddress } from "../../command/help.ts";
-import { sentences } from "../../output/table.ts";
+import { sentences } from "../../output/sentences.ts";
 import { type Finding, kubectlArguments, type ObjectRef, problem, warning } from "./finding.ts";
 
 /** The findings about one object: mistakes in its annotations and labels, and leftovers. */

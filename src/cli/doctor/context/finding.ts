@@ -1,5 +1,5 @@
 import type { ReadFailure } from "../../cluster/requests.ts";
-import { sentences } from "../../output/table.ts";
+import { sentences } from "../../output/sentences.ts";
 
 /** The severities of a finding, the worst first, with their meanings. */
 export const severities = {
