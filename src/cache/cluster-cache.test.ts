@@ -271,6 +271,22 @@ describe("the caches", () => {
     expect(since()).toBeUndefined();
   });
 
+  it("mark the removal of a key after a write without a change also for an object that was created during the watch", async () => {
+    const { fake, caches, clock } = start();
+    const feed = fake.feed("configmaps");
+    await clock.advance(1_000);
+    await feed.list();
+    const at = (time: number, data: Readonly<Record<string, string>>) => {
+      const managedFields = [{ manager: "kubectl", time: new Date(1_000 * time).toISOString() }];
+      return { type: "apply" as const, object: configMap("c", data, { managedFields }) };
+    };
+    for (const event of [at(100, { key: "1", more: "1" }), at(105, { key: "1", more: "1" })]) await feed.push(event);
+    const held = () => caches.lookup("ConfigMap", "ns", "c");
+    expect([held()?.changedAt, held()?.isUntimed]).toEqual([100, undefined]);
+    await feed.push(at(105, { key: "1" }));
+    expect(held()?.isUntimed).toBe(true);
+  });
+
   it("keep the time of the last change of digests, and announce a change of the directives of an object", async () => {
     const { fake, caches, configChanges } = start();
     const feed = fake.feed("configmaps");

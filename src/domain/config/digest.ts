@@ -273,6 +273,7 @@ const notCompared = {
   editedBy: "",
   editedKey: undefined,
   revision: 0,
+  wasAbsentSince: 0,
   isUntimed: true,
 } as const;
 
@@ -287,7 +288,8 @@ export function contentChangedAt({ editedAt, changedAt }: Config): number | unde
 }
 
 /**
- * Returns an object after a change, marked if the API has no time of it. An unchanged object keeps `wasAbsentSince`. `before` is the object before; undefined: it did not exist.
+ * Returns an object after a change, marked if the API has no time of it. With the same content it keeps `wasAbsentSince`. `before` is the object
+ * before; undefined: it did not exist.
  * `isOnlyChange`: no other change came between, as in a watch. Otherwise the last one may be the removal of a key, which can have no time.
  * `newestTime`: the newest time that the object had before, also if a write with this time changed nothing.
  */
