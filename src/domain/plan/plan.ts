@@ -8,7 +8,7 @@ import type { Workload } from "../model/workload-shape.ts";
 import type { DuePlan, ExplainedDecision, PinsReturn } from "../outcomes/outcomes.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { rolloutResult } from "../pacing/rollout-result.ts";
-import { hasSoaked, lastRolloutAt, resumedSince } from "../pacing/rollout-time.ts";
+import { hasSoaked, lastRolloutAt, resumedAfter } from "../pacing/rollout-time.ts";
 import {
   formatConfigMaps,
   isPinned,
@@ -178,7 +178,7 @@ function endOfRollout(
 ): { readonly type: "passed" | "failed"; readonly at: number } | undefined {
   const flags = policy.pacing ?? unpaced;
   const rolledAt = lastRolloutAt(workload, moment) ?? 0;
-  if (resumedSince(rolloutPolicyOf(workload, policy).resumedAt, rolledAt, moment.now)) return undefined;
+  if (resumedAfter(rolloutPolicyOf(workload, policy).resumedAt, rolledAt, moment.now)) return undefined;
   // The pins before it are noted as previous ones until the rollout has passed.
   const result = rolloutResult(workload, flags, moment, true);
   switch (result?.state) {

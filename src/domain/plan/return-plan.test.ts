@@ -72,6 +72,14 @@ describe("a rollout that failed", () => {
     expect(planned(failed({ pinned: undefined }))).toMatchObject({ outcome: "roll", returns: returned });
   });
 
+  it("returns also if a person resumed it in the second of the rollout, because that may have been before", () => {
+    const resumed = (ms: number) => ({
+      "wave.pusher.com/resumed": new Date(now - unpaced.rolloutTimeoutMs + ms).toISOString(),
+    });
+    expect(planned(failed({}, resumed(999)))).toHaveProperty("returns");
+    expect(planned(failed({}, resumed(1_000)))).not.toHaveProperty("returns");
+  });
+
   it("returns at once if an alert began to fire", () => {
     const of = failed({ rolledAt: now / 1000, progress: { state: "complete", since: undefined } });
     expect(planned(of, lookup, moment({ failedAlert: "Errors" }))).toHaveProperty("returns");
