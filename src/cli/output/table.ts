@@ -1,3 +1,4 @@
+// How commands write: tables, colors, wrapping, ages, JSON and YAML. This folder knows no command and no cluster.
 import { styleText } from "node:util";
 import type { Scalar } from "yaml";
 import { printable } from "../../lib/printable.ts";
@@ -67,7 +68,6 @@ export function wrappedBehind(
 /** Minimum columns of a text. In a narrower terminal the lines are too long, because one word per line is not readable. */
 const minWidth = 24;
 
-// How commands write: tables, colors, wrapping, ages, JSON and YAML. This folder knows no command and no cluster.
 /** Returns a printable text in a style; the same text if there are no colors. */
 export type Paint = (style: Style | undefined, text: string) => string;
 

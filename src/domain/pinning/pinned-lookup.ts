@@ -139,7 +139,7 @@ export function readablePins(workload: Workload, before: Workload | undefined, l
 /**
  * Reports whether another client changed the pod template so that its Pods read keys that a copy lacks. The template replaces the Pods already,
  * so a rollout to the live content has nothing to wait for: a webhook would write it in the request of the client. A ConfigMap that changed
- * after the template is a change of its own. An edit outside of the pod template replaces no Pods, and only a watch tells the two apart.
+ * after the template is a change of its own. An edit outside of the pod template replaces no Pods. Only a watch shows which of the two it was.
  */
 export function hasOutgrownPins(workload: Workload, live: Lookup): boolean {
   const { namespace, pinned, templateWrite } = workload;

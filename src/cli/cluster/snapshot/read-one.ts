@@ -245,7 +245,7 @@ export async function readObjectFacts(cluster: Cluster, object: StoredName, flag
   const found = (await readConfigs(client, [object], flags.compatibility)).get(configKey(object));
   const namespace = isReadElsewhere(found, flags) ? undefined : object.namespace;
   const { snapshots, failures, gaps } = await readSnapshots(cluster, namespace, object, flags);
-  // The annotations of Namespaces decide who opted in. Without a snapshot, nobody did.
+  // Namespaces opt workloads in by annotation. Without a snapshot, they opt none in.
   const policy = snapshots[0]?.policy ?? flags;
   const isOut = ({ optIn }: FoundWorkload["workload"]) => optIn.state === "out";
   const others = await listWorkloads(client, { namespace: object.namespace }, policy, isOut);

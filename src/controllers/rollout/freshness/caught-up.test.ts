@@ -147,8 +147,8 @@ describe("the newest known state of a workload", () => {
     const findings = findingsOf(undefined);
     const old = web(1);
     rememberNewest(findings, old, web(7), 0);
-    const anew = web(1, "2");
-    expect(newestOf(findings, anew, 0)).toBe(anew);
+    const recreated = web(1, "2");
+    expect(newestOf(findings, recreated, 0)).toBe(recreated);
   });
 
   it("expires if the cache never receives it", () => {

@@ -131,9 +131,9 @@ describe("the outbox of Events", () => {
 
   it("does not count Events of an object for a new object with the same name", async () => {
     const { outbox, sent, arriveAll } = start();
-    const anew = { ...event("a", "new") };
+    const recreated = { ...event("a", "new") };
     for (const message of ["under way", "old"]) outbox.post(event("a", message));
-    outbox.post({ ...anew, regarding: { ...anew.regarding, uid: "2" } });
+    outbox.post({ ...recreated, regarding: { ...recreated.regarding, uid: "2" } });
     await arriveAll();
     expect(sent).toEqual(["under way", "new", "old"]);
   });
