@@ -1,4 +1,5 @@
 import { type Holding, holdingsOf } from "./judge-leadership.ts";
+import { isReturn } from "./judge-returns.ts";
 import { ValidatorJudge } from "./judge-validators.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { hasOutgrownCopies } from "./model-pins.ts";
@@ -90,7 +91,8 @@ class BatchJudge {
   judge(): readonly string[] {
     return this.#run.history.flatMap((entry) => {
       if (!workloadResources.includes(entry.resource)) return [];
-      const write = waveWriteOf(entry, this.#run);
+      // A return ends a rollout of the change. It waits for no batch, and needs no mark.
+      const write = isReturn(entry, this.#run) ? undefined : waveWriteOf(entry, this.#run);
       const wrong = write === undefined ? [] : this.#judge(write);
       this.#see(entry);
       return wrong;

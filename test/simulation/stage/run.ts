@@ -74,7 +74,8 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
   try {
     const machines = ["a", "b", "c"].slice(0, random.whole(2, 3));
     const { pacing: chosen, epoch } = choosePacing(random.stream("pacing"));
-    const gateRequired = chosen && chooseGate(random.stream("gate"), seed);
+    // Without halts, the others roll although the canary failed.
+    const gateRequired = chosen?.haltAfterFailures ? chooseGate(random.stream("gate"), seed) : undefined;
     const pacing = chosen && gateRequired !== undefined ? { ...chosen, soakMs: gatedSoakMs } : chosen;
     const calmAfter = random.between(20_000, 90_000);
     const weather = new Weather(random.stream("weather"), {
