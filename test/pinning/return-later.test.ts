@@ -37,6 +37,9 @@ function closedWindow(): string {
 describeOnControlPlane("a canary that fails, with on-failure: return,", (cluster) => {
   it.for(cases)("goes back as a $kind that rolls $pace, although its window has closed", async ({ kind, pace }) => {
     const { scene, canary, good } = await failingCanary("returns-closed", { kind, pace });
+    // Times of the API are whole seconds: the annotation is to be later than the rollout.
+    const crashedAt = Math.floor(Date.now() / 1000);
+    await until("the next second", async () => Date.now() / 1000 >= crashedAt + 1 || undefined);
     const annotations = { "wave.pusher.com/window": closedWindow() };
     await scene.namespace.merge(workloadPath(scene.namespace.name, kind, canary), { metadata: { annotations } });
     await goesBack(scene, kind, canary, good);

@@ -141,9 +141,16 @@ function templateWriteAfter(
   if (held?.uid === workload.uid && held.template !== 0) {
     if (held.template === workload.template) return held.templateWrite;
     const isTimed = templateEditedAt > held.templateEditedAt || rolledAt > held.rolledAt;
-    return { revision, at: isTimed ? Math.max(templateEditedAt, rolledAt) : undefined, isFirst: false };
+    return {
+      revision,
+      at: isTimed ? Math.max(templateEditedAt, rolledAt) : undefined,
+      editedAt: templateEditedAt,
+      isFirst: false,
+    };
   }
   // The controllers of these kinds write the status of each new object.
   const isNew = object.metadata.generation === 1 && fieldsOf(object.status).observedGeneration === undefined;
-  return isNew && builtInKinds.includes(workload.row) ? { revision, at: createdAt, isFirst: true } : undefined;
+  return isNew && builtInKinds.includes(workload.row)
+    ? { revision, at: createdAt, editedAt: templateEditedAt, isFirst: true }
+    : undefined;
 }

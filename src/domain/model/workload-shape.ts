@@ -14,6 +14,8 @@ export interface TemplateWrite {
   readonly revision: number;
   /** In seconds since the epoch; undefined if the API has no time of it, because it only removed fields of other clients. */
   readonly at: number | undefined;
+  /** The {@link Workload.templateEditedAt} after the write: a later time is that of an edit of other fields, such as an annotation. */
+  readonly editedAt: number;
   /** Whether it created the workload, so that there are no earlier Pods. */
   readonly isFirst: boolean;
 }

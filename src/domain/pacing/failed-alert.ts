@@ -3,10 +3,10 @@ import type { Workload } from "../model/workload-shape.ts";
 import { readPolicyValue } from "../policy/policy-rows.ts";
 import type { Moment } from "./moment.ts";
 import { digitsOf } from "./requested-holds.ts";
-import { lastRolloutAt, resumedAfter } from "./rollout-time.ts";
+import { lastRolloutAt, resumedAfter, templateEditAt } from "./rollout-time.ts";
 
 /** The facts of a workload that determine whether its last rollout failed by an alert. */
-export type FailedAlertFacts = Pick<Workload, "recordedHash" | "rolledAt" | "templateEditedAt"> &
+export type FailedAlertFacts = Pick<Workload, "recordedHash" | "rolledAt" | "templateEditedAt" | "templateWrite"> &
   Partial<Pick<Workload, "failedAlert" | "policy">>;
 
 /** The digits of the hash that the annotation repeats, and the most characters of the name of an alert. */
@@ -29,12 +29,10 @@ export function storedFailedAlert(workload: FailedAlertFacts): string | undefine
 }
 
 /** Returns the alert in the text of the annotation; undefined as for {@link storedFailedAlert}, or if another client changed the pod template since. */
-export function alertIn(
-  text: string | undefined,
-  { recordedHash = "", rolledAt, templateEditedAt }: FailedAlertFacts,
-): string | undefined {
+export function alertIn(text: string | undefined, workload: FailedAlertFacts): string | undefined {
+  const { recordedHash = "", rolledAt } = workload;
   const id = `${rolloutId(recordedHash, rolledAt)} `;
-  if (text === undefined || templateEditedAt > rolledAt || !text.startsWith(id)) return undefined;
+  if (text === undefined || templateEditAt(workload) > rolledAt || !text.startsWith(id)) return undefined;
   const alert = text.slice(id.length);
   return alert !== "" && alert.length <= maxAlertName && !/[\p{C}\p{Zl}\p{Zp}]/u.test(alert) ? alert : undefined;
 }

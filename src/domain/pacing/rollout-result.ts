@@ -7,7 +7,7 @@ import { quoted } from "../syntax/names.ts";
 import { formatDuration } from "../syntax/time.ts";
 import { type FailedAlertFacts, failedAlertOf } from "./failed-alert.ts";
 import type { Moment } from "./moment.ts";
-import { hasSoaked, lastRolloutAt } from "./rollout-time.ts";
+import { hasSoaked, lastRolloutAt, templateEditAt } from "./rollout-time.ts";
 
 /** The result of the last rollout by Wave. */
 export type RolloutResult =
@@ -25,14 +25,14 @@ export type RolloutResult =
  * rollout in progress. `pending`: whether more than its Pods shows that the rollout had not ended. Default: this process wrote it.
  */
 export function rolloutResult(
-  workload: Pick<Workload, "namespace" | "templateEditedAt" | "progress"> & FailedAlertFacts,
+  workload: Pick<Workload, "namespace" | "progress"> & FailedAlertFacts,
   flags: Pick<PacingFlags, "rolloutTimeoutMs" | "soakMs">,
   moment: Moment,
   pending = moment.lastWrite?.hash === workload.recordedHash,
 ): RolloutResult | undefined {
-  const { progress, rolledAt, templateEditedAt } = workload;
+  const { progress, rolledAt } = workload;
   const startedAt = lastRolloutAt(workload, moment);
-  if (startedAt === undefined || progress.state === "idle" || templateEditedAt > rolledAt) return undefined;
+  if (startedAt === undefined || progress.state === "idle" || templateEditAt(workload) > rolledAt) return undefined;
   const alert = failedAlertOf(workload, moment);
   if (alert !== undefined) return { state: "failed", cause: `alert ${quoted(alert)} began to fire` };
   const { newPods } = moment;

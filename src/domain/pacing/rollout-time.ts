@@ -22,6 +22,17 @@ export function lastRolloutAt(
   return last > 0 ? last : undefined;
 }
 
+/**
+ * Returns when another field manager last changed the pod template, in seconds since the epoch; 0 if none did, or if that is not recorded. The
+ * API has one time for all fields of a manager, and the manager may have changed an annotation later. A watch shows which of them changed.
+ */
+export function templateEditAt({
+  templateEditedAt,
+  templateWrite,
+}: Pick<Workload, "templateEditedAt" | "templateWrite">): number {
+  return Math.min(templateEditedAt, templateWrite?.editedAt ?? templateEditedAt);
+}
+
 /** Reports whether a person resumed the workload at a time or later. A time in the future is ignored: it would apply forever. */
 export function resumedSince(resumed: number | undefined, time: number, now: number): boolean {
   return resumed !== undefined && resumed >= time && resumed <= now + clocksOfPeopleDifferMs;

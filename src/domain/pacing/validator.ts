@@ -8,7 +8,7 @@ import type { PacingFlags } from "../policy/policy.ts";
 import { isValidator } from "../policy/rollout-policy.ts";
 import { holdRows } from "./holds.ts";
 import { rolloutDeadline } from "./rollout-result.ts";
-import { hasMark, resumedAfter, resumedSince, storedRolloutAt } from "./rollout-time.ts";
+import { hasMark, resumedAfter, resumedSince, storedRolloutAt, templateEditAt } from "./rollout-time.ts";
 import { type Stage, type StageFacts, soak } from "./stage.ts";
 
 /**
@@ -19,8 +19,8 @@ export function rolloutStartOf(workload: Workload, now: number): number {
   return isValidator(workload) ? templateWrittenAt(workload, now) : workload.rolledAt * 1000;
 }
 
-function templateWrittenAt(workload: Pick<Workload, "rolledAt" | "templateEditedAt">, now: number): number {
-  return Math.max(storedRolloutAt(workload, now), storedRolloutAt({ rolledAt: workload.templateEditedAt }, now));
+function templateWrittenAt(workload: Workload, now: number): number {
+  return Math.max(storedRolloutAt(workload, now), storedRolloutAt({ rolledAt: templateEditAt(workload) }, now));
 }
 
 /**
@@ -28,9 +28,9 @@ function templateWrittenAt(workload: Pick<Workload, "rolledAt" | "templateEdited
  * except for a validator, Pods that fail do so for another reason then.
  */
 export function podsOfRollout(workload: Workload, now: number): LastRolloutPods | undefined {
-  const { recordedHash: hash, rolledAt, templateEditedAt } = workload;
+  const { recordedHash: hash, rolledAt } = workload;
   const ofValidator = isValidator(workload);
-  if (!ofValidator && (rolledAt === 0 || templateEditedAt > rolledAt)) return undefined;
+  if (!ofValidator && (rolledAt === 0 || templateEditAt(workload) > rolledAt)) return undefined;
   return { hash, rolledAt: rolloutStartOf(workload, now), now, ofValidator };
 }
 
@@ -43,18 +43,19 @@ const appliedWithinMs = 60_000;
  * follows from the API, also without old Pods. `changedAt` is in milliseconds since the epoch.
  */
 export function canCheck(workload: Workload, changedAt: number): boolean {
-  const { progress, consecutiveRollouts, templateEditedAt, rolledAt, hashWrittenAt } = workload;
+  const { progress, consecutiveRollouts, rolledAt, hashWrittenAt } = workload;
+  const editedAt = templateEditAt(workload);
   if (isComplete(workload)) return true;
   if (progress.state === "idle") return false;
   const wasComplete = consecutiveRollouts !== undefined && !hasMark(workload);
-  const isApplied = templateEditedAt > rolledAt && templateEditedAt * 1000 >= changedAt - appliedWithinMs;
+  const isApplied = editedAt > rolledAt && editedAt * 1000 >= changedAt - appliedWithinMs;
   if (isApplied && progress.state === "progressing") {
     const { unavailableSince: since = Number.POSITIVE_INFINITY } = progress;
-    if (since >= templateEditedAt || (wasComplete && since >= rolledAt)) return true;
+    if (since >= editedAt || (wasComplete && since >= rolledAt)) return true;
   }
   if (!wasComplete || (progress.state === "progressing" && progress.lostPods)) return false;
   // Another client may have changed the template together with an earlier edit. Then Wave has recorded a hash since.
-  return templateEditedAt <= Math.max(rolledAt, hashWrittenAt);
+  return editedAt <= Math.max(rolledAt, hashWrittenAt);
 }
 
 /** The facts that determine the stage of a validator. */

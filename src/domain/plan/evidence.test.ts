@@ -242,11 +242,14 @@ describe("an object that did not exist when the Pods got their node, and was cre
 });
 
 function first(revision: number, at = second): Pick<Workload, "templateWrite"> {
-  return { templateWrite: { revision, at, isFirst: true } };
+  return { templateWrite: { revision, at, editedAt: 0, isFirst: true } };
 }
 
 function later(revision: number, at: number | undefined): Pick<Workload, "templateWrite" | "progress"> {
-  return { templateWrite: { revision, at, isFirst: false }, progress: { state: "complete", since: undefined } };
+  return {
+    templateWrite: { revision, at, editedAt: 0, isFirst: false },
+    progress: { state: "complete", since: undefined },
+  };
 }
 
 it("waits for Pods of a pod template that was written after the change, for 30 s without progress", () => {

@@ -72,6 +72,17 @@ describe("a rollout that failed", () => {
     expect(planned(failed({ pinned: undefined }))).toMatchObject({ outcome: "roll", returns: returned });
   });
 
+  it("returns also if the client that wrote the pod template has changed an annotation since", () => {
+    const { rolledAt } = failed();
+    const of = (editedAt: number) =>
+      failed({
+        templateEditedAt: rolledAt + 5,
+        templateWrite: { revision: 7, at: undefined, editedAt, isFirst: false },
+      });
+    expect(planned(of(rolledAt))).toHaveProperty("returns");
+    expect(planned(of(rolledAt + 5))).not.toHaveProperty("returns");
+  });
+
   it("returns also if a person resumed it in the second of the rollout, because that may have been before", () => {
     const resumed = (ms: number) => ({
       "wave.pusher.com/resumed": new Date(now - unpaced.rolloutTimeoutMs + ms).toISOString(),
