@@ -77,9 +77,13 @@ const collections: Record<string, string> = {
   DaemonSet: "/apis/apps/v1/namespaces/NAMESPACE/daemonsets",
 };
 
-/** Creates a namespace. */
+/** Creates a namespace that accepts Pods. */
 export async function makeNamespace(cluster: Cluster, name: string): Promise<Namespace> {
   await cluster.api("POST", "/api/v1/namespaces", { metadata: { name } });
+  // The API server rejects Pods until their ServiceAccount exists. On a busy machine, kube-controller-manager creates it seconds later.
+  const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default" } };
+  const path = `/api/v1/namespaces/${name}/serviceaccounts/default?fieldManager=test`;
+  await cluster.api("PATCH", path, account, "application/apply-patch+yaml");
   return namespaceAs(cluster, name);
 }
 
