@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { allCompatibilities, peerWorkload } from "../../../test/support/domain/compatibility.ts";
 import { testKeys } from "../../../test/support/domain/hash-keys.ts";
 import {
   configMap,
@@ -16,6 +17,7 @@ import { trackedViews } from "../config/tracked-view.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import { toWorkload } from "../model/workload.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { HashKeys } from "../policy/hash-key.ts";
 import type { Policy } from "../policy/policy.ts";
 import { planComplete } from "./compare-hash.ts";
@@ -31,9 +33,12 @@ const pending: WorkloadFixture = {
 const leftover: WorkloadFixture = { pod, annotations: { "wave.pusher.com/scheduling-disabled": "" } };
 
 function viewsOf(fixture: WorkloadFixture, config: Config, keys: HashKeys | undefined, ...others: readonly Config[]) {
-  const reader = workload(fixture);
-  const classes = recordedClassesOf(reader, lookupOf(config, ...others));
-  return trackedViews(trackedReferences(reader, classes.lookup, defaultPolicy), keys, classes);
+  return viewsUnder(defaultPolicy, workload(fixture), keys, config, ...others);
+}
+
+function viewsUnder(policy: Policy, reader: Workload, keys: HashKeys | undefined, ...configs: readonly Config[]) {
+  const classes = recordedClassesOf(reader, lookupOf(...configs));
+  return trackedViews(trackedReferences(reader, classes.lookup, policy), keys, classes);
 }
 
 const hashWith = (keys?: HashKeys) => viewsOf({ pod }, web, keys).tracked.hash;
@@ -184,6 +189,18 @@ describe("planComplete", () => {
     });
   });
 
+  it.each([
+    ["releases pending Pods", pending.pod, "roll"],
+    ["keeps running Pods", pod, "recorded"],
+  ])("%s if an object that Stakater Reloader tracks is removed", (_, podSpec, outcome) => {
+    const annotations = { ...pending.annotations, "configmap.reloader.stakater.com/reload": "web,other" };
+    const views = (reader: Workload, ...configs: readonly Config[]) =>
+      viewsUnder(allCompatibilities, reader, undefined, ...configs);
+    const recorded = views(peerWorkload({ annotations }), web, configMap("other", { a: "1" })).tracked;
+    const reader = peerWorkload(withHash({ pod: podSpec, annotations }, recorded.hash));
+    expect(planComplete(reader, views(reader, web), allCompatibilities, recorded).outcome).toBe(outcome);
+  });
+
   it("releases pending Pods that read a SecretProviderClass whose version is not recorded yet", () => {
     const csi = { driver: "secrets-store.csi.k8s.io", volumeAttributes: { secretProviderClass: "vault" } };
     const vault = { namespace: "default", name: "vault" };
@@ -191,8 +208,9 @@ describe("planComplete", () => {
     const reader = withHash({ ...pending, pod: { ...pending.pod, volumes: [{ name: "vault", csi }] } }, hashWith());
     const policy = { ...defaultPolicy, providerClasses: true };
     const held = toWorkload(kinds.Deployment, workloadObject(reader), policy);
-    const classes = recordedClassesOf(held, lookupOf(web, version));
-    const views = trackedViews(trackedReferences(held, classes.lookup, policy), undefined, classes);
-    expect(planComplete(held, views, policy, undefined)).toMatchObject({ outcome: "roll", prefix: `${removed}; ` });
+    expect(planComplete(held, viewsUnder(policy, held, undefined, web, version), policy, undefined)).toMatchObject({
+      outcome: "roll",
+      prefix: `${removed}; `,
+    });
   });
 });
