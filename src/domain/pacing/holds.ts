@@ -37,6 +37,8 @@ interface HoldRow {
   readonly isHalt?: true;
   /** The command of `wave` that ends the hold, or explains what ends it. Undefined: a person need not do anything. */
   readonly command: HoldCommand | undefined;
+  /** The command of kubectl that shows what the workload waits for. Default: `wave explain` shows it. */
+  readonly kubectl?: "rollout status";
   /**
    * After which time `wave doctor` reports the hold, in milliseconds; 0: at once, as a problem. Undefined: a person wants it, or another check
    * reports it.
@@ -158,6 +160,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     ...wait,
     check: progressing,
     holds: ["rollout"],
+    kubectl: "rollout status",
     reportedAfterMs: hour,
     when: "the previous rollout is in progress",
     ends: "the rollout completes or fails, 30 s pass without a new available Pod, `--rollout-timeout` is over, or `wave roll`",
