@@ -22,19 +22,6 @@ import { isLeftOut, type NamespaceLimits } from "../store/namespace-limits.ts";
 import type { StoreChange } from "../store/store.ts";
 import { BorrowedTemplates } from "./borrowed-templates.ts";
 
-interface Options {
-  /** Undefined: all. */
-  readonly namespaces: readonly string[] | undefined;
-  readonly log: Logger;
-  /** What affects a workload in addition to its own annotations. */
-  readonly directiveContext: DirectiveContext;
-  readonly onWorkloadChange: (change: StoreChange<Workload>) => void;
-  /** See {@link CacheSource.readTemplate}. */
-  readonly readTemplate?: ReadTemplate | undefined;
-  readonly clock: Clock;
-  readonly random: () => number;
-}
-
 /** The workloads of one kind. */
 export type WorkloadCache = KindCache<KubeObject & WorkloadObject, Workload>;
 
@@ -48,7 +35,18 @@ interface WorkloadCaches {
 
 /** Makes the caches of the built-in kinds. Keeps `index` and `patterns` in step with what workloads of all kinds read. */
 export function workloadCaches(
-  options: Options,
+  options: {
+    /** Undefined: all. */
+    readonly namespaces: readonly string[] | undefined;
+    readonly log: Logger;
+    /** What affects a workload in addition to its own annotations. */
+    readonly directiveContext: DirectiveContext;
+    readonly onWorkloadChange: (change: StoreChange<Workload>) => void;
+    /** See {@link CacheSource.readTemplate}. */
+    readonly readTemplate?: ReadTemplate | undefined;
+    readonly clock: Clock;
+    readonly random: () => number;
+  },
   { index, patterns }: { readonly index: ReferenceIndex; readonly patterns: PatternIndex },
   namespaceLimits: NamespaceLimits,
 ): WorkloadCaches {

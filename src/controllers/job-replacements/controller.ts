@@ -1,29 +1,20 @@
-import type { Caches } from "../../cache/cluster-cache.ts";
 import {
   type RecordedReplacement,
   type ReplacementRecord,
   recordedReplacement,
 } from "../../domain/model/job-replacement.ts";
-import type { ClusterPolicy } from "../../domain/policy/policy.ts";
 import { jobReplacementLabel } from "../../domain/references/annotations.ts";
 import { errorTextWithoutValues } from "../../kube/api/api-failure.ts";
 import { type KubeList, type KubeObject, metadataOnlyList, resourcePath, resources } from "../../kube/api/resources.ts";
-import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
-import { type Clock, sleep } from "../../lib/clock.ts";
+import { sleep } from "../../lib/clock.ts";
 import type { ControllerPermits, Leadership, WritePermits } from "../../runtime/write-permits.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
+import type { LeaderParts } from "../leader-context.ts";
 import { createReplacement, deleteRecord } from "./replace.ts";
 
 /** What {@link createJobReplacements} needs. */
-interface JobReplacementsOptions {
-  readonly client: Pick<ApiClient, "request">;
-  readonly caches: Pick<Caches, "kinds">;
-  readonly policy: ClusterPolicy;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
+type JobReplacementsOptions = LeaderParts<"client" | "policy" | "clock" | "log", "kinds">;
 
 /** Creates the Jobs of records that are left, while Wave leads: after a crash, or while the API server rejects the Job. */
 interface JobReplacements {

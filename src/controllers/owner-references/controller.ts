@@ -1,13 +1,11 @@
 // The owner-reference controller: keeps owner references and finalizers. Its record is in memory; the queue has three kinds of keys.
 
-import type { Caches } from "../../cache/cluster-cache.ts";
 import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload-shape.ts";
 import { keyOfOwner } from "../../domain/owner-references/owner-references.ts";
 import { isStored } from "../../domain/references/references.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
-import type { ApiClient } from "../../kube/http/client.ts";
 import { runAll } from "../../lib/run-all.ts";
 import { resync } from "../../runtime/timers.ts";
 import { type Result, Workers } from "../../runtime/workers.ts";
@@ -15,13 +13,14 @@ import type { Leadership, WritePermits } from "../../runtime/write-permits.ts";
 import { ownerReferenceMetrics } from "../../telemetry/catalogue/owner-references.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import type { LeaderParts } from "../leader-context.ts";
 import { OwnerReferenceReconciler, type OwnerReferenceReconcilerOptions } from "./reconcile.ts";
 import { OwnerReferenceWriter, type OwnerReferenceWriterOptions, ownerReferenceBackoff } from "./writer.ts";
 
 /** What {@link createOwnership} needs. */
-interface OwnershipOptions extends Omit<OwnerReferenceWorkersOptions, "leadership" | "permits" | "writes" | "post"> {
+type OwnershipOptions = Omit<OwnerReferenceWorkersOptions, "leadership" | "permits" | "writes" | "post"> & {
   readonly metrics: MetricsRegistry;
-}
+};
 
 /** Keeps or removes owner references and finalizers while Wave leads. Receives changes, which have no effect otherwise. */
 interface Ownership {
@@ -58,19 +57,11 @@ export function createOwnership(options: OwnershipOptions): Ownership | undefine
 }
 
 /** What {@link OwnerReferenceWorkers} need. */
-interface OwnerReferenceWorkersOptions extends OwnerReferenceReconcilerOptions, OwnerReferenceWriterOptions {
-  readonly client: Pick<ApiClient, "request">;
-  readonly leadership: Leadership;
-  /** Accepts an Event that waits for its turn. */
-  readonly post: (event: ObjectEvent) => void;
-  readonly caches: Pick<
-    Caches,
-    "lookup" | "workload" | "workloads" | "workloadsIn" | "workloadsReading" | "kinds" | "owners"
-  >;
-  readonly syncPeriodMs: number;
-  /** Numbers in [0, 1), for the delays of retries. */
-  readonly random: () => number;
-}
+type OwnerReferenceWorkersOptions = OwnerReferenceReconcilerOptions &
+  OwnerReferenceWriterOptions &
+  LeaderParts<"random" | "post", "workloads" | "workloadsIn"> & {
+    readonly syncPeriodMs: number;
+  };
 
 /** The workers spend most of their time waiting for permits. */
 const workers = 4;

@@ -1,4 +1,3 @@
-import type { Caches } from "../../cache/cluster-cache.ts";
 import { configResources } from "../../cache/live/live-configs.ts";
 import { matchedReferences } from "../../domain/config/tracked-references.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
@@ -9,23 +8,20 @@ import {
   ownerText,
   planOwners,
 } from "../../domain/owner-references/owner-references.ts";
-import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
+import { policyFor } from "../../domain/policy/policy.ts";
 import { configKey, isStored, parseStoredKey, type StoredName } from "../../domain/references/references.ts";
-import type { ApiClient } from "../../kube/http/client.ts";
 import { done, type Result, type Workers } from "../../runtime/workers.ts";
-import type { Leadership } from "../../runtime/write-permits.ts";
+import type { LeaderParts } from "../leader-context.ts";
 import { FinalizerSweeps } from "./finalizer-sweeps.ts";
 import { listOwnedObjects } from "./owned-objects.ts";
 import { writeFinalizer, writeOwners } from "./write-requests.ts";
 import type { OwnerReferenceWriter } from "./writer.ts";
 
 /** What {@link OwnerReferenceReconciler} needs. */
-export interface OwnerReferenceReconcilerOptions {
-  readonly client: Pick<ApiClient, "request">;
-  readonly caches: Pick<Caches, "lookup" | "workload" | "workloadsReading" | "kinds" | "owners">;
-  readonly policy: ClusterPolicy;
-  readonly leadership: Leadership;
-}
+export type OwnerReferenceReconcilerOptions = LeaderParts<
+  "client" | "policy" | "leadership",
+  "lookup" | "workload" | "workloadsReading" | "kinds" | "owners"
+>;
 
 /**
  * Brings owner references and finalizers to their plan. A workload first gets its finalizer, then its objects get it as an

@@ -1,4 +1,3 @@
-import type { Caches } from "../../cache/cluster-cache.ts";
 import { configResources } from "../../cache/live/live-configs.ts";
 import { workloadPath } from "../../cache/workloads/workload-reads.ts";
 import { oldFinalizer } from "../../domain/model/scheduling-hold.ts";
@@ -13,16 +12,11 @@ import { ownershipManager } from "../../domain/references/field-managers.ts";
 import type { StoredName } from "../../domain/references/references.ts";
 import type { JsonPatch, JsonPatchOperation } from "../../domain/syntax/json.ts";
 import { type KubeObject, metadataOnly, resourcePath, resources } from "../../kube/api/resources.ts";
-import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
-import type { Leadership } from "../../runtime/write-permits.ts";
+import type { LeaderParts } from "../leader-context.ts";
 
 /** What the write requests need. */
-export interface WriteOptions {
-  readonly client: Pick<ApiClient, "request">;
-  readonly leadership: Leadership;
-  readonly caches: Pick<Caches, "kinds" | "owners">;
-}
+export type WriteOptions = LeaderParts<"client" | "leadership", "kinds" | "owners">;
 
 /** The result of a successful request. "unchanged": the object is already right, or is gone. */
 export type ObjectWriteResult = "written" | "unchanged";

@@ -1,24 +1,19 @@
 import { namespaceOf } from "../../domain/model/workload-shape.ts";
 import { apiFailureOf, retryAfterMs as retryAfterMsOf } from "../../kube/api/api-failure.ts";
-import type { Clock } from "../../lib/clock.ts";
 import type { Priority } from "../../runtime/fair-queue.ts";
 import { done, type Result } from "../../runtime/workers.ts";
-import type { ControllerPermits, Leadership, WritePermits } from "../../runtime/write-permits.ts";
+import type { ControllerPermits } from "../../runtime/write-permits.ts";
 import type { ownerReferenceMetrics } from "../../telemetry/catalogue/owner-references.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { Counter } from "../../telemetry/metrics/metrics.ts";
 import type { LabelsOf } from "../../telemetry/metrics/series.ts";
+import type { LeaderParts } from "../leader-context.ts";
 import { RevertedWrites } from "./reverted-writes.ts";
 import type { ObjectWriteResult } from "./write-requests.ts";
 
 /** What an {@link OwnerReferenceWriter} needs. */
-export interface OwnerReferenceWriterOptions {
-  readonly leadership: Leadership;
-  readonly permits: WritePermits;
+export interface OwnerReferenceWriterOptions extends LeaderParts<"clock" | "log" | "leadership" | "permits"> {
   readonly writes: Counter<LabelsOf<typeof ownerReferenceMetrics.writes>>;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** The delays of retries, in milliseconds. */

@@ -1,5 +1,4 @@
 import type { DaemonSet, StatefulSet } from "#kubernetes";
-import type { Caches } from "../../cache/cluster-cache.ts";
 import { workloadPath } from "../../cache/workloads/workload-reads.ts";
 import { isOfKind } from "../../domain/model/kind-row.ts";
 import { invalidScheduler, isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
@@ -9,8 +8,8 @@ import { policyAnnotationsOf } from "../../domain/policy/policy-rows.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { isDnsSubdomain } from "../../domain/syntax/names.ts";
 import type { KubeObject } from "../../kube/api/resources.ts";
-import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
+import type { LeaderParts } from "../leader-context.ts";
 
 /**
  * What to do with a Pod without a scheduler:
@@ -21,9 +20,7 @@ import { getIfExists } from "../../kube/reads/reads.ts";
 type PodDecision = "replaceable" | "not yet" | "held";
 
 /** What {@link createPodOwners} needs. */
-export interface PodOwnersOptions {
-  readonly client: Pick<ApiClient, "request">;
-  readonly caches: Pick<Caches, "workload" | "kinds">;
+export interface PodOwnersOptions extends LeaderParts<"client", "workload" | "kinds"> {
   /** Reports whether an owner is only observed, so that its Pods stay. */
   readonly isObserved: (owner: Owner, namespace: string) => boolean;
 }

@@ -1,23 +1,18 @@
 import { pendingPodsSelector } from "../../domain/model/scheduling-hold.ts";
-import type { ClusterPolicy } from "../../domain/policy/policy.ts";
 import { isExpired } from "../../kube/api/api-failure.ts";
 import { type KubeList, type KubeObject, metadataOnlyList, resourcePath, resources } from "../../kube/api/resources.ts";
-import type { ApiClient } from "../../kube/http/client.ts";
 import { deletePod } from "../../kube/writes/delete-pod.ts";
-import type { Clock } from "../../lib/clock.ts";
 import { done, type Result, Workers } from "../../runtime/workers.ts";
 import type { ControllerPermits, Leadership, WritePermits } from "../../runtime/write-permits.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
+import type { LeaderParts } from "../leader-context.ts";
 import { createPodOwners, isObservedOwner, type PodOwners, type PodOwnersOptions } from "./pod-owners.ts";
 import { PendingPodReport, type PendingPodReportOptions } from "./report.ts";
 
 /** What the search for pending Pods needs. */
-export interface PendingPodsOptions extends PendingPodReportOptions {
-  readonly client: Pick<ApiClient, "request">;
-  readonly policy: ClusterPolicy;
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface PendingPodsOptions
+  extends PendingPodReportOptions,
+    LeaderParts<"client" | "policy" | "clock" | "log"> {
   readonly random?: () => number;
 }
 

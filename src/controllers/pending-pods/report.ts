@@ -1,18 +1,14 @@
-import type { Caches } from "../../cache/cluster-cache.ts";
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import { type Workload, workloadKey } from "../../domain/model/workload-shape.ts";
 import { podOwner } from "../../domain/pods/pod-owner.ts";
 import { isDnsSubdomain } from "../../domain/syntax/names.ts";
 import type { KubeObject } from "../../kube/api/resources.ts";
-import type { ObjectEvent } from "../../kube/events/event-object.ts";
+import type { LeaderParts } from "../leader-context.ts";
 
 /** What {@link PendingPodReport} needs. */
-export interface PendingPodReportOptions {
-  readonly caches: Pick<Caches, "workload" | "kinds">;
+export interface PendingPodReportOptions extends LeaderParts<"post", "workload" | "kinds"> {
   /** Returns the names of the missing objects that a workload waits for, by its key; undefined if it does not wait. */
   readonly waitingFor: (key: string) => string | undefined;
-  /** Accepts an Event, which waits for its turn. */
-  readonly post: (event: ObjectEvent) => void;
 }
 
 /** The Pods that are remembered as reported: tenants decide how many Pods are pending. */

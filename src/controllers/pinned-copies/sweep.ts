@@ -1,5 +1,4 @@
 import type { OwnerReference } from "#kubernetes";
-import type { Caches } from "../../cache/cluster-cache.ts";
 import {
   type CollectPlan,
   type CopyAction,
@@ -8,20 +7,18 @@ import {
   type StoredCopy,
   totalsOf,
 } from "../../domain/pinning/collect.ts";
-import type { ClusterPolicy } from "../../domain/policy/policy.ts";
 import { formatCount, quoted } from "../../domain/syntax/names.ts";
 import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { FreshListOptions } from "../../kube/reads/reads.ts";
-import type { Clock } from "../../lib/clock.ts";
 import { done, type Result, Workers } from "../../runtime/workers.ts";
-import type { ControllerPermits, Leadership, WritePermits } from "../../runtime/write-permits.ts";
+import type { ControllerPermits } from "../../runtime/write-permits.ts";
 import type { pinnedCopyMetrics } from "../../telemetry/catalogue/pinned-copies.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { Counter } from "../../telemetry/metrics/metrics.ts";
 import type { LabelsOf } from "../../telemetry/metrics/series.ts";
+import type { LeaderParts } from "../leader-context.ts";
 import { MarksSeen } from "./marks-seen.ts";
 import { type LostCopy, planSweep, readNamespacesWithCopies, type UsesRead } from "./read-uses.ts";
 import { recreateCopy, writeCopy } from "./write-copies.ts";
@@ -39,19 +36,11 @@ export interface CollectorTimes {
 }
 
 /** What the sweeps need. */
-export interface CopySweepsOptions {
+export interface CopySweepsOptions
+  extends LeaderParts<"policy" | "clock" | "log" | "random" | "leadership" | "permits" | "post", "workload" | "kinds"> {
   readonly client: Pick<ApiClient, "request" | "stream">;
-  readonly caches: Pick<Caches, "workload" | "kinds">;
-  readonly policy: ClusterPolicy;
-  /** Accepts an Event, which waits for its turn. */
-  readonly post: (event: ObjectEvent) => void;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly leadership: Leadership;
-  readonly permits: WritePermits;
   readonly writes: Counter<LabelsOf<typeof pinnedCopyMetrics.writes>>;
   readonly times: CollectorTimes;
-  readonly random: () => number;
   /** Receives a workload with a Pod that reads no copy although its template names copies, by its key. */
   readonly onUnpinned?: ((key: string) => void) | undefined;
 }

@@ -1,5 +1,4 @@
 import type { ConfigMap } from "#kubernetes";
-import type { Caches } from "../../cache/cluster-cache.ts";
 import { toConfig } from "../../domain/config/digest.ts";
 import { workloadKey } from "../../domain/model/workload-shape.ts";
 import type { CopyAction } from "../../domain/pinning/collect.ts";
@@ -10,20 +9,14 @@ import { isAlreadyExists, isConflict, isNotFound, refusalOf } from "../../kube/a
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import { timestamp } from "../../kube/events/event-object.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
-import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { copyObject, editorOf } from "../../pinning/store-copies.ts";
-import type { Leadership } from "../../runtime/write-permits.ts";
+import type { LeaderParts } from "../leader-context.ts";
 import type { LostCopy } from "./read-uses.ts";
 
 /** What the writes of copies need. */
-interface WriteCopyOptions {
-  readonly client: Pick<ApiClient, "request">;
-  readonly caches: Pick<Caches, "workload">;
-  readonly clock: Clock;
-  readonly leadership: Leadership;
-}
+type WriteCopyOptions = LeaderParts<"client" | "clock" | "leadership", "workload">;
 
 /**
  * The result of a write. "changed": the copy is no longer as it was read, or is gone. "refused": for example by an admission policy. Nothing was

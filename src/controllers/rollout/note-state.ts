@@ -2,7 +2,6 @@
 // that its rollout has passed or failed by an alert, and when its configuration differed, all for the next leader. And that Wave gives up a scheduler
 // that it restored.
 
-import type { Caches } from "../../cache/cluster-cache.ts";
 import { workloadPath } from "../../cache/workloads/workload-reads.ts";
 import { type Workload, workloadKey } from "../../domain/model/workload-shape.ts";
 import type { RolloutPlan } from "../../domain/outcomes/outcomes.ts";
@@ -10,7 +9,7 @@ import { storedFailedAlert } from "../../domain/pacing/failed-alert.ts";
 import { previousPinsPatch } from "../../domain/patch/workload-patch.ts";
 import { parseVerdict, type Verdict, verdictId, writeVerdict } from "../../domain/plan/verdict.ts";
 import { annotationFor, openSpanOf, recordedSpans } from "../../domain/pods/spans.ts";
-import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
+import { policyFor } from "../../domain/policy/policy.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import {
   configDiffered,
@@ -23,21 +22,16 @@ import { annotationManager } from "../../domain/references/field-managers.ts";
 import type { JsonPatch } from "../../domain/syntax/json.ts";
 import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { type Clock, sleep } from "../../lib/clock.ts";
+import { sleep } from "../../lib/clock.ts";
 import type { Leadership } from "../../runtime/write-permits.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
+import type { LeaderParts } from "../leader-context.ts";
 import { checkBy } from "./memory/finish.ts";
 import { knownFailedAlert } from "./memory/pacing-memory.ts";
 import type { Findings, StateNote, WorkloadMemory, Writable } from "./memory/workload-memory.ts";
 
 /** What {@link noteState} needs. */
-interface NoteStateOptions {
-  readonly client: Pick<ApiClient, "request">;
-  readonly policy: ClusterPolicy;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly leadership: Leadership;
+interface NoteStateOptions extends LeaderParts<"client" | "policy" | "clock" | "log" | "leadership"> {
   /** Takes a permit for one note. If there is none, the workload is reconciled again when it has one. */
   readonly takePermit: () => boolean;
 }
@@ -167,14 +161,7 @@ async function writeNote(
 }
 
 /** What {@link writeLastNotes} needs. */
-interface LastNotesOptions {
-  readonly client: Pick<ApiClient, "request">;
-  readonly clock: Clock;
-  readonly leadership: Leadership;
-  readonly caches: Pick<Caches, "workload">;
-  readonly policy: ClusterPolicy;
-  readonly log: Logger;
-}
+type LastNotesOptions = LeaderParts<"client" | "policy" | "clock" | "log" | "leadership", "workload">;
 
 /** Limits of the last notes: the next leader starts only after them. */
 const maxNotes = 100;

@@ -1,6 +1,5 @@
 // Decides what is to be written for a workload: by `decide`, from the caches and from what the leader remembers.
 
-import type { Caches } from "../../cache/cluster-cache.ts";
 import type { PodLists } from "../../cache/live/listed-pods.ts";
 import { isVerified, needsLegacyVerification } from "../../domain/config/legacy-hash.ts";
 import type { Lookup } from "../../domain/config/view-of-references.ts";
@@ -12,7 +11,7 @@ import { policyFor, unpaced } from "../../domain/policy/policy.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
+import type { LeaderParts } from "../leader-context.ts";
 import { rememberCaughtUp } from "./freshness/caught-up.ts";
 import { type LivePlanOptions, type Planned, readFailure } from "./freshness/live-plan.ts";
 import { type MomentSources, momentOf } from "./memory/moment.ts";
@@ -23,15 +22,16 @@ import type { Findings, WorkloadMemory, Writable } from "./memory/workload-memor
 import { findMixedPods, type MixedPodsOptions } from "./mixed-pods/mixed-pods.ts";
 
 /** What the runs of all workloads need. */
-export interface ReconcileOptions extends LivePlanOptions, MomentSources, Pick<MixedPodsOptions, "reading"> {
-  readonly client: Pick<ApiClient, "request" | "stream">;
-  readonly caches: Pick<Caches, "lookup" | "syncedUpTo" | "absentSince" | "workload" | "kinds" | "copiesIn">;
-  readonly log: Logger;
-  /** Whether webhooks are on. They reject in the request, if the API server asks them in time. */
-  readonly webhooks: boolean;
-  readonly views: Pick<RememberedViews, "of" | "remember">;
-  readonly pods: PodLists;
-}
+export type ReconcileOptions = LivePlanOptions &
+  MomentSources &
+  Pick<MixedPodsOptions, "reading"> &
+  LeaderParts<"log", "lookup" | "syncedUpTo" | "workload" | "kinds" | "copiesIn"> & {
+    readonly client: Pick<ApiClient, "request" | "stream">;
+    /** Whether webhooks are on. They reject in the request, if the API server asks them in time. */
+    readonly webhooks: boolean;
+    readonly views: Pick<RememberedViews, "of" | "remember">;
+    readonly pods: PodLists;
+  };
 
 /** One run for one workload. */
 export interface ReconcileRun {

@@ -1,22 +1,19 @@
-import type { Caches } from "../../cache/cluster-cache.ts";
 import type { PodLists } from "../../cache/live/listed-pods.ts";
 import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload-shape.ts";
 import type { Judged } from "../../domain/plan/verdict.ts";
-import { type ClusterPolicy, unpaced } from "../../domain/policy/policy.ts";
+import { unpaced } from "../../domain/policy/policy.ts";
 import { sharedString } from "../../domain/syntax/json.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import type { Clock } from "../../lib/clock.ts";
 import { runAll } from "../../lib/run-all.ts";
 import type { Priority } from "../../runtime/fair-queue.ts";
 import { resync } from "../../runtime/timers.ts";
 import type { Urgency } from "../../runtime/work-queue.ts";
 import { Workers } from "../../runtime/workers.ts";
-import type { Leadership, WritePermits } from "../../runtime/write-permits.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
+import type { LeaderParts } from "../leader-context.ts";
 import { createBatchQueue } from "./batches/batch-queue.ts";
 import type { LiveReads } from "./freshness/live-plan.ts";
 import { AlertGate, type AlertGateOptions, type GateOptions, needsAlerts } from "./gate/alert-gate.ts";
@@ -46,11 +43,9 @@ import { countRollouts, type RolloutGauges, type RolloutMetrics } from "./report
 import { priorityOf, type RolloutLoop, runWorkload } from "./rollout-loop.ts";
 
 /** What {@link RolloutWorkers} need for one leadership. */
-export interface RolloutWorkersOptions {
-  readonly client: Pick<ApiClient, "request" | "stream">;
-  readonly leadership: Leadership;
-  readonly caches: Pick<
-    Caches,
+export interface RolloutWorkersOptions
+  extends LeaderParts<
+    "policy" | "clock" | "log" | "random" | "leadership" | "permits",
     | "copiesIn"
     | "kinds"
     | "lookup"
@@ -62,24 +57,19 @@ export interface RolloutWorkersOptions {
     | "workloads"
     | "workloadsIn"
     | "workloadsReading"
-  >;
+  > {
+  readonly client: Pick<ApiClient, "request" | "stream">;
   readonly live: LiveReads;
   readonly pods: PodLists;
-  readonly policy: ClusterPolicy;
   /** Reads the hash keys that other replicas have made. Rejects if they cannot be read. Undefined without hash keys. */
   readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
-  /** The permits of this leadership, which all controllers share. They are closed when it ends. */
-  readonly permits: WritePermits;
   readonly recorder: EventRecorder;
   readonly metrics: RolloutMetrics;
-  readonly clock: Clock;
-  readonly log: Logger;
   /** The period of the resync, in which every workload is reconciled once, in milliseconds; 0: no resync. */
   readonly syncPeriodMs: number;
   readonly workers: number;
   /** Whether Wave's webhooks are on. Then Pods that are pending after their scheduling hold was removed are replaced. */
   readonly webhooks: boolean;
-  readonly random: () => number;
   /** The alert gate. Default: none. */
   readonly alertGate?: GateOptions | undefined;
   /** Receives the namespace of a workload with a scheduling hold that waits for missing objects, after each of its runs. */

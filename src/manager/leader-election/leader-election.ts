@@ -20,24 +20,6 @@ import {
   type LeaseMoment,
 } from "./lease-lock.ts";
 
-/** Options of {@link createLeaderElector}. The client may be shared; each request of the elector has its own timeout. */
-interface LeaderElectorOptions extends ElectionTimings {
-  readonly client: Pick<ApiClient, "request">;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: MetricsRegistry;
-  readonly namespace: string;
-  /** Name of the Lease. */
-  readonly name: string;
-  /** Unique identity of this process, see {@link electionIdentity}. */
-  readonly identity: string;
-  /** Writes "… became leader" on the Lease, as client-go does. */
-  readonly recorder?: EventRecorder;
-  readonly random?: () => number;
-  /** Returns what the leader writes into annotations of the Lease when it renews. Default: nothing. */
-  readonly annotations?: LeaseAnnotations;
-}
-
 /** Leader election in one process. */
 export interface LeaderElector {
   /**
@@ -69,7 +51,24 @@ export function electionIdentity(hostname: string): string {
 }
 
 /** Creates a leader elector; contributing/adr/0006-leader-election.md has the rules and reasons. */
-export function createLeaderElector(options: LeaderElectorOptions): LeaderElector {
+export function createLeaderElector(
+  options: ElectionTimings & {
+    readonly client: Pick<ApiClient, "request">;
+    readonly clock: Clock;
+    readonly log: Logger;
+    readonly metrics: MetricsRegistry;
+    readonly namespace: string;
+    /** Name of the Lease. */
+    readonly name: string;
+    /** Unique identity of this process, see {@link electionIdentity}. */
+    readonly identity: string;
+    /** Writes "… became leader" on the Lease, as client-go does. */
+    readonly recorder?: EventRecorder;
+    readonly random?: () => number;
+    /** Returns what the leader writes into annotations of the Lease when it renews. Default: nothing. */
+    readonly annotations?: LeaseAnnotations;
+  },
+): LeaderElector {
   const { clock, log, identity, recorder, random = Math.random } = options;
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = options;
   const lock = createLeaseLock({ ...options, timings: options });

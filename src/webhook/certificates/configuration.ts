@@ -35,16 +35,6 @@ export interface NewConfiguration {
   readonly webhooks: readonly MutatingWebhook[];
 }
 
-/** Options of {@link webhookConfiguration}, the only definition of the workloads that Wave reviews, also for the chart. */
-interface ConfigurationOptions extends Pick<PolicyFlags, "namespaces" | "compatibility" | "pinConfig"> {
-  /** Name of the object. */
-  readonly name: string;
-  /** How the API server reaches Wave, with the caBundle in base64. */
-  readonly clientConfig: WebhookClientConfig;
-  /** Kinds of workload in addition to the built-in ones. Default: none. */
-  readonly workloadKinds?: readonly RequestedKind[] | undefined;
-}
-
 /** Name of the webhook for built-in kinds and suffix of the other names. Users see it in errors of the API server. */
 const webhookName = "workloads.wave.pusher.com";
 
@@ -142,7 +132,14 @@ export function webhookConfiguration({
   compatibility,
   workloadKinds = [],
   pinConfig = false,
-}: ConfigurationOptions): NewConfiguration {
+}: Pick<PolicyFlags, "namespaces" | "compatibility" | "pinConfig"> & {
+  /** Name of the object. */
+  readonly name: string;
+  /** How the API server reaches Wave, with the caBundle in base64. */
+  readonly clientConfig: WebhookClientConfig;
+  /** Kinds of workload in addition to the built-in ones. Default: none. */
+  readonly workloadKinds?: readonly RequestedKind[] | undefined;
+}): NewConfiguration {
   const webhook = (
     name: string,
     rule: Omit<WebhookRule, "scope">,

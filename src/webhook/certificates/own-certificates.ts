@@ -19,17 +19,6 @@ import { tokenOf } from "./path-token.ts";
 import type { Certificate, KeyPair } from "./pem.ts";
 import type { Registration, RegistrationState } from "./registration.ts";
 
-/** Options of {@link ownCertificates}. */
-interface OwnCertificatesOptions {
-  readonly secret: AuthoritySecret;
-  readonly registration: Registration;
-  /** DNS names and IP addresses at which the API server calls the webhook. */
-  readonly hosts: readonly string[];
-  readonly lifetimes: Lifetimes;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
 interface Serving {
   readonly pair: KeyPair;
   readonly issuer: Certificate;
@@ -44,7 +33,15 @@ interface Serving {
  * One reconcile reads the registration first and then the Secret. Every write fails if its object has changed since the read.
  * Thus a published state never returns to an older state of the Secret.
  */
-export function ownCertificates(options: OwnCertificatesOptions): CertificateSource {
+export function ownCertificates(options: {
+  readonly secret: AuthoritySecret;
+  readonly registration: Registration;
+  /** DNS names and IP addresses at which the API server calls the webhook. */
+  readonly hosts: readonly string[];
+  readonly lifetimes: Lifetimes;
+  readonly clock: Clock;
+  readonly log: Logger;
+}): CertificateSource {
   const { secret, registration, hosts, lifetimes, clock, log } = options;
   const published = new PublicationTimes(clock);
   /** The authorities and tokens that this replica used last, for the case that the Secret is deleted. */

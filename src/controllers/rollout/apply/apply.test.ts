@@ -9,6 +9,7 @@ import type { WorkloadObject } from "../../../domain/model/workload-references.t
 import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import type { JsonPatch } from "../../../domain/syntax/json.ts";
 import type { ApiRequest } from "../../../kube/http/api-request.ts";
+import { soleLeadership } from "../../../runtime/write-permits.ts";
 import { applyPlan } from "./apply.ts";
 
 function rowOf(resource: string, kind: string): WorkloadRow {
@@ -72,7 +73,7 @@ async function apply(
     policy: defaultPolicy,
     caches: { lookup: lookupOf() },
     clock: new FakeClock(),
-    leadership: { abort, valid: () => true },
+    leadership: { ...soleLeadership(abort), abort },
   });
   return { methods, result };
 }

@@ -1,5 +1,5 @@
 // Writes of a plan: one patch, an action before it, or a new Job. This folder knows plans and the API, but no memory.
-import type { Caches } from "../../../cache/cluster-cache.ts";
+
 import {
   readTemplateSource,
   type StoredTemplateSource,
@@ -26,20 +26,14 @@ import { annotationPointer, equalJson, type JsonPatch } from "../../../domain/sy
 import { isAlreadyExists, isConflict, isNotFound } from "../../../kube/api/api-failure.ts";
 import { type KubeObject, resourcePath } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import type { Clock } from "../../../lib/clock.ts";
 import type { Leadership } from "../../../runtime/write-permits.ts";
+import type { LeaderParts } from "../../leader-context.ts";
 import { refusedTexts, retriedTexts } from "../report/event-texts.ts";
 import { recreateJob } from "./recreate-job.ts";
 import { passesTests, type WriteResult, writeFailure, writeWorkload } from "./workload-writer.ts";
 
 /** What {@link applyPlan} needs. */
-export interface ApplyOptions {
-  readonly client: Pick<ApiClient, "request">;
-  readonly policy: ClusterPolicy;
-  readonly caches: Pick<Caches, "lookup">;
-  readonly clock: Clock;
-  readonly leadership: Pick<Leadership, "abort" | "valid">;
-}
+export type ApplyOptions = LeaderParts<"client" | "policy" | "clock" | "leadership", "lookup">;
 
 /**
  * Applies a plan in the way that creates new Pods for its kind. `patch` is the write to the workload itself. "stopped": the

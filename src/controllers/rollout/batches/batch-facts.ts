@@ -1,4 +1,3 @@
-import type { Caches } from "../../../cache/cluster-cache.ts";
 import type { StoreChange } from "../../../cache/store/store.ts";
 import { type Config, hasSameContent } from "../../../domain/config/digest.ts";
 import { type Lookup, storedTimeOf } from "../../../domain/config/view-of-references.ts";
@@ -6,20 +5,17 @@ import { namespaceOf, type Workload } from "../../../domain/model/workload-shape
 import type { MemberFacts, ObjectChange } from "../../../domain/pacing/batch-member.ts";
 import { blockedBy } from "../../../domain/pacing/validator.ts";
 import type { NewPods } from "../../../domain/pods/new-pods.ts";
-import { type ClusterPolicy, type PacingFlags, policyFor } from "../../../domain/policy/policy.ts";
+import { type PacingFlags, policyFor } from "../../../domain/policy/policy.ts";
 import { noPolicy } from "../../../domain/policy/policy-rows.ts";
 import { isValidator, rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { type ConfigName, parseConfigKey } from "../../../domain/references/references.ts";
-import type { Clock } from "../../../lib/clock.ts";
+import type { LeaderParts } from "../../leader-context.ts";
 import { hasCaughtUp, newestOf } from "../freshness/caught-up.ts";
 import { knownFailedAlert, progressOf } from "../memory/pacing-memory.ts";
 import type { WorkloadMemory } from "../memory/workload-memory.ts";
 
 /** What {@link BatchFacts} need. */
-export interface BatchFactsOptions {
-  readonly clock: Clock;
-  readonly caches: Pick<Caches, "lookup" | "workload" | "workloadsReading">;
-  readonly policy: ClusterPolicy;
+export interface BatchFactsOptions extends LeaderParts<"policy" | "clock", "lookup" | "workload" | "workloadsReading"> {
   readonly flags: PacingFlags;
   readonly memory: (key: string) => WorkloadMemory | undefined;
   /** Returns what the new Pods of a workload show. */

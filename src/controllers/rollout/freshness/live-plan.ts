@@ -1,4 +1,3 @@
-import type { Caches } from "../../../cache/cluster-cache.ts";
 import type { ListedConfigs } from "../../../cache/live/listed-configs.ts";
 import { type LegacyRead, liveLookup, readLegacy } from "../../../cache/live/live-configs.ts";
 import { createLiveReader } from "../../../cache/live/live-reader.ts";
@@ -20,21 +19,18 @@ import { type ConfigName, configKey, parseStoredKey } from "../../../domain/refe
 import { isDnsSubdomain } from "../../../domain/syntax/names.ts";
 import { isForbidden } from "../../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import type { Clock } from "../../../lib/clock.ts";
-import type { Leadership } from "../../../runtime/write-permits.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
+import type { LeaderParts } from "../../leader-context.ts";
 import { type WriteFailure, writeFailure } from "../apply/workload-writer.ts";
 import type { ReconcileOutcome } from "../memory/outcome.ts";
 import type { Findings, Writable } from "../memory/workload-memory.ts";
 import { refusedTexts, retriedTexts } from "../report/event-texts.ts";
 
 /** What {@link planLive} needs. */
-export interface LivePlanOptions {
+export interface LivePlanOptions extends LeaderParts<"policy" | "leadership"> {
   readonly live: LiveReads;
-  readonly policy: ClusterPolicy;
   /** Reads the hash keys that other replicas have made. Rejects if they cannot be read. Undefined without hash keys. */
   readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
-  readonly leadership: Leadership;
 }
 
 /** A plan, and the workload that it is for. */
@@ -202,11 +198,8 @@ const maxUnlisted = 8;
 const readAgainAfterMs = 60_000;
 
 /** What {@link readUnlisted} needs. */
-interface UnlistedOptions {
-  readonly caches: Pick<Caches, "lookup">;
-  readonly clock: Clock;
+interface UnlistedOptions extends LeaderParts<"clock" | "leadership", "lookup"> {
   readonly live: Pick<LiveReads, "exist">;
-  readonly leadership: Pick<Leadership, "abort">;
 }
 
 /**

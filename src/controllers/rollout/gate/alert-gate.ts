@@ -1,17 +1,15 @@
 import { holdRows } from "../../../domain/pacing/holds.ts";
 import type { NamespaceAlerts } from "../../../domain/pacing/moment.ts";
 import type { PacingFlags } from "../../../domain/policy/policy.ts";
-import { type Clock, longestTimerMs, sleep } from "../../../lib/clock.ts";
+import { longestTimerMs, sleep } from "../../../lib/clock.ts";
 import { Waker } from "../../../runtime/timers.ts";
-import type { Logger } from "../../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../../telemetry/logging/log-messages.ts";
+import type { LeaderParts } from "../../leader-context.ts";
 import type { WorkloadMemory } from "../memory/workload-memory.ts";
 import type { AlertQuery } from "./query-alerts.ts";
 
 /** What an {@link AlertGate} needs. */
-export interface AlertGateOptions extends GateOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface AlertGateOptions extends GateOptions, LeaderParts<"clock" | "log"> {
   /** Reports whether a rollout waits, is in progress or soaks. */
   readonly isNeeded: () => boolean;
   /** Called when alerts of the matched namespaces begin or end, or when it becomes known whether alerts fire. */

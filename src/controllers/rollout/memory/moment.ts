@@ -1,8 +1,7 @@
-import type { Caches } from "../../../cache/cluster-cache.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { Moment, NamespaceAlerts } from "../../../domain/pacing/moment.ts";
 import type { NewPods } from "../../../domain/pods/new-pods.ts";
-import type { Clock } from "../../../lib/clock.ts";
+import type { LeaderParts } from "../../leader-context.ts";
 import { knownFailedAlert } from "./pacing-memory.ts";
 import type { Findings, WorkloadMemory } from "./workload-memory.ts";
 
@@ -10,9 +9,7 @@ import type { Findings, WorkloadMemory } from "./workload-memory.ts";
 const podsValidMs = 15_000;
 
 /** What the moment needs beside the memory. */
-export interface MomentSources {
-  readonly clock: Clock;
-  readonly caches: Pick<Caches, "absentSince">;
+export interface MomentSources extends LeaderParts<"clock", "absentSince"> {
   /** Returns what the Pods of the last rollout show. */
   readonly newPods: (workload: Workload) => NewPods | undefined;
   /** Returns what the alert gate knows of a namespace. Default: there is no gate. */

@@ -1,7 +1,7 @@
 // Mixed Pods: Pods with the recorded hash that may run another configuration, because their containers started while the live
 // configuration differed, or because they read no copy although their template names copies. When nothing differs any more, Wave reads
 // the Pods. What it finds is a fact for the decision, which rolls the workload.
-import type { Caches } from "../../../cache/cluster-cache.ts";
+
 import { workloadPath } from "../../../cache/workloads/workload-reads.ts";
 import { MalformedWorkload, toWorkload } from "../../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
@@ -20,15 +20,14 @@ import {
   type Span,
   withoutSpansUntil,
 } from "../../../domain/pods/spans.ts";
-import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts";
+import { policyFor } from "../../../domain/policy/policy.ts";
 import { apiFailureOf, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { getIfExists } from "../../../kube/reads/reads.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import type { Leadership } from "../../../runtime/write-permits.ts";
-import type { Logger } from "../../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../../telemetry/logging/log-messages.ts";
+import type { LeaderParts } from "../../leader-context.ts";
 import { checkBy } from "../memory/finish.ts";
 import type { ReconcileOutcome } from "../memory/outcome.ts";
 import type { UnsettledChanges } from "../memory/pacing-memory.ts";
@@ -36,13 +35,8 @@ import type { Findings, UnpinnedPods, Writable } from "../memory/workload-memory
 import { observationOf, readPods } from "./observation.ts";
 
 /** What the search for mixed Pods needs. */
-export interface MixedPodsOptions {
+export interface MixedPodsOptions extends LeaderParts<"policy" | "clock" | "log" | "leadership", "lookup" | "kinds"> {
   readonly client: Pick<ApiClient, "request" | "stream">;
-  readonly caches: Pick<Caches, "lookup" | "kinds">;
-  readonly policy: ClusterPolicy;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly leadership: Leadership;
   /** The namespaces whose Pods are being read. Reading ten thousand Pods takes seconds. */
   readonly reading: Set<string>;
 }

@@ -1,7 +1,6 @@
 // Reads the Pods of canaries and of slow rollouts: their containers may restart again and again, or they may not start at all.
 
 import type { Pod } from "#kubernetes";
-import type { Caches } from "../../../cache/cluster-cache.ts";
 import { workloadPath } from "../../../cache/workloads/workload-reads.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import { namespaceOf, type Workload, workloadKey } from "../../../domain/model/workload-shape.ts";
@@ -30,20 +29,14 @@ import { apiFailureOf, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { eventMessage, freshList, getIfExists } from "../../../kube/reads/reads.ts";
-import type { Clock } from "../../../lib/clock.ts";
 import { done, type Result, Workers } from "../../../runtime/workers.ts";
-import type { Leadership } from "../../../runtime/write-permits.ts";
-import type { Logger } from "../../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../../telemetry/logging/log-messages.ts";
+import type { LeaderParts } from "../../leader-context.ts";
 
 /** What a {@link NewPodsWatch} needs. */
-export interface NewPodsWatchOptions {
+export interface NewPodsWatchOptions
+  extends LeaderParts<"clock" | "log" | "random" | "leadership", "workload" | "kinds"> {
   readonly client: Pick<ApiClient, "request" | "stream">;
-  readonly caches: Pick<Caches, "workload" | "kinds">;
-  readonly leadership: Leadership;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly random: () => number;
   /** How long the Pods of a rollout are read, in milliseconds. */
   readonly watchMs: number;
   /** Returns the last rollout of a workload that this process wrote, in monotonic milliseconds. The cache may be behind. */

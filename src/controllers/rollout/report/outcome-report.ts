@@ -5,9 +5,8 @@ import { describeMissing } from "../../../domain/config/view-of-references.ts";
 import { parseWorkloadKey, type Workload, type WorkloadName } from "../../../domain/model/workload-shape.ts";
 import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import { type ObjectEvent, truncateUtf8 } from "../../../kube/events/event-object.ts";
-import type { Clock } from "../../../lib/clock.ts";
-import type { Logger } from "../../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../../telemetry/logging/log-messages.ts";
+import type { LeaderParts } from "../../leader-context.ts";
 import { changeStart, type RunStart } from "../memory/finish.ts";
 import { type PlanSummary, type ReconcileOutcome, type RolloutEnd, stateOfPlan } from "../memory/outcome.ts";
 import type { RememberedHold } from "../memory/pacing-memory.ts";
@@ -24,13 +23,11 @@ import {
 import type { RolloutMetrics } from "./rollout-metrics.ts";
 
 /** What an {@link OutcomeReport} needs. */
-interface OutcomeReportOptions {
+interface OutcomeReportOptions extends LeaderParts<"clock" | "log"> {
   readonly eventReporter: EventReporter;
   /** Receives the ConfigMaps whose earlier content the Pods of a workload read after its rollout failed. */
   readonly onReturn: (workload: Workload, names: readonly string[]) => void;
   readonly metrics: RolloutMetrics;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** Reports how each run ended, as Events, metrics and log lines. It reads memories and changes none. */
@@ -146,12 +143,7 @@ const repeatAfterMs = 45 * 60_000;
 const maxWaitingFor = 300;
 
 /** What an {@link EventReporter} needs. */
-interface EventReporterOptions {
-  readonly post: (event: ObjectEvent) => void;
-  readonly clock: Clock;
-  /** Numbers in [0, 1): Events that are written together are not repeated together. */
-  readonly random: () => number;
-}
+type EventReporterOptions = LeaderParts<"clock" | "random" | "post">;
 
 /** What is reported about the last rollout of a workload. */
 interface RolloutEnds {

@@ -8,6 +8,7 @@ import type { ObjectEvent } from "../../../kube/events/event-object.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
 import { logMessages } from "../../../telemetry/logging/log-messages.ts";
+import type { LeaderParts } from "../../leader-context.ts";
 import {
   haltEndedEvent,
   haltedChangeEvent,
@@ -19,9 +20,7 @@ import {
 const timeoutMs = 10_000;
 
 /** What {@link postConfigEvent} needs. */
-export interface ConfigEventOptions {
-  readonly client: Pick<ApiClient, "request">;
-  readonly post: (event: ObjectEvent) => void;
+export interface ConfigEventOptions extends LeaderParts<"client" | "post"> {
   readonly signal: AbortSignal;
 }
 
