@@ -190,14 +190,14 @@ describe("planComplete", () => {
   });
 
   it.each([
-    ["releases pending Pods", pending.pod, "roll"],
-    ["keeps running Pods", pod, "recorded"],
-  ])("%s if an object that Stakater Reloader tracks is removed", (_, podSpec, outcome) => {
+    ["releases pending Pods", pending, "roll"],
+    ["keeps running Pods", { pod }, "recorded"],
+  ])("%s if an object that Stakater Reloader tracks is removed", (_, fixture: WorkloadFixture, outcome) => {
     const annotations = { ...pending.annotations, "configmap.reloader.stakater.com/reload": "web,other" };
     const views = (reader: Workload, ...configs: readonly Config[]) =>
       viewsUnder(allCompatibilities, reader, undefined, ...configs);
     const recorded = views(peerWorkload({ annotations }), web, configMap("other", { a: "1" })).tracked;
-    const reader = peerWorkload(withHash({ pod: podSpec, annotations }, recorded.hash));
+    const reader = peerWorkload(withHash({ ...fixture, annotations }, recorded.hash));
     expect(planComplete(reader, views(reader, web), allCompatibilities, recorded).outcome).toBe(outcome);
   });
 
