@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import type { Workload } from "../model/workload-shape.ts";
+import { writeFailedAlert } from "../pacing/failed-alert.ts";
 import { incompleteMark } from "../pacing/rollout-time.ts";
 import { unpaced } from "../policy/policy.ts";
 import { planRollout } from "./plan.ts";
@@ -29,6 +30,7 @@ function rolled(name: string, progress: Workload["progress"], rolledAt = changed
 }
 
 const failed = { state: "failed" } as const;
+const alerted = (rollout: Workload) => ({ ...rollout, failedAlert: writeFailedAlert(rollout, "Errors") });
 const complete = { state: "complete", since: changedAt + 60 } as const;
 const web = due("web");
 const resumed = (seconds: number) => due("web", { "wave.pusher.com/resumed": new Date(seconds * 1_000).toISOString() });
@@ -42,6 +44,7 @@ const cases: readonly [string, Workload, readonly Workload[], boolean][] = [
     [rolled("canary", { state: "progressing", step: 0, available: 1 })],
     true,
   ],
+  ["an alert began to fire while the canary soaked", web, [alerted(rolled("canary", complete)), due("other")], true],
   ["the canary is complete", web, [rolled("canary", complete)], false],
   ["the canary failed before the change", web, [rolled("canary", failed, changedAt - 30)], false],
   ["nothing was rolled yet", web, [due("canary")], false],

@@ -116,6 +116,7 @@ export function isHaltedFor(workload: Workload, { object, readers, lookup, polic
   return batch !== undefined && isStopped(batch) && !batch.admitted.has(workloadKey(workload));
 }
 
-function mayHaveFailed({ progress, rejected }: Workload): boolean {
-  return rejected !== undefined || progress.state === "failed" || progress.state === "progressing";
+function mayHaveFailed({ progress, rejected, failedAlert }: Workload): boolean {
+  if (rejected !== undefined || failedAlert !== undefined) return true;
+  return progress.state === "failed" || progress.state === "progressing";
 }
