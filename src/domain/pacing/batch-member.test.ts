@@ -62,6 +62,12 @@ const cases: readonly [string, Given, object, string | undefined][] = [
   ["is due", { position: "due" }, before, "due"],
   ["rolled in the second of the change", {}, inItsSecond, undefined],
   ["rolled in the second of the change and is current", { isCurrent: true }, inItsSecond, "passed"],
+  [
+    "is current, and was rolled by this process in the second of the change, but before it",
+    { isCurrent: true, lastWrite: { ...writeFor(), at: changedAt } },
+    inItsSecond,
+    undefined,
+  ],
   ["is held for this change", { held: { reason: "window", changed: new Set([page]) } }, {}, undefined],
   [
     "is held for another change",

@@ -47,7 +47,7 @@ export interface MemberFacts {
   readonly held: HeldWrite | undefined;
   /** Why Wave cannot roll it, as a clause for people. Default: Wave can. */
   readonly blocked?: string | undefined;
-  /** Whether a plan from live reads has just found the recorded hash current. Default: unknown. */
+  /** Whether a plan has found the recorded hash current since everything that it reads last changed. Default: unknown. */
   readonly isCurrent?: boolean | undefined;
   /** The last write of this process that replaced Pods of this workload; undefined if there is none, or it is not known. */
   readonly lastWrite: WriteForChanges | undefined;
@@ -115,8 +115,8 @@ function stageAt(
   // Its status is that of the previous rollout, or already of the new one if the write is not answered yet.
   if (typeof position === "object")
     return { state: "progressing", until: now + flags.rolloutTimeoutMs, wasComplete: position.wasComplete };
-  // Times of the API are in seconds. A current workload that rolled in the second of the change rolled after it.
-  const rolledInItsSecond = isCurrent === true && workload.rolledAt * 1000 === changedAt;
+  // Times of the API are in seconds. A current workload that another process rolled in the second of the change rolled after it.
+  const rolledInItsSecond = isCurrent === true && lastWrite === undefined && workload.rolledAt * 1000 === changedAt;
   // Without a write of this process, the write may be held because the hash was removed.
   const isUnexplained = held !== undefined && held.changed === undefined;
   const isCurrentWrite = lastWrite !== undefined && lastWrite.hash === workload.recordedHash;

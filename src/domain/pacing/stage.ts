@@ -100,8 +100,8 @@ export function soak(
  * was not rolled since and need not be, was rolled for other objects only, or a rollout would replace no Pod. The API has all facts, except
  * for which objects a rollout was, and when it completed if its status does not contain that time.
  *
- * Times of the API are whole seconds. So a rollout in the second of the change may or may not include the change; only a
- * process that saw both knows. Otherwise it is taken as not including the change: the workload would be a canary without it.
+ * Times of the API are whole seconds. So a rollout in the second of the change may or may not include the change; only the
+ * process that wrote it, or a later plan, shows it. Otherwise it is taken as not including the change: the workload would be a canary without it.
  */
 export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Stage | undefined {
   const { workload, due, changedAt, seenAt, writtenAt = 0, completeSince = now } = facts;

@@ -131,3 +131,17 @@ it.each<readonly [string, number | undefined, string]>([
   const context = { lookup: () => undefined, flags, now: clock.wall() };
   expect(member && batchMember(member, "none", "ConfigMap/default/page", change, context)?.stage.state).toBe(state);
 });
+
+it.each<readonly [string, Partial<WorkloadMemory>, string | undefined]>([
+  ["halts the change if a plan has found the workload current", { state: "current" }, "failed"],
+  ["shows nothing if an object has changed since that plan", { state: "current", requestedRuns: 1 }, undefined],
+  ["shows nothing if the workload is due again", { state: "held", hold: hold("hold") }, undefined],
+])("after a change of leader, a rollout that failed in the second of its change %s", (_, memory, state) => {
+  const clock = new FakeClock();
+  const rolledAt = Math.floor(clock.wall() / 1000) - 60;
+  const failed: Workload = { ...workload(), recordedHash: "v2:new", rolledAt, progress: { state: "failed" } };
+  const known = facts(clock, { workload: () => failed }, memory).membersIn("default")(workloadKey(failed));
+  const change = { changedAt: rolledAt * 1000, seenAt: clock.wall() };
+  const context = { lookup: () => undefined, flags, now: clock.wall() };
+  expect(known && batchMember(known, "none", "ConfigMap/default/page", change, context)?.stage.state).toBe(state);
+});

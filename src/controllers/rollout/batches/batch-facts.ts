@@ -143,6 +143,7 @@ export class BatchFacts {
         workload,
         policy: own,
         mustBePlanned,
+        isCurrent: !mustBePlanned && memory?.state === "current",
         ...this.#known(memory, workload),
         newPods: newPods(workload),
       };
