@@ -117,6 +117,11 @@ export interface Held {
   readonly outcome: "held";
   readonly due: DueDecision;
   readonly hold: Hold;
+  /**
+   * The objects whose changes made a rollout due: as this process saw them, otherwise by the times of the API. Undefined if neither shows any:
+   * another client may have removed or replaced the hash.
+   */
+  readonly changed?: readonly ConfigName[] | undefined;
 }
 
 /** A decision that writes to the workload. */

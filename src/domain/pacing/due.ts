@@ -73,6 +73,12 @@ export function changedObjects({
   return changed.map(({ object: { kind, namespace, name } }) => ({ kind, namespace, name }));
 }
 
+/** Returns the objects whose changes made a rollout due; undefined if neither this process nor the API shows any. */
+export function knownChanges({ decision, changed }: DueWrite): readonly ConfigName[] | undefined {
+  if (decision.outcome !== "roll") return undefined;
+  return decision.changed ?? (changed.length > 0 ? changed : undefined);
+}
+
 /**
  * Returns the reason of a rollout. If this process did not see the change, for example because it started later, the times of the API name
  * the changed objects.

@@ -8,7 +8,7 @@ import { type DueDecision, isDue, isRollAgain, type PlanTexts, type RolloutPlan 
 import { heldByOf } from "../pacing/alerts.ts";
 import { batchedChanges, rolledIncompleteBy } from "../pacing/batch-hold.ts";
 import type { BatchHoldLookup } from "../pacing/batches.ts";
-import { dueReason, editsOf, heldReason, replacesPods } from "../pacing/due.ts";
+import { dueReason, editsOf, heldReason, knownChanges, replacesPods } from "../pacing/due.ts";
 import { dueWrite, holdOf, holdOfReturn, holdRows, isHalt } from "../pacing/holds.ts";
 import { blockedWarnings, flapWarnings, nextConsecutiveRollouts } from "../pacing/interval.ts";
 import type { Moment } from "../pacing/moment.ts";
@@ -82,7 +82,7 @@ function applyHolds(
   if (hold !== undefined) {
     const why = heldReason(write, reason);
     const flaps = holdRows[hold.reason].isShort ? flapWarnings(write, why) : [];
-    return { outcome: "held", due, hold, reason: why, warnings: [...warnings, ...flaps] };
+    return { outcome: "held", due, hold, changed: knownChanges(write), reason: why, warnings: [...warnings, ...flaps] };
   }
   if (isRollAgain(plan)) return plan;
   const incomplete = rolledIncompleteBy(write);
@@ -133,7 +133,8 @@ function withReturn(
       return { ...planned, warnings: [...planned.warnings, returned.warning] };
     case "now": {
       const { reason, warnings, ...due } = returned.plan;
-      const hold = holdOfReturn(dueWrite(workload, due, lookup, policy, moment));
+      const write = dueWrite(workload, due, lookup, policy, moment);
+      const hold = holdOfReturn(write);
       const plan: RolloutPlan =
         hold === undefined
           ? {
@@ -143,7 +144,7 @@ function withReturn(
               reason,
               warnings,
             }
-          : { outcome: "held", due, hold, reason, warnings };
+          : { outcome: "held", due, hold, changed: knownChanges(write), reason, warnings };
       return planned.outcome === "candidate" ? { ...planned, ifHalted: plan } : plan;
     }
   }
@@ -168,7 +169,7 @@ function applyBatches(
     return { ...due, reason, warnings, batched };
   if (isHalt(hold) && ifHalted !== undefined) return { ...ifHalted, batched };
   const held = closesAt === undefined ? hold : { ...hold, closesAt };
-  return { ...texts, outcome: "held", due, hold: held, reason: whyHeld };
+  return { ...texts, outcome: "held", due, hold: held, changed: batched, reason: whyHeld };
 }
 
 /** Returns the warning about restored pins that the rollout of a plan replaces by live configuration. */

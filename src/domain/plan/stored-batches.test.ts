@@ -35,6 +35,11 @@ const complete = { state: "complete", since: changedAt + 60 } as const;
 const web = due("web");
 const resumed = (seconds: number) => due("web", { "wave.pusher.com/resumed": new Date(seconds * 1_000).toISOString() });
 
+const heldValidator = {
+  ...due("check", { "wave.pusher.com/validator": "true", "wave.pusher.com/mode": "approve" }),
+  hashWrittenAt: changedAt - 60,
+};
+
 const cases: readonly [string, Workload, readonly Workload[], boolean][] = [
   ["the canary failed", web, [rolled("canary", failed), due("other")], true],
   ["the canary failed in the second of the change", web, [rolled("canary", failed, changedAt), due("other")], true],
@@ -69,6 +74,7 @@ const cases: readonly [string, Workload, readonly Workload[], boolean][] = [
     [rolled("canary", failed)],
     false,
   ],
+  ["a validator must check the change first, and waits for approval", web, [heldValidator], true],
   ["no other workload is concerned", { ...web, progress: failed }, [], false],
 ];
 

@@ -44,14 +44,13 @@ export function storedBatches({ workloads, only, also = [], ...rest }: StoredBat
 }
 
 function storedFacts(key: string, { workload, policy, plan, observe }: PlannedWorkload): MemberFacts {
-  const due = plan.outcome === "held" ? plan.due : undefined;
   return {
     key,
     workload,
     policy,
     held:
-      plan.outcome === "held" && due
-        ? { reason: plan.hold.reason, changed: due.outcome === "roll" && due.changed ? keysOf(due.changed) : undefined }
+      plan.outcome === "held"
+        ? { reason: plan.hold.reason, changed: plan.changed && new Set(plan.changed.map(configKey)) }
         : undefined,
     blocked: plan.outcome === "waiting" ? blockedBy.missing : undefined,
     isCurrent: plan.outcome === "current",
@@ -62,10 +61,6 @@ function storedFacts(key: string, { workload, policy, plan, observe }: PlannedWo
     completeMs: 0,
     ...(observe?.() ?? { advancedAt: undefined }),
   };
-}
-
-function keysOf(objects: readonly ConfigName[]): ReadonlySet<string> {
-  return new Set(objects.map(configKey));
 }
 
 /** What is known about a change of an object and about the workloads of a namespace that read the object. */

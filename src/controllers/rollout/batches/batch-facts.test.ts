@@ -24,7 +24,15 @@ function facts(clock: FakeClock, caches: Partial<typeof nothing>, memory?: Parti
 }
 
 const hold = (reason: "hold" | "settling", untilMonotonic?: number) => ({
-  ...{ reason, untilMonotonic, since: 0, changed: undefined, closesAtMonotonic: undefined, reportAt: 0 },
+  ...{
+    reason,
+    untilMonotonic,
+    since: 0,
+    changed: undefined,
+    isByTimes: false,
+    closesAtMonotonic: undefined,
+    reportAt: 0,
+  },
 });
 
 it("a thousand namespaces that share an object visit all its readers once a second, not once each", async () => {

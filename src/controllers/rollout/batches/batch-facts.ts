@@ -160,7 +160,7 @@ export class BatchFacts {
   > {
     const { progress, hold, lastWrite } = memory ?? {};
     const current = memory && progressOf(memory, workload);
-    const isNewer = memory !== undefined && hold?.changed !== undefined && hasCaughtUp(memory, workload);
+    const isNewer = memory !== undefined && (hold?.isByTimes === true || hasCaughtUp(memory, workload));
     return {
       held: hold && { reason: hold.reason, changed: hold.changed && (isNewer ? hold.changed : noObjects) },
       blocked: memory && blockedIn(memory),

@@ -563,6 +563,22 @@ describe("a batch whose leader stops", () => {
   });
 });
 
+it("a leader that did not see a change waits for a held validator that must check it", async () => {
+  const { add, annotate, start, replicas, editConfig, pass, rolled } = await steady(3);
+  await add("check", { "wave.pusher.com/validator": "true", "wave.pusher.com/mode": "approve" });
+  await pass(20_000);
+  for (const replica of replicas.splice(0)) replica.end();
+  await editConfig("1");
+  await start();
+  await pass(60_000);
+  expect(rolled).toEqual([]);
+  await annotate("check", "mode", null);
+  await pass(5_000);
+  expect(rolled).toEqual(["check"]);
+  await pass(60_000);
+  expect(rolled.length).toBe(4);
+});
+
 describe("a canary whose hash another client takes by a forced server-side apply", () => {
   it("stays the canary with the next leader", async () => {
     const { cluster, start, replicas, editConfig, pass, rolled } = await steady(0);

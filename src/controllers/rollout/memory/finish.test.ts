@@ -12,6 +12,7 @@ const hold = {
   reason: "window",
   since: 0,
   changed: undefined,
+  isByTimes: false,
   untilMonotonic: 5_000,
   closesAtMonotonic: undefined,
   reportAt: 0,

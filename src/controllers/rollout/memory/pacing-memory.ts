@@ -59,6 +59,8 @@ export interface RememberedHold {
   readonly since: number;
   /** The keys of the objects whose changes are due, if they are known. */
   readonly changed: ReadonlySet<string> | undefined;
+  /** Whether only the times of the API show these changes: then they are newer than the hash, however old the caches are. */
+  readonly isByTimes: boolean;
   /** When the hold ends by itself. */
   readonly untilMonotonic: number | undefined;
   /** When the window of the workload closes, and another hold is to be reported. */
@@ -197,7 +199,7 @@ function includedIn(plan: RolloutPlan, hasPassed: boolean, before: RolloutWrite[
 }
 
 function rememberedHold(
-  { due, hold: { reason, until, closesAt, warning } }: Held,
+  { due, hold: { reason, until, closesAt, warning }, changed }: Held,
   before: RememberedHold | undefined,
   clock: Clock,
 ): RememberedHold {
@@ -205,8 +207,15 @@ function rememberedHold(
   const since = before?.reason === reason ? before.since : now;
   const reportAt = holdRows[reason].isShort && !warning ? since + reportShortHoldsAfterMs : since;
   const onClock = (at: number | undefined) => at && now + at - clock.wall();
-  const changed = due.outcome === "roll" && due.changed ? new Set(due.changed.map(configKey)) : undefined;
-  return { reason, since, changed, untilMonotonic: onClock(until), closesAtMonotonic: onClock(closesAt), reportAt };
+  return {
+    reason,
+    since,
+    changed: changed && new Set(changed.map(configKey)),
+    isByTimes: due.outcome === "roll" && due.changed === undefined,
+    untilMonotonic: onClock(until),
+    closesAtMonotonic: onClock(closesAt),
+    reportAt,
+  };
 }
 
 /** A list of the Pods of a workload, when it was in this version. */

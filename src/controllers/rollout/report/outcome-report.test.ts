@@ -65,6 +65,7 @@ it("measures the time from a change to its write, unless people held it meanwhil
       reason,
       since: 0,
       changed: undefined,
+      isByTimes: false,
       untilMonotonic: undefined,
       closesAtMonotonic: undefined,
       reportAt: 0,
