@@ -1,4 +1,4 @@
-import { createPodOwners } from "../../controllers/pending-pods/pod-owners.ts";
+import { podsOfOnePage } from "../../controllers/pending-pods/pod-owners.ts";
 import { pendingPodsSelector } from "../../domain/model/scheduling-hold.ts";
 import { type KubeObject, metadataOnlyList, resources } from "../../kube/api/resources.ts";
 import { deletePod } from "../../kube/writes/delete-pod.ts";
@@ -20,11 +20,10 @@ export async function replacePendingPods(
 ): Promise<{ readonly left: number }> {
   const { signal } = new AbortController();
   const caches = { workload: () => undefined, kinds: () => policy.kinds };
-  const owners = createPodOwners({ client, caches, isObserved: () => false }, signal);
   const end = systemClock.monotonic() + waitMs;
   for (;;) {
     const pods = await listPendingPods(client, scope);
-    const decide = owners.ofOnePage();
+    const decide = podsOfOnePage({ client, caches }, () => false, signal);
     const decisions = await mapBounded(pods, async (pod) => {
       const decision = await decide(pod);
       if (decision === "replaceable") await deletePod(client, pod, { signal });

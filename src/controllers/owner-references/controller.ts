@@ -13,14 +13,9 @@ import type { Leadership, WritePermits } from "../../runtime/write-permits.ts";
 import { ownerReferenceMetrics } from "../../telemetry/catalogue/owner-references.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import type { LeaderParts } from "../leader-context.ts";
-import { OwnerReferenceReconciler, type OwnerReferenceReconcilerOptions } from "./reconcile.ts";
-import { OwnerReferenceWriter, type OwnerReferenceWriterOptions, ownerReferenceBackoff } from "./writer.ts";
-
-/** What {@link createOwnership} needs. */
-type OwnershipOptions = Omit<OwnerReferenceWorkersOptions, "leadership" | "permits" | "writes" | "post"> & {
-  readonly metrics: MetricsRegistry;
-};
+import { OwnerReferenceReconciler } from "./reconcile.ts";
+import type { OwnerReferenceOptions } from "./write-requests.ts";
+import { OwnerReferenceWriter, ownerReferenceBackoff } from "./writer.ts";
 
 /** Keeps or removes owner references and finalizers while Wave leads. Receives changes, which have no effect otherwise. */
 interface Ownership {
@@ -33,7 +28,11 @@ interface Ownership {
 }
 
 /** Returns the controller; undefined if the policy has no ownership, or Wave writes nothing. Nothing happens before `run`. */
-export function createOwnership(options: OwnershipOptions): Ownership | undefined {
+export function createOwnership(
+  options: Omit<OwnerReferenceOptions, "leadership" | "permits" | "writes" | "post"> & {
+    readonly metrics: MetricsRegistry;
+  },
+): Ownership | undefined {
   const { policy } = options;
   if (policy.ownership === undefined || policy.pacing?.observe) return undefined;
   const writes = options.metrics.counter(ownerReferenceMetrics.writes);
@@ -56,25 +55,18 @@ export function createOwnership(options: OwnershipOptions): Ownership | undefine
   };
 }
 
-/** What {@link OwnerReferenceWorkers} need. */
-type OwnerReferenceWorkersOptions = OwnerReferenceReconcilerOptions &
-  OwnerReferenceWriterOptions &
-  LeaderParts<"random" | "post", "workloads" | "workloadsIn"> & {
-    readonly syncPeriodMs: number;
-  };
-
 /** The workers spend most of their time waiting for permits. */
 const workers = 4;
 const workersOfNamespace = 3;
 
 /** The queue of workloads, objects and sweeps, and its workers, for one leadership. */
 class OwnerReferenceWorkers {
-  readonly #options: OwnerReferenceWorkersOptions;
+  readonly #options: OwnerReferenceOptions;
   readonly #workers: Workers;
   readonly #writer: OwnerReferenceWriter;
   readonly #reconciler: OwnerReferenceReconciler;
 
-  constructor(options: OwnerReferenceWorkersOptions) {
+  constructor(options: OwnerReferenceOptions) {
     const { clock, random } = options;
     this.#options = options;
     this.#workers = new Workers({

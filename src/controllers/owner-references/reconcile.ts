@@ -11,17 +11,10 @@ import {
 import { policyFor } from "../../domain/policy/policy.ts";
 import { configKey, isStored, parseStoredKey, type StoredName } from "../../domain/references/references.ts";
 import { done, type Result, type Workers } from "../../runtime/workers.ts";
-import type { LeaderParts } from "../leader-context.ts";
 import { FinalizerSweeps } from "./finalizer-sweeps.ts";
 import { listOwnedObjects } from "./owned-objects.ts";
-import { writeFinalizer, writeOwners } from "./write-requests.ts";
+import { type OwnerReferenceOptions, writeFinalizer, writeOwners } from "./write-requests.ts";
 import type { OwnerReferenceWriter } from "./writer.ts";
-
-/** What {@link OwnerReferenceReconciler} needs. */
-export type OwnerReferenceReconcilerOptions = LeaderParts<
-  "client" | "policy" | "leadership",
-  "lookup" | "workload" | "workloadsReading" | "kinds" | "owners"
->;
 
 /**
  * Brings owner references and finalizers to their plan. A workload first gets its finalizer, then its objects get it as an
@@ -29,13 +22,13 @@ export type OwnerReferenceReconcilerOptions = LeaderParts<
  * finalizer is removed. Each step follows from the stored state, so the next leader continues.
  */
 export class OwnerReferenceReconciler {
-  readonly #options: OwnerReferenceReconcilerOptions;
+  readonly #options: OwnerReferenceOptions;
   readonly #writer: OwnerReferenceWriter;
   readonly #add: Workers["add"];
   readonly #sweeps = new FinalizerSweeps();
 
   /** `add` adds a key to the queue. */
-  constructor(options: OwnerReferenceReconcilerOptions, writer: OwnerReferenceWriter, add: Workers["add"]) {
+  constructor(options: OwnerReferenceOptions, writer: OwnerReferenceWriter, add: Workers["add"]) {
     this.#options = options;
     this.#writer = writer;
     this.#add = add;

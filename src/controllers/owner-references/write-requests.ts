@@ -13,10 +13,23 @@ import type { StoredName } from "../../domain/references/references.ts";
 import type { JsonPatch, JsonPatchOperation } from "../../domain/syntax/json.ts";
 import { type KubeObject, metadataOnly, resourcePath, resources } from "../../kube/api/resources.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
+import type { ownerReferenceMetrics } from "../../telemetry/catalogue/owner-references.ts";
+import type { Counter } from "../../telemetry/metrics/metrics.ts";
+import type { LabelsOf } from "../../telemetry/metrics/series.ts";
 import type { LeaderParts } from "../leader-context.ts";
 
 /** What the write requests need. */
 export type WriteOptions = LeaderParts<"client" | "leadership", "kinds" | "owners">;
+
+/** What the controller and its parts need, for one leadership. */
+export interface OwnerReferenceOptions
+  extends LeaderParts<
+    "client" | "policy" | "clock" | "log" | "random" | "leadership" | "permits" | "post",
+    "lookup" | "workload" | "workloads" | "workloadsIn" | "workloadsReading" | "kinds" | "owners"
+  > {
+  readonly writes: Counter<LabelsOf<typeof ownerReferenceMetrics.writes>>;
+  readonly syncPeriodMs: number;
+}
 
 /** The result of a successful request. "unchanged": the object is already right, or is gone. */
 export type ObjectWriteResult = "written" | "unchanged";

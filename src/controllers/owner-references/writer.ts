@@ -3,18 +3,9 @@ import { apiFailureOf, retryAfterMs as retryAfterMsOf } from "../../kube/api/api
 import type { Priority } from "../../runtime/fair-queue.ts";
 import { done, type Result } from "../../runtime/workers.ts";
 import type { ControllerPermits } from "../../runtime/write-permits.ts";
-import type { ownerReferenceMetrics } from "../../telemetry/catalogue/owner-references.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { Counter } from "../../telemetry/metrics/metrics.ts";
-import type { LabelsOf } from "../../telemetry/metrics/series.ts";
-import type { LeaderParts } from "../leader-context.ts";
 import { RevertedWrites } from "./reverted-writes.ts";
-import type { ObjectWriteResult } from "./write-requests.ts";
-
-/** What an {@link OwnerReferenceWriter} needs. */
-export interface OwnerReferenceWriterOptions extends LeaderParts<"clock" | "log" | "leadership" | "permits"> {
-  readonly writes: Counter<LabelsOf<typeof ownerReferenceMetrics.writes>>;
-}
+import type { ObjectWriteResult, OwnerReferenceOptions } from "./write-requests.ts";
 
 /** The delays of retries, in milliseconds. */
 export const ownerReferenceBackoff = { baseMs: 200, retryMaxMs: 15_000, rejectedMaxMs: 300_000 };
@@ -42,14 +33,14 @@ interface OwnerReferenceWrite {
  * another client reverts it.
  */
 export class OwnerReferenceWriter {
-  readonly #options: OwnerReferenceWriterOptions;
+  readonly #options: OwnerReferenceOptions;
   readonly #permits: ControllerPermits;
   readonly #reverted = new RevertedWrites();
   /** The times from Retry-After, by key, in monotonic milliseconds. */
   readonly #notBefore = new Map<string, number>();
 
   /** `onPermit` is called with each key that has a permit now. */
-  constructor(options: OwnerReferenceWriterOptions, onPermit: (key: string) => void) {
+  constructor(options: OwnerReferenceOptions, onPermit: (key: string) => void) {
     this.#options = options;
     this.#permits = options.permits.of("housekeeping", { flowOf: namespaceOf, onGranted: onPermit });
   }

@@ -4,7 +4,8 @@ import type { StoreChange } from "../../cache/store/store.ts";
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
 import type { Leadership, WritePermits } from "../../runtime/write-permits.ts";
-import { type PendingPodsOptions, PendingPodsSweep } from "./reconcile.ts";
+import { PendingPodsSweep } from "./reconcile.ts";
+import type { PendingPodsOptions } from "./report.ts";
 
 /**
  * Deletes Pods that are still pending after their scheduling hold was removed: they have never been on a node.

@@ -19,49 +19,39 @@ import type { LeaderParts } from "../leader-context.ts";
  */
 type PodDecision = "replaceable" | "not yet" | "held";
 
-/** What {@link createPodOwners} needs. */
-export interface PodOwnersOptions extends LeaderParts<"client", "workload" | "kinds"> {
-  /** Reports whether an owner is only observed, so that its Pods stay. */
-  readonly isObserved: (owner: Owner, namespace: string) => boolean;
-}
-
-/** Decides about Pods by the workloads that own them. */
-export interface PodOwners {
-  /** Returns a function that decides about the Pods of one page. It reads each owner at most once, and keeps nothing longer. */
-  ofOnePage(): (pod: KubeObject) => Promise<PodDecision>;
-}
-
 type Owner = KubeObject & Pick<StatefulSet & DaemonSet, "spec" | "status">;
 
-/** Reads an owner only if the cache does not show that its scheduling hold still exists. */
-export function createPodOwners({ client, caches, isObserved }: PodOwnersOptions, signal: AbortSignal): PodOwners {
+/**
+ * Returns a function that decides about the Pods of one page by the workloads that own them. It reads each owner at most once, and only if
+ * the cache does not show that its scheduling hold still exists. `isObserved` reports whether an owner is only observed, so that its Pods stay.
+ */
+export function podsOfOnePage(
+  { client, caches }: LeaderParts<"client", "workload" | "kinds">,
+  isObserved: (owner: Owner, namespace: string) => boolean,
+  signal: AbortSignal,
+): (pod: KubeObject) => Promise<PodDecision> {
   const read = (owner: Parameters<typeof workloadPath>[0]): Promise<Owner | undefined> =>
     getIfExists<Owner>(client, { path: workloadPath(owner), signal });
-
-  return {
-    ofOnePage: () => {
-      const owners = new Map<string, Promise<Owner | undefined>>();
-      return async (pod) => {
-        const { namespace = "" } = pod.metadata;
-        const reference = pod.metadata.ownerReferences?.find(({ controller }) => controller);
-        const row = caches
-          .kinds()
-          .find((known) => known.keepsPendingPods && reference !== undefined && isOfKind(reference, known));
-        if (reference === undefined || row === undefined) return "held";
-        // Anyone may write this text, and it would become part of a path.
-        if (!isDnsSubdomain(reference.name)) return "held";
-        const { name } = reference;
-        const key = workloadKey({ kind: row.id, namespace, name });
-        const cached = caches.workload(key);
-        // If the cache is behind, the namespace is searched again when the cache receives the removal of the hold.
-        if (cached !== undefined && (cached.uid !== reference.uid || isSchedulingHeld(cached))) return "held";
-        const reading = owners.get(key) ?? read({ row, namespace, name });
-        owners.set(key, reading);
-        const owner = await reading;
-        if (owner?.metadata.uid !== reference.uid || isObserved(owner, namespace)) return "held";
-        return decisionOn(pod, owner);
-      };
-    },
+  const owners = new Map<string, Promise<Owner | undefined>>();
+  return async (pod) => {
+    const { namespace = "" } = pod.metadata;
+    const reference = pod.metadata.ownerReferences?.find(({ controller }) => controller);
+    const row = caches
+      .kinds()
+      .find((known) => known.keepsPendingPods && reference !== undefined && isOfKind(reference, known));
+    if (reference === undefined || row === undefined) return "held";
+    // Anyone may write this text, and it would become part of a path.
+    if (!isDnsSubdomain(reference.name)) return "held";
+    const { name } = reference;
+    const key = workloadKey({ kind: row.id, namespace, name });
+    const cached = caches.workload(key);
+    // If the cache is behind, the namespace is searched again when the cache receives the removal of the hold.
+    if (cached !== undefined && (cached.uid !== reference.uid || isSchedulingHeld(cached))) return "held";
+    const reading = owners.get(key) ?? read({ row, namespace, name });
+    owners.set(key, reading);
+    const owner = await reading;
+    if (owner?.metadata.uid !== reference.uid || isObserved(owner, namespace)) return "held";
+    return decisionOn(pod, owner);
   };
 }
 

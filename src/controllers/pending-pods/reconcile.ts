@@ -5,16 +5,8 @@ import { deletePod } from "../../kube/writes/delete-pod.ts";
 import { done, type Result, Workers } from "../../runtime/workers.ts";
 import type { ControllerPermits, Leadership, WritePermits } from "../../runtime/write-permits.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { LeaderParts } from "../leader-context.ts";
-import { createPodOwners, isObservedOwner, type PodOwners, type PodOwnersOptions } from "./pod-owners.ts";
-import { PendingPodReport, type PendingPodReportOptions } from "./report.ts";
-
-/** What the search for pending Pods needs. */
-export interface PendingPodsOptions
-  extends PendingPodReportOptions,
-    LeaderParts<"client" | "policy" | "clock" | "log"> {
-  readonly random?: () => number;
-}
+import { isObservedOwner, podsOfOnePage } from "./pod-owners.ts";
+import { PendingPodReport, type PendingPodsOptions } from "./report.ts";
 
 /** The Pods of one page: their pod templates may have 1 MiB and are not requested, but the metadata may have 300 kB each. */
 const pageSize = 20;
@@ -36,7 +28,6 @@ export class PendingPodsSweep {
   readonly #leadership: Leadership;
   readonly #workers: Workers;
   readonly #permits: ControllerPermits;
-  readonly #owners: PodOwners;
   readonly #report: PendingPodReport;
   /** For namespaces with more pages: the next page, and whether an earlier page has Pods that must be checked again. */
   readonly #started = new Map<string, { readonly next: string; readonly left: boolean }>();
@@ -46,7 +37,7 @@ export class PendingPodsSweep {
   readonly #found = new Set<string>();
 
   constructor(options: PendingPodsOptions, leadership: Leadership, permits: WritePermits) {
-    const { clock, random = Math.random } = options;
+    const { clock, random } = options;
     this.#options = options;
     this.#leadership = leadership;
     this.#permits = permits.of("housekeeping", {
@@ -62,9 +53,6 @@ export class PendingPodsSweep {
       reconcile: (namespace) => this.#run(namespace),
     });
     this.#report = new PendingPodReport(options);
-    const isObserved: PodOwnersOptions["isObserved"] = (owner, namespace) =>
-      isObservedOwner(owner, namespace, options.policy);
-    this.#owners = createPodOwners({ ...options, isObserved }, leadership.abort);
   }
 
   /** Enqueues a namespace in which a hold was removed. */
@@ -155,7 +143,12 @@ export class PendingPodsSweep {
     let left: boolean | "permitPending" = false;
     let failure: { readonly error: unknown } | undefined;
     const replaced: string[] = [];
-    const decide = this.#owners.ofOnePage();
+    const { policy } = this.#options;
+    const decide = podsOfOnePage(
+      this.#options,
+      (owner, of) => isObservedOwner(owner, of, policy),
+      this.#leadership.abort,
+    );
     for (const pod of pods) {
       if (this.#isOver || !this.#leadership.valid()) break;
       try {

@@ -5,8 +5,9 @@ import { isDnsSubdomain } from "../../domain/syntax/names.ts";
 import type { KubeObject } from "../../kube/api/resources.ts";
 import type { LeaderParts } from "../leader-context.ts";
 
-/** What {@link PendingPodReport} needs. */
-export interface PendingPodReportOptions extends LeaderParts<"post", "workload" | "kinds"> {
+/** What the controller and its parts need. */
+export interface PendingPodsOptions
+  extends LeaderParts<"client" | "policy" | "clock" | "log" | "random" | "post", "workload" | "kinds"> {
   /** Returns the names of the missing objects that a workload waits for, by its key; undefined if it does not wait. */
   readonly waitingFor: (key: string) => string | undefined;
 }
@@ -16,11 +17,11 @@ const mostRemembered = 2_000;
 
 /** Writes an Event on each pending Pod that names what the Pod waits for. Without it, `kubectl describe pod` shows nothing. */
 export class PendingPodReport {
-  readonly #options: PendingPodReportOptions;
+  readonly #options: PendingPodsOptions;
   /** The text that was reported on each Pod, by uid. */
   readonly #reported = new Map<string, string>();
 
-  constructor(options: PendingPodReportOptions) {
+  constructor(options: PendingPodsOptions) {
     this.#options = options;
   }
 

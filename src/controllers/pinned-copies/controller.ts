@@ -1,6 +1,5 @@
 // The collector of pinned copies: deletes copies that nothing uses, and stores copies again that were deleted while in use. Its only record
 // is the mark in each copy.
-import type { Caches } from "../../cache/cluster-cache.ts";
 import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
@@ -9,14 +8,6 @@ import type { Leadership, WritePermits } from "../../runtime/write-permits.ts";
 import { pinnedCopyMetrics } from "../../telemetry/catalogue/pinned-copies.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { type CollectorTimes, CopySweeps, type CopySweepsOptions } from "./sweep.ts";
-
-/** What {@link createCopyCollector} needs. */
-interface CopyCollectorOptions extends Omit<CopySweepsOptions, "leadership" | "permits" | "writes" | "times"> {
-  readonly caches: Pick<Caches, "workload" | "kinds">;
-  readonly metrics: MetricsRegistry;
-  /** Default: {@link collectorTimes}. */
-  readonly collectorTimes?: CollectorTimes;
-}
 
 /** Deletes unused pinned copies while Wave leads. Receives changes, which have no effect otherwise. */
 interface CopyCollector {
@@ -40,7 +31,13 @@ export const collectorTimes: CollectorTimes = {
 const afterDeletionMs = 2_000;
 
 /** Returns the controller; undefined without pinned configuration, or if Wave writes nothing. Nothing happens before `run`. */
-export function createCopyCollector(options: CopyCollectorOptions): CopyCollector | undefined {
+export function createCopyCollector(
+  options: Omit<CopySweepsOptions, "leadership" | "permits" | "writes" | "times"> & {
+    readonly metrics: MetricsRegistry;
+    /** Default: {@link collectorTimes}. */
+    readonly collectorTimes?: CollectorTimes;
+  },
+): CopyCollector | undefined {
   const { policy, metrics, collectorTimes: times = collectorTimes } = options;
   if (policy.pinConfig !== true || policy.pacing?.observe) return undefined;
   const writes = metrics.counter(pinnedCopyMetrics.writes);

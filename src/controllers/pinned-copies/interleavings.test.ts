@@ -168,7 +168,7 @@ function sweeper(clock: FakeClock, mistake: Mistake | undefined): (client: ApiCl
     for (const action of actions) {
       if (mistake === "no precondition" && action.type === "delete") {
         await client.request({ method: "DELETE", path: `${configMaps}/${action.copy.name}` }).catch(() => {});
-      } else await writeCopy("default", action, { client, caches: { workload: () => undefined }, clock, leadership });
+      } else await writeCopy("default", action, { client, clock, leadership });
     }
   };
 }

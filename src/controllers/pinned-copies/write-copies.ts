@@ -15,9 +15,6 @@ import { copyObject, editorOf } from "../../pinning/store-copies.ts";
 import type { LeaderParts } from "../leader-context.ts";
 import type { LostCopy } from "./read-uses.ts";
 
-/** What the writes of copies need. */
-type WriteCopyOptions = LeaderParts<"client" | "clock" | "leadership", "workload">;
-
 /**
  * The result of a write. "changed": the copy is no longer as it was read, or is gone. "refused": for example by an admission policy. Nothing was
  * written.
@@ -31,7 +28,7 @@ type CopyWriteResult = "marked" | "used" | "deleted" | "changed" | "refused";
 export async function writeCopy(
   namespace: string,
   action: CopyAction,
-  { client, clock, leadership }: WriteCopyOptions,
+  { client, clock, leadership }: LeaderParts<"client" | "clock" | "leadership">,
 ): Promise<CopyWriteResult> {
   const path = resourcePath(resources.configMaps, { namespace, name: action.copy.name });
   const bounds = { path, signal: leadership.abort, mayBeSent: leadership.valid };
@@ -79,7 +76,7 @@ type RecreateResult = "recreated" | "exists" | "lost";
 export async function recreateCopy(
   namespace: string,
   { row, workload: owner, source, copy }: LostCopy,
-  { client, caches, leadership }: WriteCopyOptions,
+  { client, caches, leadership }: LeaderParts<"client" | "leadership", "workload">,
 ): Promise<RecreateResult> {
   const bounds = { signal: leadership.abort, mayBeSent: leadership.valid };
   const read = (name: string) =>

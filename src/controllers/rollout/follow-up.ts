@@ -65,7 +65,7 @@ async function withoutStuckPods(
   if (!mayHaveStuckPods(workload, options)) return outcome;
   if (mustNotWrite(options)) return { type: "stopped" };
   try {
-    const failure = await replaceStuckPods(workload, { ...options, takePermit });
+    const failure = await replaceStuckPods(workload, options, takePermit);
     return failure === undefined ? outcome : { ...failure, workload };
   } catch (error) {
     if (options.leadership.abort.aborted) return { type: "stopped" };

@@ -30,12 +30,6 @@ import { checkBy } from "./memory/finish.ts";
 import { knownFailedAlert } from "./memory/pacing-memory.ts";
 import type { Findings, StateNote, WorkloadMemory, Writable } from "./memory/workload-memory.ts";
 
-/** What {@link noteState} needs. */
-interface NoteStateOptions extends LeaderParts<"client" | "policy" | "clock" | "log" | "leadership"> {
-  /** Takes a permit for one note. If there is none, the workload is reconciled again when it has one. */
-  readonly takePermit: () => boolean;
-}
-
 /** A shorter state is not noted, in milliseconds: each note is a write. */
 const noteAfterMs = 30_000;
 /** Minimum time between two equal notes, or two notes of the state: the cache may be behind, or another client changes the annotation. */
@@ -52,7 +46,7 @@ export async function noteState(
   verdict: Verdict | undefined,
   differed: { readonly text: string | undefined } | undefined,
   findings: Writable<Pick<Findings, "note" | "checkAtMonotonic" | "failedAlert">>,
-  options: NoteStateOptions,
+  options: LeaderParts<"client" | "policy" | "clock" | "log" | "leadership"> & { readonly takePermit: () => boolean },
 ): Promise<void> {
   const { client, policy, clock, log, leadership, takePermit } = options;
   if (workload.deleting || rolloutPolicyOf(workload, policyFor(workload, policy)).mode.value === "observe") return;
@@ -160,9 +154,6 @@ async function writeNote(
   }
 }
 
-/** What {@link writeLastNotes} needs. */
-type LastNotesOptions = LeaderParts<"client" | "policy" | "clock" | "log" | "leadership", "workload">;
-
 /** Limits of the last notes: the next leader starts only after them. */
 const maxNotes = 100;
 const maxMs = 1_000;
@@ -173,7 +164,7 @@ const maxMs = 1_000;
  */
 export async function writeLastNotes(
   memories: Iterable<readonly [string, Pick<WorkloadMemory, "mixed">]>,
-  options: LastNotesOptions,
+  options: LeaderParts<"client" | "policy" | "clock" | "log" | "leadership", "workload">,
 ): Promise<void> {
   const { caches, clock, leadership, log, policy } = options;
   const now = clock.wall();

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, pinnedCopy, workload } from "../../../test/support/domain/objects.ts";
-import { FakeClock } from "../../../test/support/fake-clock.ts";
 import type { ConfigObject } from "../../domain/config/digest.ts";
 import { formatRejected, rejectionDigest } from "../../domain/pinning/rejections.ts";
 import { planRollout } from "../../domain/plan/plan.ts";
@@ -51,7 +50,6 @@ it("keeps what is rejected, and its copy, if the copy of another ConfigMap is re
       },
     },
     caches: { workload: () => undone, kinds: () => [], copiesIn: () => [] },
-    clock: new FakeClock(),
     policy,
     leadership: soleLeadership(new AbortController().signal),
   });

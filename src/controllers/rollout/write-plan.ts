@@ -1,6 +1,5 @@
 // Writes a plan, and remembers what was written.
 
-import type { Caches } from "../../cache/cluster-cache.ts";
 import { ownerCheck } from "../../cache/workloads/workload-reads.ts";
 import type { Lookup } from "../../domain/config/view-of-references.ts";
 import { changesTemplate, fieldOfKind, resourceName } from "../../domain/model/kind-row.ts";
@@ -14,7 +13,8 @@ import { policyFor } from "../../domain/policy/policy.ts";
 import { isApiFailure, retryAfterMs } from "../../kube/api/api-failure.ts";
 import { storeCopies } from "../../pinning/store-copies.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
-import { type ApplyOptions, applyPlan } from "./apply/apply.ts";
+import type { LeaderParts } from "../leader-context.ts";
+import { applyPlan } from "./apply/apply.ts";
 import { rememberNewest, rememberOwnWrite } from "./freshness/caught-up.ts";
 import type { Planned } from "./freshness/live-plan.ts";
 import { rememberUncertainWrite, writtenOutcome } from "./freshness/uncertain-write.ts";
@@ -102,11 +102,6 @@ function hashRemovedOnWrite(workload: Workload): ReconcileOutcome {
   return { type: "refused", workload, message: refusedTexts.hashRemovedOnWrite(resourceName(row), field) };
 }
 
-/** What {@link storePins} needs. */
-interface StorePinsOptions extends Omit<ApplyOptions, "caches"> {
-  readonly caches: Pick<Caches, "workload" | "kinds" | "copiesIn">;
-}
-
 /** The pins of a write, or why the write must wait. */
 type PinsForWrite =
   /** `unpinned` is why Pods read live configuration although they should be pinned. */
@@ -124,7 +119,12 @@ export async function storePins(
   workload: Workload,
   plan: RolloutPlan,
   lookup: Lookup,
-  { client, caches, policy, leadership }: StorePinsOptions,
+  {
+    client,
+    caches,
+    policy,
+    leadership,
+  }: LeaderParts<"client" | "policy" | "leadership", "workload" | "kinds" | "copiesIn">,
 ): Promise<PinsForWrite> {
   const workloadPolicy = policyFor(workload, policy);
   const sources =

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { defaultPolicy, workloadObject } from "../../../../test/support/domain/objects.ts";
+import { workloadObject } from "../../../../test/support/domain/objects.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import type { ApiRequest } from "../../../kube/http/api-request.ts";
@@ -18,15 +18,11 @@ it("takes a write permit for each Pod, and deletes no Pod without one", async ()
       return (path.endsWith("/pods") ? { items: pods } : set) as T;
     },
   };
-  const options = {
-    client,
-    policy: defaultPolicy,
-    leadership: soleLeadership(new AbortController().signal),
-    takePermit: () => permits-- > 0,
-  };
-  expect(await replaceStuckPods(workload, options)).toBe(undefined);
+  const leadership = soleLeadership(new AbortController().signal);
+  const replace = () => replaceStuckPods(workload, { client, leadership }, () => permits-- > 0);
+  expect(await replace()).toBe(undefined);
   expect(pods.map(({ metadata }) => metadata.name)).toEqual(["db-1"]);
   permits = 1;
-  expect(await replaceStuckPods(workload, options)).toBe(undefined);
+  expect(await replace()).toBe(undefined);
   expect(pods).toEqual([]);
 });

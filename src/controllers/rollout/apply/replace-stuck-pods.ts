@@ -8,15 +8,10 @@ import { isApiFailure, isForbidden, isNotFound, retryAfterMs } from "../../../ku
 import { type KubeList, type KubeObject, resourcePath, resources } from "../../../kube/api/resources.ts";
 import { deletePod } from "../../../kube/writes/delete-pod.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
+import type { LeaderParts } from "../../leader-context.ts";
 import { refusedTexts } from "../report/event-texts.ts";
 import type { ApplyOptions } from "./apply.ts";
 import type { WriteFailure } from "./workload-writer.ts";
-
-/** What {@link replaceStuckPods} needs. */
-export interface StuckPodsOptions extends Pick<ApplyOptions, "client" | "policy" | "leadership"> {
-  /** Takes a permit for one deletion. If there is none, the workload is reconciled again when it has one. */
-  readonly takePermit: () => boolean;
-}
 
 /** How replacing Pods failed. */
 export type StuckPodsFailure = Extract<WriteFailure, { readonly type: "refused" | "unavailable" }>;
@@ -44,7 +39,8 @@ export function mayHaveStuckPods(workload: Workload, { policy }: Pick<ApplyOptio
  */
 export async function replaceStuckPods(
   workload: Workload,
-  { client, leadership, takePermit }: StuckPodsOptions,
+  { client, leadership }: LeaderParts<"client" | "leadership">,
+  takePermit: () => boolean,
 ): Promise<StuckPodsFailure | undefined> {
   const { namespace } = workload;
   const { abort: signal, valid: mayBeSent } = leadership;

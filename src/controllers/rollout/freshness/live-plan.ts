@@ -197,11 +197,6 @@ const maxUnlisted = 8;
 /** Secrets that did not exist are not read again before this time, in milliseconds. */
 const readAgainAfterMs = 60_000;
 
-/** What {@link readUnlisted} needs. */
-interface UnlistedOptions extends LeaderParts<"clock" | "leadership", "lookup"> {
-  readonly live: Pick<LiveReads, "exist">;
-}
-
 /**
  * Reads the missing Secrets that may exist although the lists omit them. Returns "allExist" if all of them exist, "none" if
  * there are none or one is missing, or how the run ends if the reads fail.
@@ -210,7 +205,12 @@ export async function readUnlisted(
   findings: Writable<Findings>,
   workload: Workload,
   plan: RolloutPlan,
-  { caches, clock, live, leadership }: UnlistedOptions,
+  {
+    caches,
+    clock,
+    live,
+    leadership,
+  }: LeaderParts<"clock" | "leadership", "lookup"> & { readonly live: Pick<LiveReads, "exist"> },
 ): Promise<"allExist" | "none" | Extract<ReconcileOutcome, { readonly type: "stopped" | "refused" | "unavailable" }>> {
   const objects = possiblyUnlisted(findings, workload, plan, caches.lookup, clock.monotonic());
   if (objects.length === 0) return "none";

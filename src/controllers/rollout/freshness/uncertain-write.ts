@@ -45,15 +45,13 @@ export function outcomeWithoutWrite(
 }
 
 /** What {@link outcomeWithoutCache} needs. */
-type WithoutCacheOptions = Pick<LivePlanOptions, "live" | "leadership">;
-
 /**
  * Returns how a run ends if the caches do not hold the workload. A workload that opted out leaves the caches when its
  * scheduling hold is removed. If the response of that write was lost, a live read shows whether the write arrived.
  */
 export async function outcomeWithoutCache(
   findings: Writable<Findings>,
-  { live, leadership }: WithoutCacheOptions,
+  { live, leadership }: Pick<LivePlanOptions, "live" | "leadership">,
 ): Promise<ReconcileOutcome> {
   const { uncertainWrite } = findings;
   if (uncertainWrite?.plan.outcome !== "cleanUp") return { type: "gone" };

@@ -142,9 +142,6 @@ const repeatAfterMs = 45 * 60_000;
 /** The bytes of the missing objects that are kept, for the Event at the end of the wait. */
 const maxWaitingFor = 300;
 
-/** What an {@link EventReporter} needs. */
-type EventReporterOptions = LeaderParts<"clock" | "random" | "post">;
-
 /** What is reported about the last rollout of a workload. */
 interface RolloutEnds {
   /** Its end, if that is news. */
@@ -160,9 +157,9 @@ type Reported = Pick<WorkloadMemory, "state" | "logged" | "blockers">;
  * after it had ended, and again before its Event expires.
  */
 export class EventReporter {
-  readonly #options: EventReporterOptions;
+  readonly #options: LeaderParts<"clock" | "random" | "post">;
 
-  constructor(options: EventReporterOptions) {
+  constructor(options: LeaderParts<"clock" | "random" | "post">) {
     this.#options = options;
   }
 

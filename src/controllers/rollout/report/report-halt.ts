@@ -6,7 +6,6 @@ import { formatCount, formatList, quoted } from "../../../domain/syntax/names.ts
 import { type KubeObject, metadataOnly, resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import type { Logger } from "../../../telemetry/logging/log.ts";
 import { logMessages } from "../../../telemetry/logging/log-messages.ts";
 import type { LeaderParts } from "../../leader-context.ts";
 import {
@@ -128,13 +127,11 @@ export async function reportUnvalidated(
   await postConfigEvent(object, { ...event, repeats: "perhaps" }, options);
 }
 
-/** What {@link reportHalt} needs. */
-interface HaltReportOptions extends ConfigEventOptions {
-  readonly log: Logger;
-}
-
 /** Reports the beginning or the end of a halt by an Event on the object. Never rejects. */
-export async function reportHalt(change: HaltedChange, options: HaltReportOptions): Promise<void> {
+export async function reportHalt(
+  change: HaltedChange,
+  options: ConfigEventOptions & LeaderParts<"log">,
+): Promise<void> {
   const { kind, namespace, name } = change.object;
   const { namespace: workloadsIn, failed, repeats } = change;
   const about = { kind, namespace, name, workloadsIn };
