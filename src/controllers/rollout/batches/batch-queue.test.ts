@@ -3,6 +3,7 @@ import { configMap, defaultPolicy, readsAll, workload } from "../../../../test/s
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { type Workload, workloadKey } from "../../../domain/model/workload-shape.ts";
 import type { Hold } from "../../../domain/outcomes/outcomes.ts";
+import { writeFailedAlert } from "../../../domain/pacing/failed-alert.ts";
 import { unpaced } from "../../../domain/policy/policy.ts";
 import { newMemory, type WorkloadMemory } from "../memory/workload-memory.ts";
 import type { HaltedChange } from "../report/report-halt.ts";
@@ -99,6 +100,19 @@ it("the end of a halt is reported if no workload waits any more, when every read
   plan("c", planned);
   await clock.advance(20_000);
   expect([halts.map(({ failed }) => failed?.length), queue.halted]).toEqual([[1, undefined], 0]);
+});
+
+it("a halt also stops a workload that was admitted before it and has not been written", async () => {
+  const { clock, changedAt, enqueued, run, set } = readers("a", "b", "c");
+  set("a", { progress: { state: "complete", since: changedAt }, rolledAt: changedAt + 1 });
+  run("b");
+  run("c");
+  await clock.advance(1_000);
+  expect([enqueued, run("b"), run("c")]).toEqual([["b", "c"], undefined, undefined]);
+  set("a", { failedAlert: writeFailedAlert({ ...workload(), rolledAt: changedAt + 1 }, "Errors") });
+  run("a", { reason: "hold", message: "", until: undefined, warning: false });
+  await clock.advance(1_000);
+  expect([enqueued.slice(2), run("b"), run("c")]).toEqual([["b", "c"], "halted", "halted"]);
 });
 
 it("a namespace in which no workload waits costs nothing", async () => {

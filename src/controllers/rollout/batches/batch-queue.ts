@@ -248,7 +248,7 @@ export class BatchQueue {
   }
 
   /** Stores the result of a sweep for one change, and reports what changed. */
-  #update({ due, changes }: NamespaceBatches, config: string, { change, admission }: DerivedChange): void {
+  #update({ due, admitted, changes }: NamespaceBatches, config: string, { change, admission }: DerivedChange): void {
     const { clock, onChange, onCanary, onHalted, onUnvalidated } = this.#options;
     const state = changes.get(config);
     if (state === undefined) return;
@@ -256,6 +256,12 @@ export class BatchQueue {
     state.admission = admission;
     state.waitingSince = undefined;
     for (const key of admission.canary) onCanary(key);
+    if (admission.halted && !wasHalted) {
+      // An admitted workload may wait for a permit for minutes.
+      for (const [key, { changes: of }] of admitted) {
+        if (of.includes(config) && admitted.delete(key)) due.set(key, of);
+      }
+    }
     if (admission.halted !== wasHalted) {
       for (const [key, of] of due) if (of.includes(config) && !admission.admitted.has(key)) onChange(key, "low");
     }
