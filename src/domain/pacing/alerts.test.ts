@@ -58,6 +58,19 @@ describe("an alert that fires", () => {
   });
 });
 
+it.each<readonly [string, NamespaceAlerts]>([
+  ["an alert that fires", fires(0)],
+  ["alerts that are not known", { state: "unknown", isRequired: true }],
+])("a halted workload stays halted with %s, and one that waits for its batch is held", (_, alerts) => {
+  const moment = momentAt(noon + 3_600_000, { alerts });
+  const reasonWith = (reason: "halted" | "validator" | "batch") => {
+    const plan = planned({ rolledAt: 0 }, moment, {}, { reason, message: "", until: undefined, warning: true });
+    return plan.outcome === "held" ? plan.hold.reason : plan.outcome;
+  };
+  expect([reasonWith("halted"), reasonWith("validator")]).toEqual(["halted", "validator"]);
+  expect(reasonWith("batch")).toBe(alerts.state === "firing" ? "alert" : "alertsUnknown");
+});
+
 describe("alerts that are not known yet", () => {
   it("hold a due rollout, with a Warning only if an answer is required", () => {
     const hold = (isRequired: boolean) =>

@@ -35,6 +35,8 @@ interface HoldRow {
   readonly isWaitedFor: boolean;
   /** Whether the change is halted until a person acts, because a workload failed with it. */
   readonly isHalt?: true;
+  /** Whether a halt is reported in its place: the halt stays when this hold ends, and a halted workload needs no answer of Prometheus. */
+  readonly yieldsToHalt?: true;
   /** The command of `wave` that ends the hold, or explains what ends it. Undefined: a person need not do anything. */
   readonly command: HoldCommand | undefined;
   /** The command of kubectl that shows what the workload waits for. Default: `wave explain` shows it. */
@@ -169,6 +171,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     ...wait,
     check: alert,
     holds: ["rollout", "replacement"],
+    yieldsToHalt: true,
     isShort: false,
     precedesReturn: false,
     command: "roll",
@@ -182,6 +185,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     ...wait,
     check: alertsUnknown,
     holds: ["rollout", "replacement"],
+    yieldsToHalt: true,
     published: "Rollout held: Prometheus has not answered whether an alert fires. Starts when it answers.",
     when: "Prometheus has not answered yet whether an alert fires. With `--gate-required`, also while it is away",
     ends: "an answer of Prometheus, at most 2 minutes without `--gate-required`, or `wave roll`",

@@ -4,11 +4,18 @@ import type { Lookup } from "../config/view-of-references.ts";
 import { isSchedulingHeld } from "../model/scheduling-hold.ts";
 import { lostAnnotations } from "../model/undo-request.ts";
 import type { Workload } from "../model/workload-shape.ts";
-import { type DueDecision, isDue, isRollAgain, type PlanTexts, type RolloutPlan } from "../outcomes/outcomes.ts";
+import {
+  type DueDecision,
+  type Hold,
+  isDue,
+  isRollAgain,
+  type PlanTexts,
+  type RolloutPlan,
+} from "../outcomes/outcomes.ts";
 import { heldByOf } from "../pacing/alerts.ts";
 import { batchedChanges, rolledIncompleteBy } from "../pacing/batch-hold.ts";
 import type { BatchHoldLookup } from "../pacing/batches.ts";
-import { dueReason, editsOf, heldReason, knownChanges, replacesPods } from "../pacing/due.ts";
+import { type DueWrite, dueReason, editsOf, heldReason, knownChanges, replacesPods } from "../pacing/due.ts";
 import { dueWrite, holdOf, holdOfReturn, holdRows, isHalt } from "../pacing/holds.ts";
 import { blockedWarnings, flapWarnings, nextConsecutiveRollouts } from "../pacing/interval.ts";
 import type { Moment } from "../pacing/moment.ts";
@@ -74,15 +81,17 @@ interface Candidate extends PlanTexts {
 function applyHolds(
   plan: DueDecision & PlanTexts,
   { workload, lookup }: Wanted,
-  { policy, moment }: World,
+  { policy, moment, batchHold }: World,
 ): RolloutPlan | Candidate {
   const { reason, warnings, ...due } = plan;
   const write = dueWrite(workload, due, lookup, policy, moment);
-  const hold = holdOf(write);
-  if (hold !== undefined) {
+  const own = holdOf(write);
+  if (own !== undefined) {
+    const { hold, ...halted } = haltInstead(own, write, batchHold) ?? { hold: own };
     const why = heldReason(write, reason);
     const flaps = holdRows[hold.reason].isShort ? flapWarnings(write, why) : [];
-    return { outcome: "held", due, hold, changed: knownChanges(write), reason: why, warnings: [...warnings, ...flaps] };
+    const changed = knownChanges(write);
+    return { outcome: "held", due, hold, changed, ...halted, reason: why, warnings: [...warnings, ...flaps] };
   }
   if (isRollAgain(plan)) return plan;
   const incomplete = rolledIncompleteBy(write);
@@ -112,6 +121,18 @@ function applyHolds(
     ...texts,
     heldReason: heldReason(write, reason),
   };
+}
+
+/** Returns the halt that is reported in place of a hold, and the changes of the batches; undefined if there is none. */
+function haltInstead(
+  { reason }: Hold,
+  write: DueWrite,
+  batchHold: BatchHoldLookup | undefined,
+): { readonly hold: Hold; readonly batched: readonly ConfigName[] } | undefined {
+  if (!holdRows[reason].yieldsToHalt || isRollAgain(write.decision)) return undefined;
+  const batched = batchedChanges(write);
+  const halt = batched && batchHold?.(write.workload, batched);
+  return halt && isHalt(halt) ? { hold: { ...halt, ...closing(write) }, batched } : undefined;
 }
 
 /** Adds whether the workload returns to the pins before its last rollout, because that rollout failed. */

@@ -111,9 +111,36 @@ it("an alert holds a change, and one that begins in the soak of the canary halts
   expect((await hashes()).get("b")).toBe(before.get("b"));
   expect(cluster.metrics.render()).toContain("wave_rollouts_failed 1\n");
 
+  // While only a person can go on, Wave queries nothing, and a new plan neither ends the halt nor reports it again.
+  await pass(60_000);
+  const [queries, reported] = [state.queries, messages("RolloutHalted").length];
+  await cluster.edit("Deployment", "b", { metadata: { labels: { edited: "1" } } });
+  await cluster.completeRollout("b");
+  await pass(60_000);
+  expect([state.queries, messages("RolloutHalted").length]).toEqual([queries, reported]);
+
   const resumed = { "wave.pusher.com/resumed": new Date(cluster.clock.wall()).toISOString() };
   await cluster.edit("Deployment", "a", { metadata: { annotations: resumed } });
   await cluster.completeRollout("a");
   await pass(200_000);
   await eventually(async () => expect((await hashes()).get("b")).toBe((await hashes()).get("a")));
+});
+
+it("no workload follows a canary that failed by an alert, also before the caches show the failure", async () => {
+  const { cluster, state, hashes, pass, messages, edit } = await scene();
+  const before = await hashes();
+  await edit("2");
+  await pass(5_000);
+  await eventually(async () => expect((await hashes()).get("a")).not.toBe(before.get("a")));
+  await cluster.completeRollout("a");
+  await pass(20_000);
+  state.alerts = ["Errors"];
+  const beginsAt = state.queries;
+  while (state.queries === beginsAt) await cluster.clock.advance(1_000);
+  await eventually(() => expect(messages("RolloutFailed")).toHaveLength(1));
+  state.alerts = [];
+  // No watch event: the caches lag behind the annotation that Wave has written.
+  for (let passed = 0; passed < 200; passed++) await cluster.clock.advance(1_000);
+  await eventually(() => expect(messages("RolloutHalted").length).toBeGreaterThan(0));
+  expect((await hashes()).get("b")).toBe(before.get("b"));
 });
