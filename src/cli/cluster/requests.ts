@@ -53,6 +53,8 @@ export interface ListScope {
   readonly fieldSelector?: string | undefined;
   /** The representation, such as {@link onlyMetadata}; undefined: whole objects. */
   readonly accept?: string | undefined;
+  /** Receives the time of each answer by the clock of the API server, in seconds since the epoch; undefined if unknown. */
+  readonly answered?: ((at: number | undefined) => void) | undefined;
 }
 
 /**
@@ -62,7 +64,7 @@ export interface ListScope {
 export async function listAll<T extends KubeObject, K>(
   client: ApiClient,
   resource: Resource,
-  { namespace, labelSelector, fieldSelector, accept }: ListScope,
+  { namespace, labelSelector, fieldSelector, accept, answered }: ListScope,
   keep: (object: T) => Awaitable<K | undefined>,
 ): Promise<readonly K[]> {
   let kept: K[] = [];
@@ -73,6 +75,7 @@ export async function listAll<T extends KubeObject, K>(
     labelSelector,
     fieldSelector,
     accept,
+    ...(answered && { answered }),
     clock: systemClock,
     log: silentLogger,
     signal: new AbortController().signal,

@@ -1,12 +1,15 @@
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { startSandbox } from "../../../../sandbox/sandbox.ts";
+import { type Clock, systemClock } from "../../../../sandbox/time/clock.ts";
 import { clientOf } from "../../../../test/support/kube/client.ts";
 import { sapConfigHash } from "../../../domain/compatibility/directive.ts";
 import { configHash, workloadRefHash } from "../../../domain/references/annotations.ts";
 import type { KubeObject } from "../../../kube/api/resources.ts";
 import { countPods, readPods } from "./pods.ts";
 
-const sandbox = await startSandbox({ controllers: false });
+/** The API server is ten minutes behind this machine. */
+const clock: Clock = { ...systemClock, wall: () => Date.now() - 600_000 };
+const sandbox = await startSandbox({ controllers: false, clock });
 afterAll(() => sandbox.close());
 const pods = "/api/v1/namespaces/default/pods";
 
@@ -81,5 +84,23 @@ describe("the Pods of a workload", () => {
       );
     expect(hashes(sapConfigHash)).toEqual([["of SAP", "of SAP"]]);
     expect(hashes(configHash)).toEqual([["own", "own"]]);
+  });
+
+  it("do not wait for a volume because the clock of this machine is fast", async () => {
+    await createPod("disk-0", { kind: "StatefulSet", name: "disk" }, "new");
+    const { metadata } = await call("GET", `${pods}/disk-0`);
+    await call("PATCH", `${pods}/disk-0/status`, {
+      status: { conditions: [{ type: "PodScheduled", status: "True" }] },
+    });
+    await call("POST", "/api/v1/namespaces/default/events", {
+      metadata: { name: "disk" },
+      involvedObject: { kind: "Pod", namespace: "default", name: "disk-0", uid: metadata.uid },
+      ...{ reason: "FailedAttachVolume", message: "in use", lastTimestamp: metadata.creationTimestamp },
+    });
+    const found = await read();
+    const disk = { kind: "StatefulSet", namespace: "default", name: "disk", hashAnnotation: configHash } as const;
+    expect(found.of({ ...disk, templateSource: undefined }).map(({ observed }) => observed.start.state)).toEqual([
+      "starting",
+    ]);
   });
 });

@@ -125,6 +125,8 @@ type UnresolvedPod = Omit<RunningPod, "hash"> & { readonly hashes: ReturnType<ty
 export type ReadPods =
   | {
       readonly state: "read";
+      /** When they were read, by the clock of the API server as their own times, in milliseconds since the epoch. Undefined: not known. */
+      readonly at?: number | undefined;
       readonly of: (workload: WorkloadName & HashPlace) => readonly RunningPod[];
       /** Pods that are being deleted, and whose containers may still run. */
       readonly terminating: (workload: WorkloadName & HashPlace) => readonly RunningPod[];
@@ -146,11 +148,18 @@ export async function readPods(
   kinds: readonly WorkloadRow[] = builtInKinds,
 ): Promise<ReadPods> {
   try {
-    const listed = await listAll<PodObject, readonly [string, UnresolvedPod]>(client, resources.pods, scope, (pod) => {
+    let at: number | undefined;
+    const timed: ListScope = {
+      ...scope,
+      answered: (seconds) => {
+        at ??= seconds === undefined ? undefined : seconds * 1000;
+      },
+    };
+    const listed = await listAll<PodObject, readonly [string, UnresolvedPod]>(client, resources.pods, timed, (pod) => {
       const owner = podOwner(pod.metadata, kinds);
       return owner && hasNotEnded(pod) ? [workloadKey(owner), runningPod(pod, kinds, owner)] : undefined;
     });
-    const running = await withVolumes(client, listed);
+    const running = await withVolumes(client, listed, at ?? Date.now());
     const byWorkload = Map.groupBy(running, ([key]) => key);
     const podsOf = (workload: WorkloadName & HashPlace, isEnding: boolean) =>
       (byWorkload.get(workloadKey(workload)) ?? []).flatMap(([, pod]) =>
@@ -158,6 +167,7 @@ export async function readPods(
       );
     return {
       state: "read",
+      at,
       of: (workload) => podsOf(workload, false),
       terminating: (workload) => podsOf(workload, true),
     };
@@ -197,8 +207,9 @@ const maxWaiting = 10;
 async function withVolumes(
   client: ApiClient,
   pods: readonly (readonly [string, UnresolvedPod])[],
+  now: number,
 ): Promise<typeof pods> {
-  const waiting = pods.filter(([, { observed }]) => mayWaitForVolume(observed, Date.now())).slice(0, maxWaiting);
+  const waiting = pods.filter(([, { observed }]) => mayWaitForVolume(observed, now)).slice(0, maxWaiting);
   const reasons = await mapBounded(waiting, async ([owner, { observed }]) => {
     const { uid, createdAt: since } = observed;
     const { namespace } = parseWorkloadKey(owner);

@@ -6,7 +6,7 @@ import { toWorkload } from "../../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import { desiredPods } from "../../../domain/pods/pod-owner.ts";
 import { configHash } from "../../../domain/references/annotations.ts";
-import type { PodCount, RunningPod } from "../read/pods.ts";
+import type { PodCount, ReadPods, RunningPod } from "../read/pods.ts";
 import { assessState, type StateFacts, statusProgressSince } from "./assess-state.ts";
 import { pinningTexts } from "./pod-pinning.ts";
 import { kubernetesReasonOf } from "./state-rows.ts";
@@ -86,7 +86,7 @@ describe("the state of a CloneSet that Wave rolled longer ago than --rollout-tim
   const status = { observedGeneration: 3, replicas: 3, availableReplicas: 2, updatedReplicas: 2 };
   const hash = "v2:1";
   const wanted = { spec: { replicas: 3 }, status, templateAnnotations: { [configHash]: hash } };
-  const at = (minutes: number, of = hash) => {
+  const at = (minutes: number, of = hash, ahead = 0) => {
     const startedAt = noon / 1000 - 60 * minutes;
     const observed = {
       ...{
@@ -118,13 +118,20 @@ describe("the state of a CloneSet that Wave rolled longer ago than --rollout-tim
       files,
       env: files,
     };
-    return standing("clonesets.apps.kruise.io", wanted, { current: 2, total: 3 }, [pod]);
+    const apiTime = noon - 60_000 * ahead;
+    const pods: ReadPods = { state: "read", at: apiTime, of: () => [pod], terminating: () => [] };
+    return standing("clonesets.apps.kruise.io", wanted, { current: 2, total: 3 }, [pod], { pods });
   };
 
   it("is rolling while new Pods start, and failed when none has started for that long", () => {
     expect(at(9)).toMatchObject({ state: "rolling" });
     expect(at(11)).toMatchObject({ state: "failed", because: "timeout" });
     expect(at(9, "v2:before")).toMatchObject({ state: "failed" });
+  });
+
+  it("compares the Pods with the clock of the API server, and not with that of this machine", () => {
+    expect(at(11, hash, 2)).toMatchObject({ state: "rolling" });
+    expect(at(9, hash, -2)).toMatchObject({ state: "failed", because: "timeout" });
   });
 });
 

@@ -138,7 +138,7 @@ export function rolloutFailure(
     return { word, why: word === "deadline" ? "Progress deadline exceeded" : `The status reports ${word}` };
   }
   if (progress.state !== "progressing" || rolledAt === 0 || progress.selfTimed) return undefined;
-  if (now - rolloutProgressSince(object, workload, pods) < flags.rolloutTimeoutMs) return undefined;
+  if (timeOf(pods, now) - rolloutProgressSince(object, workload, pods) < flags.rolloutTimeoutMs) return undefined;
   return { word: "timeout", why: "No new Pod became ready within --rollout-timeout" };
 }
 
@@ -222,10 +222,15 @@ export function newPodsNow(
   workload: Workload,
   { pods, kubernetes, now }: Pick<RolloutFacts, "pods" | "kubernetes" | "now">,
 ): NewPods | undefined {
-  const rollout = podsOfRollout(workload, now);
+  const rollout = podsOfRollout(workload, timeOf(pods, now));
   if (pods.state !== "read" || rollout === undefined) return undefined;
   const ofWorkload = [...pods.of(workload), ...pods.terminating(workload)].map(({ observed }) => observed);
   return newPodsOf(ofWorkload, rollout, quotaReason(kubernetes?.message));
+}
+
+/** Returns the time that the times of Pods are compared with: the clock of this machine may differ from that of the API server. */
+function timeOf(pods: ReadPods, now: number): number {
+  return (pods.state === "read" ? pods.at : undefined) ?? now;
 }
 
 /** Returns when the last rollout of a workload last made progress, from its status, in milliseconds since the epoch. */
