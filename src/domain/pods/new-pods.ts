@@ -2,7 +2,7 @@ import { type ContainerExit, type ObservedPod, type StuckReason, stuckReason, vo
 
 /** What the Pods of the last rollout of a workload show. */
 export type NewPods =
-  /** They are being read, so that they may yet show that the rollout is stuck. */
+  /** They are being read, or were stuck a moment ago: they may yet show that the rollout is stuck, or start. */
   | { readonly state: "unread" }
   | ({ readonly state: "restarts" } & FailingContainer)
   /** Only of a validator. */

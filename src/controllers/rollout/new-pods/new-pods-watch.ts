@@ -53,6 +53,8 @@ interface WatchedRollout {
   readonly since: number;
   /** Whether the Pods before the rollout restarted as often. */
   earlierFail?: boolean;
+  /** When its Pods were last stuck, in monotonic milliseconds. Then they have the whole time of a rollout for their start. */
+  stuckAt?: number;
   shown: NewPods | undefined;
 }
 
@@ -111,6 +113,8 @@ export class NewPodsWatch {
     const { caches, watchMs } = this.#options;
     const workload = caches.workload(key);
     if (workload === undefined) return undefined;
+    const known = this.#watched.get(key);
+    if (known?.shown?.state === "stuck" && !isSlow(workload)) known.shown = undefined;
     if (isValidator(workload)) {
       this.#watch(key, workload, (age) => age < watchMs || isSlow(workload));
       return undefined;
@@ -248,11 +252,16 @@ export class NewPodsWatch {
   }
 
   #update(key: string, watched: WatchedRollout, workload: Workload, { pods, refused, now }: ReadPods): void {
+    const { clock, watchMs } = this.#options;
     const rolledAt = workload.recordedHash === watched.hash ? rolloutStartOf(workload, now) : 0;
     const rollout = { hash: watched.hash, rolledAt, now, ofValidator: isValidator(workload) };
     watched.earlierFail ||= earlierPodsFail(pods, rollout);
-    const shown = newPodsOf(pods, rollout, refused);
-    this.#show(key, watched, watched.earlierFail && shown?.state === "restarts" ? undefined : shown);
+    const found = newPodsOf(pods, rollout, refused);
+    const shown = watched.earlierFail && found?.state === "restarts" ? undefined : found;
+    const monotonic = clock.monotonic();
+    if (shown?.state === "stuck") watched.stuckAt = monotonic;
+    const mayStart = isSlow(workload) && watched.stuckAt !== undefined && monotonic - watched.stuckAt < watchMs;
+    this.#show(key, watched, shown ?? (mayStart ? { state: "unread" } : undefined));
   }
 
   #show(key: string, watched: WatchedRollout, shown: NewPods | undefined): void {
