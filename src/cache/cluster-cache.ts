@@ -8,10 +8,8 @@ import type { AbsentSince } from "../domain/pacing/moment.ts";
 import type { CopySize } from "../domain/pinning/collect.ts";
 import type { ClusterHold, NamespacePolicy, PolicyFlags } from "../domain/policy/policy.ts";
 import { type ConfigKind, parseConfigKey, type StoredKind } from "../domain/references/references.ts";
-import type { Clock } from "../lib/clock.ts";
 import { runAll } from "../lib/run-all.ts";
-import type { Logger } from "../telemetry/logging/log.ts";
-import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
+import type { ProcessContext } from "../telemetry/process-context.ts";
 import { cacheMetrics } from "./cache-metrics.ts";
 import { Absences, configCaches } from "./configs/config-caches.ts";
 import { OwnerIndex } from "./index/owner-index.ts";
@@ -259,7 +257,9 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
 }
 
 /** Options of the caches, without the connection to the API server. */
-export interface CachesOptions extends Pick<PolicyFlags, "namespaces" | "compatibility" | "providerClasses"> {
+export interface CachesOptions
+  extends Pick<PolicyFlags, "namespaces" | "compatibility" | "providerClasses">,
+    Pick<ProcessContext, "clock" | "log" | "metrics"> {
   /** The Namespace in which Wave runs. Its annotation may hold every rollout. Undefined outside a cluster. */
   readonly ownNamespace?: string | undefined;
   /** Policy for references into other namespaces. With "none", no workload waits for another namespace. Default: not "none". */
@@ -268,9 +268,6 @@ export interface CachesOptions extends Pick<PolicyFlags, "namespaces" | "compati
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
   /** The memory limit of the process, in bytes. Default: none. */
   readonly memoryLimit?: number | undefined;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: MetricsRegistry;
   /** Receives a change after the caches and the indexes hold it. */
   readonly onWorkloadChange: (change: StoreChange<Workload>) => void;
   /** Receives a change after the caches hold it. */

@@ -2,18 +2,13 @@ import type { Caches } from "../cache/cluster-cache.ts";
 import type { ClusterPolicy } from "../domain/policy/policy.ts";
 import type { ObjectEvent } from "../kube/events/event-object.ts";
 import type { ApiClient } from "../kube/http/client.ts";
-import type { Clock } from "../lib/clock.ts";
 import type { Leadership, WritePermits } from "../runtime/write-permits.ts";
-import type { Logger } from "../telemetry/logging/log.ts";
+import type { ProcessContext } from "../telemetry/process-context.ts";
 
 /** What all controllers share, for one leadership. */
-interface LeaderContext {
+interface LeaderContext extends Omit<ProcessContext, "metrics"> {
   readonly client: Pick<ApiClient, "request">;
   readonly policy: ClusterPolicy;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Numbers in [0, 1), for the delays of retries. */
-  readonly random: () => number;
   readonly leadership: Leadership;
   /** The permits of this leadership. They are closed when it ends. */
   readonly permits: WritePermits;

@@ -10,10 +10,8 @@ import type { ClusterConfig } from "../kube/config/cluster-access.ts";
 import { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "../kube/events/event-recorder.ts";
 import { type ApiClient, type ApiClientOptions, createApiClient } from "../kube/http/client.ts";
 import { createReachability, type Reachability } from "../kube/http/reachability.ts";
-import type { Clock } from "../lib/clock.ts";
 import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
-import type { Logger } from "../telemetry/logging/log.ts";
-import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
+import type { ProcessContext } from "../telemetry/process-context.ts";
 import type { Webhook, WebhookOptions } from "../webhook/webhook.ts";
 import { type Connection, createConnection } from "./connect.ts";
 import { HashKeyStore } from "./hash-key/hash-key-store.ts";
@@ -36,10 +34,7 @@ export interface Assembly {
 }
 
 /** Dependencies that all parts share. The simulation replaces all of them. */
-interface AssemblyDependencies {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: MetricsRegistry;
+interface AssemblyDependencies extends Pick<ProcessContext, "clock" | "log" | "metrics"> {
   readonly version: string;
   /** Identity of this process among its replicas and in the API server's audit log. */
   readonly identity: string;
@@ -126,12 +121,8 @@ export async function assemble(
   };
 }
 
-interface ClusterDependencies {
+interface ClusterDependencies extends ProcessContext {
   readonly client: ApiClient;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: MetricsRegistry;
-  readonly random: () => number;
   readonly memoryLimit: number | undefined;
 }
 

@@ -5,8 +5,8 @@ import { loadClusterConfig } from "../kube/config/cluster-config.ts";
 import { type Clock, sleep } from "../lib/clock.ts";
 import type { Notifier } from "../notify/notifier.ts";
 import { type Checks, type HttpEndpoint, serveMetrics, serveProbes } from "../telemetry/http-server.ts";
-import type { Logger } from "../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
+import type { ProcessContext } from "../telemetry/process-context.ts";
 import { addProcessMetrics } from "../telemetry/process-metrics.ts";
 import { type Assembly, assemble } from "./assemble.ts";
 import { electionIdentity } from "./leader-election/leader-election.ts";
@@ -14,9 +14,7 @@ import { runAssembly, startRunnable } from "./run-assembly.ts";
 import type { Settings } from "./settings.ts";
 
 /** Dependencies of {@link runManager}. */
-interface ManagerDependencies {
-  readonly clock: Clock;
-  readonly log: Logger;
+interface ManagerDependencies extends Pick<ProcessContext, "clock" | "log"> {
   /** Aborted to stop Wave. */
   readonly signal: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -1,10 +1,8 @@
 // Notifications of Events to Slack, Teams, Google Chat, webhooks and CloudEvents. Knows kube/events and runtime, not the controllers.
 import type { ObjectEvent } from "../kube/events/event-object.ts";
 import type { EventResult } from "../kube/events/event-recorder.ts";
-import type { Clock } from "../lib/clock.ts";
 import { notificationMetrics } from "../telemetry/catalogue/notifications.ts";
-import type { Logger } from "../telemetry/logging/log.ts";
-import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
+import type { ProcessContext } from "../telemetry/process-context.ts";
 import type { ReceiverSettings } from "./file/receiver-settings.ts";
 import { notificationOf } from "./notification/notification.ts";
 import { NotificationReceiver, type ReceiverOptions } from "./receiver.ts";
@@ -17,11 +15,8 @@ export interface Notifier {
   run(signal: AbortSignal): Promise<void>;
 }
 
-interface NotifierOptions {
+interface NotifierOptions extends Pick<ProcessContext, "clock" | "log" | "metrics"> {
   readonly receivers: readonly ReceiverSettings[];
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: MetricsRegistry;
   readonly version: string;
   /** Returns numbers in [0, 1). Default: Math.random. */
   readonly random?: () => number;

@@ -4,9 +4,9 @@ import { FairQueue } from "../runtime/fair-queue.ts";
 import { backoffMs, Waker } from "../runtime/timers.ts";
 import { TokenBucket } from "../runtime/token-bucket.ts";
 import type { notificationMetrics } from "../telemetry/catalogue/notifications.ts";
-import type { Logger } from "../telemetry/logging/log.ts";
 import { logMessages } from "../telemetry/logging/log-messages.ts";
 import type { LabelsOf } from "../telemetry/metrics/series.ts";
+import type { ProcessContext } from "../telemetry/process-context.ts";
 import { type Delivery, type DeliveryRequest, deliver } from "./delivery.ts";
 import type { ReceiverSettings } from "./file/receiver-settings.ts";
 import { formats } from "./formats/formats.ts";
@@ -17,11 +17,7 @@ import type { Notification, NotificationMessage, UnsentCount } from "./notificat
 type NotificationResult = LabelsOf<typeof notificationMetrics.notifications>["result"];
 
 /** Options of {@link NotificationReceiver}. */
-export interface ReceiverOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Returns numbers in [0, 1). */
-  readonly random: () => number;
+export interface ReceiverOptions extends Pick<ProcessContext, "clock" | "log" | "random"> {
   readonly userAgent: string;
   readonly count: (name: string, result: NotificationResult, by: number) => void;
 }

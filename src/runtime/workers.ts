@@ -1,15 +1,12 @@
 // The runtime: queues, retries, rate limits and leadership. It knows keys and times, but no Kubernetes kind.
 import { setImmediate } from "node:timers/promises";
-import type { Clock } from "../lib/clock.ts";
 import { runAll } from "../lib/run-all.ts";
+import type { ProcessContext } from "../telemetry/process-context.ts";
 import { backoffMs } from "./timers.ts";
 import { type Urgency, WorkQueue } from "./work-queue.ts";
 
 /** What {@link Workers} need. */
-interface WorkersOptions {
-  readonly clock: Clock;
-  /** Numbers in [0, 1), which spread the retries. */
-  readonly random: () => number;
+interface WorkersOptions extends Pick<ProcessContext, "clock" | "random"> {
   /** The number of keys that run at once. */
   readonly workers: number;
   /** Returns the flow of a key, such as its namespace. The flows are served round-robin. */

@@ -7,11 +7,10 @@ import type { ClusterPolicy } from "../domain/policy/policy.ts";
 import { type Resource, resources } from "../kube/api/resources.ts";
 import type { ApiClient } from "../kube/http/client.ts";
 import { listWatch } from "../kube/list-watch/list-watch.ts";
-import { type Clock, sleep } from "../lib/clock.ts";
+import { sleep } from "../lib/clock.ts";
 import { webhookMetrics } from "../telemetry/catalogue/webhooks.ts";
-import type { Logger } from "../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../telemetry/logging/log-messages.ts";
-import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
+import type { ProcessContext } from "../telemetry/process-context.ts";
 import { authoritySecret, defaultLifetimes, type Lifetimes } from "./certificates/authority.ts";
 import { type CertificateSource, runCertificateLoop, type ServingConfig } from "./certificates/certificate-loop.ts";
 import { ownCertificates } from "./certificates/own-certificates.ts";
@@ -27,7 +26,7 @@ import { type AdmissionOptions, createReviewer } from "./review/reviewer.ts";
 import { type AdmissionServer, type ServerConfig, serveAdmission } from "./server/server.ts";
 
 /** Options of {@link createWebhook}. */
-export interface WebhookOptions {
+export interface WebhookOptions extends Pick<ProcessContext, "clock" | "log" | "metrics"> {
   readonly client: ApiClient;
   readonly policy: ClusterPolicy;
   /** Looks objects up in the caches. */
@@ -52,9 +51,6 @@ export interface WebhookOptions {
   readonly newOwnerCheck?: AdmissionOptions["newOwnerCheck"];
   readonly copiesIn?: AdmissionOptions["copiesIn"];
   readonly workloadsReading?: AdmissionOptions["workloadsReading"];
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: MetricsRegistry;
   readonly random?: () => number;
   readonly lifetimes?: Lifetimes;
   /**

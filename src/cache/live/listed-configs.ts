@@ -6,8 +6,7 @@ import { configKey, type StoredKind, type StoredName } from "../../domain/refere
 import { type KubeObject, resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { pagedList } from "../../kube/list-watch/paged-list.ts";
-import type { Clock } from "../../lib/clock.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
+import type { ProcessContext } from "../../telemetry/process-context.ts";
 import type { Caches } from "../cluster-cache.ts";
 import { withoutHelmReleases } from "../configs/config-caches.ts";
 import { configResources } from "./live-configs.ts";
@@ -22,12 +21,10 @@ export interface ListedConfigs {
 }
 
 /** What {@link createListedConfigs} needs. */
-export interface ListedConfigsOptions {
+export interface ListedConfigsOptions extends Pick<ProcessContext, "clock" | "log"> {
   readonly client: ApiClient;
   readonly caches: Pick<Caches, "countIn" | "kinds" | "lookup" | "workloadsSyncedUpTo">;
   readonly compatibility: CompatibilitySettings | undefined;
-  readonly clock: Clock;
-  readonly log: Logger;
   /** Ends all lists. */
   readonly signal: AbortSignal;
 }

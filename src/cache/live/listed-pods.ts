@@ -7,8 +7,7 @@ import { isForbidden } from "../../kube/api/api-failure.ts";
 import { type KubeObject, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { pagedList } from "../../kube/list-watch/paged-list.ts";
-import type { Clock } from "../../lib/clock.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
+import type { ProcessContext } from "../../telemetry/process-context.ts";
 import type { Caches } from "../cluster-cache.ts";
 
 /** Finds out since when the Pods of workloads read, by one list of the Pods of a namespace for all of its workloads. */
@@ -21,11 +20,9 @@ export interface PodLists {
 }
 
 /** What {@link createPodLists} needs. */
-export interface PodListsOptions {
+export interface PodListsOptions extends Pick<ProcessContext, "clock" | "log"> {
   readonly client: Pick<ApiClient, "request" | "stream">;
   readonly caches: Pick<Caches, "kinds">;
-  readonly clock: Clock;
-  readonly log: Logger;
   /** Ends all lists. */
   readonly signal: AbortSignal;
 }

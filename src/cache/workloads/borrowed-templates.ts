@@ -6,11 +6,10 @@ import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
 import { isApiFailure, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/resources.ts";
-import type { Clock } from "../../lib/clock.ts";
 import { backoffMs } from "../../runtime/timers.ts";
 import { done, type Result, Workers } from "../../runtime/workers.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
+import type { ProcessContext } from "../../telemetry/process-context.ts";
 import type { ReadTemplate } from "../store/kind-cache.ts";
 import type { Completer } from "../store/reflector.ts";
 
@@ -28,12 +27,9 @@ interface Wanted {
   events: number;
 }
 
-interface BorrowedTemplatesOptions {
+interface BorrowedTemplatesOptions extends Pick<ProcessContext, "clock" | "log" | "random"> {
   readonly read: ReadTemplate;
   readonly directiveContext: DirectiveContext;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly random: () => number;
 }
 
 /** Maximum number of concurrent reads, in total and for one namespace: slow reads of a tenant leave some for the others. */

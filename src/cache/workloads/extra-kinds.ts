@@ -2,10 +2,10 @@ import type { WorkloadKind, WorkloadRow } from "../../domain/model/kind-row.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import { isApiFailure, retryAfterMs } from "../../kube/api/api-failure.ts";
-import { type Clock, sleep } from "../../lib/clock.ts";
+import { sleep } from "../../lib/clock.ts";
 import { backoffMs } from "../../runtime/timers.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
+import type { ProcessContext } from "../../telemetry/process-context.ts";
 import type { CacheSource, ListNamespace, Watch } from "../store/kind-cache.ts";
 import type { WorkloadCache } from "./workload-caches.ts";
 
@@ -23,16 +23,13 @@ interface Present {
   readonly problems: Map<string, string>;
 }
 
-interface ExtraKindsOptions {
+interface ExtraKindsOptions extends Pick<ProcessContext, "clock" | "log" | "random"> {
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
   readonly source: CacheSource;
   /** The caches of all kinds. Caches of extra kinds are added and removed. */
   readonly caches: Map<WorkloadKind, WorkloadCache>;
   readonly cacheOf: (row: WorkloadRow) => WorkloadCache;
   readonly onListed?: (kind: string, namespace: string) => void;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly random: () => number;
 }
 
 /**

@@ -4,9 +4,8 @@ import { configHash, recordedConfigAnnotation } from "../../domain/references/an
 import { type KubeObject, type Resource, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { listWatch } from "../../kube/list-watch/list-watch.ts";
-import type { Clock } from "../../lib/clock.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import type { ProcessContext } from "../../telemetry/process-context.ts";
 
 type Stored<T> = KubeObject & Omit<T, "apiVersion" | "kind" | "metadata">;
 
@@ -24,11 +23,9 @@ export interface Observer {
 }
 
 /** The options of {@link observe}. */
-interface ObserverOptions {
+interface ObserverOptions extends Pick<ProcessContext, "clock" | "log"> {
   readonly client: ApiClient;
   readonly namespace: string;
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly stepMs: number;
   /** Ends all watches and waits. */
   readonly signal: AbortSignal;

@@ -1,9 +1,8 @@
 // Writes of Events. Knows no reason or text of a particular Event.
 /** This folder writes core/v1 Events. It knows no texts of Wave. */
 import { workloadMetrics } from "../../telemetry/catalogue/workloads.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import type { ProcessContext } from "../../telemetry/process-context.ts";
 import { ApiError, isAlreadyExists, isNotFound } from "../api/api-failure.ts";
 import { resourcePath, resources } from "../api/resources.ts";
 import type { ApiClient } from "../http/client.ts";
@@ -23,10 +22,8 @@ export interface EventRecorder {
 }
 
 /** Options of {@link createEventRecorder}. */
-export interface EventRecorderOptions extends EventSource {
+export interface EventRecorderOptions extends EventSource, Pick<ProcessContext, "log" | "metrics"> {
   readonly client: Pick<ApiClient, "request">;
-  readonly log: Logger;
-  readonly metrics: MetricsRegistry;
   /** Receives each Event when it is written or has failed. */
   readonly onRecorded?: ((event: ObjectEvent, recorded: EventResult) => void) | undefined;
 }

@@ -1,10 +1,9 @@
 // The client of one API server: requests, responses and connections over HTTP/1.1 and HTTP/2. Knows no kind of object, and logs nothing but
 // reachability.
-import type { Clock } from "../../lib/clock.ts";
 import { GarbageCollection } from "../../lib/garbage-collection.ts";
 import { SlotPool } from "../../lib/slot-pool.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
-import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import type { ProcessContext } from "../../telemetry/process-context.ts";
 import type { ClusterConfig, TlsConfig } from "../config/cluster-access.ts";
 import type { Credential } from "../config/credentials.ts";
 import { type ApiRequest, type RequestInfo, requestInfo, requestLabels, statusLabel } from "./api-request.ts";
@@ -42,10 +41,8 @@ export interface ApiClient {
 }
 
 /** Options of {@link createApiClient}. The client logs nothing: callers report its errors. */
-export interface ApiClientOptions {
+export interface ApiClientOptions extends Pick<ProcessContext, "clock" | "metrics"> {
   readonly config: ClusterConfig;
-  readonly clock: Clock;
-  readonly metrics: MetricsRegistry;
   readonly userAgent: string;
   readonly ping?: PingSettings;
   /** Receives each response and each failure. Default: none. */

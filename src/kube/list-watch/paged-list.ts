@@ -1,7 +1,6 @@
 import type { Clock } from "../../lib/clock.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import type { ProcessContext } from "../../telemetry/process-context.ts";
 import { ApiError, ConnectionError, foreignResponseText, isExpired } from "../api/api-failure.ts";
 import type { KubeList, KubeObject, Resource } from "../api/resources.ts";
 import type { ApiClient } from "../http/client.ts";
@@ -126,7 +125,7 @@ export type ReflectorEvent<T extends KubeObject> =
   | { readonly type: "delete"; readonly object: T };
 
 /** Options of {@link listWatch}. */
-export interface ListWatchOptions {
+export interface ListWatchOptions extends Pick<ProcessContext, "clock" | "log" | "metrics"> {
   readonly client: ApiClient;
   readonly resource: Resource;
   /** Undefined: all namespaces. */
@@ -136,9 +135,6 @@ export interface ListWatchOptions {
   readonly digestsOf?: DigestedKind | undefined;
   /** Whether the API server sends only the metadata of objects. Default: whole objects. */
   readonly metadataOnly?: boolean | undefined;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: MetricsRegistry;
   readonly random?: () => number;
   /** Called for all data from the server, including bookmarks. */
   readonly heard?: (() => void) | undefined;

@@ -1,7 +1,6 @@
 // Single reads that several callers share. Knows requests and resources, and no workload or plan.
 import type { Event } from "#kubernetes";
-import type { Clock } from "../../lib/clock.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
+import type { ProcessContext } from "../../telemetry/process-context.ts";
 import { isForbidden, isNotFound } from "../api/api-failure.ts";
 import { type KubeList, type KubeObject, type Resource, resourcePath, resources } from "../api/resources.ts";
 import type { ApiRequest } from "../http/api-request.ts";
@@ -62,10 +61,8 @@ function timeOf({ lastTimestamp, series, eventTime }: Event): number {
 }
 
 /** What {@link freshList} needs. */
-export interface FreshListOptions {
+export interface FreshListOptions extends Pick<ProcessContext, "clock" | "log"> {
   readonly client: Pick<ApiClient, "request" | "stream">;
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly signal: AbortSignal;
 }
 

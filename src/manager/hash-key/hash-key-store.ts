@@ -4,21 +4,15 @@ import { resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { listWatch } from "../../kube/list-watch/list-watch.ts";
 import type { SecretName } from "../../kube/secrets/own-secret.ts";
-import type { Clock } from "../../lib/clock.ts";
 import { backoffMs, Waker } from "../../runtime/timers.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import type { ProcessContext } from "../../telemetry/process-context.ts";
 import { type HashKeySecret, hashKeySecret, reconcileHashKeys, type StoredKeys } from "./hash-key-secret.ts";
 
-interface HashKeyStoreOptions {
+interface HashKeyStoreOptions extends ProcessContext {
   readonly client: ApiClient;
   readonly secret: SecretName;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: MetricsRegistry;
-  readonly random: () => number;
   /** Called when the keys change, but not for the first ones. */
   readonly onChange: () => void;
   /** Creates the bytes of a key. Default: random bytes. */

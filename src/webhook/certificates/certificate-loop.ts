@@ -1,8 +1,8 @@
 import { isAlreadyExists, isConflict, isInvalid, isNotFound } from "../../kube/api/api-failure.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { backoffMs, Waker } from "../../runtime/timers.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
+import type { ProcessContext } from "../../telemetry/process-context.ts";
 
 /** Certificate, key and paths with which the webhook serves. */
 export interface ServingConfig {
@@ -28,14 +28,11 @@ export interface CertificateSource {
 }
 
 /** Options of {@link runCertificateLoop}. */
-interface CertificateLoopOptions {
+interface CertificateLoopOptions extends Pick<ProcessContext, "clock" | "log" | "random"> {
   readonly source: CertificateSource;
   readonly serve: Serve;
   /** Yield whenever an object changes on which the certificates depend. They end only with the signal. */
   readonly changes: readonly AsyncIterable<unknown>[];
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly random: () => number;
   /** Called after each reconcile: with undefined if it succeeded, otherwise with the problem in one line. */
   readonly onState: (problem: string | undefined) => void;
 }

@@ -1,22 +1,19 @@
 import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../../lib/clock.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
+import type { ProcessContext } from "../../telemetry/process-context.ts";
 import type { CertificateSource } from "./certificate-loop.ts";
 import { isToken } from "./path-token.ts";
 import { type Certificate, readBundle, readKeyPair } from "./pem.ts";
 import type { Registration, RegistrationState } from "./registration.ts";
 
-interface TlsDirectoryOptions {
+interface TlsDirectoryOptions extends Pick<ProcessContext, "clock" | "log"> {
   /**
    * Contains `tls.crt` and `tls.key`, and optionally `ca.crt`, like a mounted Secret of type `kubernetes.io/tls`. Also contains
    * `token`: path tokens, one per line. Wave registers the first and answers all.
    */
   readonly directory: string;
   readonly registration: Registration;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 interface CertificateFiles {

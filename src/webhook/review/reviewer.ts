@@ -23,11 +23,9 @@ import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
 import { configKey } from "../../domain/references/references.ts";
 import type { JsonPatch } from "../../domain/syntax/json.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import type { Clock } from "../../lib/clock.ts";
 import { webhookMetrics } from "../../telemetry/catalogue/webhooks.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import type { ProcessContext } from "../../telemetry/process-context.ts";
 import type { AdmissionRequest, AdmissionResponse } from "../server/review.ts";
 import { maxReviewsPerNamespace, readsTimeoutMs, reviewTimeoutMs } from "../server/review-reader.ts";
 import type { Reviewer } from "../server/server.ts";
@@ -43,7 +41,9 @@ import {
 import { type ReviewPinsOptions, storeReviewPins } from "./store-review-pins.ts";
 
 /** Options of {@link createReviewer}. */
-export interface AdmissionOptions extends Pick<ReviewPinsOptions, "newOwnerCheck" | "copiesIn"> {
+export interface AdmissionOptions
+  extends Pick<ReviewPinsOptions, "newOwnerCheck" | "copiesIn">,
+    Pick<ProcessContext, "clock" | "log" | "metrics"> {
   readonly client: ApiClient;
   readonly policy: ClusterPolicy;
   /** Reports whether this replica is stopping. Default: never. */
@@ -54,9 +54,6 @@ export interface AdmissionOptions extends Pick<ReviewPinsOptions, "newOwnerCheck
   readonly workloadsReading?: ((configKey: string) => readonly Workload[]) | undefined;
   /** The kinds of workload that exist in the cluster. Default: the built-in ones. */
   readonly kinds?: KindsInCluster;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: MetricsRegistry;
 }
 
 /**

@@ -6,9 +6,8 @@ import type { Clock } from "../../lib/clock.ts";
 import { listenError, parseBindAddress } from "../../telemetry/bind-address.ts";
 import { webhookMetrics } from "../../telemetry/catalogue/webhooks.ts";
 import { droppedConnections, limitPipelining } from "../../telemetry/http-server.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import type { ProcessContext } from "../../telemetry/process-context.ts";
 import type { ServingConfig } from "../certificates/certificate-loop.ts";
 import { carriesToken } from "../certificates/path-token.ts";
 import { type ConnectionLimits, WebhookConnections } from "./connections.ts";
@@ -45,14 +44,11 @@ export interface AdmissionServer {
 }
 
 /** Options of {@link serveAdmission}; times in milliseconds. */
-export interface AdmissionServerOptions {
+export interface AdmissionServerOptions extends Pick<ProcessContext, "clock" | "log" | "metrics"> {
   /** An address in the form that Go uses, such as ":9443". */
   readonly address: string;
   readonly served: ServerConfig;
   readonly review: Reviewer;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: MetricsRegistry;
   /** Timeout for the complete request. Default: 10,000. */
   readonly requestTimeoutMs?: number;
   /** Default: {@link connectionLimits}. */

@@ -1,5 +1,4 @@
 // Writes of a plan: one patch, an action before it, or a new Job. This folder knows plans and the API, but no memory.
-
 import {
   readTemplateSource,
   type StoredTemplateSource,

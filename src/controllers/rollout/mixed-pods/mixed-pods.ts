@@ -1,7 +1,6 @@
 // Mixed Pods: Pods with the recorded hash that may run another configuration, because their containers started while the live
 // configuration differed, or because they read no copy although their template names copies. When nothing differs any more, Wave reads
 // the Pods. What it finds is a fact for the decision, which rolls the workload.
-
 import { workloadPath } from "../../../cache/workloads/workload-reads.ts";
 import { MalformedWorkload, toWorkload } from "../../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
