@@ -1,6 +1,6 @@
 import { deletionBlockedEvent } from "../../src/controllers/owner-references/controller.ts";
 import { pendingPodText } from "../../src/controllers/pending-pods/report.ts";
-import { collectorTexts } from "../../src/controllers/pinned-copies/sweep.ts";
+import { collectorTexts } from "../../src/controllers/pinned-copies/controller.ts";
 import { gateTexts } from "../../src/controllers/rollout/gate/alert-gate.ts";
 import { eventTexts, refusedTexts } from "../../src/controllers/rollout/report/event-texts.ts";
 import { holdExpiredText, oldFinalizerWarning } from "../../src/domain/model/scheduling-hold.ts";

@@ -1,4 +1,7 @@
 import type { Caches } from "../cache/cluster-cache.ts";
+import type { StoreChange } from "../cache/store/store.ts";
+import type { Config } from "../domain/config/digest.ts";
+import type { Workload } from "../domain/model/workload-shape.ts";
 import type { ClusterPolicy } from "../domain/policy/policy.ts";
 import type { ObjectEvent } from "../kube/events/event-object.ts";
 import type { ApiClient } from "../kube/http/client.ts";
@@ -22,3 +25,19 @@ export type LeaderParts<Part extends keyof LeaderContext, OfCaches extends keyof
   Part
 > &
   ([OfCaches] extends [never] ? unknown : { readonly caches: Pick<Caches, OfCaches> });
+
+/** A controller beside the rollouts, for one leadership. It receives the changes in the caches. */
+export interface Upkeep {
+  /** Receives every change of a workload. */
+  onWorkloadChange?(change: StoreChange<Workload>): void;
+  /** Receives every change of a ConfigMap or Secret. */
+  onConfigChange?(change: StoreChange<Config>): void;
+  /** Receives the key of every ConfigMap and Secret whose owners changed. */
+  onOwnersChange?(configKey: string): void;
+  /** Receives every namespace whose Namespace annotations changed. */
+  onNamespaceChange?(namespace: string): void;
+  /** Receives every list of a kind, in a namespace or in all namespaces (""). */
+  onListed?(kind: string, namespace: string): void;
+  /** Works until the leadership ends. After `stop` nothing new starts, and running writes end. */
+  run(): Promise<void>;
+}

@@ -8,19 +8,12 @@ import { errorTextWithoutValues } from "../../kube/api/api-failure.ts";
 import { type KubeList, type KubeObject, metadataOnlyList, resourcePath, resources } from "../../kube/api/resources.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
 import { sleep } from "../../lib/clock.ts";
-import type { ControllerPermits, Leadership, WritePermits } from "../../runtime/write-permits.ts";
+import type { ControllerPermits } from "../../runtime/write-permits.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { LeaderParts } from "../leader-context.ts";
+import type { LeaderParts, Upkeep } from "../leader-context.ts";
 import { createReplacement, deleteRecord } from "./replace.ts";
 
-/** What {@link createJobReplacements} needs. */
-type JobReplacementsOptions = LeaderParts<"client" | "policy" | "clock" | "log", "kinds">;
-
-/** Creates the Jobs of records that are left, while Wave leads: after a crash, or while the API server rejects the Job. */
-interface JobReplacements {
-  /** Works for one leadership. */
-  run(leadership: Leadership, permits: WritePermits): Promise<void>;
-}
+type JobReplacementsOptions = LeaderParts<"client" | "policy" | "clock" | "log" | "leadership" | "permits", "kinds">;
 
 /** The time between two sweeps, in milliseconds. */
 const sweepMs = 30_000;
@@ -31,45 +24,40 @@ const perNamespace = 20;
 /** After this time, the write that stored the record has ended, and its Job was not deleted. In milliseconds. */
 const staleMs = 300_000;
 
-/** Returns the controller. Nothing happens before `run`. It makes no request if Wave does not roll Jobs. */
-export function createJobReplacements(options: JobReplacementsOptions): JobReplacements {
-  const { caches, clock, log } = options;
-  return {
-    async run({ stop, abort, valid }, permits) {
-      const signal = AbortSignal.any([stop, abort]);
-      const sweep = new Sweep(options, signal, permits);
-      while (!signal.aborted && valid()) {
-        if (caches.kinds().some(({ strategy }) => strategy === "replacement")) {
-          await sweep.run(valid).catch((error: unknown) => {
-            if (!signal.aborted) log.warn(logMessages.jobNotReplaced, { error: errorTextWithoutValues(error) });
-          });
-        }
-        await sleep(clock, sweepMs, signal).catch(() => {});
-      }
-    },
-  };
-}
-
-/** The sweeps of one leadership. */
-class Sweep {
+/** Creates the Jobs of records that are left: after a crash, or while the API server rejects the Job. */
+export class JobReplacements implements Upkeep {
   readonly #options: JobReplacementsOptions;
   readonly #signal: AbortSignal;
   readonly #permits: ControllerPermits;
   /** When each record was seen first, by uid. */
   #seen = new Map<string, number>();
 
-  constructor(options: JobReplacementsOptions, signal: AbortSignal, permits: WritePermits) {
+  constructor(options: JobReplacementsOptions) {
+    const { stop, abort } = options.leadership;
     this.#options = options;
-    this.#signal = signal;
-    this.#permits = permits.of("housekeeping", { flowOf: (namespace) => namespace });
+    this.#signal = AbortSignal.any([stop, abort]);
+    this.#permits = options.permits.of("housekeeping", { flowOf: (namespace) => namespace });
   }
 
-  async run(valid: () => boolean): Promise<void> {
+  /** Makes no request if Wave does not roll Jobs. */
+  async run(): Promise<void> {
+    const { caches, clock, leadership, log } = this.#options;
+    while (!this.#signal.aborted && leadership.valid()) {
+      if (caches.kinds().some(({ strategy }) => strategy === "replacement")) {
+        await this.#sweep().catch((error: unknown) => {
+          if (!this.#signal.aborted) log.warn(logMessages.jobNotReplaced, { error: errorTextWithoutValues(error) });
+        });
+      }
+      await sleep(clock, sweepMs, this.#signal).catch(() => {});
+    }
+  }
+
+  async #sweep(): Promise<void> {
     const seen = new Map<string, number>();
     for (const namespace of this.#options.policy.namespaces ?? [undefined]) {
       const left = new Map<string, number>();
       for await (const { metadata } of this.#records(namespace)) {
-        if (this.#signal.aborted || !valid()) return;
+        if (this.#signal.aborted || !this.#options.leadership.valid()) return;
         const at = this.#seen.get(metadata.uid ?? "") ?? this.#options.clock.monotonic();
         seen.set(metadata.uid ?? "", at);
         const count = left.get(metadata.namespace ?? "") ?? 0;

@@ -10,7 +10,7 @@ import { TokenBucket } from "../../runtime/token-bucket.ts";
 import { soleLeadership, WritePermits } from "../../runtime/write-permits.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { recreateJob } from "../rollout/apply/recreate-job.ts";
-import { createJobReplacements } from "./controller.ts";
+import { JobReplacements } from "./controller.ts";
 
 const requested = parseRequestedKind("jobs.batch");
 if (requested === undefined) throw new Error("jobs.batch cannot be requested");
@@ -94,10 +94,10 @@ async function lead(server: JobServer, seconds: number): Promise<readonly number
   };
   const start = clock.monotonic();
   const policy = { crossNamespace: "granted", namespaces: ["default"], schedulingHold: true } as const;
-  const options = { client, caches: { kinds: () => [row] }, policy, clock, log: silentLogger };
   const leadership = soleLeadership(stop.signal);
-  const tokens = new TokenBucket({ clock, perSecond: 0.1, burst: 1 });
-  const run = createJobReplacements(options).run(leadership, new WritePermits({ clock, tokens, leadership }));
+  const permits = new WritePermits({ clock, tokens: new TokenBucket({ clock, perSecond: 0.1, burst: 1 }), leadership });
+  const caches = { kinds: () => [row] };
+  const run = new JobReplacements({ client, caches, policy, clock, log: silentLogger, leadership, permits }).run();
   for (let second = 0; second < seconds; second += 10) await clock.advance(10_000);
   stop.abort();
   await run;

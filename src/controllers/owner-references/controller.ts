@@ -9,58 +9,18 @@ import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import { runAll } from "../../lib/run-all.ts";
 import { resync } from "../../runtime/timers.ts";
 import { type Result, Workers } from "../../runtime/workers.ts";
-import type { Leadership, WritePermits } from "../../runtime/write-permits.ts";
-import { ownerReferenceMetrics } from "../../telemetry/catalogue/owner-references.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
-import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import type { Upkeep } from "../leader-context.ts";
 import { OwnerReferenceReconciler } from "./reconcile.ts";
 import type { OwnerReferenceOptions } from "./write-requests.ts";
 import { OwnerReferenceWriter, ownerReferenceBackoff } from "./writer.ts";
-
-/** Keeps or removes owner references and finalizers while Wave leads. Receives changes, which have no effect otherwise. */
-interface Ownership {
-  onWorkloadChange(change: StoreChange<Workload>): void;
-  onConfigChange(change: StoreChange<Config>): void;
-  onOwnersChange(configKey: string): void;
-  onNamespaceChange(namespace: string): void;
-  /** Works for one leadership. The caches must be synced. `post` accepts Events. */
-  run(leadership: Leadership, permits: WritePermits, post: (event: ObjectEvent) => void): Promise<void>;
-}
-
-/** Returns the controller; undefined if the policy has no ownership, or Wave writes nothing. Nothing happens before `run`. */
-export function createOwnership(
-  options: Omit<OwnerReferenceOptions, "leadership" | "permits" | "writes" | "post"> & {
-    readonly metrics: MetricsRegistry;
-  },
-): Ownership | undefined {
-  const { policy } = options;
-  if (policy.ownership === undefined || policy.pacing?.observe) return undefined;
-  const writes = options.metrics.counter(ownerReferenceMetrics.writes);
-  let workers: OwnerReferenceWorkers | undefined;
-  return {
-    onWorkloadChange: (change) => workers?.workloadChanged(change),
-    onConfigChange: ({ key, before, after }) => {
-      if (before === undefined && after !== undefined && isStored(after)) workers?.objectChanged(key);
-    },
-    onOwnersChange: (key) => workers?.objectChanged(key),
-    onNamespaceChange: (namespace) => workers?.enqueueAll(namespace),
-    async run(leadership, permits, post) {
-      workers = new OwnerReferenceWorkers({ ...options, leadership, permits, writes, post });
-      try {
-        await workers.run();
-      } finally {
-        workers = undefined;
-      }
-    },
-  };
-}
 
 /** The workers spend most of their time waiting for permits. */
 const workers = 4;
 const workersOfNamespace = 3;
 
-/** The queue of workloads, objects and sweeps, and its workers, for one leadership. */
-class OwnerReferenceWorkers {
+/** Keeps or removes owner references and finalizers. The queue has workloads, objects and sweeps. */
+export class OwnerReferences implements Upkeep {
   readonly #options: OwnerReferenceOptions;
   readonly #workers: Workers;
   readonly #writer: OwnerReferenceWriter;
@@ -84,32 +44,36 @@ class OwnerReferenceWorkers {
   }
 
   /** Enqueues a workload that has changed, and the objects that it referenced. */
-  workloadChanged({ key, before, after }: StoreChange<Workload>): void {
+  onWorkloadChange({ key, before, after }: StoreChange<Workload>): void {
     if (before !== undefined && after !== undefined && isSame(before, after)) return;
     this.#reconciler.forgetSweep(key);
     this.#workers.add(key);
     for (const object of this.#reconciler.objectsOf(before)) this.#workers.add(object);
   }
 
+  /** Enqueues a new object. */
+  onConfigChange({ key, before, after }: StoreChange<Config>): void {
+    if (before === undefined && after !== undefined && isStored(after)) this.onOwnersChange(key);
+  }
+
   /** Enqueues an object whose owners may have changed. */
-  objectChanged(key: string): void {
+  onOwnersChange(key: string): void {
     const owners = this.#options.caches.owners?.of(key)?.workloads ?? [];
     for (const owner of owners) this.#reconciler.forgetSweep(keyOfOwner(owner));
     this.#workers.add(key, { urgency: "low" });
   }
 
-  /** Enqueues everything, or all of one namespace. */
-  enqueueAll(namespace?: string): void {
+  /** Enqueues everything in a namespace; undefined: in all. */
+  onNamespaceChange(namespace?: string): void {
     for (const key of this.#keys(namespace)) this.#workers.add(key, { urgency: "low" });
   }
 
-  /** Works until the leadership ends. After `stop` nothing new starts; resolves when the running writes are done. */
   async run(): Promise<void> {
     const { leadership, clock, syncPeriodMs } = this.#options;
     const over = AbortSignal.any([leadership.stop, leadership.abort]);
     const enqueue = (key: string) => this.#workers.add(key, { urgency: "low" });
     await runAll(over, (signal) => {
-      this.enqueueAll();
+      this.onNamespaceChange();
       const keys = () => this.#keys();
       return [this.#workers.run(signal), resync({ periodMs: syncPeriodMs, keys, enqueue, clock, signal })];
     });

@@ -11,7 +11,7 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import { TokenBucket } from "../../runtime/token-bucket.ts";
 import { type Leadership, soleLeadership, WritePermits } from "../../runtime/write-permits.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
-import { createPendingPods } from "./controller.ts";
+import { PendingPods } from "./controller.ts";
 
 const policy: ClusterPolicy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
 const schedulingHold = "wave.pusher.com/invalid";
@@ -89,7 +89,9 @@ function start(pods: ReturnType<typeof pod>[], owner: ReturnType<typeof stateful
   };
   const clock = new FakeClock();
   const caches = { workload: () => state.cached, kinds: () => builtInKinds };
-  const held = createPendingPods({
+  const stop = new AbortController();
+  const leadership = { ...soleLeadership(stop.signal), valid };
+  const held = new PendingPods({
     client,
     caches,
     post: () => {},
@@ -98,10 +100,10 @@ function start(pods: ReturnType<typeof pod>[], owner: ReturnType<typeof stateful
     clock,
     log: silentLogger,
     random: () => 1,
+    leadership,
+    permits: permitsOf(leadership, clock),
   });
-  const stop = new AbortController();
-  const leadership = { ...soleLeadership(stop.signal), valid };
-  const done = held.run(leadership, permitsOf(leadership, clock));
+  const done = held.run();
   const end = () => {
     stop.abort();
     return done;
@@ -309,7 +311,9 @@ function manyNamespaces(
   };
   const clock = new FakeClock();
   const caches = { workload: () => undefined, kinds: () => builtInKinds };
-  const pendingPods = createPendingPods({
+  const stop = new AbortController();
+  const leadership = soleLeadership(stop.signal);
+  const pendingPods = new PendingPods({
     client,
     caches,
     post: () => {},
@@ -318,10 +322,10 @@ function manyNamespaces(
     clock,
     log: silentLogger,
     random: () => 1,
+    leadership,
+    permits: permitsOf(leadership, clock, perSecond),
   });
-  const stop = new AbortController();
-  const leadership = soleLeadership(stop.signal);
-  const done = pendingPods.run(leadership, permitsOf(leadership, clock, perSecond));
+  const done = pendingPods.run();
   const end = () => {
     stop.abort();
     return done;

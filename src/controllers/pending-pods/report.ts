@@ -7,7 +7,10 @@ import type { LeaderParts } from "../leader-context.ts";
 
 /** What the controller and its parts need. */
 export interface PendingPodsOptions
-  extends LeaderParts<"client" | "policy" | "clock" | "log" | "random" | "post", "workload" | "kinds"> {
+  extends LeaderParts<
+    "client" | "policy" | "clock" | "log" | "random" | "leadership" | "permits" | "post",
+    "workload" | "kinds"
+  > {
   /** Returns the names of the missing objects that a workload waits for, by its key; undefined if it does not wait. */
   readonly waitingFor: (key: string) => string | undefined;
 }

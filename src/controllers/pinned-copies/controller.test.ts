@@ -17,7 +17,7 @@ import { soleLeadership, WritePermits } from "../../runtime/write-permits.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { collectorTimes, createCopyCollector } from "./controller.ts";
+import { CopyCollector, collectorTimes, copyMetrics } from "./controller.ts";
 
 const hour = unusedMs;
 const containers = [{ name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "page" } }] }];
@@ -58,21 +58,23 @@ async function scene(refuses: (request: ApiRequest) => boolean = () => false) {
     if (refuses(request)) throw new ApiError({ request: "", status: 403, reason: "Forbidden", serverMessage: "" });
   });
   const metrics = new MetricsRegistry();
-  const collector = createCopyCollector({
+  const stop = new AbortController();
+  const tokens = new TokenBucket({ clock, perSecond: 20, burst: 100 });
+  const leadership = { ...soleLeadership(stop.signal), valid: () => state.valid };
+  const collector = new CopyCollector({
     client,
     caches: { workload: () => state.workload, kinds: () => builtInKinds },
     policy: { crossNamespace: "granted", namespaces: undefined, schedulingHold: false, pinConfig: true },
     post: (event) => void events.push(event),
     clock,
     log: { ...silentLogger, warn: (message) => warnings.push(message) },
-    metrics,
     random: () => 0,
+    writes: copyMetrics(metrics, () => collector.counts),
+    times: collectorTimes,
+    leadership,
+    permits: new WritePermits({ clock, tokens, leadership }),
   });
-  const stop = new AbortController();
-  const tokens = new TokenBucket({ clock, perSecond: 20, burst: 100 });
-  const leadership = { ...soleLeadership(stop.signal), valid: () => state.valid };
-  const permits = new WritePermits({ clock, tokens, leadership });
-  const done = collector?.run(leadership, permits);
+  const done = collector.run();
   onTestFinished(async () => {
     stop.abort();
     await done;
@@ -189,7 +191,7 @@ describe("a pinned copy that nothing uses", () => {
     await copy(a);
     const workload = toWorkload(kinds.Deployment, deployment("web", a) as never);
     const change = { key: "", before: workload, after: { ...workload, pinned: undefined }, initial: false };
-    collector?.onWorkloadChange(change);
+    collector.onWorkloadChange(change);
     await clock.advance(collectorTimes.afterRolloutMs);
     expect(stored()).toMatchObject([{ unused: "2026-01-01T00:02:01Z" }]);
   });
@@ -286,7 +288,7 @@ describe("a copy that was deleted while a template names it", () => {
       ...toConfig("ConfigMap", { metadata: { namespace: "default", name: copyOf("1") } }),
       isCopy: true,
     };
-    collector?.onConfigChange({ key: "", before: before as never, after: undefined, initial: false });
+    collector.onConfigChange({ key: "", before: before as never, after: undefined, initial: false });
     await clock.advance(5_000);
     expect(stored().map(({ name }) => name)).toEqual(copies);
     expect(warnings).toEqual(logged);

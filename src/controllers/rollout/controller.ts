@@ -2,8 +2,6 @@ import type { Caches } from "../../cache/cluster-cache.ts";
 import { createListedConfigs } from "../../cache/live/listed-configs.ts";
 import { createPodLists } from "../../cache/live/listed-pods.ts";
 import type { StoreChange } from "../../cache/store/store.ts";
-import type { Config } from "../../domain/config/digest.ts";
-import type { Workload } from "../../domain/model/workload-shape.ts";
 import type { Judged } from "../../domain/plan/verdict.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -11,31 +9,22 @@ import { runAll } from "../../lib/run-all.ts";
 import type { Priority } from "../../runtime/fair-queue.ts";
 import { TokenBucket } from "../../runtime/token-bucket.ts";
 import { type Leadership, WritePermits } from "../../runtime/write-permits.ts";
+import { ownerReferenceMetrics } from "../../telemetry/catalogue/owner-references.ts";
 import { workloadMetrics } from "../../telemetry/catalogue/workloads.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { createJobReplacements } from "../job-replacements/controller.ts";
-import { createOwnership } from "../owner-references/controller.ts";
-import { createPendingPods } from "../pending-pods/controller.ts";
-import { createCopyCollector } from "../pinned-copies/controller.ts";
-import type { CollectorTimes } from "../pinned-copies/sweep.ts";
+import { JobReplacements } from "../job-replacements/controller.ts";
+import type { Upkeep } from "../leader-context.ts";
+import { OwnerReferences } from "../owner-references/controller.ts";
+import { PendingPods } from "../pending-pods/controller.ts";
+import { type CollectorTimes, CopyCollector, collectorTimes, copyMetrics } from "../pinned-copies/controller.ts";
 import { createLiveReads } from "./freshness/live-plan.ts";
 import { rolloutMetrics } from "./report/rollout-metrics.ts";
 import { RolloutWorkers, type RolloutWorkersOptions } from "./rollout-workers.ts";
 
 /** Rolls workloads while Wave leads. Without leadership, the changes that it receives have no effect. */
-export interface Controller {
-  /** Receives every change of a workload in the caches. */
-  onWorkloadChange(change: StoreChange<Workload>): void;
-  /** Receives every change of a ConfigMap or Secret in the caches. */
-  onConfigChange(change: StoreChange<Config>): void;
-  /** Receives the key of every ConfigMap and Secret whose owners changed. */
-  onOwnersChange(configKey: string): void;
+export interface Controller extends Required<Omit<Upkeep, "run">> {
   /** Receives a change of the policy: every workload is reconciled again. */
   onPolicyChange(): void;
-  /** Receives every namespace whose Namespace annotations changed. */
-  onNamespaceChange(namespace: string): void;
-  /** Receives every list of a kind, in a namespace or in all namespaces (""). */
-  onListed(kind: string, namespace: string): void;
   /** Returns up to when every change is judged; undefined if Wave does not lead, or only observes. */
   judged(): Judged | undefined;
   /**
@@ -75,18 +64,16 @@ export function createController(options: ControllerOptions): Controller {
   const { client, caches, policy, clock, log, updateRate, updateBurst, workers = 40, random = Math.random } = options;
   // Kept for all leaderships: writes of the one before use up the rate, too.
   const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
-  // Each controller runs beside the rollouts of a leadership, and its Events wait in their outbox: many Events delay no write, and a lost
-  // Event is counted.
-  const post = (event: ObjectEvent) => rollouts?.post(event);
-  const waitingFor = (key: string) => rollouts?.waitingFor(key);
-  const pendingPods = createPendingPods({ ...options, random, post, waitingFor });
-  const ownership = createOwnership({ ...options, random });
-  const replacements = createJobReplacements({ client, caches, policy, clock, log });
-  const onUnpinned = options.webhooks ? (key: string) => rollouts?.podsUnpinned(key) : undefined;
-  const collector = createCopyCollector({ ...options, random, onUnpinned, post });
+  const writesNothing = policy.pacing?.observe === true;
+  const keepsOwners = policy.ownership !== undefined && !writesNothing;
+  const ownerWrites = keepsOwners ? options.metrics.counter(ownerReferenceMetrics.writes) : undefined;
+  const pins = policy.pinConfig === true && !writesNothing;
+  const copyWrites = pins ? copyMetrics(options.metrics, () => collector?.counts ?? []) : undefined;
+  let collector: CopyCollector | undefined;
+  let upkeep: readonly Upkeep[] = [];
   let rollouts: RolloutWorkers | undefined;
   const kinds = () => caches.kinds().map(({ id }) => id);
-  options.metrics.gauge(workloadMetrics.onlyObserves).set(policy.pacing?.observe ? 1 : 0);
+  options.metrics.gauge(workloadMetrics.onlyObserves).set(writesNothing ? 1 : 0);
   const metrics = rolloutMetrics(options.metrics, clock, kinds, () => rollouts?.observed);
 
   async function run(leadership: Leadership): Promise<void> {
@@ -107,48 +94,57 @@ export function createController(options: ControllerOptions): Controller {
         // If one controller fails, the others stop in good order.
         const inOrder = { ...leadership, stop: signal };
         const permits = new WritePermits({ clock, tokens, leadership: inOrder });
+        // The Events of all controllers wait in the outbox of the rollouts: many Events delay no write, and a lost Event is counted.
+        const post = (event: ObjectEvent) => rollouts?.post(event);
+        const waitingFor = (key: string) => rollouts?.waitingFor(key);
+        const shared = { ...options, random, leadership: inOrder, permits, post };
+        const pendingPods = options.webhooks ? new PendingPods({ ...shared, waitingFor }) : undefined;
+        const onUnpinned = options.webhooks ? (key: string) => rollouts?.podsUnpinned(key) : undefined;
+        const times = options.collectorTimes ?? collectorTimes;
+        collector = copyWrites && new CopyCollector({ ...shared, writes: copyWrites, times, onUnpinned });
         rollouts = new RolloutWorkers({
-          ...options,
-          leadership: inOrder,
+          ...shared,
           live,
           pods,
-          permits,
           metrics,
           workers,
-          random,
-          onWaiting: pendingPods.onWaiting,
+          onWaiting: (namespace) => pendingPods?.onWaiting(namespace),
         });
-        const pending = options.webhooks ? [pendingPods.run(inOrder, permits)] : [];
-        const owners = ownership === undefined ? [] : [ownership.run(inOrder, permits, post)];
-        const copies = collector === undefined ? [] : [collector.run(inOrder, permits)];
-        const jobs = policy.pacing?.observe ? [] : [replacements.run(inOrder, permits)];
-        return [rollouts.run(), ...pending, ...owners, ...copies, ...jobs];
+        upkeep = [
+          pendingPods,
+          ownerWrites && new OwnerReferences({ ...shared, writes: ownerWrites }),
+          collector,
+          writesNothing ? undefined : new JobReplacements(shared),
+        ].filter((each) => each !== undefined);
+        return [rollouts, ...upkeep].map((each) => each.run());
       });
     } finally {
       rollouts = undefined;
+      collector = undefined;
+      upkeep = [];
     }
   }
 
   return {
     onWorkloadChange: (change) => {
       rollouts?.workloadChanged(change.key, priorityOf(change));
-      pendingPods.onWorkloadChange(change);
-      ownership?.onWorkloadChange(change);
-      collector?.onWorkloadChange(change);
+      for (const each of upkeep) each.onWorkloadChange?.(change);
     },
     onConfigChange: (change) => {
       rollouts?.configChanged(change, priorityOf(change));
-      ownership?.onConfigChange(change);
-      collector?.onConfigChange(change);
+      for (const each of upkeep) each.onConfigChange?.(change);
     },
-    onOwnersChange: (key) => ownership?.onOwnersChange(key),
+    onOwnersChange: (key) => {
+      for (const each of upkeep) each.onOwnersChange?.(key);
+    },
     onPolicyChange: () => rollouts?.enqueueAll(),
     onNamespaceChange: (namespace) => {
       rollouts?.enqueueAll(namespace);
-      pendingPods.onNamespaceChange(namespace);
-      ownership?.onNamespaceChange(namespace);
+      for (const each of upkeep) each.onNamespaceChange?.(namespace);
     },
-    onListed: pendingPods.onListed,
+    onListed: (kind, namespace) => {
+      for (const each of upkeep) each.onListed?.(kind, namespace);
+    },
     judged: () => rollouts?.judged(),
     run,
   };
