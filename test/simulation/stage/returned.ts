@@ -120,7 +120,9 @@ export class Returned {
    */
   #someTurn(target: StoredObject | undefined): Turn {
     const isOrdered = this.#namespace.workloads().some(({ kind }) => kind === "StatefulSet");
-    const decided = turns.decided.filter((each) => each !== "good edit" || !isOrdered);
+    // As frequent as all decisions of people: it shows a mistake only with a short timeout and a time to settle.
+    const newerEdits = isOrdered ? [] : Array<Turn>(4).fill("good edit");
+    const decided = [...turns.decided.filter((each) => each !== "good edit"), ...newerEdits];
     const isCertain = target?.kind === "Deployment" && !this.#namespace.hasWrongClock();
     return this.#random.pick<Turn>(isCertain && this.#random.chance(0.6) ? decided : turns.undecided);
   }
