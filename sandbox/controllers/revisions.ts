@@ -12,12 +12,19 @@ export const revisionAnnotation = "deployment.kubernetes.io/revision";
 /** The letters and digits that Kubernetes makes names of. */
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 
+/** The hashes of templates: what is stored never changes in place, and a template is hashed in each sync of its workload. */
+const hashes = new WeakMap<object, string>();
+
 /** Returns a hash of a template, ten characters long. The order of the fields does not matter. */
-export function templateHash(template: Json): string {
+export function templateHash(template: JsonObject | readonly Json[]): string {
+  const known = hashes.get(template);
+  if (known !== undefined) return known;
   const digest = createHash("sha256")
     .update(JSON.stringify(sorted(template)))
     .digest();
-  return Array.from(digest.subarray(0, 10), (byte) => alphabet[byte % alphabet.length]).join("");
+  const hash = Array.from(digest.subarray(0, 10), (byte) => alphabet[byte % alphabet.length]).join("");
+  hashes.set(template, hash);
+  return hash;
 }
 
 function sorted(value: Json): Json {
@@ -50,11 +57,14 @@ export function currentRevision(registry: ControllerRegistry, workload: ApiObjec
   const { namespace, uid } = workload.metadata;
   const nameOf = (hash: string) => `${workload.metadata.name}-${hash}`;
   // As after a collision in Kubernetes: a workload of another kind, or one that was deleted, may have the same name and template.
-  const hashes = [templateHash(template), templateHash([template, uid])];
-  const own = hashes.find((each) => all.some(({ metadata }) => metadata.name === nameOf(each)));
+  const possible = function* () {
+    yield templateHash(template);
+    yield templateHash([template, uid]);
+  };
+  const own = possible().find((each) => all.some(({ metadata }) => metadata.name === nameOf(each)));
   const isFree = (each: string) =>
     registry.storage.get(resources.controllerRevisions, namespace, nameOf(each)) === undefined;
-  const hash = own ?? hashes.find(isFree) ?? "";
+  const hash = own ?? possible().find(isFree) ?? "";
   const name = nameOf(hash);
   const found = all.find(({ metadata }) => metadata.name === name);
   if (found === undefined) {

@@ -46,7 +46,7 @@ export class Alerted {
     // A wrong clock may show the time of a person as future, or the alert before the rollout.
     const isWrong = namespace.hasWrongClock();
     for (const turn of alertTurns.filter((each) => !isWrong || each !== "fires during")) {
-      await namespace.rest();
+      if (rounds.length > 0) await namespace.rest();
       const round = await this.#round(turn);
       rounds.push(isReady ? round : { ...round, editedAt: undefined });
       isReady &&= namespace.areComplete();

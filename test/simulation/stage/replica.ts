@@ -1,3 +1,4 @@
+import type { CollectorTimes } from "../../../src/controllers/pinned-copies/sweep.ts";
 import { unpaced } from "../../../src/domain/policy/policy.ts";
 import type { ClusterConfig } from "../../../src/kube/config/cluster-access.ts";
 import { fixedCredentials, unchanging } from "../../../src/kube/config/credentials.ts";
@@ -148,7 +149,7 @@ export class Replica {
         identity: name,
         random: random.next,
         connect: this.network.connect,
-        collectorTimes: shortTimes,
+        collectorTimes: shortTimes(this.#options.weather),
         queryAlerts: alerts.queryOf(this.process),
         createWebhook: webhooks.createWebhook(this.process),
       });
@@ -179,7 +180,16 @@ export class Replica {
 }
 
 /** The times of the collector in a run of minutes, in milliseconds. No write is on its way for longer. */
-const shortTimes = { sweepMs: 5_000, afterRolloutMs: 2_000, waitMs: 60_000, seenMs: 20_000 };
+function shortTimes(weather: Weather): CollectorTimes {
+  return {
+    get sweepMs() {
+      return weather.isScripted ? 60_000 : 5_000;
+    },
+    afterRolloutMs: 2_000,
+    waitMs: 60_000,
+    seenMs: 20_000,
+  };
+}
 
 const config: ClusterConfig = {
   server: new URL("https://simulation"),

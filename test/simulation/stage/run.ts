@@ -182,6 +182,7 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     }
     const scripted = { ...stage, replicas: () => director.replicas, changeLeader };
     const isScripted = pacing !== undefined && canReturn(settings);
+    weather.isScripted = isScripted && (returns || gateRequired !== undefined);
     const returned = returns && isScripted ? await new Returned(scripted, pacing).play() : [];
     const alerted =
       gateRequired !== undefined && isScripted

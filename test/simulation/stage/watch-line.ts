@@ -25,6 +25,8 @@ export interface WatchLineOptions {
 
 /** The maximum delay of a line: what was sent in the storm arrives soon after it. */
 const latestMs = 20_000;
+/** During a script, a watch sends no bookmark sooner after its last line. A real API server sends one each minute. */
+const rareMs = 50_000;
 
 /**
  * One watch from the server to a process: its lines arrive in order, each after its latency, with the faults of the watch.
@@ -77,7 +79,10 @@ export class WatchLine implements LineSink {
     const { scheduler, weather, random } = this.#options;
     if (this.#over) return;
     const bookmark = line.startsWith('{"type":"BOOKMARK"');
-    if (bookmark && !line.includes("initial-events-end") && this.#faults.has("noBookmarks")) return;
+    if (bookmark && !line.includes("initial-events-end")) {
+      const isNeedless = weather.isScripted && scheduler.now - this.#lastAt < rareMs;
+      if (isNeedless || this.#faults.has("noBookmarks")) return;
+    }
     if (bookmark) this.#listing = false;
     const slow = this.#listing && this.#faults.has("slowList") && !weather.isCalm;
     const slowly = slow ? Math.min(random.exponential(300), Math.max(0, scheduler.now + latestMs - this.#lastAt)) : 0;

@@ -95,6 +95,8 @@ export class Weather {
   /** The latency in milliseconds without faults. */
   readonly #latencyMs: number;
   #calm = false;
+  /** Whether a script is played, which may take hours of virtual time: everything that only repeats is rarer. */
+  isScripted = false;
   /** The faults of patches of workloads in the encore; undefined: none. */
   encore: "answersLost" | "asksForADay" | undefined;
 
