@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { relative } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, parseCLI, type TestSpecification } from "vitest/node";
-import { leftOut, missingOnes, rowOf, suiteOf, testFiles } from "./test/suites.ts";
+import { affectedBy, leftOut, missingOnes, rowOf, suiteOf, testFiles } from "./test/suites.ts";
 import { CostReporter } from "./test/support/cost-reporter.ts";
 import { unitFolder } from "./test/support/unit-folder.ts";
 
@@ -21,25 +21,26 @@ if (process.env.CI && missing.has("control plane") && filter.length === 0)
 
 const files = testFiles();
 const isPossible = (file: string) => suiteOf(file).needs.every((tool) => !missing.has(tool));
+const changed = options.changed === undefined ? undefined : changedFiles(options.changed);
+const affected = changed && affectedBy(changed);
 const run = new Set(
-  files.filter((file) => {
-    if (!isPossible(file)) return false;
-    if (options.changed !== undefined) return isQuick(file) || changedFiles().has(file);
-    return everything || suiteOf(file).tier === "test";
-  }),
+  affected === undefined
+    ? files.filter((file) => isPossible(file) && (everything || suiteOf(file).tier === "test"))
+    : [...affected.near, ...files.filter((file) => isPossible(file) && changed?.includes(file))],
 );
 
-/** Reports whether a file is one of those that `--changed` may select because of what they import. */
-function isQuick(file: string): boolean {
-  const { tier, needs, uses } = suiteOf(file);
-  return tier === "test" && needs.length === 0 && uses.length === 0 && !file.includes("-seeds.test.ts");
+/** Returns the files that git reports as changed. */
+function changedFiles(since: string | boolean): readonly string[] {
+  const git = (...args: string[]) => execFileSync("git", args, { encoding: "utf8" }).trim().split("\n");
+  const base = typeof since === "string" ? since : "HEAD";
+  return [...git("diff", "--name-only", base), ...git("ls-files", "--others", "--exclude-standard")];
 }
 
-/** Returns the files that git reports as changed. */
-function changedFiles(): ReadonlySet<string> {
-  const since = typeof options.changed === "string" ? options.changed : "HEAD";
-  const git = (...args: string[]) => execFileSync("git", args, { encoding: "utf8" }).split("\n");
-  return new Set([...git("diff", "--name-only", since), ...git("ls-files", "--others", "--exclude-standard")]);
+/** Returns the end of the report: what the run leaves out, and the command that runs it. */
+function rest(): string | undefined {
+  if (affected !== undefined)
+    return `Left out: ${affected.far.length} files of tests that load the change through many imports. Run them: npm test`;
+  return filter.length > 0 ? undefined : leftOut(files, run, missing);
 }
 
 /** Starts the files in the order of the table of suites. */
@@ -84,11 +85,7 @@ export default defineConfig({
   test: {
     sequence: { sequencer: InOrder },
     coverage: { include: ["src/**/*.ts"], reporter: ["text-summary", "html"], reportsDirectory: "coverage" },
-    reporters: [
-      "default",
-      new CostReporter(filter.length > 0 || options.changed ? undefined : leftOut(files, run, missing)),
-      ...jsonReport,
-    ],
+    reporters: ["default", new CostReporter(rest()), ...jsonReport],
     projects: [
       {
         test: {

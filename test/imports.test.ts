@@ -1,6 +1,7 @@
-import { globSync, readFileSync } from "node:fs";
+import { globSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
+import { type Import, importsOf } from "./support/import-graph.ts";
 
 /** The layers that each layer may import in addition to itself, as contributing/architecture.md draws it: down only. */
 const mayImport: Record<string, readonly string[]> = {
@@ -37,17 +38,6 @@ const mayImport: Record<string, readonly string[]> = {
 
 /** The only packages and Node modules that the pure part may import: types, SHA-256, and regular expressions. */
 const domainPackages = ["#kubernetes", "node:crypto", "re2js"];
-
-interface Import {
-  readonly file: string;
-  readonly target: string;
-}
-
-function importsOf(file: string): Import[] {
-  const text = readFileSync(file, "utf8");
-  const specifiers = text.matchAll(/\b(?:from|import)\s*\(?\s*"([^"]+)"/g);
-  return Array.from(specifiers, ([, target = ""]) => ({ file, target }));
-}
 
 /** The row of the table that a file belongs to. */
 function layerOf(file: string): string {

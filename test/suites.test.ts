@@ -1,6 +1,7 @@
 import { existsSync, globSync } from "node:fs";
 import { expect, it } from "vitest";
-import { alsoInCi, leftOut, rowOf, suiteOf, suites, testFiles, tools } from "./suites.ts";
+import { affectedBy, alsoInCi, leftOut, rowOf, suiteOf, suites, testFiles, tools } from "./suites.ts";
+import { importersOf } from "./support/import-graph.ts";
 
 const files = testFiles();
 const slow = files.filter((file) => suiteOf(file).tier === "all");
@@ -28,6 +29,22 @@ it("runs the files that a change can affect", () => {
   expect(alsoInCi(["test/pinning/scenarios.ts"], 0)).toEqual(
     expect.arrayContaining(slow.filter((file) => file.startsWith("test/pinning/"))),
   );
+});
+
+it("chooses the quick tests that a change can affect at once, and names the others", () => {
+  const { near, far } = affectedBy(["src/controllers/rollout/rollout-loop.ts"]);
+  expect(near).toContain("src/controllers/rollout/rollout-loop.test.ts");
+  // These load the file by many imports.
+  expect(near).toContain("src/controllers/rollout/held.sandbox.test.ts");
+  expect(near).toContain("test/docs/names.test.ts");
+  expect(far).toContain("src/cli/list/list.test.ts");
+  expect([...near, ...far].filter((file) => suiteOf(file).needs.length > 0)).toEqual([]);
+});
+
+it("follows imports, except those of types, which load nothing", () => {
+  const distances = importersOf(["src/telemetry/logging/log.ts"]);
+  expect(distances.get("src/kube/list-watch/watch-report.test.ts")).toBe(1);
+  expect(distances.get("src/kube/list-watch/paged-list.ts")).not.toBe(1);
 });
 
 it("prints what a run leaves out, with the command that runs it", () => {

@@ -6,6 +6,7 @@ import { missingTools } from "./gitops/missing-tools.ts";
 import { missingPrometheus } from "./monitoring/promtool.ts";
 import { missingNode } from "./node/node.ts";
 import { missingReleaseTools } from "./release/registry.ts";
+import { importersOf } from "./support/import-graph.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -164,6 +165,30 @@ export function leftOut(files: readonly string[], run: ReadonlySet<string>, miss
   const table = [["MISSING", "LEFT OUT", "RUN"], ...rows];
   const widths = [0, 1].map((column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
   return table.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("   ")).join("\n");
+}
+
+/** The largest number of imports from a test to a change that `npm test -- --changed` follows between folders. */
+const longestChain = 2;
+
+/**
+ * Returns the files of quick tests that load one of the `changed` files. `npm test -- --changed` runs `near`: tests of the same folder, of
+ * the docs, and those with few imports to the change. `far` are the others.
+ */
+export function affectedBy(changed: readonly string[]): { near: readonly string[]; far: readonly string[] } {
+  const folderOf = (file: string) => file.split("/").slice(0, 3).join("/");
+  const folders = new Set(changed.map(folderOf));
+  const distances = importersOf(changed);
+  const affected = testFiles().filter((file) => {
+    const { tier, needs, uses } = suiteOf(file);
+    const isQuick = tier === "test" && needs.length === 0 && uses.length === 0 && !file.includes("-seeds.test.ts");
+    return isQuick && distances.has(file);
+  });
+  const { near = [], far = [] } = Object.groupBy(affected, (file) =>
+    (distances.get(file) ?? 0) <= longestChain || folders.has(folderOf(file)) || file.startsWith("test/docs/")
+      ? "near"
+      : "far",
+  );
+  return { near, far };
 }
 
 /** The number of commits in which each file of the tier `all` runs at least once. */
