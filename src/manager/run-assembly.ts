@@ -2,23 +2,23 @@ import { soleLeadership } from "../runtime/write-permits.ts";
 import type { Logger } from "../telemetry/logging/log.ts";
 import type { Assembly } from "./assemble.ts";
 
-/** Options of {@link runAssembly}. */
-interface RunAssemblyOptions {
-  readonly log: Logger;
-  /** Aborted to stop all parts. */
-  readonly signal: AbortSignal;
-  /** Called when a part ends by itself. It must abort `signal`. */
-  readonly onFailure: (error: unknown) => void;
-  /** Servers of metrics and probes, each as soon as it listens. Default: none, as in the simulation. */
-  readonly endpoints?: AsyncIterable<{ readonly close: () => Promise<void> }>;
-}
-
 /**
  * Starts the parts in this order and runs until `signal`: metrics and probes, connection to the API server, hash keys, caches,
  * webhook, leader election, controller. Stops them in reverse order, each after the next one has ended. Rejects with the error of
  * the part that failed.
  */
-export async function runAssembly(assembly: Assembly, options: RunAssemblyOptions): Promise<void> {
+export async function runAssembly(
+  assembly: Assembly,
+  options: {
+    readonly log: Logger;
+    /** Aborted to stop all parts. */
+    readonly signal: AbortSignal;
+    /** Called when a part ends by itself. It must abort `signal`. */
+    readonly onFailure: (error: unknown) => void;
+    /** Servers of metrics and probes, each as soon as it listens. Default: none, as in the simulation. */
+    readonly endpoints?: AsyncIterable<{ readonly close: () => Promise<void> }>;
+  },
+): Promise<void> {
   const { client, connection, hashKeys, caches, webhook, controller, elector } = assembly;
   const { log, signal, onFailure, endpoints = [] } = options;
   await using stack = new AsyncDisposableStack();

@@ -15,18 +15,22 @@ export interface Notifier {
   run(signal: AbortSignal): Promise<void>;
 }
 
-interface NotifierOptions extends Pick<ProcessContext, "clock" | "log" | "metrics"> {
-  readonly receivers: readonly ReceiverSettings[];
-  readonly version: string;
-  /** Returns numbers in [0, 1). Default: Math.random. */
-  readonly random?: () => number;
-}
-
 /** Maximum time for the last messages, in milliseconds. */
 const drainMs = 1_000;
 
 /** Creates a notifier. It sends nothing before `run`. */
-export function createNotifier({ receivers, metrics, clock, version, ...options }: NotifierOptions): Notifier {
+export function createNotifier({
+  receivers,
+  metrics,
+  clock,
+  version,
+  ...options
+}: Pick<ProcessContext, "clock" | "log" | "metrics"> & {
+  readonly receivers: readonly ReceiverSettings[];
+  readonly version: string;
+  /** Returns numbers in [0, 1). Default: Math.random. */
+  readonly random?: () => number;
+}): Notifier {
   const notifications = metrics.counter(notificationMetrics.notifications, {
     receiver: receivers.map(({ name }) => name),
   });

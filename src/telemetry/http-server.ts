@@ -34,9 +34,8 @@ export function serveMetrics(options: {
   readonly address: string;
   readonly registry: MetricsRegistry;
 }): Promise<HttpEndpoint> {
-  const { address, registry } = options;
-  return serve({ name: "metrics", flag: "--metrics-bind-address", address, registry }, (path) =>
-    path === "/metrics" ? { status: 200, type: prometheusText, body: registry.render() } : undefined,
+  return serve("metrics", options, (path) =>
+    path === "/metrics" ? { status: 200, type: prometheusText, body: options.registry.render() } : undefined,
   );
 }
 
@@ -52,8 +51,8 @@ export function serveProbes(options: {
   readonly notes?: () => readonly string[];
   readonly registry: MetricsRegistry;
 }): Promise<HttpEndpoint> {
-  const { address, registry, notes = () => [] } = options;
-  return serve({ name: "probes", flag: "--health-probe-bind-address", address, registry }, (path, query) => {
+  const { notes = () => [] } = options;
+  return serve("probes", options, (path, query) => {
     if (path === "/readyz") return probe("readyz", options.ready, query.has("verbose"), notes());
     if (path === "/healthz") return probe("healthz", options.healthy, query.has("verbose"));
     return undefined;
@@ -111,18 +110,17 @@ export function droppedConnections(
 
 type Route = (path: string, query: URLSearchParams) => HttpAnswer | undefined;
 
-interface EndpointOptions {
-  readonly name: "metrics" | "probes";
-  /** The flag that chose the address. */
-  readonly flag: string;
-  readonly address: string;
-  readonly registry: MetricsRegistry;
-}
+/** The flags that choose the addresses. */
+const flags = { metrics: "--metrics-bind-address", probes: "--health-probe-bind-address" } as const;
 
-async function serve({ name, flag, address, registry }: EndpointOptions, route: Route): Promise<HttpEndpoint> {
+async function serve(
+  name: keyof typeof flags,
+  { address, registry }: { readonly address: string; readonly registry: MetricsRegistry },
+  route: Route,
+): Promise<HttpEndpoint> {
   const where = parseBindAddress(address);
   if (where === undefined)
-    throw new Error(`${flag}: ${address} is not an address; use for example :8080 or 127.0.0.1:8080`);
+    throw new Error(`${flags[name]}: ${address} is not an address; use for example :8080 or 127.0.0.1:8080`);
   // Not an import statement, which reads every export of node:http. The export WebSocket loads undici: 13 MiB of memory.
   const { createServer } = process.getBuiltinModule("node:http");
   const server = createServer(
@@ -137,7 +135,7 @@ async function serve({ name, flag, address, registry }: EndpointOptions, route: 
       server.closeAllConnections();
     });
   return new Promise((resolve, reject) => {
-    server.once("error", (error) => reject(listenError(address, flag, error)));
+    server.once("error", (error) => reject(listenError(address, flags[name], error)));
     server.listen(where.port, where.host, () => {
       const bound = server.address();
       resolve({ port: bound === null || typeof bound === "string" ? where.port : bound.port, close });

@@ -131,14 +131,6 @@ export function workloadPath({ row, namespace, name }: Pick<Workload, "row" | "n
 /** Maximum number of requests for a schema: the API server publishes it one second after it serves the kind. */
 const maxTries = 3;
 
-interface FindKindOptions {
-  /** The row of the previous call. */
-  readonly before?: WorkloadRow | undefined;
-  /** Waits until a schema may be published. Undefined: do not wait. */
-  readonly pause?: () => Promise<void>;
-  readonly signal?: AbortSignal;
-}
-
 /**
  * Returns the row of a kind; undefined if the API server does not serve it as a namespaced kind. Does not request the schema again
  * for a kind that was found before: it may have a megabyte. Throws what requests throw.
@@ -146,7 +138,17 @@ interface FindKindOptions {
 export async function findKind(
   client: Pick<ApiClient, "request">,
   wanted: RequestedKind,
-  { before, pause, signal }: FindKindOptions = {},
+  {
+    before,
+    pause,
+    signal,
+  }: {
+    /** The row of the previous call. */
+    readonly before?: WorkloadRow | undefined;
+    /** Waits until a schema may be published. Undefined: do not wait. */
+    readonly pause?: () => Promise<void>;
+    readonly signal?: AbortSignal;
+  } = {},
 ): Promise<WorkloadRow | undefined> {
   const found = await findResource(client, wanted, signal);
   if (!found?.namespaced) return undefined;

@@ -22,19 +22,6 @@ export interface UiMember {
   readonly context: string;
 }
 
-/** The input of {@link startUi}. */
-interface UiOptions {
-  readonly call: UiCall;
-  readonly members: readonly UiMember[];
-  /** The files of the page, by their names. */
-  readonly files: ReadonlyMap<string, PageFile>;
-  /** Whether the checks of `wave doctor` run. Default: true. */
-  readonly diagnoses?: boolean;
-  readonly clock: Clock;
-  /** Ends the page. */
-  readonly signal: AbortSignal;
-}
-
 /** A page that is being served. */
 export interface Ui {
   /** The address with the token. */
@@ -52,7 +39,24 @@ function inShell(word: string): string {
 const beatMs = 15_000;
 
 /** Serves the page. Rejects if the port is in use. */
-export async function startUi({ call, members, files, diagnoses = true, clock, signal: stop }: UiOptions): Promise<Ui> {
+export async function startUi({
+  call,
+  members,
+  files,
+  diagnoses = true,
+  clock,
+  signal: stop,
+}: {
+  readonly call: UiCall;
+  readonly members: readonly UiMember[];
+  /** The files of the page, by their names. */
+  readonly files: ReadonlyMap<string, PageFile>;
+  /** Whether the checks of `wave doctor` run. Default: true. */
+  readonly diagnoses?: boolean;
+  readonly clock: Clock;
+  /** Ends the page. */
+  readonly signal: AbortSignal;
+}): Promise<Ui> {
   const failed = new AbortController();
   const signal = AbortSignal.any([stop, failed.signal]);
   const onBug = (error: unknown) => failed.abort(error);

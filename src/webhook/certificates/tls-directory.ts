@@ -7,15 +7,6 @@ import { isToken } from "./path-token.ts";
 import { type Certificate, readBundle, readKeyPair } from "./pem.ts";
 import type { Registration, RegistrationState } from "./registration.ts";
 
-interface TlsDirectoryOptions extends Pick<ProcessContext, "clock" | "log"> {
-  /**
-   * Contains `tls.crt` and `tls.key`, and optionally `ca.crt`, like a mounted Secret of type `kubernetes.io/tls`. Also contains
-   * `token`: path tokens, one per line. Wave registers the first and answers all.
-   */
-  readonly directory: string;
-  readonly registration: Registration;
-}
-
 interface CertificateFiles {
   /** The certificate with its chain. */
   readonly certificate: string;
@@ -36,7 +27,19 @@ const tokenGraceMs = 60_000;
  * caBundle and removes no valid entry, and it keeps a registered path whose token is in the file. Thus replicas whose mounts
  * differ in age do not overwrite each other.
  */
-export function tlsDirectory({ directory, registration, clock, log }: TlsDirectoryOptions): CertificateSource {
+export function tlsDirectory({
+  directory,
+  registration,
+  clock,
+  log,
+}: Pick<ProcessContext, "clock" | "log"> & {
+  /**
+   * Contains `tls.crt` and `tls.key`, and optionally `ca.crt`, like a mounted Secret of type `kubernetes.io/tls`. Also contains
+   * `token`: path tokens, one per line. Wave registers the first and answers all.
+   */
+  readonly directory: string;
+  readonly registration: Registration;
+}): CertificateSource {
   let used: CertificateFiles | undefined;
   let loggedProblem: string | undefined;
   /** When the file last contained each token. */

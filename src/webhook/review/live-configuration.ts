@@ -26,20 +26,23 @@ export type LiveConfiguration = (
   others?: readonly Workload[],
 ) => Promise<Lookup>;
 
-interface LiveConfigurationOptions {
-  readonly client: ApiClient;
-  readonly policy: ClusterPolicy;
-  /** Looks up cross-namespace grants in the caches. */
-  readonly cached: Lookup;
-  readonly clock: Clock;
-}
-
 /**
  * Reads from the API server instead of the caches, because these can be stale when a client creates a ConfigMap and then its
  * Deployment. Reads no object of another namespace without a grant in the caches. Otherwise anyone who may create a workload, or
  * only tries to, could make Wave read any object, and learn from the response time whether it exists.
  */
-export function liveConfiguration({ client, policy, cached, clock }: LiveConfigurationOptions): LiveConfiguration {
+export function liveConfiguration({
+  client,
+  policy,
+  cached,
+  clock,
+}: {
+  readonly client: ApiClient;
+  readonly policy: ClusterPolicy;
+  /** Looks up cross-namespace grants in the caches. */
+  readonly cached: Lookup;
+  readonly clock: Clock;
+}): LiveConfiguration {
   const permits = new FairSemaphore(maxConcurrentReads);
   const reader = createLiveReader({
     client,
