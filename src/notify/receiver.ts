@@ -14,12 +14,15 @@ import { renderTemplate } from "./notification/message-template.ts";
 import type { Notification, NotificationMessage, UnsentCount } from "./notification/notification.ts";
 
 /** The result of a notification for one receiver. */
-type NotificationResult = LabelsOf<typeof notificationMetrics.notifications>["result"];
 
 /** Options of {@link NotificationReceiver}. */
 export interface ReceiverOptions extends Pick<ProcessContext, "clock" | "log" | "random"> {
   readonly userAgent: string;
-  readonly count: (name: string, result: NotificationResult, by: number) => void;
+  readonly count: (
+    name: string,
+    result: LabelsOf<typeof notificationMetrics.notifications>["result"],
+    by: number,
+  ) => void;
 }
 
 /** Number of notifications that may be sent at once after a quiet time, before the rate limit applies. */

@@ -27,7 +27,7 @@ export class WorkQueue {
   /** The current entry of each key that waits for its time. */
   readonly #delayed = new Map<string, Entry>();
   /** By time: all of `#delayed`, and replaced entries, which are dropped when they come up. */
-  readonly #heap = new DelayHeap<Entry>();
+  readonly #heap = new DelayHeap();
   /** Keys with a worker, and the next run of each after `done`. */
   readonly #running = new Map<string, Entry | undefined>();
   /** The number of keys of each flow that have a worker. */
@@ -201,14 +201,9 @@ function merged(a: Entry | undefined, b: Entry): Entry {
   return a;
 }
 
-/** An entry that waits for its time. `due` is in monotonic milliseconds. */
-interface Delayed {
-  readonly due: number;
-}
-
 /** A binary heap of entries by `due`, the earliest on top. Entries are removed only from the top. */
-class DelayHeap<T extends Delayed> {
-  #heap: T[] = [];
+class DelayHeap {
+  #heap: Entry[] = [];
 
   /** The number of entries. */
   get size(): number {
@@ -216,12 +211,12 @@ class DelayHeap<T extends Delayed> {
   }
 
   /** Returns the earliest entry. */
-  first(): T | undefined {
+  first(): Entry | undefined {
     return this.#heap[0];
   }
 
   /** Adds an entry, in a time that grows with the logarithm of the size. */
-  push(entry: T): void {
+  push(entry: Entry): void {
     let place = this.#heap.push(entry) - 1;
     while (place > 0) {
       const above = (place - 1) >> 1;
@@ -232,7 +227,7 @@ class DelayHeap<T extends Delayed> {
   }
 
   /** Takes out the earliest entry. */
-  pop(): T | undefined {
+  pop(): Entry | undefined {
     const [first] = this.#heap;
     const last = this.#heap.pop();
     if (last === undefined || this.#heap.length === 0) return first;
@@ -245,7 +240,7 @@ class DelayHeap<T extends Delayed> {
   }
 
   /** Replaces all entries. */
-  reset(entries: Iterable<T>): void {
+  reset(entries: Iterable<Entry>): void {
     // A sorted array is a heap.
     this.#heap = [...entries].sort((a, b) => a.due - b.due);
   }

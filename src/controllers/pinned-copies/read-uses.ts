@@ -127,13 +127,6 @@ function append(map: Map<string, OwnerReference[]>, copy: string, owner: OwnerRe
   else if (!owners.some(({ uid }) => uid === owner.uid)) owners.push(owner);
 }
 
-/** What a sweep has read, and what it does. */
-interface SweepPlan {
-  readonly copies: readonly StoredCopy[];
-  readonly uses: UsesRead;
-  readonly plan: CollectPlan;
-}
-
 /**
  * Reads the copies of a namespace, then everything that may use them, and decides. The copies are read first: a client that takes a marked
  * copy into use after that changes its resourceVersion. `momentOf` returns the moment of the decision.
@@ -143,7 +136,7 @@ export async function planSweep(
   kinds: readonly WorkloadRow[],
   listing: FreshListOptions,
   momentOf: (copies: readonly StoredCopy[]) => CollectMoment,
-): Promise<SweepPlan> {
+): Promise<{ readonly copies: readonly StoredCopy[]; readonly uses: UsesRead; readonly plan: CollectPlan }> {
   const copies = await readCopies(namespace, listing);
   const uses = await readUses(copies, namespace, kinds, listing);
   return { copies, uses, plan: collectCopies(copies, uses, momentOf(copies)) };

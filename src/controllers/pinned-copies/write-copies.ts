@@ -16,20 +16,15 @@ import type { LeaderParts } from "../leader-context.ts";
 import type { LostCopy } from "./read-uses.ts";
 
 /**
- * The result of a write. "changed": the copy is no longer as it was read, or is gone. "refused": for example by an admission policy. Nothing was
- * written.
- */
-type CopyWriteResult = "marked" | "used" | "deleted" | "changed" | "refused";
-
-/**
  * Carries out an action on a copy, only if the copy is as it was read. Each write that takes a copy into use changes its resourceVersion,
- * so a deletion that was decided before fails. Rejects with the other errors of requests.
+ * so a deletion that was decided before fails. Nothing is written if the result is "changed" (the copy is no longer as it was read, or is gone)
+ * or "refused", for example by an admission policy. Rejects with the other errors of requests.
  */
 export async function writeCopy(
   namespace: string,
   action: CopyAction,
   { client, clock, leadership }: LeaderParts<"client" | "clock" | "leadership">,
-): Promise<CopyWriteResult> {
+): Promise<"marked" | "used" | "deleted" | "changed" | "refused"> {
   const path = resourcePath(resources.configMaps, { namespace, name: action.copy.name });
   const bounds = { path, signal: leadership.abort, mayBeSent: leadership.valid };
   try {
@@ -65,19 +60,15 @@ function mergePatch(metadata: object): Omit<ApiRequest, "path"> {
 }
 
 /**
- * How a lost copy ended. "exists": it was stored after the list. "lost": its source has another content now, or the workload is not known.
- */
-type RecreateResult = "recreated" | "exists" | "lost";
-
-/**
  * Stores a copy again that was deleted while a pod template names it, if the live source still has this content. The name of a copy is made
- * from its content, so the same name is the same content. Rejects with the errors of requests.
+ * from its content, so the same name is the same content. Returns "exists" if it was stored after the list, "lost" if its source has another content now or the
+ * workload is not known. Rejects with the errors of requests.
  */
 export async function recreateCopy(
   namespace: string,
   { row, workload: owner, source, copy }: LostCopy,
   { client, caches, leadership }: LeaderParts<"client" | "leadership", "workload">,
-): Promise<RecreateResult> {
+): Promise<"recreated" | "exists" | "lost"> {
   const bounds = { signal: leadership.abort, mayBeSent: leadership.valid };
   const read = (name: string) =>
     getIfExists<ConfigMap>(client, { path: resourcePath(resources.configMaps, { namespace, name }), ...bounds });
