@@ -1,4 +1,4 @@
-import type { CollectorTimes } from "../../../src/controllers/pinned-copies/sweep.ts";
+import type { CollectorTimes } from "../../../src/controllers/pinned-copies/controller.ts";
 import { unpaced } from "../../../src/domain/policy/policy.ts";
 import type { ClusterConfig } from "../../../src/kube/config/cluster-access.ts";
 import { fixedCredentials, unchanging } from "../../../src/kube/config/credentials.ts";
