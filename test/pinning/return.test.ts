@@ -51,9 +51,11 @@ describeOnControlPlane("a rollout that fails, with on-failure: return,", (cluste
         const returned = events.filter(({ reason }) => reason === "RolloutReturned");
         expect(returned.map(({ type }) => type)).toEqual(["Warning", "Warning"]);
         expect(returned.map(({ involvedObject }) => involvedObject.kind).toSorted()).toEqual(["ConfigMap", kind]);
-        const { metadata } = await getWorkload(cluster, ns, kind, app);
+        const { metadata, spec } = await getWorkload(cluster, ns, kind, app);
         expect(metadata.annotations).toHaveProperty(["wave.pusher.com/rejected-configmaps"]);
-        expect(metadata.annotations).not.toHaveProperty(["wave.pusher.com/previous-pins"]);
+        // It does not return again.
+        const pinned = spec.template.metadata.annotations?.["wave.pusher.com/pinned"];
+        expect(metadata.annotations).toHaveProperty(["wave.pusher.com/previous-pins"], `${good} ${pinned}`);
         await scene.caughtUp();
         expect(await recordedHash(cluster, ns, kind, app)).toBe(good);
 
@@ -65,8 +67,11 @@ describeOnControlPlane("a rollout that fails, with on-failure: return,", (cluste
     });
   }
 
-  it("of an ordered StatefulSet goes back although Kubernetes waits for the Pod that crashes", async () => {
-    const [ns, app] = ["returns-ordered", "db"];
+  it.each([
+    ["goes back", "old"],
+    ["rolls to a newer edit", "fixed"],
+  ])("of an ordered StatefulSet %s although Kubernetes waits for the Pod that crashes", async (_, page) => {
+    const [ns, app] = [`returns-ordered-${page}`, "db"];
     const scene = await startScene(cluster, ns, {
       webhooks: false,
       args: ["--pin-config", `--rollout-timeout=${rolloutTimeout}`],
@@ -79,9 +84,13 @@ describeOnControlPlane("a rollout that fails, with on-failure: return,", (cluste
       const good = await recordedHash(cluster, ns, "StatefulSet", app);
       await scene.namespace.edit("ConfigMap", app, { page: "bad" });
       const bad = await newHash(cluster, ns, "StatefulSet", app, good);
-      expect(await newHash(cluster, ns, "StatefulSet", app, bad)).toBe(good);
+      await until("a Pod that crashes", async () => (kubelet.crashes(app) ? true : undefined));
+      if (page !== "old") await scene.namespace.edit("ConfigMap", app, { page });
+      const next = await newHash(cluster, ns, "StatefulSet", app, bad);
+      expect(next === good).toBe(page === "old");
       await rolledOut(scene, "StatefulSet", app);
-      expect(await pagesRead(scene, app)).toEqual(["old"]);
+      expect(await recordedHash(cluster, ns, "StatefulSet", app)).toBe(next);
+      expect(await pagesRead(scene, app)).toEqual([page]);
     } finally {
       await kubelet.stop();
       await scene.wave.stop();

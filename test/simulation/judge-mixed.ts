@@ -1,6 +1,6 @@
-import { isReturn } from "./judge-returns.ts";
+import { isLeftBehind } from "./judge-returns.ts";
 import { ConfigTimeline } from "./model-configs.ts";
-import { isNote, isRepair } from "./model-rolls.ts";
+import { isRepair } from "./model-rolls.ts";
 import { standsFor } from "./model-search.ts";
 import { namedBy, readHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
@@ -16,9 +16,9 @@ const aroundMs = 300_000;
 /**
  * Judges replacements of mixed Pods: Wave rolls with an unchanged hash only if the configuration differed from that of the hash at a time
  * around the start of a Pod, and never evicts or deletes a Pod that was scheduled, except for a Pod that is not ready and for which an ordered
- * StatefulSet waits after its return.
+ * StatefulSet waits after a rollout that failed.
  */
-export function judgeMixed({ history, settings, returned = [] }: Recording): readonly string[] {
+export function judgeMixed({ history, settings }: Recording): readonly string[] {
   const timeline = new ConfigTimeline(history);
   const configTimes = history.filter(({ resource }) => resource === "configmaps" || resource === "secrets");
   const violations: string[] = [];
@@ -32,25 +32,15 @@ export function judgeMixed({ history, settings, returned = [] }: Recording): rea
         violations.push(`mixed: ${by.replica} rolled ${resource} ${namespace}/${name} at ${at} ms without a mixed Pod`);
       }
     }
-    if (resource === "pods" && by.actor === "wave" && isScheduled(object) && !isLeftBehind(object, entry))
+    if (
+      resource === "pods" &&
+      by.actor === "wave" &&
+      isScheduled(object) &&
+      (isReady(object) || !isLeftBehind(object, history, entry.rv))
+    )
       violations.push(`mixed: ${by.replica} deleted Pod ${namespace}/${name} at ${at} ms`);
   }
   return violations;
-
-  /** Reports whether a Pod is not ready, and the last write of its StatefulSet by Wave is a return. */
-  function isLeftBehind({ metadata: { ownerReferences = [] }, status }: StoredObject, { rv }: HistoryEntry): boolean {
-    const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly Condition[] };
-    if (conditions.some(({ type, status }) => type === "Ready" && status === "True")) return false;
-    const written = history.findLast(
-      (each) =>
-        each.rv < rv &&
-        each.resource === "statefulsets" &&
-        each.by.actor === "wave" &&
-        !isNote(each) &&
-        ownerReferences.some(({ uid }) => uid === each.after?.metadata.uid),
-    );
-    return written !== undefined && isReturn(written, { history, returned });
-  }
 
   /**
    * Reports whether the configuration differed from that of the recorded hash at any time since the rollout that wrote the hash, for any pod
@@ -72,6 +62,11 @@ export function judgeMixed({ history, settings, returned = [] }: Recording): rea
       });
     });
   }
+}
+
+function isReady({ status }: StoredObject): boolean {
+  const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly Condition[] };
+  return conditions.some((each) => each.type === "Ready" && each.status === "True");
 }
 
 function isScheduled({ spec }: StoredObject): boolean {

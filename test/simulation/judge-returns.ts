@@ -46,6 +46,27 @@ export function isReturn(
   return pinsText(after) === pinsText(good?.after);
 }
 
+/**
+ * Reports whether a Pod of the scene was left by a rollout that failed: it reads a copy of the content with which Pods crash, and Wave rolled
+ * its workload from such a copy to another one.
+ */
+export function isLeftBehind(pod: StoredObject, history: readonly HistoryEntry[], rv: number): boolean {
+  const isOwner = (workload: StoredObject | undefined) =>
+    pod.metadata.ownerReferences?.some(({ uid }) => uid === workload?.metadata.uid) === true;
+  const rolled = history.findLast(
+    (each) =>
+      each.rv < rv &&
+      each.by.actor === "wave" &&
+      isReader(each) &&
+      isOwner(each.after) &&
+      copyOfPage(each.before) !== copyOfPage(each.after),
+  );
+  if (rolled === undefined) return false;
+  const read = pinsOf(pod).get(page.name);
+  const before = history.filter((each) => each.rv < rv);
+  return read !== copyOfPage(rolled.after) && copiedAs(read, before) === badValue && isBad(rolled.before, before);
+}
+
 function isPlayed(round: PlayedReturn): round is Round {
   return round.badAt !== undefined;
 }
@@ -57,7 +78,10 @@ export function copyOfPage(workload: StoredObject | undefined): string | undefin
 
 /** Returns the content of that copy. */
 function copiedPage(workload: StoredObject | undefined, history: readonly HistoryEntry[]): string | undefined {
-  const copy = copyOfPage(workload);
+  return copiedAs(copyOfPage(workload), history);
+}
+
+function copiedAs(copy: string | undefined, history: readonly HistoryEntry[]): string | undefined {
   const stored = history.findLast(
     ({ resource, after }) =>
       resource === "configmaps" && after?.metadata.namespace === returnsNamespace && after.metadata.name === copy,

@@ -119,6 +119,12 @@ export const keptSeeds: readonly KeptSeed[] = [
     name: "a Pod without a node, and configuration that changed before a write arrived",
     after: "returns and alerts",
   },
+  { seed: 460036769, name: "a held validator of a change that no leader saw", after: "returns and alerts" },
+  {
+    seed: 910111,
+    name: "a good edit of an ordered StatefulSet whose Pod crashes after another edit",
+    after: "returns and alerts",
+  },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */

@@ -6,7 +6,7 @@ import { changesTemplate, fieldOfKind, resourceName } from "../../domain/model/k
 import type { Workload } from "../../domain/model/workload-shape.ts";
 import { isRollAgain, type RolloutPlan } from "../../domain/outcomes/outcomes.ts";
 import { type PinsToWrite, patchFor } from "../../domain/patch/workload-patch.ts";
-import { pinSources, previousPinsAfter } from "../../domain/pinning/pin-request.ts";
+import { pinSources, previousPinsAfter, previousPinsOf } from "../../domain/pinning/pin-request.ts";
 import { stillRejected } from "../../domain/pinning/rejections.ts";
 import { planRollout } from "../../domain/plan/plan.ts";
 import { policyFor } from "../../domain/policy/policy.ts";
@@ -152,9 +152,9 @@ export async function storePins(
             ? {
                 pinned,
                 rejected: stillRejected(workload, lookup),
-                previous: previousPinsAfter(workload, { hash: plan.hash, pinned }, workloadPolicy),
+                previous: previousPinsAfter(workload, plan.hash, workloadPolicy),
               }
-            : { pinned, rejected: returns.rejected };
+            : { pinned, rejected: returns.rejected, previous: previousPinsOf(plan.hash, pinned) };
         return { type: "pins", pins, ...(stored.type === "unpinned" && { unpinned: stored.message }) };
       }
       case "stale":

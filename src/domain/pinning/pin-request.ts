@@ -114,7 +114,7 @@ export function returnsOnFailure(workload: Workload, policy: Policy): boolean {
   return isPinned(workload, policy) && rolloutPolicyOf(workload, policy).onFailure.value === "return";
 }
 
-/** Returns the pins to return to if the last rollout fails: its own pins if it has passed; undefined if they are unknown, or malformed, or those of another rollout. */
+/** Returns the pins to return to if the last rollout fails: its own pins if it has passed or is a return; undefined if they are unknown, or malformed, or those of another rollout. */
 export function pinsBeforeRollout({ previousPins = "", recordedHash }: Workload): string | undefined {
   const [hash, pins = "", ...rest] = previousPins.split(" ");
   return hash === recordedHash && rest.length === 0 && parsePins(pins) !== undefined ? pins : undefined;
@@ -124,11 +124,7 @@ export function pinsBeforeRollout({ previousPins = "", recordedHash }: Workload)
  * Returns the annotation of previous pins for a rollout by Wave; undefined if there is nothing to return to. Only pins whose rollout was
  * complete are good: if the last rollout was not, or its status does not show it yet, the rollout before it counts, if there was one.
  */
-export function previousPinsAfter(
-  workload: Workload,
-  { hash, pinned }: { readonly hash: string; readonly pinned: string | undefined },
-  policy: Policy,
-): string | undefined {
+export function previousPinsAfter(workload: Workload, hash: string, policy: Policy): string | undefined {
   if (!returnsOnFailure(workload, policy)) return undefined;
   const { pinned: own } = workload;
   // The status may not show the generation of an annotation yet.
@@ -136,7 +132,7 @@ export function previousPinsAfter(
     workload.progress.state === "complete"
       ? own
       : (pinsBeforeRollout(workload) ?? (isComplete(workload) ? own : undefined));
-  return good === pinned ? undefined : previousPinsOf(hash, good);
+  return previousPinsOf(hash, good);
 }
 
 /** Returns the annotation by which a workload with this hash returns to these pins; undefined if they are malformed or too long. */

@@ -115,15 +115,14 @@ export class Returned {
   }
 
   /**
-   * A clock that is wrong may show a rollout as failed before anyone decides. An ordered StatefulSet waits for its failed Pod, so that no later edit
-   * reaches its Pods.
+   * A clock that is wrong may show a rollout as failed before anyone decides. An ordered StatefulSet that is not to return keeps its failed Pod, so
+   * that no later edit reaches its Pods.
    */
   #someTurn(target: StoredObject | undefined): Turn {
-    const isOrdered = this.#namespace.workloads().some(({ kind }) => kind === "StatefulSet");
+    const people = turns.decided.filter((each) => each !== "halt" || target?.kind === "Deployment");
     // As frequent as all decisions of people: it shows a mistake only with a short timeout and a time to settle.
-    const newerEdits = isOrdered ? [] : Array<Turn>(4).fill("good edit");
-    const decided = [...turns.decided.filter((each) => each !== "good edit"), ...newerEdits];
-    const isCertain = target?.kind === "Deployment" && !this.#namespace.hasWrongClock();
+    const decided = [...people, ...Array<Turn>(3).fill("good edit")];
+    const isCertain = target !== undefined && !this.#namespace.hasWrongClock();
     return this.#random.pick<Turn>(isCertain && this.#random.chance(0.6) ? decided : turns.undecided);
   }
 
