@@ -23,8 +23,10 @@ export interface KubeletOptions {
   readonly podDelayMs: number;
   /** Whether the containers of a Pod would end as soon as they start now; undefined: never. */
   readonly crashes?: ((pod: ApiObject) => boolean) | undefined;
-  /** Whether the node has room for another Pod now; undefined: always. */
-  readonly hasRoom?: (() => boolean) | undefined;
+  /** Whether the node has room for a Pod now; undefined: always. */
+  readonly hasRoom?: ((pod: ApiObject) => boolean) | undefined;
+  /** Why the containers of a Pod wait now, such as `ImagePullBackOff`. Undefined: they wait only for configuration. */
+  readonly waits?: ((pod: ApiObject) => string | undefined) | undefined;
 }
 
 /** How long a Pod without room waits until the scheduler tries again, in milliseconds. */
@@ -38,7 +40,7 @@ const roomDelayMs = 1_000;
 export function kubeletController(
   registry: Registry,
   steps: DelayedSteps,
-  { podDelayMs: delayMs, crashes, hasRoom = () => true }: KubeletOptions,
+  { podDelayMs: delayMs, crashes, hasRoom = () => true, waits }: KubeletOptions,
 ): Controller {
   return {
     concerned({ resource, after }) {
@@ -56,7 +58,7 @@ export function kubeletController(
         return steps.schedule(`stop/${uid}`, delayMs, () => stop(registry, key, uid));
       if (stringOf(objectOf(pod.spec).nodeName) === "") return schedule(registry, steps, pod, hasRoom);
       if (isReady(pod)) return;
-      const waiting = waitsFor(registry, pod);
+      const waiting = waitsFor(registry, pod) ?? waits?.(pod);
       if (waiting !== undefined) return writePodStatus(registry, pod, waitingStatus(pod, waiting));
       steps.schedule(`start/${uid}`, delayMs, () => start(registry, key, uid, crashes));
     },
@@ -64,10 +66,10 @@ export function kubeletController(
 }
 
 /** Assigns a Pod to the node. Without room, the Pod waits with the words of the scheduler, and is tried again. */
-function schedule(registry: Registry, steps: DelayedSteps, pod: ApiObject, hasRoom: () => boolean): void {
+function schedule(registry: Registry, steps: DelayedSteps, pod: ApiObject, hasRoom: (pod: ApiObject) => boolean): void {
   if (objectOf(pod.spec).schedulerName !== "default-scheduler") return;
   const { uid } = pod.metadata;
-  if (hasRoom()) {
+  if (hasRoom(pod)) {
     // A binding is no field of a manager.
     const bound = { ...pod, spec: { ...objectOf(pod.spec), nodeName }, status: scheduledStatus(pod, registry.clock) };
     registry.storage.put(resources.pods, bound);

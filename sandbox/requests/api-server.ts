@@ -30,8 +30,10 @@ export interface ApiServerOptions {
   readonly admitPod?: (pod: ApiObject) => ApiObject;
   /** Whether the containers of a Pod would end as soon as they start now. Default: none does. */
   readonly crashes?: (pod: ApiObject) => boolean;
-  /** Whether the node has room for another Pod now. Default: it has. */
-  readonly hasRoom?: () => boolean;
+  /** Whether the node has room for a Pod now. Default: it has. */
+  readonly hasRoom?: (pod: ApiObject) => boolean;
+  /** Why the containers of a Pod wait now, such as `ImagePullBackOff`. Default: they wait only for configuration. */
+  readonly waits?: (pod: ApiObject) => string | undefined;
 }
 
 /** An API server in memory; `answerCall` asks it. */
@@ -54,6 +56,7 @@ export function startApiServer(options: ApiServerOptions = {}): ApiServer {
     podDelayMs: options.podDelayMs ?? 50,
     crashes: options.crashes,
     hasRoom: options.hasRoom,
+    waits: options.waits,
   });
   const { bookmarkMs = 10_000, servesWidgets } = options;
   return { registry, bookmarkMs, servesWidgets, stop };

@@ -1,5 +1,6 @@
 import { type Holding, holdingsOf } from "./judge-leadership.ts";
 import { isReturn } from "./judge-returns.ts";
+import { stuckNamespaces } from "./judge-stuck.ts";
 import { ValidatorJudge } from "./judge-validators.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { hasOutgrownCopies } from "./model-pins.ts";
@@ -170,8 +171,9 @@ class BatchJudge {
     if (this.#wasResumed(before)) return wrong;
     const hasPassed = (one: Begun) => {
       if (one.excused) return true;
-      // An old credential is the greater harm: others do not wait for ever for a Pod that finds no node.
-      if (key.startsWith("Secret/") && timedOut(one) && isStuck(one.uid, sentAt, this.#run.history)) return true;
+      // An old credential is the greater harm: others do not wait for ever for a Pod that finds no node, or for another scripted reason.
+      const isStuckThen = isScripted(one.namespace) || isStuck(one.uid, sentAt, this.#run.history);
+      if (key.startsWith("Secret/") && timedOut(one) && isStuckThen) return true;
       if (one.incomplete && one.completeAt === undefined) return false;
       if (one.completeAt !== undefined && one.completeAt + drift * soakMs - slack <= sentAt) return true;
       // Also if it is complete: a late cache may have shown until its deadline that it is not.
@@ -274,6 +276,11 @@ class BatchJudge {
   #wasResumed({ metadata }: StoredObject): boolean {
     return metadata.annotations?.["wave.pusher.com/resumed"] !== undefined;
   }
+}
+
+/** Reports whether the judge of stuck rollouts judges a namespace. */
+function isScripted(namespace: string | undefined): boolean {
+  return stuckNamespaces.some((name) => name === namespace);
 }
 
 /** Reports whether Wave recorded that a workload was not complete when Wave last rolled it. */

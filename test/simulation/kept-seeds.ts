@@ -7,6 +7,7 @@ const additions = [
   "full nodes",
   "validators",
   "returns and alerts",
+  "stuck rollouts",
 ] as const;
 
 /** Something that runs did not have from the start. */

@@ -186,6 +186,27 @@ export interface PlayedReturn {
   readonly endAt: number;
 }
 
+/** What keeps the new Pod of a canary from its start, in the words of Kubernetes, or `exits`: its container ends. */
+export const podFates = ["Unschedulable", "ImagePullBackOff", "FailedAttachVolume", "FailedCreate", "exits"] as const;
+
+/** One part of the scene with rollouts that are stuck, as it was played. Times are true virtual milliseconds. */
+export interface PlayedStuck {
+  readonly namespace: string;
+  readonly fate: (typeof podFates)[number];
+  /** Whether the edit changed a Secret and nothing else. */
+  readonly isSecret: boolean;
+  /** When the configuration was edited; undefined: the workloads were not complete before. */
+  readonly editedAt: number | undefined;
+  /** The workload that rolled first, and when; undefined: none did. */
+  readonly canary: { readonly uid: string; readonly rolledAt: number } | undefined;
+  /** When it was edited again; undefined: it was not. */
+  readonly newerAt: number | undefined;
+  /** When new Pods could start, or a good edit came. */
+  readonly releasedAt: number;
+  /** When every workload had rolled to the last edit and was complete; undefined: not within half an hour. */
+  readonly doneAt: number | undefined;
+}
+
 /** The record of a run, after the faults have stopped and Wave had time to make everything correct. */
 export interface Recording {
   readonly seed: number;
@@ -208,6 +229,8 @@ export interface Recording {
   readonly containers?: { readonly starts: readonly ContainerStart[]; readonly rightAt: readonly number[] } | undefined;
   /** The rounds of the scene with returns. Default: none was played. */
   readonly returned?: readonly PlayedReturn[];
+  /** The parts of the scene with stuck rollouts. Default: none was played. */
+  readonly stuck?: readonly PlayedStuck[];
   /** The rounds of the scene with alerts, and all answers of Prometheus. Default: there is no alert gate. */
   readonly alerted?: { readonly rounds: readonly PlayedAlert[]; readonly answers: readonly AlertAnswer[] } | undefined;
 }

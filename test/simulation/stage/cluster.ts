@@ -7,6 +7,7 @@ import { type ApiCall, type ApiReply, answerCall } from "../../../sandbox/reques
 import { type ApiServer, startApiServer } from "../../../sandbox/requests/api-server.ts";
 import type { Api, HistoryEntry, SentWrite, StoredObject, Writer } from "../record.ts";
 import { crashesWith } from "./crashing-pods.ts";
+import { type Obstacle, obstructed } from "./obstacles.ts";
 import { pointed } from "./pinning.ts";
 import type { Random } from "./random.ts";
 import type { Unlisted } from "./refusals.ts";
@@ -39,6 +40,8 @@ export interface Cluster {
   readonly sent: SentWrite[];
   /** Whether no Pod finds a node. */
   isFull: boolean;
+  /** What keeps new Pods of one workload from their start, by namespace. */
+  readonly obstacles: Map<string, Obstacle>;
   /** Whether only the world gets answers. */
   down: boolean;
   /** The namespace that no process of Wave can list. */
@@ -75,10 +78,14 @@ export function startCluster(options: {
     historySize,
     bookmarkMs: 10_000,
     podDelayMs: 50,
-    admitPod: (pod) => pointed(pod as unknown as StoredObject) as unknown as typeof pod,
+    admitPod: (pod) => {
+      obstructed.creation(pod, cluster);
+      return pointed(pod as unknown as StoredObject) as unknown as typeof pod;
+    },
     servesWidgets: () => scheduler.now >= widgetsFrom,
     crashes: (pod) => crashes(pod),
-    hasRoom: () => !cluster.isFull,
+    hasRoom: (pod) => !cluster.isFull && obstructed.fate(pod, cluster) !== "Unschedulable",
+    waits: (pod) => obstructed.wait(pod, cluster),
   });
   const { storage } = server.registry;
   const crashes = (pod: ApiObject) =>
@@ -130,6 +137,7 @@ export function startCluster(options: {
       crashes,
       sent: [],
       isFull: false,
+      obstacles: new Map(),
       down: false,
       unlisted: undefined,
     },

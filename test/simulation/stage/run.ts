@@ -18,6 +18,7 @@ import { Random } from "./random.ts";
 import { waveNamespace } from "./replica.ts";
 import { canReturn, chooseReturns, Returned } from "./returned.ts";
 import { Scheduler } from "./scheduler.ts";
+import { canBeStuck, playStuck } from "./stuck.ts";
 import { TakenBack } from "./taken-back.ts";
 import { Trace } from "./trace.ts";
 import { Weather } from "./weather.ts";
@@ -188,9 +189,10 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
       gateRequired !== undefined && isScripted
         ? { rounds: await new Alerted(scripted, pacing).play(), answers: alerts.answers }
         : undefined;
+    const stuck = pacing !== undefined && canBeStuck({ seed, settings }) ? await playStuck(scripted, pacing) : [];
     if (pinned) await scheduler.runUntil(scheduler.now + collectedMs);
     const endAt = scheduler.now;
-    const recording = { ...recorded(rightAt, podsRightAt), returned, alerted };
+    const recording = { ...recorded(rightAt, podsRightAt), returned, alerted, stuck };
     violations.push(...emptied(director.replicas), ...judge(recording));
     director.stop();
     await scheduler.runUntil(endAt + stopMs);

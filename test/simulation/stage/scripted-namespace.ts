@@ -15,6 +15,9 @@ export interface ScriptOptions {
   readonly replicas: () => readonly Replica[];
 }
 
+/** A kind of configuration. */
+export type ConfigKind = "ConfigMap" | "Secret";
+
 type ConfigMap = StoredObject & { readonly data?: Readonly<Record<string, string>> };
 
 /** The name of the ConfigMap that the workloads of a script read. */
@@ -23,25 +26,27 @@ export const pageName = "page";
 const longestMs = 1_800_000;
 const prefix = "wave.pusher.com/";
 
-/** A namespace of its own, in which a script plays people. Its workloads read one ConfigMap. */
+/** A namespace of its own, in which a script plays people. Its workloads read one ConfigMap, one Secret, or both. */
 export class ScriptedNamespace {
   readonly #options: ScriptOptions;
   readonly #namespace: string;
+  readonly #kinds: readonly ConfigKind[];
 
-  constructor(options: ScriptOptions, namespace: string) {
+  constructor(options: ScriptOptions, namespace: string, kinds: readonly ConfigKind[] = ["ConfigMap"]) {
     this.#options = options;
     this.#namespace = namespace;
+    this.#kinds = kinds;
   }
 
-  /** Creates the Namespace and the ConfigMap. */
+  /** Creates the Namespace and the configuration. */
   async create(data: Readonly<Record<string, string>>): Promise<void> {
     const namespace = this.#namespace;
     await this.#send("POST", "/api/v1/namespaces", { metadata: { name: namespace } });
     const metadata = { name: pageName, namespace };
-    await this.#send("POST", `/api/v1/namespaces/${namespace}/configmaps`, { metadata, data });
+    for (const kind of this.#kinds) await this.#send("POST", this.#pathOf(kind), { metadata, ...dataOf(kind, data) });
   }
 
-  /** Creates a workload that reads the ConfigMap. The names of its annotations are without the prefix of Wave. */
+  /** Creates a workload that reads the configuration. The names of its annotations are without the prefix of Wave. */
   createWorkload(
     plural: "deployments" | "statefulsets",
     name: string,
@@ -49,7 +54,10 @@ export class ScriptedNamespace {
     spec: Readonly<Record<string, unknown>>,
   ): Promise<void> {
     const labels = { app: name };
-    const container = { name: "app", image: "app:1", envFrom: [{ configMapRef: { name: pageName } }] };
+    const envFrom = this.#kinds.map((kind) => ({
+      [kind === "Secret" ? "secretRef" : "configMapRef"]: { name: pageName },
+    }));
+    const container = { name: "app", image: "app:1", envFrom };
     const body = {
       metadata: {
         name,
@@ -66,9 +74,9 @@ export class ScriptedNamespace {
     return this.#send("POST", `/apis/apps/v1/namespaces/${this.#namespace}/${plural}`, body);
   }
 
-  /** Edits the ConfigMap. */
-  edit(data: Readonly<Record<string, string>>): Promise<void> {
-    return this.#send("PATCH", `/api/v1/namespaces/${this.#namespace}/configmaps/${pageName}`, { data });
+  /** Edits the configuration. */
+  async edit(data: Readonly<Record<string, string>>): Promise<void> {
+    for (const kind of this.#kinds) await this.#send("PATCH", `${this.#pathOf(kind)}/${pageName}`, dataOf(kind, data));
   }
 
   /** Sets annotations of Wave on a workload; null removes one. */
@@ -144,6 +152,10 @@ export class ScriptedNamespace {
     return storage.list(resource, this.#namespace) as unknown as readonly ConfigMap[];
   }
 
+  #pathOf(kind: ConfigKind): string {
+    return `/api/v1/namespaces/${this.#namespace}/${kind === "Secret" ? "secrets" : "configmaps"}`;
+  }
+
   async #send(method: "POST" | "PATCH", path: string, body: object, manager = "kubectl-create"): Promise<void> {
     const { status } = await this.#options.cluster.api.request(method, path, { body, manager });
     if (status >= 300) throw new Error(`${method} ${path} ${status}`);
@@ -158,6 +170,10 @@ export async function played<T>(scheduler: Scheduler, script: Promise<T>): Promi
   });
   while (!isOver) await scheduler.runUntil(scheduler.now + 1_000);
   return await end;
+}
+
+function dataOf(kind: ConfigKind, data: Readonly<Record<string, string>>): object {
+  return kind === "Secret" ? { stringData: data } : { data };
 }
 
 function prefixed(said: Readonly<Record<string, string | null>>): Readonly<Record<string, string | null>> {
