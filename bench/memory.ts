@@ -66,12 +66,16 @@ function createSecret({ client }: Plane, name: string): Promise<unknown> {
   return client.request({ method: "POST", path, body: { metadata: { name }, data: { blob: value } } });
 }
 
-/** Each workload reads a ConfigMap of its own and one of the Secrets. */
+/** Each workload reads a ConfigMap of its own and one of the Secrets. It is complete, also after Wave has written to it. */
 async function createWorkload({ client }: Plane, index: number): Promise<void> {
   const name = `app-${index}`;
   const path = resourcePath(resources.configMaps, { namespace });
   await client.request({ method: "POST", path, body: { metadata: { name }, data: { a: "1", b: "2" } } });
   await createDeployment(client, namespace, name, { configMap: name, secret: `secret-${index}` });
+  const status = { observedGeneration: 1_000 };
+  const contentType = "application/merge-patch+json";
+  const deployment = `${resourcePath(resources.deployments, { namespace, name })}/status`;
+  await client.request({ method: "PATCH", path: deployment, body: { status }, contentType });
 }
 
 /** Starts a Wave with these flags, and measures it 30 s after its caches were synced. */
