@@ -31,7 +31,7 @@ export const mutants: readonly Mutant[] = [
   ...of(
     "domain/plan/decide.ts",
     ["(isRequested && holdRows[hold.reason].isSkipped)", "isRequested"],
-    ["if (hold !== undefined) {\n    const why", "if (hold === null) {\n    const why"],
+    ["if (own !== undefined) {\n    const { hold", "if (own === null) {\n    const { hold"],
     [
       "if (batched === undefined) return { ...rollout, ...texts };",
       "if (batched !== undefined) return { ...rollout, ...texts };",
