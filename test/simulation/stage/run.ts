@@ -183,13 +183,14 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     }
     const scripted = { ...stage, replicas: () => director.replicas, changeLeader };
     const isScripted = pacing !== undefined && canReturn(settings);
-    weather.isScripted = isScripted && (returns || gateRequired !== undefined);
+    const playsStuck = pacing !== undefined && canBeStuck({ seed, settings });
+    weather.isScripted = playsStuck || (isScripted && (returns || gateRequired !== undefined));
     const returned = returns && isScripted ? await new Returned(scripted, pacing).play() : [];
     const alerted =
       gateRequired !== undefined && isScripted
         ? { rounds: await new Alerted(scripted, pacing).play(), answers: alerts.answers }
         : undefined;
-    const stuck = pacing !== undefined && canBeStuck({ seed, settings }) ? await playStuck(scripted, pacing) : [];
+    const stuck = playsStuck ? await playStuck(scripted, pacing) : [];
     if (pinned) await scheduler.runUntil(scheduler.now + collectedMs);
     const endAt = scheduler.now;
     const recording = { ...recorded(rightAt, podsRightAt), returned, alerted, stuck };
