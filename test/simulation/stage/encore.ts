@@ -22,8 +22,8 @@ interface EncoreOptions {
 
 /** The maximum time until everything is correct again after one action and one small fault. */
 const roundMs = 12_000;
-/** The same if a server requests a retry after a day: Wave retries after a minute. */
-const longRoundMs = 75_000;
+/** The same if a server requests a retry after a day: Wave retries after five minutes. */
+const longRoundMs = 315_000;
 /** The resets of a connection, which lives longer than a second each time. */
 const resets = { count: 6, everyMs: 2_500 };
 
