@@ -78,7 +78,9 @@ function wrongIn(
   const flapping = pacing.settleMs === 0 ? 0 : waitAfter(rolls.streak);
   const wait = Math.max(flapping, minIntervalMs);
   // A failed rollout does not hold its fix. One that was complete for less than the soak time, and is not any more, may fail, too.
-  const timedOut = !(rolls.wasComplete && isComplete(before)) && gap >= drift * pacing.rolloutTimeoutMs - slack;
+  const isDeaf = run.lives.some((life) => life.replica === replica && life.deafAt !== undefined && life.deafAt <= at);
+  const sawComplete = rolls.wasComplete && isComplete(before) && !isDeaf;
+  const timedOut = !sawComplete && gap >= drift * pacing.rolloutTimeoutMs - slack;
   const hasExited = isValidator(before) && hasExit(before, rolls.lastAt - slack, at, run.history);
   const hasFailed = timedOut || hasExited || restarts(before, rolls.lastAt - slack, run);
   if (!hasFailed && gap < drift * wait - slack)

@@ -126,6 +126,7 @@ export const keptSeeds: readonly KeptSeed[] = [
     name: "a good edit of an ordered StatefulSet whose Pod crashes after another edit",
     after: "returns and alerts",
   },
+  { seed: 922004, name: "a rollout whose leader does not see its end", after: "stuck rollouts" },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */

@@ -75,6 +75,8 @@ export interface Life {
   readonly pauses: readonly (readonly [number, number])[];
   /** The maximum offset of its wall clock, in milliseconds. */
   readonly wallOffMs: number;
+  /** From when on one of its watches was silent or late, so that it may not see that a rollout is complete; undefined: never. */
+  readonly deafAt?: number | undefined;
 }
 
 /** The flags that delay due rollouts. */

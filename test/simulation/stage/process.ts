@@ -11,6 +11,8 @@ export type Pause = "stopped" | "suspended";
 export class SimulatedProcess {
   readonly name: string;
   readonly clock: Clock;
+  /** When a watch of it became silent or late first; undefined: none did. */
+  deafAt: number | undefined;
   readonly #scheduler: Scheduler;
   /** The rate of its monotonic clock. */
   readonly #rate: number;

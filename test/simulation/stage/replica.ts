@@ -82,8 +82,8 @@ export class Replica {
 
   /** Returns the results of the process. */
   get life(): Life {
-    const { name: replica, pauses, wallOffMs } = this.process;
-    return { replica, from: this.#from, to: this.#to, end: this.#end, pauses, wallOffMs };
+    const { name: replica, pauses, wallOffMs, deafAt } = this.process;
+    return { replica, from: this.#from, to: this.#to, end: this.#end, pauses, wallOffMs, deafAt };
   }
 
   get isOver(): boolean {

@@ -54,9 +54,12 @@ export class WatchLine implements LineSink {
 
   /** Adds this fault from now on. */
   afflict(faults: ReadonlySet<WatchFault>): void {
-    const { random, scheduler, weather } = this.#options;
+    const { random, scheduler, weather, process } = this.#options;
     for (const fault of faults) this.#faults.add(fault);
-    if (faults.has("late")) this.#lateMs = random.pick([200, 1_000, 3_000, 8_000, latestMs]);
+    if (faults.has("late")) {
+      this.#lateMs = random.pick([200, 1_000, 3_000, 8_000, latestMs]);
+      process.deafAt ??= scheduler.now;
+    }
     if (faults.has("tooSlow")) this.#backlog = random.whole(1, 6);
     const later = (run: () => void) => {
       scheduler.after(random.exponential(8_000), () => this.#over || weather.isCalm || run());
@@ -67,6 +70,7 @@ export class WatchLine implements LineSink {
     if (!faults.has("silent")) return;
     later(() => {
       this.#silent = true;
+      process.deafAt ??= scheduler.now;
     });
   }
 
