@@ -100,7 +100,7 @@ export const permissionRows: readonly PermissionRow[] = [
   pinned(
     "pods",
     "delete",
-    "with `on-failure: return`, Wave deletes Pods of a failed rollout if a StatefulSet waits for these Pods, after a return or for a newer edit",
+    "with `on-failure: return`, Wave deletes Pods of a failed rollout if a StatefulSet waits for these Pods",
   ),
   watched(
     "pods",

@@ -26,7 +26,7 @@
   verbs: [create, patch, delete]
 {{- end }}
 {{- if .Values.pinConfig.enabled }}
-# With `on-failure: return`, Wave deletes Pods of a failed rollout if a StatefulSet waits for these Pods, after a return or for a newer edit.
+# With `on-failure: return`, Wave deletes Pods of a failed rollout if a StatefulSet waits for these Pods.
 - apiGroups: [""]
   resources: [pods]
   verbs: [delete]

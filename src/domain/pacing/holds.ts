@@ -39,8 +39,8 @@ interface HoldRow {
   readonly yieldsToHalt?: true;
   /** The command of `wave` that ends the hold, or explains what ends it. Undefined: a person need not do anything. */
   readonly command: HoldCommand | undefined;
-  /** The command of kubectl that shows what the workload waits for. Default: `wave explain` shows it. */
-  readonly kubectl?: "rollout status";
+  /** Whether `kubectl rollout status` shows what the workload waits for. Default: `wave explain` shows it. */
+  readonly isRollout?: true;
   /**
    * After which time `wave doctor` reports the hold, in milliseconds; 0: at once, as a problem. Undefined: a person wants it, or another check
    * reports it.
@@ -162,7 +162,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     ...wait,
     check: progressing,
     holds: ["rollout"],
-    kubectl: "rollout status",
+    isRollout: true,
     reportedAfterMs: hour,
     when: "the previous rollout is in progress",
     ends: "the rollout completes or fails, 30 s pass without a new available Pod, `--rollout-timeout` is over, or `wave roll`",

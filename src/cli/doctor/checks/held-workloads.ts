@@ -10,10 +10,12 @@ export function heldFindings(
   { workload, hold, message, reason }: Pick<Explanation, "workload" | "hold" | "message" | "reason">,
   forMs: number,
 ): readonly Finding[] {
-  const { reportedAfterMs: afterMs, kubectl } = hold === null ? {} : holdRows[hold.reason];
+  const { reportedAfterMs: afterMs, isRollout } = hold === null ? {} : holdRows[hold.reason];
   if (afterMs === undefined || forMs < afterMs || (afterMs > 0 && Number.isNaN(forMs))) return [];
   const [severity, since] = afterMs === 0 ? [problem, ""] : [warning, `Due for ${age(forMs)}`];
-  const next = kubectl ? `kubectl ${kubectl} ${kubectlArguments(workload)}` : `wave explain ${waveArguments(workload)}`;
+  const next = isRollout
+    ? `kubectl rollout status ${kubectlArguments(workload)}`
+    : `wave explain ${waveArguments(workload)}`;
   return [severity(workload, sentences(message ?? reason, since), next)];
 }
 
