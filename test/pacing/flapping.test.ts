@@ -71,7 +71,7 @@ describeOnControlPlane("configuration or a hash that changes again and again", (
       const { message } = await until("the Event", async () =>
         (await waveEvents(cluster, ns, "app")).find(({ reason }) => reason === "ConfigurationFlaps"),
       );
-      expect(message).toContain('ConfigMap "app" changed (key "edit", last edited by "restless")');
+      expect(message).toContain('ConfigMap "app" changed (key "edit"), last edited by "restless"');
       expect(await wave.metrics()).toContain("\nwave_workloads_flapping 1\n");
     } finally {
       await wave.stop();
