@@ -126,6 +126,7 @@ export const keptSeeds: readonly KeptSeed[] = [
     name: "a good edit of an ordered StatefulSet whose Pod crashes after another edit",
     after: "returns and alerts",
   },
+  { seed: 3300115, name: "a stuck rollout, and a new leader whose clock is ahead", after: "stuck rollouts" },
   { seed: 922004, name: "a rollout whose leader does not see its end", after: "stuck rollouts" },
 ];
 

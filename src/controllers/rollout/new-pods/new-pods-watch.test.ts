@@ -12,7 +12,7 @@ import { silentLogger } from "../../../telemetry/logging/log.ts";
 import { NewPodsWatch } from "./new-pods-watch.ts";
 
 /** Watches the rollout of a StatefulSet, whose Pod the scheduler finds no node for. The clock of Wave differs from that of the API server. */
-async function watchedRollout(differs = 0) {
+async function watchedRollout(differs = 0, isNewLeader = false) {
   const clock = new FakeClock();
   const client = memoryClient(startApiServer({ controllers: false, clock }), async () => {});
   const namespace = "/apis/apps/v1/namespaces/default";
@@ -54,10 +54,11 @@ async function watchedRollout(differs = 0) {
     log: silentLogger,
     random: () => 0,
     watchMs: 300_000,
-    lastWrite: () => ({ hash: "new", at: 0 }),
+    lastWrite: () => (isNewLeader ? undefined : { hash: "new", at: 0 }),
     onChange: () => shown.push([clock.monotonic(), watch.of(rolled)?.state]),
   });
   watch.watch(key);
+  watch.watchIfSlow(key);
   const running = watch.run(stop.signal);
   onTestFinished(async () => {
     stop.abort();
@@ -80,6 +81,12 @@ it.each([0, 600_000, -600_000])(
     expect(shown.filter((each) => `${each}`.endsWith("stuck"))).toHaveLength(1);
   },
 );
+
+it("finds a stuck Pod after 30 s also as a new leader whose clock is ahead", async () => {
+  const { shown, advanceTo } = await watchedRollout(600_000, true);
+  await advanceTo(60_000);
+  expect(shown.at(-1)).toEqual([30_000, "stuck"]);
+});
 
 it("gives a Pod that was stuck the whole time of a rollout for its start", async () => {
   const { shown, setScheduled, advanceTo } = await watchedRollout();

@@ -51,6 +51,8 @@ interface WatchedRollout {
   readonly hash: string | undefined;
   /** The time of the rollout, in monotonic milliseconds. */
   readonly since: number;
+  /** Since when this process reads its Pods, in monotonic milliseconds. The clock of an earlier leader may differ. */
+  readonly readSince: number;
   /** Whether the Pods before the rollout restarted as often. */
   earlierFail?: boolean;
   /** When its Pods were last stuck, in monotonic milliseconds. Then they have the whole time of a rollout for their start. */
@@ -144,7 +146,7 @@ export class NewPodsWatch {
     if ((hash === undefined && !ofValidator) || !isWanted(now - at) || isOther(workload, hash, now - at)) return at;
     if (isWatched) return at;
     if (!this.#watched.has(key) && !this.#hasPlace(workload.namespace)) return undefined;
-    this.#watched.set(key, { uid: workload.uid, hash, since: at, shown: { state: "unread" } });
+    this.#watched.set(key, { uid: workload.uid, hash, since: at, readSince: now, shown: { state: "unread" } });
     this.#workers.add(key, { urgency: "low" });
     return at;
   }
@@ -197,7 +199,8 @@ export class NewPodsWatch {
         pods.length * periodPerPodMs,
         this.#watched.size * periodPerRolloutMs,
       );
-      return { type: "requeueAfter", delayMs: age >= watchMs ? Math.max(slowPeriodMs, leastMs) : leastMs };
+      const isOld = Math.min(age, clock.monotonic() - watched.readSince) >= watchMs;
+      return { type: "requeueAfter", delayMs: isOld ? Math.max(slowPeriodMs, leastMs) : leastMs };
     } catch (error) {
       if (leadership.abort.aborted) return done;
       const failure = apiFailureOf(error);
