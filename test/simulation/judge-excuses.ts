@@ -25,6 +25,9 @@ const slackMs = 2_000;
 /** The wait after the second removal of a hash doubles after each further one, up to a limit. */
 const [firstWaitMs, longestWaitMs] = [10_000, 3_600_000];
 
+/** The holds by people that end without a decision about a validator: other workloads wait for it. */
+const waitedFor: readonly (string | undefined)[] = ["approval", "window", "window of a while ago"];
+
 /** A container that restarts as often since a change shows that the change is bad. */
 const failingRestarts = 3;
 
@@ -89,9 +92,17 @@ export function excuseIn(
       const readers = fellows.filter((other) => namedBy(other, settings).some((one) => one.key === key));
       return readers.some(
         (other) =>
-          (!isComplete(other) || restarts(other, changedAt, run)) && (isValidator(other) || delays(other, changedAt)),
+          isHeldValidator(other, changedAt) ||
+          ((!isComplete(other) || restarts(other, changedAt, run)) && (isValidator(other) || delays(other, changedAt))),
       );
     });
+  }
+
+  /** Reports whether a validator has not checked the change yet, because people hold its rollout for now. */
+  function isHeldValidator(other: StoredObject, changedAt: number): boolean {
+    if (pacing === undefined || !isValidator(other) || (hashSetAt(other, history)?.at ?? 0) >= changedAt) return false;
+    const saidOfOther = saidOf(other, namespaceOf(other, objects), pacing);
+    return waitedFor.includes(excuseOf(saidOfOther, { hash: undefined, at: epoch + at, wallOffMs }));
   }
 
   /** Reports whether a rollout that is not complete delays others: it includes the change, and has not failed or its failure halts them. */

@@ -127,6 +127,7 @@ export const keptSeeds: readonly KeptSeed[] = [
     after: "returns and alerts",
   },
   { seed: 3300115, name: "a stuck rollout, and a new leader whose clock is ahead", after: "stuck rollouts" },
+  { seed: 3300234, name: "a change that waits for the approval of a validator", after: "stuck rollouts" },
   { seed: 922004, name: "a rollout whose leader does not see its end", after: "stuck rollouts" },
 ];
 
