@@ -6,7 +6,7 @@ import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 
 /**
  * Judges each configuration that Wave recorded beside the hash as what the Pods read, unless Wave recorded that this is unproven: each Pod
- * that was not being deleted got its node when everything that it reads had this content, or has started each container that reads it as
+ * that was not being deleted got its node when everything that it reads had this content, waits for a required object, or has started each container that reads it as
  * variables since. What the files of an older Pod show is not certain. Only the data of the objects is compared: other annotations, and other references, replace no
  * Pods. A removal of keys leaves no time in the API, so a process that started later cannot know it.
  */
@@ -47,7 +47,10 @@ export function judgeRecorded({
       const content = (of: string) => {
         const stored = (when: number) => timeline.versions(of)[timeline.at(of, when)]?.object;
         const readAt = variablesReadAt(pod, of, (container) => starts.get(`${uid}/${container}`) ?? sentRv);
-        const since = readAt ?? scheduled.get(uid) ?? sentRv;
+        const readyAt = readAt ?? scheduled.get(uid) ?? sentRv;
+        // Kubernetes starts no container of the Pod before a required object exists.
+        const created = timeline.versions(of).find((each) => each.rv > readyAt && each.object !== undefined)?.rv;
+        const since = stored(readyAt) === undefined && needsObject(pod, of) ? (created ?? readyAt) : readyAt;
         const [versions, from] = [timeline.versions(of), timeline.at(of, since)];
         const unseen = versions.slice(from + 1, timeline.at(of, beforeStart) + 1);
         const isRemoved = unseen.some((each, index) => removesKeys(versions[from + index]?.object, each.object));
@@ -59,6 +62,15 @@ export function judgeRecorded({
     }
   }
   return violations;
+}
+
+/** Reports whether a container of a Pod cannot start without an object. */
+function needsObject(pod: StoredObject, object: string): boolean {
+  return containersOf(pod).some(({ name }) =>
+    placesOfContainer(pod, name).some(
+      (each) => each.needsObject && `${each.kind}/${each.namespace}/${each.name}` === object,
+    ),
+  );
 }
 
 /** Returns the earliest start of the containers that read an object, if they read it as variables only. */

@@ -128,6 +128,11 @@ export const keptSeeds: readonly KeptSeed[] = [
   },
   { seed: 3300115, name: "a stuck rollout, and a new leader whose clock is ahead", after: "stuck rollouts" },
   { seed: 3300234, name: "a change that waits for the approval of a validator", after: "stuck rollouts" },
+  {
+    seed: 3300286,
+    name: "a Pod that waited for a required volume when its workload was recorded",
+    after: "stuck rollouts",
+  },
   { seed: 922004, name: "a rollout whose leader does not see its end", after: "stuck rollouts" },
 ];
 
