@@ -57,8 +57,8 @@ describeOnControlPlane("a canary whose containers restart again and again", (clu
   });
 
   it("halts nothing if the Pods before the rollout restarted as often", async () => {
-    // The Pods before the rollout stay for two seconds, as on a node, where a new Pod needs time to start.
-    const { namespace, applications, wave, end } = await scene(cluster, "restarts-before", "restarts", "5s", 2);
+    // The Pods before the rollout stay for some seconds, as on a node, where a new Pod needs time to start.
+    const { namespace, applications, wave, end } = await scene(cluster, "restarts-before", "restarts", "5s", 6);
     try {
       const first = await applications.onlyHash();
       await applications.complete();
