@@ -133,6 +133,11 @@ export const keptSeeds: readonly KeptSeed[] = [
     name: "a Pod that waited for a required volume when its workload was recorded",
     after: "stuck rollouts",
   },
+  {
+    seed: 3300347,
+    name: "an edit that a watch shows after a Pod without a node was recorded",
+    after: "stuck rollouts",
+  },
   { seed: 922004, name: "a rollout whose leader does not see its end", after: "stuck rollouts" },
 ];
 
