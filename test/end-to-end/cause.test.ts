@@ -102,7 +102,7 @@ describeOnControlPlane("the cause of a rollout", (cluster) => {
       return cluster.api(method, url, body, method === "PATCH" ? "application/merge-patch+json" : undefined);
     };
     await write("POST", "", { metadata: { name }, data: { a: "1", b: "1", d: "1" } });
-    const opensAt = (new Date().getUTCHours() + 12) % 24;
+    const opensAt = `${(new Date().getUTCHours() + 12) % 24}`.padStart(2, "0");
     const window = `Mon-Sun ${opensAt}:00-${opensAt}:30`;
     const optional = { name: "D", valueFrom: { configMapKeyRef: { name, key: "d", optional: true } } };
     const pods = { containers: [{ ...container, envFrom: [{ configMapRef: { name } }], env: [optional] }] };
