@@ -13,8 +13,6 @@ import { formats } from "./formats/formats.ts";
 import { renderTemplate } from "./notification/message-template.ts";
 import type { Notification, NotificationMessage, UnsentCount } from "./notification/notification.ts";
 
-/** The result of a notification for one receiver. */
-
 /** Options of {@link NotificationReceiver}. */
 export interface ReceiverOptions extends Pick<ProcessContext, "clock" | "log" | "random"> {
   readonly userAgent: string;

@@ -13,9 +13,9 @@ import { updateOnConfigChange } from "../../domain/references/annotations.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { fieldsOf } from "../../domain/syntax/json.ts";
 import type { KubeObject } from "../../kube/api/resources.ts";
-import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
+import type { ProcessContext } from "../../telemetry/process-context.ts";
 import type { PatternIndex, ReferenceIndex } from "../index/reference-index.ts";
 import { KindCache, type ReadTemplate } from "../store/kind-cache.ts";
 import { isLeftOut, type NamespaceLimits } from "../store/namespace-limits.ts";
@@ -35,17 +35,14 @@ interface WorkloadCaches {
 
 /** Makes the caches of the built-in kinds. Keeps `index` and `patterns` in step with what workloads of all kinds read. */
 export function workloadCaches(
-  options: {
+  options: Pick<ProcessContext, "clock" | "log" | "random"> & {
     /** Undefined: all. */
     readonly namespaces: readonly string[] | undefined;
-    readonly log: Logger;
     /** What affects a workload in addition to its own annotations. */
     readonly directiveContext: DirectiveContext;
     readonly onWorkloadChange: (change: StoreChange<Workload>) => void;
     /** See {@link CacheSource.readTemplate}. */
     readonly readTemplate?: ReadTemplate | undefined;
-    readonly clock: Clock;
-    readonly random: () => number;
   },
   { index, patterns }: { readonly index: ReferenceIndex; readonly patterns: PatternIndex },
   namespaceLimits: NamespaceLimits,

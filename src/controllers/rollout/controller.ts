@@ -68,8 +68,8 @@ export function createController(options: ControllerOptions): Controller {
   const keepsOwners = policy.ownership !== undefined && !writesNothing;
   const ownerWrites = keepsOwners ? options.metrics.counter(ownerReferenceMetrics.writes) : undefined;
   const pins = policy.pinConfig === true && !writesNothing;
-  const copyWrites = pins ? copyMetrics(options.metrics, () => collector?.counts ?? []) : undefined;
   let collector: CopyCollector | undefined;
+  const copyWrites = pins ? copyMetrics(options.metrics, () => collector?.counts ?? []) : undefined;
   let upkeep: readonly Upkeep[] = [];
   let rollouts: RolloutWorkers | undefined;
   const kinds = () => caches.kinds().map(({ id }) => id);

@@ -38,7 +38,8 @@ const againAfterFailureMs = 60_000;
 
 /**
  * Writes what is to be noted of a plan that needs no other write, or stores in `findings` when to check again. `differed`: the annotation of the
- * spans; undefined: unknown. `verdict`: undefined if the workload is current. Rejects only for a bug.
+ * spans; undefined: unknown. `verdict`: undefined if the workload is current. A note takes a permit; without one, the workload is reconciled again when it has
+ * one. Rejects only for a bug.
  */
 export async function noteState(
   workload: Workload,

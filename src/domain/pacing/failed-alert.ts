@@ -3,7 +3,7 @@ import type { Workload } from "../model/workload-shape.ts";
 import { readPolicyValue } from "../policy/policy-rows.ts";
 import type { Moment } from "./moment.ts";
 import { digitsOf } from "./requested-holds.ts";
-import { lastRolloutAt, resumedAfter, templateEditAt } from "./rollout-time.ts";
+import { isEditedSinceRollout, lastRolloutAt, resumedAfter } from "./rollout-time.ts";
 
 /** The facts of a workload that determine whether its last rollout failed by an alert. */
 export type FailedAlertFacts = Pick<Workload, "recordedHash" | "rolledAt" | "templateEditedAt" | "templateWrite"> &
@@ -32,7 +32,7 @@ export function storedFailedAlert(workload: FailedAlertFacts): string | undefine
 export function alertIn(text: string | undefined, workload: FailedAlertFacts): string | undefined {
   const { recordedHash = "", rolledAt } = workload;
   const id = `${rolloutId(recordedHash, rolledAt)} `;
-  if (text === undefined || templateEditAt(workload) > rolledAt || !text.startsWith(id)) return undefined;
+  if (text === undefined || isEditedSinceRollout(workload) || !text.startsWith(id)) return undefined;
   const alert = text.slice(id.length);
   return alert !== "" && alert.length <= maxAlertName && !/[\p{C}\p{Zl}\p{Zp}]/u.test(alert) ? alert : undefined;
 }

@@ -7,7 +7,7 @@ import { quoted } from "../syntax/names.ts";
 import { formatDuration } from "../syntax/time.ts";
 import { type FailedAlertFacts, failedAlertOf } from "./failed-alert.ts";
 import type { Moment } from "./moment.ts";
-import { hasSoaked, lastRolloutAt, templateEditAt } from "./rollout-time.ts";
+import { hasSoaked, isEditedSinceRollout, lastRolloutAt } from "./rollout-time.ts";
 
 /** The result of the last rollout by Wave. */
 export type RolloutResult =
@@ -30,9 +30,9 @@ export function rolloutResult(
   moment: Moment,
   pending = moment.lastWrite?.hash === workload.recordedHash,
 ): RolloutResult | undefined {
-  const { progress, rolledAt } = workload;
+  const { progress } = workload;
   const startedAt = lastRolloutAt(workload, moment);
-  if (startedAt === undefined || progress.state === "idle" || templateEditAt(workload) > rolledAt) return undefined;
+  if (startedAt === undefined || progress.state === "idle" || isEditedSinceRollout(workload)) return undefined;
   const alert = failedAlertOf(workload, moment);
   if (alert !== undefined) return { state: "failed", cause: `alert ${quoted(alert)} began to fire` };
   const { newPods } = moment;

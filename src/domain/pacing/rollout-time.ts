@@ -33,6 +33,13 @@ export function templateEditAt({
   return Math.min(templateEditedAt, templateWrite?.editedAt ?? templateEditedAt);
 }
 
+/** Reports whether another field manager changed the pod template after the last rollout by Wave. */
+export function isEditedSinceRollout(
+  workload: Pick<Workload, "rolledAt" | "templateEditedAt" | "templateWrite">,
+): boolean {
+  return templateEditAt(workload) > workload.rolledAt;
+}
+
 /** Reports whether a person resumed the workload at a time or later. A time in the future is ignored: it would apply forever. */
 export function resumedSince(resumed: number | undefined, time: number, now: number): boolean {
   return resumed !== undefined && resumed >= time && resumed <= now + clocksOfPeopleDifferMs;

@@ -8,7 +8,14 @@ import type { PacingFlags } from "../policy/policy.ts";
 import { isValidator } from "../policy/rollout-policy.ts";
 import { holdRows } from "./holds.ts";
 import { rolloutDeadline } from "./rollout-result.ts";
-import { hasMark, resumedAfter, resumedSince, storedRolloutAt, templateEditAt } from "./rollout-time.ts";
+import {
+  hasMark,
+  isEditedSinceRollout,
+  resumedAfter,
+  resumedSince,
+  storedRolloutAt,
+  templateEditAt,
+} from "./rollout-time.ts";
 import { type Stage, type StageFacts, soak } from "./stage.ts";
 
 /**
@@ -30,7 +37,7 @@ function templateWrittenAt(workload: Workload, now: number): number {
 export function podsOfRollout(workload: Workload, now: number): LastRolloutPods | undefined {
   const { recordedHash: hash, rolledAt } = workload;
   const ofValidator = isValidator(workload);
-  if (!ofValidator && (rolledAt === 0 || templateEditAt(workload) > rolledAt)) return undefined;
+  if (!ofValidator && (rolledAt === 0 || isEditedSinceRollout(workload))) return undefined;
   return { hash, rolledAt: rolloutStartOf(workload, now), now, ofValidator };
 }
 

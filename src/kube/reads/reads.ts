@@ -85,7 +85,6 @@ export async function* freshList<T extends KubeObject>(
   }
 }
 
-/** A resource that the API server serves. */
 /** The resource that {@link findResource} finds. `plural` is its name in URLs. */
 interface ResourceQuery {
   readonly group: string;

@@ -40,8 +40,8 @@ export function mayHaveStuckPods(workload: Workload, { policy }: Pick<ApplyOptio
 
 /**
  * Deletes the Pods of a StatefulSet that a failed rollout left, as they and the StatefulSet are stored in etcd: they are not ready, and their pins
- * are neither those of the pod template nor those of the last complete rollout. A Pod that has changed since it was read stays. Returns
- * undefined if nothing failed.
+ * are neither those of the pod template nor those of the last complete rollout. A Pod that has changed since it was read stays. Each
+ * deletion takes a permit; without one, the workload is reconciled again when it has one. Returns undefined if nothing failed.
  */
 export async function replaceStuckPods(
   cached: Workload,

@@ -44,7 +44,6 @@ export function outcomeWithoutWrite(
   return { type: "written", before: uncertainWrite.before, plan: uncertainWrite.plan };
 }
 
-/** What {@link outcomeWithoutCache} needs. */
 /**
  * Returns how a run ends if the caches do not hold the workload. A workload that opted out leaves the caches when its
  * scheduling hold is removed. If the response of that write was lost, a live read shows whether the write arrived.

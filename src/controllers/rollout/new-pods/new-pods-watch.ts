@@ -4,7 +4,7 @@ import type { Pod } from "#kubernetes";
 import { workloadPath } from "../../../cache/workloads/workload-reads.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import { namespaceOf, type Workload, workloadKey } from "../../../domain/model/workload-shape.ts";
-import { templateEditAt } from "../../../domain/pacing/rollout-time.ts";
+import { isEditedSinceRollout } from "../../../domain/pacing/rollout-time.ts";
 import { rolloutStartOf } from "../../../domain/pacing/validator.ts";
 import {
   earlierPodsFail,
@@ -121,7 +121,7 @@ export class NewPodsWatch {
       this.#watch(key, workload, (age) => age < watchMs || isSlow(workload));
       return undefined;
     }
-    if (!isSlow(workload) || templateEditAt(workload) > workload.rolledAt) return undefined;
+    if (!isSlow(workload) || isEditedSinceRollout(workload)) return undefined;
     const since = this.#watch(key, workload, (age) => age >= stuckAfterMs);
     return since === undefined ? undefined : since + stuckAfterMs;
   }
@@ -293,6 +293,5 @@ function isOther({ recordedHash }: Workload, hash: string | undefined, age: numb
 
 /** Reports whether another client changed the pod template after the rollout. Its Pods may fail for another reason. */
 function isEditedByOthers(workload: Workload, { hash }: WatchedRollout): boolean {
-  const { recordedHash, rolledAt } = workload;
-  return recordedHash === hash && templateEditAt(workload) > rolledAt && !isValidator(workload);
+  return workload.recordedHash === hash && isEditedSinceRollout(workload) && !isValidator(workload);
 }
