@@ -163,7 +163,9 @@ class ReaderJudge {
 
   #longestMs(): number {
     const { settings, lives } = this.#run;
-    const wallOffMs = Math.max(0, ...lives.filter(({ to }) => to === undefined).map((life) => life.wallOffMs));
+    const { badAt, fixedAt } = this.#played;
+    const running = lives.filter(({ from, to = fixedAt }) => from <= fixedAt && to >= badAt);
+    const wallOffMs = Math.max(0, ...running.map((life) => life.wallOffMs));
     return drift * (settings.pacing?.rolloutTimeoutMs ?? 0) + returnMs + 2 * Math.min(wallOffMs, 600_000);
   }
 
