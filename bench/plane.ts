@@ -5,7 +5,6 @@ import { resourcePath, resources } from "../src/kube/api/resources.ts";
 import { loadClusterConfig } from "../src/kube/config/cluster-config.ts";
 import { type ApiClient, createApiClient } from "../src/kube/http/client.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import { MetricsRegistry } from "../src/telemetry/metrics/metrics.ts";
 import { type ControlPlane, startControlPlane } from "../test/control-plane/control-plane.ts";
 
 /** An API server for measurements. Only Wave acts on its objects, unless an option adds controllers. */
@@ -27,7 +26,7 @@ export async function startPlane(
   const jsonKubeconfig = join(plane.kubeconfig, "../kubeconfig.json");
   writeFileSync(jsonKubeconfig, JSON.stringify(parse(readFileSync(plane.kubeconfig, "utf8"))));
   const config = await loadClusterConfig({ kubeconfigFlag: jsonKubeconfig, env: {}, homeDir: "/" });
-  const client = createApiClient({ config, clock: systemClock, metrics: new MetricsRegistry(), userAgent: "bench" });
+  const client = createApiClient({ config, clock: systemClock, userAgent: "bench" });
   for (const name of namespaces) {
     await client.request({ method: "POST", path: resourcePath(resources.namespaces), body: { metadata: { name } } });
   }

@@ -47,7 +47,7 @@ describeOnControlPlane("wave doctor, for the receivers of a Wave in a Pod,", (cl
 
   const check = async (kubeconfig: string) => {
     const config = await loadClusterConfig({ kubeconfigFlag: kubeconfig, env: {}, homeDir: undefined });
-    const client = createApiClient({ config, clock: systemClock, metrics: new MetricsRegistry(), userAgent: "test" });
+    const client = createApiClient({ config, clock: systemClock, userAgent: "test" });
     const { port } = server.address() as AddressInfo;
     const args = ["run", `--metrics-bind-address=:${port}`, "--notify=/notify/notify.yaml"];
     const wave = toRunningWave({

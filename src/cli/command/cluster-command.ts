@@ -4,7 +4,6 @@ import type { ChosenCluster } from "../../kube/config/cluster-config.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { type Clock, longestTimerMs, sleep, systemClock } from "../../lib/clock.ts";
-import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { chosenCluster, type clusterFlags, type connectionFlags } from "../flags/connection-flags.ts";
 import type { FlagTable, FlagValues } from "../flags/parse-flags.ts";
 import {
@@ -108,7 +107,6 @@ export async function openCluster(
   const client = createApiClient({
     config,
     clock: systemClock,
-    metrics: new MetricsRegistry(),
     userAgent: `wave-${name}/${version()} (${process.platform}/${process.arch})`,
   });
   const { source, server } = config;

@@ -13,7 +13,6 @@ import { runManager } from "../../manager/manager.ts";
 import { type Runnable, startRunnable } from "../../manager/run-assembly.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
-import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { type Terminal, version } from "../command/command.ts";
 import type { Environment } from "../flags/parse-flags.ts";
 import { parseRunArguments } from "../run/run-arguments.ts";
@@ -63,7 +62,7 @@ export async function openSandbox(
   const kubeconfig = join(folder, "kubeconfig");
   await writeFile(kubeconfig, JSON.stringify(sandbox.kubeconfig(), undefined, 2), { mode: 0o600 });
   const config = await loadClusterConfig({ ...options, context: "sandbox", kubeconfigFlag: kubeconfig });
-  const client = createApiClient({ config, clock, userAgent, metrics: new MetricsRegistry() });
+  const client = createApiClient({ config, clock, userAgent });
   return {
     client,
     config,
@@ -90,7 +89,7 @@ export async function openNamespace(options: DemoClusterOptions): Promise<DemoCl
     ...(kubeconfig !== undefined && { kubeconfigFlag: kubeconfig }),
     ...(context !== undefined && { context }),
   });
-  const client = createApiClient({ config, clock, userAgent, metrics: new MetricsRegistry() });
+  const client = createApiClient({ config, clock, userAgent });
   const namespace = `wave-demo-${randomUUID().slice(0, 6)}`;
   try {
     await reach(client, config, signal);

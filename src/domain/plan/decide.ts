@@ -13,7 +13,7 @@ import {
   type RolloutPlan,
 } from "../outcomes/outcomes.ts";
 import { heldByOf } from "../pacing/alerts.ts";
-import { batchedChanges, rolledIncompleteBy } from "../pacing/batch-hold.ts";
+import { batchedChanges, rolledIncompleteBy } from "../pacing/batch-member.ts";
 import type { BatchHoldLookup } from "../pacing/batches.ts";
 import { type DueWrite, dueReason, editsOf, heldReason, knownChanges, replacesPods } from "../pacing/due.ts";
 import { dueWrite, holdOf, holdOfReturn, holdRows, isHalt } from "../pacing/holds.ts";

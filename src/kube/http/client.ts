@@ -41,7 +41,9 @@ export interface ApiClient {
 }
 
 /** Options of {@link createApiClient}. The client logs nothing: callers report its errors. */
-export interface ApiClientOptions extends Pick<ProcessContext, "clock" | "metrics"> {
+export interface ApiClientOptions extends Pick<ProcessContext, "clock"> {
+  /** Counts the requests. Default: nothing does. */
+  readonly metrics?: ProcessContext["metrics"];
   readonly config: ClusterConfig;
   readonly userAgent: string;
   readonly ping?: PingSettings;
@@ -73,7 +75,7 @@ const defaultPing: PingSettings = { intervalMs: 3_000, timeoutMs: 3_000 };
 /** Creates a client that connects with its first request. contributing/adr/0004-api-client.md has the reasons for an own client. */
 export function createApiClient(options: ApiClientOptions): ApiClient {
   const { config, clock, metrics, userAgent, reachability, ping = defaultPing, connect = createConnections } = options;
-  const requests = metrics.counter(clusterMetrics.requests);
+  const requests = metrics?.counter(clusterMetrics.requests);
   // A server behind a gateway may have a base path, such as https://gateway/clusters/a.
   const root = config.server.pathname.replace(/\/$/, "");
   let connections: Connections | undefined;
@@ -166,12 +168,12 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       const opened = await successful(request, info, longLived, guard);
       reachability?.accepted();
       const result = await read(opened, info, guard);
-      requests.inc(requestLabels(info, String(opened.response.status)));
+      requests?.inc(requestLabels(info, String(opened.response.status)));
       return result;
     } catch (error) {
       guard.release();
       const failure = toRequestError(error, info, guard, request.signal);
-      requests.inc(requestLabels(info, statusLabel(failure)));
+      requests?.inc(requestLabels(info, statusLabel(failure)));
       // Not after the own time limit: the connection may work.
       if (guard.reason() === undefined) reachability?.failed(failure);
       throw failure;

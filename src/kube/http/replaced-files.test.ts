@@ -5,7 +5,6 @@ import { expect, it, onTestFinished } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { kubeconfigOf, temporaryFiles } from "../../../test/support/kube/files.ts";
 import { makeCertificates, serveHttp2 } from "../../../test/support/kube/server.ts";
-import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { ClusterConfigError } from "../api/api-failure.ts";
 import { fileLifeMs } from "../config/credentials.ts";
 import { loadKubeconfig } from "../config/kubeconfig.ts";
@@ -29,7 +28,7 @@ async function start(statusFor: (user: string) => number = () => 200) {
   const context = { context: undefined, env: {}, interactive: false, clock };
   const cluster = await loadKubeconfig([join(folder, "config")], context);
   if (cluster === undefined) throw new Error("no kubeconfig");
-  const client = createApiClient({ config: cluster, clock, metrics: new MetricsRegistry(), userAgent: "wave/test" });
+  const client = createApiClient({ config: cluster, clock, userAgent: "wave/test" });
   onTestFinished(async () => {
     await client.close();
     await server.close();
