@@ -21,13 +21,17 @@ const reads = {
 };
 const config = (value: string) => stored("ConfigMap", "c", { data: { k: value } });
 
-/** Returns a DaemonSet and its Pod, with the hash of the value "A". */
-function workloadWith(spec: object): readonly [StoredObject, StoredObject] {
+/** Returns a DaemonSet and its Pod, with the hash of the value "A": in the pod template, or recorded on the DaemonSet. */
+function workloadWith(spec: object, { isBeside, image }: Case): readonly [StoredObject, StoredObject] {
   const optIn = { annotations: { "wave.pusher.com/update-on-config-change": "true" } };
   const bare = stored("DaemonSet", "web", { spec: { template: { spec } } }, optIn);
   const { hash } = standsFor(namedBy(bare, settings), () => config("A"));
-  const annotations = { "wave.pusher.com/config-hash": hash };
-  const web = { ...bare, spec: { template: { metadata: { annotations }, spec } } };
+  const annotations = isBeside ? {} : { "wave.pusher.com/config-hash": hash };
+  const beside = { ...optIn.annotations, "wave.pusher.com/recorded-config": ` ${hash}` };
+  const metadata = isBeside ? { ...bare.metadata, annotations: beside } : bare.metadata;
+  const containers = reads.env.containers.map((container) => ({ ...container, image }));
+  const template = { metadata: { annotations }, spec: image === undefined ? spec : { ...spec, containers } };
+  const web = { ...bare, metadata, spec: { template } };
   const ownerReferences = [{ uid: "web", controller: true }];
   return [web, stored("Pod", "web-1", { spec: { ...spec, nodeName: "node" } }, { annotations, ownerReferences })];
 }
@@ -45,10 +49,14 @@ interface Case {
   readonly wallOffMs?: number;
   /** Whether Wave rolls the workload with the same hash at 300 s. */
   readonly rolled?: boolean;
+  /** Whether the hash is recorded on the workload, not in its pod template. */
+  readonly isBeside?: boolean;
+  /** The image of the pod template, which the Pod does not have. Default: no image, like the Pod. */
+  readonly image?: string;
 }
 
 function recordingOf(given: Case): Recording {
-  const [web, pod] = workloadWith(given.reads ?? reads.env);
+  const [web, pod] = workloadWith(given.reads ?? reads.env, given);
   const cluster = { actor: "kube-controller-manager" };
   const wave = { actor: "wave", replica: "a#1" };
   const lease = { ...stored("Lease", "wave"), spec: { holderIdentity: "a" } };
@@ -90,6 +98,7 @@ describe("the judge of containers", () => {
   it.each<[string, Case]>([
     ["started while the configuration differed", { startedAt: 120 }],
     ["started in a difference that was noted before the leader changed", { startedAt: 120, nextLeadsFrom: 160 }],
+    ["started while the configuration differed, with a hash on the workload", { startedAt: 120, isBeside: true }],
     ["shows a file from before the configuration was right", { reads: reads.files, startedAt: 200, filesOf: 140 }],
   ])("finds a container that %s", (_what, given) => {
     expect(mixedAtEnd(recordingOf(given))).toMatchObject([
@@ -103,6 +112,7 @@ describe("the judge of containers", () => {
     ["started afterwards and shows the file of that time", { reads: reads.files, startedAt: 160 }],
     ["started in a difference that began before the leader knew everything", { startedAt: 120, leadsFrom: 95 }],
     ["started in a difference that was too short to be noted", { startedAt: 120, nextLeadsFrom: 130 }],
+    ["belongs to an earlier pod template without a hash", { startedAt: 120, isBeside: true, image: "app:2" }],
     ["started in a difference, while the clock of the leader was wrong", { startedAt: 120, wallOffMs: 60_000 }],
   ])("accepts a container that %s", (_what, given) => {
     expect(mixedAtEnd(recordingOf(given))).toEqual([]);

@@ -1,7 +1,7 @@
 import { excuseIn } from "./judge-excuses.ts";
 import { type Holding, holdingsOf } from "./judge-leadership.ts";
 import { ConfigTimeline } from "./model-configs.ts";
-import { containersOf, hashOfPod, ownerOf, placesOfContainer } from "./model-containers.ts";
+import { containersOf, hashOfPod, isOfTemplate, ownerOf, placesOfContainer } from "./model-containers.ts";
 import { partOf } from "./model-hash.ts";
 import type { Place } from "./model-reading.ts";
 import { standsFor } from "./model-search.ts";
@@ -78,6 +78,8 @@ class ContainersJudge {
     const { hash, missing } = standsFor(namedBy(workload, settings), stored.find);
     if (missing || hash === undefined || hash !== readHash(workload)) return false;
     if (recordedHash(workload) !== hashOfPod(pod) || recordedBeside(workload)?.unproven) return false;
+    // Without a hash in the pod template, Pods of an earlier template have none either. Kubernetes replaces them.
+    if (hashOfPod(pod) === undefined && !isOfTemplate(pod, workload)) return false;
     return excuseIn(stored, this.#run, workload, hash) === undefined;
   }
 

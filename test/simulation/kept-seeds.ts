@@ -138,6 +138,7 @@ export const keptSeeds: readonly KeptSeed[] = [
     name: "an edit that a watch shows after a Pod without a node was recorded",
     after: "stuck rollouts",
   },
+  { seed: 5000024, name: "a Pod of an earlier pod template without a hash", after: "stuck rollouts" },
   { seed: 922004, name: "a rollout whose leader does not see its end", after: "stuck rollouts" },
 ];
 

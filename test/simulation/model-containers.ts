@@ -34,6 +34,13 @@ export function hashOfPod({ metadata }: StoredObject): string | undefined {
   return metadata.annotations?.["wave.pusher.com/config-hash"];
 }
 
+/** Reports whether a Pod has the containers of the current pod template of its workload. */
+export function isOfTemplate({ spec }: StoredObject, workload: StoredObject): boolean {
+  const { template } = workload.spec as { readonly template?: { readonly spec?: PodSpec } };
+  const containers = ({ containers, initContainers }: PodSpec) => JSON.stringify([containers, initContainers]);
+  return template?.spec !== undefined && containers(spec as PodSpec) === containers(template.spec);
+}
+
 /** Returns the workload of a Pod. */
 export function ownerOf(object: StoredObject, { objects }: Pick<Stored, "objects">): StoredObject | undefined {
   const reference = object.metadata.ownerReferences?.find(({ controller }) => controller);
