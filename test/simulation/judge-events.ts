@@ -125,11 +125,14 @@ function toldBy(event: StoredObject): Told | undefined {
     message,
     count = 1,
   } = event as Partial<Told> & {
-    readonly involvedObject?: { readonly uid?: string };
+    readonly involvedObject?: { readonly uid?: string; readonly kind?: string; readonly name?: string };
     readonly reportingComponent?: string;
   };
   if (event.reportingComponent !== "wave" || involvedObject?.uid === undefined) return undefined;
-  return { uid: involvedObject.uid, type: type ?? "", reason: reason ?? "", message: message ?? "", count };
+  // An object that does not exist has no uid.
+  const { kind, name } = involvedObject;
+  const uid = involvedObject.uid || `${kind}/${event.metadata.namespace}/${name}`;
+  return { uid, type: type ?? "", reason: reason ?? "", message: message ?? "", count };
 }
 
 function survivors(history: readonly HistoryEntry[]): Iterable<string> {
