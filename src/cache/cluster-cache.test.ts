@@ -219,6 +219,38 @@ describe("the caches", () => {
     expect([held()?.isUntimed, caches.lookup("ConfigMap", "ns", "new")?.isUntimed]).toEqual([undefined, true]);
   });
 
+  it("do not trust the times of content that is there again after changes that no watch has shown", async () => {
+    const { fake, caches, clock, configChanges } = start();
+    const feed = fake.feed("configmaps");
+    const at = (resourceVersion: string) => configMap("c", { key: "1" }, { resourceVersion });
+    const held = () => caches.lookup("ConfigMap", "ns", "c");
+    const read = (resourceVersion: string) => {
+      const live = new Map([["ConfigMap/ns/c", toConfig("ConfigMap", at(resourceVersion) as never)]]);
+      return liveLookup(live, caches.lookup, caches.syncedUpTo)("ConfigMap", "ns", "c");
+    };
+    await feed.list();
+    await clock.advance(1_000);
+    await feed.push({ type: "apply", object: at("2") });
+    await feed.push({ type: "apply", object: at("3") });
+    const created = held();
+    expect(created).toMatchObject({ revision: 2, wasAbsentSince: expect.any(Number) });
+    expect(read("3")).toMatchObject({ wasAbsentSince: created?.wasAbsentSince });
+    expect([read("3")?.isUntimed, read("4")?.isUntimed, read("4")?.wasAbsentSince]).toEqual([
+      undefined,
+      true,
+      undefined,
+    ]);
+    await feed.list(at("3"));
+    expect(held()).toBe(created);
+    configChanges.length = 0;
+    await feed.list(at("5"));
+    expect(held()).toMatchObject({ revision: 5, isUntimed: true });
+    expect(held()?.wasAbsentSince).toBeUndefined();
+    expect(configChanges).toEqual([]);
+    await feed.push({ type: "apply", object: configMap("c", { key: "2" }, { resourceVersion: "6" }) });
+    expect(held()?.revision).toBe(6);
+  });
+
   it("show since when an object has been absent: since its removal, or the last list, unless they hold it or may miss changes", async () => {
     let lostSince: number | undefined;
     const { fake, caches, clock } = start(undefined, { lostSince: () => lostSince });

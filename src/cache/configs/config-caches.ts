@@ -3,6 +3,7 @@ import {
   type Config,
   type ConfigObject,
   hasSameContent,
+  isReceived,
   newestTimeOf,
   sameConfig,
   toConfig,
@@ -51,8 +52,8 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
   const shared = new SharedLists();
   /** The newest times of objects that were written later without a change. The removal of a key may leave such a time. */
   const touchedAt = new WeakMap<Config, number>();
-  const cache = (kind: StoredKind, resource: Resource, selector: { fieldSelector?: string } = {}): ConfigCache =>
-    new KindCache({
+  const cache = (kind: StoredKind, resource: Resource, selector: { fieldSelector?: string } = {}): ConfigCache => {
+    const created: ConfigCache = new KindCache<KubeObject & ConfigObject, Config>({
       resource,
       digestsOf: kind,
       ...selector,
@@ -61,13 +62,15 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
         const read = toConfig(kind, object, compatibility);
         owners?.update(kind, object);
         const newestTime = held && Math.max(touchedAt.get(held) ?? 0, newestTimeOf(held));
-        if (held !== undefined && sameConfig(held, read)) {
+        // After a gap in the watch, the same content may be there again: then times before the gap prove nothing.
+        const isKnown = source !== "later list" || isReceived(read, created.syncedUpTo(read.namespace));
+        if (held !== undefined && isKnown && sameConfig(held, read)) {
           if (newestTimeOf(read) > newestTimeOf(held)) touchedAt.set(held, newestTimeOf(read));
           return held;
         }
         const { name } = held ?? read; // The store keeps the name of the first object.
         const config = withChangeTime(read, held, source !== "later list", newestTime);
-        const hasContent = held !== undefined && hasSameContent(held, read);
+        const hasContent = held !== undefined && isKnown && hasSameContent(held, read);
         // Tens of thousands of objects never change.
         const revision = hasContent ? held.revision : source === "first list" ? undefined : config.revision;
         const [namespace, keys] = [sharedString(config.namespace), shared.list(config.keys)];
@@ -83,15 +86,18 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
         };
         return namespaceLimits.fit(held, slim, (exceeded) => withoutKeys(slim, exceeded));
       },
-      same: sameConfig,
+      same: Object.is,
       onChange: (change) => {
-        if (change.after === undefined) owners?.forget(change.key);
-        onConfigChange(change);
+        const { key, before, after } = change;
+        if (after === undefined) owners?.forget(key);
+        if (before === undefined || after === undefined || !sameConfig(before, after)) onConfigChange(change);
       },
       onReplaced: namespaceLimits.record,
       shouldRelist: () => namespaceLimits.hasRoomAnywhere,
       log,
     });
+    return created;
+  };
   return {
     ConfigMap: cache("ConfigMap", resources.configMaps),
     Secret: cache("Secret", resources.secrets, { fieldSelector: withoutHelmReleases }),

@@ -1,5 +1,5 @@
 import type { CompatibilitySettings } from "../../domain/compatibility/directive.ts";
-import { type Config, type ConfigObject, sameConfig, toConfig } from "../../domain/config/digest.ts";
+import { type Config, type ConfigObject, isReceived, sameConfig, toConfig } from "../../domain/config/digest.ts";
 import type { WorkloadKind } from "../../domain/model/kind-row.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
 import { configKey, type StoredKind, type StoredName } from "../../domain/references/references.ts";
@@ -23,7 +23,7 @@ export interface ListedConfigs {
 /** What {@link createListedConfigs} needs. */
 export interface ListedConfigsOptions extends Pick<ProcessContext, "clock" | "log"> {
   readonly client: ApiClient;
-  readonly caches: Pick<Caches, "countIn" | "kinds" | "lookup" | "workloadsSyncedUpTo">;
+  readonly caches: Pick<Caches, "countIn" | "kinds" | "lookup" | "syncedUpTo" | "workloadsSyncedUpTo">;
   readonly compatibility: CompatibilitySettings | undefined;
   /** Ends all lists. */
   readonly signal: AbortSignal;
@@ -150,22 +150,28 @@ async function readList(
     for await (const event of events) {
       if (event.type !== "initApply") continue;
       const cached = caches.lookup(kind, namespace, event.object.metadata.name);
-      if (cached !== undefined && shows(event.object, cached, kind, compatibility)) onSame(cached);
+      const syncedUpTo = caches.syncedUpTo(kind, namespace);
+      if (cached !== undefined && shows(event.object, cached, kind, syncedUpTo, compatibility)) onSame(cached);
     }
   } finally {
     cancel();
   }
 }
 
-/** Reports whether a listed object has the content of a cached one. A malformed object has not. */
+/**
+ * Reports whether a listed object has the content of a cached one. A malformed object has not. Nor has an object with a later write, which
+ * the caches have not received: its content may have changed and changed back.
+ */
 function shows(
   object: ConfigObject,
   cached: Config,
   kind: StoredKind,
+  syncedUpTo: number,
   compatibility: CompatibilitySettings | undefined,
 ): boolean {
   try {
-    return sameConfig(cached, toConfig(kind, object, compatibility));
+    const listed = toConfig(kind, object, compatibility);
+    return isReceived(listed, syncedUpTo) && sameConfig(cached, listed);
   } catch {
     return false;
   }

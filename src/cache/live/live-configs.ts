@@ -1,5 +1,12 @@
 import type { CompatibilitySettings } from "../../domain/compatibility/directive.ts";
-import { type Config, type ConfigObject, toConfig, withChangeTime } from "../../domain/config/digest.ts";
+import {
+  type Config,
+  type ConfigObject,
+  hasSameContent,
+  isReceived,
+  toConfig,
+  withChangeTime,
+} from "../../domain/config/digest.ts";
 import { legacyDigest } from "../../domain/config/legacy-hash.ts";
 import { grantedObjects } from "../../domain/config/tracked-references.ts";
 import type { Lookup } from "../../domain/config/view-of-references.ts";
@@ -13,6 +20,7 @@ import { type Resource, resourcePath, resources } from "../../kube/api/resources
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
+import type { Caches } from "../cluster-cache.ts";
 import { readWithBorrowedTemplate } from "../workloads/workload-reads.ts";
 
 /** The resource of each kind of configuration object. */
@@ -59,15 +67,26 @@ export async function readStoredConfig(
 
 /**
  * Returns a lookup over objects that were read live, by key. SecretProviderClasses come from the caches: they cannot be
- * read, and a newer version that is recorded on a workload takes precedence over them. Pinned copies come from the caches, too.
+ * read, and a newer version that is recorded on a workload takes precedence over them. Pinned copies come from the caches, too. An object
+ * that the caches have not received up to this state may have had other content in between, so its time proves nothing. `syncedUpTo`: see
+ * {@link Caches.syncedUpTo}. Default: unknown.
  */
-export function liveLookup(found: ReadonlyMap<string, Config | undefined>, cached: Lookup): Lookup {
+export function liveLookup(
+  found: ReadonlyMap<string, Config | undefined>,
+  cached: Lookup,
+  syncedUpTo: Caches["syncedUpTo"] = () => 0,
+): Lookup {
+  const isKnown = (read: Config, held: Config | undefined) => {
+    if (held === undefined) return false;
+    const upTo = Math.max(syncedUpTo(read.kind, read.namespace), held.revision ?? 0);
+    return read === held || (isReceived(read, upTo) && hasSameContent(held, read));
+  };
   return (kind, namespace, name) => {
     if (kind === "SecretProviderClass") return cached(kind, namespace, name);
     const key = configKey({ kind, namespace, name });
     const held = cached(kind, namespace, name);
     const read = found.get(key);
-    if (found.has(key)) return read && withChangeTime(read, held, false);
+    if (found.has(key)) return read && withChangeTime(read, held, isKnown(read, held));
     // A pinned copy cannot change.
     return held?.isCopy ? held : undefined;
   };
@@ -95,10 +114,12 @@ export async function readLegacy(
     readonly client: Pick<ApiClient, "request">;
     readonly policy: ClusterPolicy;
     readonly cached: Lookup;
+    /** See {@link liveLookup}. */
+    readonly syncedUpTo?: Caches["syncedUpTo"];
     readonly signal: AbortSignal;
   },
 ): Promise<LegacyRead | undefined> {
-  const { client, policy, cached, signal } = options;
+  const { client, policy, cached, syncedUpTo, signal } = options;
   const bounds = { timeoutMs, signal };
   const found = new Map<string, Config | undefined>();
 
@@ -123,5 +144,5 @@ export async function readLegacy(
   for (const [key, each] of granted) {
     if (!found.has(key)) found.set(key, await readStoredConfig(client, each, bounds, policy.compatibility));
   }
-  return { workload, lookup: liveLookup(found, cached), hash: step.value };
+  return { workload, lookup: liveLookup(found, cached, syncedUpTo), hash: step.value };
 }

@@ -87,7 +87,8 @@ export function createController(options: ControllerOptions): Controller {
     // Nothing is awaited from here until all workloads are enqueued, so no change is lost in between.
     const signal = leadership.abort;
     const listed = createListedConfigs({ client, caches, compatibility: policy.compatibility, clock, log, signal });
-    const live = createLiveReads({ client, policy, cached: caches.lookup, listed, signal });
+    const { lookup: cached, syncedUpTo } = caches;
+    const live = createLiveReads({ client, policy, cached, syncedUpTo, listed, signal });
     const pods = createPodLists({ client, caches, clock, log, signal });
     try {
       await runAll(stop, (signal) => {

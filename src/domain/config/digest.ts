@@ -150,6 +150,7 @@ function slim(kind: StoredKind, object: ConfigObject, compatibility: Compatibili
       : "unselected",
   };
   const editedKey = contentEditedKey(metadata);
+  const revision = Number(metadata.resourceVersion) || undefined;
   const encoding = kind === "Secret" ? "base64" : "utf8";
   const count = countKeys(object.data) + countKeys(binary);
   if (count > limits.keysOfObject.max) {
@@ -157,7 +158,8 @@ function slim(kind: StoredKind, object: ConfigObject, compatibility: Compatibili
     const text =
       count >= parsedKeys ? (metadata.resourceVersion ?? "") : textOf(object.data, encoding) + textOf(binary, "base64");
     const digests = hash("sha256", text, "binary");
-    return { ...withoutKeys(about, { limit: "keysOfObject", count }), keys: [wholeKey], binaryFrom: 1, digests };
+    const bare = withoutKeys(about, { limit: "keysOfObject", count });
+    return { ...bare, keys: [wholeKey], binaryFrom: 1, digests, revision };
   }
   const [keys, digests] = digest(object.data, encoding, "data", malformed);
   const [binaryKeys, binaryDigests] = digest(
@@ -178,7 +180,7 @@ function slim(kind: StoredKind, object: ConfigObject, compatibility: Compatibili
     editedAt: contentEditedAt(metadata),
     editedBy: contentEditedBy(metadata),
     ...(editedKey && { editedKey }),
-    revision: Number(metadata.resourceVersion) || undefined,
+    revision,
     directive: about.directive,
   };
 }
@@ -287,10 +289,16 @@ export function contentChangedAt({ editedAt, changedAt }: Config): number | unde
   return editedAt ?? changedAt;
 }
 
+/** Reports whether caches that have received everything up to a resourceVersion have received each change of an object up to this state. */
+export function isReceived({ revision }: Pick<Config, "revision">, syncedUpTo: number): boolean {
+  return revision !== undefined && revision <= syncedUpTo;
+}
+
 /**
  * Returns an object after a change, marked if the API has no time of it. With the same content it keeps `wasAbsentSince`. `before` is the object
  * before; undefined: it did not exist.
- * `isOnlyChange`: no other change came between, as in a watch. Otherwise the last one may be the removal of a key, which can have no time.
+ * `isOnlyChange`: no other change came between, as in a watch. Otherwise the last one may be the removal of a key, which can have no time, also if
+ * the content is the same again.
  * `newestTime`: the newest time that the object had before, also if a write with this time changed nothing.
  */
 export function withChangeTime(
@@ -299,7 +307,7 @@ export function withChangeTime(
   isOnlyChange: boolean,
   newestTime = before && newestTimeOf(before),
 ): Config {
-  const same = before !== undefined && hasSameContent(before, config) ? before : undefined;
+  const same = isOnlyChange && before !== undefined && hasSameContent(before, config) ? before : undefined;
   const isUntimed = same
     ? same.isUntimed === true
     : !isOnlyChange || (newestTime !== undefined && newestTimeOf(config) <= newestTime);

@@ -113,6 +113,16 @@ it("a list confirms nothing for a workload that was written after the list began
   expect(sent()).toMatchObject({ gets: 1, patches: 1 });
 });
 
+it("a list does not confirm an object that changed and changed back, if the caches have not received these changes", async () => {
+  const { cluster, leader, editConfig, expectCurrent } = await unseen(100);
+  await leader.list();
+  for (const value of ["1", "0"]) await editConfig("app-60", value);
+  await leader.lead();
+  expect(cluster.asked).toContain("GET configmaps/app-60");
+  expect(cluster.asked).not.toContain("GET configmaps/app-61");
+  await expectCurrent("app-60", "app-61");
+});
+
 it("a list confirms first hashes for 15 s, and is then repeated", async () => {
   const { cluster, leader, sent } = await unseen(200, { updateRate: 1, updateBurst: 50 });
   await leader.list();

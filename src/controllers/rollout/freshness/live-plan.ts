@@ -1,3 +1,4 @@
+import type { Caches } from "../../../cache/cluster-cache.ts";
 import type { ListedConfigs } from "../../../cache/live/listed-configs.ts";
 import { type LegacyRead, liveLookup, readLegacy } from "../../../cache/live/live-configs.ts";
 import { createLiveReader } from "../../../cache/live/live-reader.ts";
@@ -139,11 +140,13 @@ export function createLiveReads(options: {
   readonly client: Pick<ApiClient, "request">;
   readonly policy: ClusterPolicy;
   readonly cached: Lookup;
+  /** See {@link liveLookup}. */
+  readonly syncedUpTo?: Caches["syncedUpTo"];
   /** Default: no lists. */
   readonly listed?: ListedConfigs;
   readonly signal: AbortSignal;
 }): LiveReads {
-  const { client, policy, cached, listed, signal } = options;
+  const { client, policy, cached, syncedUpTo, listed, signal } = options;
   const bounds = { timeoutMs, signal };
   const reader = createLiveReader({ client, compatibility: policy.compatibility, bounds, concurrency });
 
@@ -156,14 +159,15 @@ export function createLiveReads(options: {
   };
 
   return {
-    lookup: async (workload, pinned) => liveLookup(await reader.readAll(objectsOf(workload, pinned)), cached),
+    lookup: async (workload, pinned) =>
+      liveLookup(await reader.readAll(objectsOf(workload, pinned)), cached, syncedUpTo),
     firstLookup: async (workload) => {
       const objects = objectsOf(workload);
       const confirmed = (await listed?.confirmed(workload, objects)) ?? new Map<string, Config>();
       const others = objects.filter((object) => !confirmed.has(configKey(object)));
       if (others.length === 0) return cached;
       const found = await reader.readAll(others);
-      return liveLookup(new Map([...found, ...confirmed]), cached);
+      return liveLookup(new Map([...found, ...confirmed]), cached, syncedUpTo);
     },
     exist: async (objects) => {
       const configs = await Promise.all(objects.map((object) => reader.read(parseStoredKey(configKey(object)))));
