@@ -1,5 +1,5 @@
 import { ConfigTimeline } from "./model-configs.ts";
-import { containersOf, ownerOf, placesOfContainer } from "./model-containers.ts";
+import { containersOf, ownerOf, placesOfContainer, placesOfPod } from "./model-containers.ts";
 import { standsFor } from "./model-search.ts";
 import { namedBy, readHash, recordedBeside, recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
@@ -72,13 +72,9 @@ export function judgeRecorded({
   return violations;
 }
 
-/** Reports whether a container of a Pod cannot start without an object. */
+/** Reports whether the containers of a Pod cannot start without an object. */
 function needsObject(pod: StoredObject, object: string): boolean {
-  return containersOf(pod).some(({ name }) =>
-    placesOfContainer(pod, name).some(
-      (each) => each.needsObject && `${each.kind}/${each.namespace}/${each.name}` === object,
-    ),
-  );
+  return placesOfPod(pod).some((each) => each.needsObject && `${each.kind}/${each.namespace}/${each.name}` === object);
 }
 
 /** Returns the earliest start of the containers that read an object, if they read it as variables only. */

@@ -141,6 +141,11 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 5000024, name: "a Pod of an earlier pod template without a hash", after: "stuck rollouts" },
   { seed: 5000123, name: "the same Event about two objects that do not exist", after: "stuck rollouts" },
   { seed: 922004, name: "a rollout whose leader does not see its end", after: "stuck rollouts" },
+  {
+    seed: 3300599,
+    name: "Pods that waited for a required volume that no container mounts",
+    after: "stuck rollouts",
+  },
   { seed: 3300451, name: "a Secret that changed and changed back while its watch was silent", after: "stuck rollouts" },
 ];
 

@@ -18,6 +18,11 @@ export function containersOf({ spec }: StoredObject): readonly Container[] {
   return [...initContainers, ...containers];
 }
 
+/** Returns the references of a Pod, or of the part `spec` of it, also of volumes that no container mounts: the kubelet of the sandbox waits for these, too. */
+export function placesOfPod(pod: StoredObject, spec = pod.spec): readonly Place[] {
+  return placesOf({ ...pod, metadata: { ...pod.metadata, annotations: {} }, spec: { template: { spec } } });
+}
+
 /** Returns the references of one container of a Pod. */
 export function placesOfContainer(pod: StoredObject, name: string): readonly Place[] {
   const { volumes = [] } = pod.spec as PodSpec;
@@ -25,8 +30,7 @@ export function placesOfContainer(pod: StoredObject, name: string): readonly Pla
     | { readonly volumeMounts?: readonly { readonly name: string }[] }
     | undefined;
   const mounted = volumes.filter((volume) => container?.volumeMounts?.some((mount) => mount.name === volume.name));
-  const spec = { template: { spec: { containers: [container], volumes: mounted } } };
-  return placesOf({ ...pod, metadata: { ...pod.metadata, annotations: {} }, spec });
+  return placesOfPod(pod, { containers: [container], volumes: mounted });
 }
 
 /** Returns the hash of the pod template that a Pod was created from. */
