@@ -142,6 +142,11 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 5000123, name: "the same Event about two objects that do not exist", after: "stuck rollouts" },
   { seed: 922004, name: "a rollout whose leader does not see its end", after: "stuck rollouts" },
   {
+    seed: 3300521,
+    name: "a note on a Deployment without Pods that was rolled again and again",
+    after: "stuck rollouts",
+  },
+  {
     seed: 3300599,
     name: "Pods that waited for a required volume that no container mounts",
     after: "stuck rollouts",

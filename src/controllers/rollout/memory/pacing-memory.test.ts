@@ -32,6 +32,13 @@ it("a rollout does not advance if a Pod becomes available again and again", () =
   expect(advancedAfter(at(1), complete, at(1), complete, at(2), complete)).toBe(1);
 });
 
+it("a rollout has its whole timeout after its workload was scaled from zero, or the status shows a write of a note late", () => {
+  const idle: Progress = { state: "idle" };
+  expect(advancedAfter(at(0), idle, idle, at(0))).toBe(3);
+  expect(advancedAfter(at(0), idle, at(0), at(0))).toBe(2);
+  expect(advancedAfter(at(1), complete, idle, at(0), at(1))).toBe(4);
+});
+
 it("a rollout with an unchanged hash has not been complete before", () => {
   const findings: { progress: RememberedProgress | undefined } = { progress: undefined };
   const first = { ...outdated(), rolledAt: 100 };

@@ -124,7 +124,10 @@ export function progressOf(
   return progress?.hash === recordedHash && progress?.rolledAt === rolledAt ? progress : undefined;
 }
 
-/** Stores how far the rollout is, and since when. The loss of a Pod is no step back: the time before it stays. */
+/**
+ * Stores how far the rollout is, and since when. The loss of a Pod is no step back: the time before it stays. While a workload is idle, its
+ * rollout can make no progress, so it has its whole timeout afterwards.
+ */
 export function rememberProgress(
   findings: { progress: RememberedProgress | undefined },
   workload: Pick<Workload, "recordedHash" | "rolledAt" | "progress">,
@@ -136,7 +139,8 @@ export function rememberProgress(
   if (before?.step === step) return;
   if (typeof before?.step === "number" && typeof step === "number" && step < before.step) return;
   const reached = typeof step === "number" ? step : step === "complete" ? Number.POSITIVE_INFINITY : undefined;
-  const isAdvance = before === undefined || (reached !== undefined && reached > before.highest);
+  const isFirst = before === undefined || before.step === "idle";
+  const isAdvance = isFirst || (reached !== undefined && reached > before.highest);
   // No spread: V8 keeps fields after a spread in an array beside the object, for each workload.
   findings.progress = {
     hash,
