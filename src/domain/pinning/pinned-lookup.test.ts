@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, pinnedCopy, workload } from "../../../test/support/domain/objects.ts";
+import { toConfig } from "../config/digest.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import { decide } from "../plan/decide.ts";
 import { planRollout } from "../plan/plan.ts";
 import { unpaced } from "../policy/policy.ts";
-import { formatPins, maxPinnedLength, type Pins, parsePins, readablePins } from "./pinned-lookup.ts";
+import { formatPins, hasOutgrownPins, maxPinnedLength, type Pins, parsePins, readablePins } from "./pinned-lookup.ts";
 
 const both = "other=other-0000000001,page=page-0000000001";
 const lookup = lookupOf(
@@ -96,6 +97,27 @@ describe("a pod template that reads keys that its copies lack", () => {
 
   it("is current if its copies have all keys that exist", () => {
     expect(planned(["a", "missing"])).toBe("current");
+  });
+
+  it.each([
+    ["waits if a file shows the key of the copy in the other field", "files", "binaryData", "data", false],
+    ["waits if a file shows the binary key of the copy in the other field", "files", "data", "binaryData", false],
+    ["waits for no variable, because the key of the copy sets none", "env", "binaryData", "data", true],
+    ["waits if the key sets a variable no longer", "env", "data", "binaryData", false],
+  ] as const)("%s", (_, reads, inCopy, inSource, isOutgrown) => {
+    const configMap = { name: "page" };
+    const of = workload({
+      pod: {
+        containers: [{ name: "web", envFrom: reads === "env" ? [{ configMapRef: configMap }] : [] }],
+        volumes: reads === "env" ? [] : [{ name: "page", configMap }],
+      },
+      templateAnnotations: { "wave.pusher.com/pinned": "page=page-0000000001" },
+    });
+    const stored = (name: string, field: string) =>
+      toConfig("ConfigMap", { metadata: { namespace: "default", name }, [field]: { a: "YQ==" } });
+    const copy = { ...stored("page-0000000001", inCopy), isCopy: true } as const;
+    const live = lookupOf({ ...stored("page", inSource), changedAt: 5 }, copy);
+    expect(hasOutgrownPins({ ...of, templateWrite: templateWrittenAt(20) }, live)).toBe(isOutgrown);
   });
 
   it("waits for a person who holds the workload", () => {

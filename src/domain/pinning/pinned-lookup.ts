@@ -150,12 +150,13 @@ export function hasOutgrownPins(workload: Workload, live: Lookup): boolean {
       const source = live("ConfigMap", namespace, name);
       const copy = live("ConfigMap", namespace, copyName);
       if (copy?.isCopy !== true || source === undefined || !changedBeforeWrite(source, templateWrite)) return false;
-      const inPods = referencesTo(workload, name).filter(({ annotation }) => annotation === undefined);
-      const [has, reads] = [wholeContent(copy), copyContent(inPods, source)];
-      return (
-        reads.data.some((key) => !has.data.includes(key)) ||
-        reads.binaryData.some((key) => !has.binaryData.includes(key))
-      );
+      return ofPodSpec(referencesTo(workload, name)).some((reference) => {
+        const { data, binaryData } = copyContent([reference], source);
+        // A file shows a key of either field.
+        return reference.reads === "env"
+          ? data.some((key) => digestOf(copy, key, "data") === undefined)
+          : [...data, ...binaryData].some((key) => digestOf(copy, key) === undefined);
+      });
     });
 }
 
