@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
 import { excuseIn } from "./judge-excuses.ts";
+import { standsFor } from "./model-search.ts";
+import { namedBy } from "./model-workload.ts";
 import type { BatchSettings, HistoryEntry, Pacing, StoredObject } from "./record.ts";
 
 const pacing: Pacing = {
@@ -33,6 +35,18 @@ function deployment(name: string, hash: string | undefined, isComplete: boolean,
     status: { observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: pods },
   };
 }
+
+/** A complete Deployment that checks the ConfigMap. It may roll on Wednesdays before midnight, and the test is on a Thursday. */
+function validator(hash: string, change: Readonly<Record<string, string>> = {}, reads?: string): StoredObject {
+  const { metadata, ...rest } = deployment("check", hash, true, reads);
+  const own = { "wave.pusher.com/validator": "true", "wave.pusher.com/window": "Wed 23:00-23:59", ...change };
+  return { ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, ...own } } };
+}
+
+/** The hash of the last content of the ConfigMap. */
+const current = standsFor(namedBy(deployment("check", undefined, true), settings as unknown as BatchSettings), () =>
+  page("2"),
+).hash;
 
 function page(value: string): StoredObject {
   const metadata = { name: "page", namespace: "shop", uid: "page", resourceVersion: "1" };
@@ -73,6 +87,11 @@ const rolled = (time: number, isComplete: boolean): Step => [
   "wave",
   deployment("first", `v2:${time}`, isComplete),
 ];
+const checked = (time: number, hash = "v2:old"): Step => [time, "wave", validator(hash)];
+/** The hash without a time of Wave in managedFields, as if a webhook wrote it in a request of another client. */
+function byWebhook({ metadata, ...rest }: StoredObject): StoredObject {
+  return { ...rest, metadata: { ...metadata, ...({ managedFields: [] } as object) } };
+}
 const strips = (times: number, hash: string): readonly Step[] =>
   Array.from({ length: times }, (_, n): readonly Step[] => [
     [600_000 + 10 * n, "wave", deployment("late", hash, true)],
@@ -111,6 +130,38 @@ const cases: readonly [string, readonly Step[], Partial<Pacing>, string | undefi
     "a failed workload, if failures do not halt",
     [...begin, edit, rolled(520_000, false)],
     { haltAfterFailures: 0 },
+    undefined,
+  ],
+  ["the change, before a validator may roll", [...begin, checked(200_000), edit], {}, "batch"],
+  [
+    "a change that a validator checked, and a later change before it may roll",
+    [
+      [0, "world", page("0")],
+      [100_000, "world", byWebhook(deployment("late", "v2:old", true))],
+      [200_000, "world", page("1")],
+      checked(300_000),
+      edit,
+    ],
+    {},
+    "batch",
+  ],
+  ["a change that a validator with a closed window has checked", [...begin, edit, checked(600_000)], {}, undefined],
+  [
+    "a change to content that a validator with a closed window has checked",
+    [...begin, checked(200_000, current), edit],
+    {},
+    undefined,
+  ],
+  [
+    "a change that a validator with a closed window does not read",
+    [...begin, [200_000, "wave", validator("v2:old", {}, "other")], edit],
+    {},
+    undefined,
+  ],
+  [
+    "the change, while people hold a validator for good",
+    [...begin, [200_000, "wave", validator("v2:old", { "wave.pusher.com/hold": "true" })], edit],
+    {},
     undefined,
   ],
   ["nine removals of this hash", [...begin, edit, ...strips(9, "v2:new")], {}, undefined],

@@ -4,6 +4,7 @@ import { ConfigTimeline } from "./model-configs.ts";
 import { asksForNone, saidOf } from "./model-policy.ts";
 import { isComplete, isIdle, wasComplete } from "./model-progress.ts";
 import { isKnownRolled } from "./model-rolls.ts";
+import { standsFor } from "./model-search.ts";
 import { namespaceOf, type Stored } from "./model-stored.ts";
 import {
   isValidator,
@@ -92,17 +93,21 @@ export function excuseIn(
       const readers = fellows.filter((other) => namedBy(other, settings).some((one) => one.key === key));
       return readers.some(
         (other) =>
-          isHeldValidator(other, changedAt) ||
+          isHeldValidator(other, key) ||
           ((!isComplete(other) || restarts(other, changedAt, run)) && (isValidator(other) || delays(other, changedAt))),
       );
     });
   }
 
-  /** Reports whether a validator has not checked the change yet, because people hold its rollout for now. */
-  function isHeldValidator(other: StoredObject, changedAt: number): boolean {
-    if (pacing === undefined || !isValidator(other) || (hashSetAt(other, history)?.at ?? 0) >= changedAt) return false;
+  /** Reports whether a validator has not checked the last change of an object yet, because people hold its rollout for now. */
+  function isHeldValidator(other: StoredObject, key: string): boolean {
+    if (pacing === undefined || !isValidator(other)) return false;
+    const read = namedBy(other, settings);
+    const { hash: due, missing } = standsFor(read, find);
+    const ofObject = read.filter((one) => one.key === key);
+    const isDue = changesSince(hashSetAt(other, history)?.at, ofObject, history).size > 0 && due !== readHash(other);
     const saidOfOther = saidOf(other, namespaceOf(other, objects), pacing);
-    return waitedFor.includes(excuseOf(saidOfOther, { hash: undefined, at: epoch + at, wallOffMs }));
+    return isDue && !missing && waitedFor.includes(excuseOf(saidOfOther, { hash: due, at: epoch + at, wallOffMs }));
   }
 
   /** Reports whether a rollout that is not complete delays others: it includes the change, and has not failed or its failure halts them. */

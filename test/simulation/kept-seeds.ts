@@ -140,6 +140,7 @@ export const keptSeeds: readonly KeptSeed[] = [
   },
   { seed: 5000024, name: "a Pod of an earlier pod template without a hash", after: "stuck rollouts" },
   { seed: 5000123, name: "the same Event about two objects that do not exist", after: "stuck rollouts" },
+  { seed: 3300596, name: "a later change before the window of a validator opens", after: "stuck rollouts" },
   { seed: 3300611, name: "an edit of a pinned pod template after binary data became text", after: "stuck rollouts" },
   { seed: 922004, name: "a rollout whose leader does not see its end", after: "stuck rollouts" },
   {
