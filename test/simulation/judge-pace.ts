@@ -12,6 +12,7 @@ const streakAnnotation = "wave.pusher.com/consecutive-rollouts";
 /** The wait after so many consecutive rollouts. A rollout after twice this time, and after 10 minutes at least, is not consecutive. */
 const waitAfter = (streak: number) => Math.min(3_600_000, 10_000 * 2 ** (streak - 1));
 const leastQuietMs = 600_000;
+const quietAfter = (streak: number) => Math.max(leastQuietMs, 2 * waitAfter(streak));
 /** A rollout without progress for this long is stuck. */
 const stuckMs = 30_000;
 /** The tolerance for times of the API, which have whole seconds, and for requests in flight. */
@@ -60,6 +61,21 @@ export function judgePace(run: Recording): readonly string[] {
   });
 }
 
+/** Returns when the last wait between consecutive rollouts is over that a workload may have begun, in true virtual milliseconds. */
+export function lastWaitEnd({ history, lives, settings }: Pick<Recording, "history" | "lives" | "settings">): number {
+  if ((settings.pacing?.settleMs ?? 0) === 0) return 0;
+  const last = new Map<string, { readonly at: number; readonly streak: number }>();
+  for (const entry of history) {
+    const write = waveWriteOf(entry, { lives });
+    if (write === undefined || write.kind === "quiet") continue;
+    const { at, wallOffMs, after } = write;
+    const before = last.get(after.metadata.uid);
+    const isNext = before !== undefined && at - before.at - 2 * wallOffMs < quietAfter(before.streak);
+    last.set(after.metadata.uid, { at, streak: isNext ? before.streak + 1 : 1 });
+  }
+  return Math.max(0, ...last.values().map(({ at, streak }) => at + waitAfter(streak)));
+}
+
 function wrongIn(
   write: WaveWrite,
   rolls: Rolls,
@@ -103,8 +119,7 @@ function note(rolls: Rolls, { at, replica, after, wallOffMs }: WaveWrite): void 
   const tries = rolls.tries.get(replica);
   rolls.tries.set(replica, { hash, count: tries !== undefined && tries.hash === hash ? tries.count + 1 : 1 });
   // By a wrong clock, the quiet time may be over already.
-  const quietMs = Math.max(leastQuietMs, 2 * waitAfter(rolls.streak));
-  const inRow = rolls.lastAt !== undefined && at - rolls.lastAt + 2 * wallOffMs < drift * quietMs;
+  const inRow = rolls.lastAt !== undefined && at - rolls.lastAt + 2 * wallOffMs < drift * quietAfter(rolls.streak);
   rolls.streak = inRow ? rolls.streak + 1 : 1;
   rolls.lastAt = at;
   rolls.wasComplete = isComplete(after);

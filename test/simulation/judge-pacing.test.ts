@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { isOpen, parseWindow } from "../../src/domain/syntax/window.ts";
 import { judge } from "./judge.ts";
+import { lastWaitEnd } from "./judge-pace.ts";
 import { isWindowOpen } from "./model-window.ts";
 import { configMaps, deployments, hashAnnotation, merge, Play } from "./play.ts";
 import type { Pacing } from "./record.ts";
@@ -59,6 +60,17 @@ describe("the judge of pacing accepts", () => {
     await play.tell("a#1", "it is not approved", "RolloutHeld");
     expect(await play.judged()).toEqual([]);
   });
+});
+
+it("knows how long a rollout may wait, which doubles with each consecutive rollout", async () => {
+  const waits: number[] = [];
+  for (const quietMs of [1_000, 1_000, 1_000, 599_000, 601_000]) {
+    await play.stage.clock.advance(quietMs);
+    const rolledAt = play.stage.clock.monotonic();
+    await play.roll(`${rolledAt}`);
+    waits.push(lastWaitEnd(play.recording()) - rolledAt);
+  }
+  expect(waits).toEqual([20_000, 40_000, 80_000, 160_000, 10_000]);
 });
 
 /** Stores a copy without keys, and writes a pod template that names it: its Pods lack the key that they read. */

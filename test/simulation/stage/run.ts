@@ -2,6 +2,7 @@ import { webhookConfiguration } from "../../../src/webhook/certificates/configur
 import { judge } from "../judge.ts";
 import { mixedAtEnd } from "../judge-containers.ts";
 import { judgeEnd } from "../judge-end.ts";
+import { lastWaitEnd } from "../judge-pace.ts";
 import { isOlderThan } from "../kept-seeds.ts";
 import type { BatchSettings, Life, Recording } from "../record.ts";
 import { createWorld } from "../world.ts";
@@ -42,8 +43,9 @@ const calmMs = 30_000;
 /** The process that creates the very first Lease leads after the Lease has existed for its duration. */
 const firstLeaseMs = 15_000;
 
-/** The same with pacing: a rollout waits for up to 11 minutes after the seventh in a row, for a node, and for other workloads. */
-const pacedCalmMs = 960_000;
+/** The same with pacing: a rollout waits for a node and for other workloads, and after consecutive rollouts for 11 minutes or longer. */
+const pacedCalmMs = 320_000;
+const intervalMs = 640_000;
 /** The soak time with an alert gate, in milliseconds: longer than the time between two queries. */
 const gatedSoakMs = 60_000;
 /** How long a node may be full after the last fault, in milliseconds. */
@@ -138,7 +140,9 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     /** Advances for this time. With pacing, then advances until everything is correct, within a limit. */
     const becomeRight = async (leastMs: number) => {
       // With a wrong clock, a soak time, a wait and a timeout may each be longer by the error of the clock, one after the other.
-      const end = scheduler.now + pacedCalmMs + 3 * longestWallOff(director.lives);
+      const { lives } = director;
+      const waitsUntil = Math.max(scheduler.now + intervalMs, lastWaitEnd({ history, lives, settings }));
+      const end = waitsUntil + pacedCalmMs + 3 * longestWallOff(lives);
       await scheduler.runUntil(scheduler.now + leastMs);
       while (pacing !== undefined && scheduler.now < end && !isRight())
         await scheduler.runUntil(scheduler.now + 30_000);
