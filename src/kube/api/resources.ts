@@ -10,87 +10,57 @@ export interface Resource {
   readonly namespaced: boolean;
 }
 
-const namespaced = (apiVersion: string, kind: string, plural: string): Resource => ({
-  apiVersion,
-  kind,
-  plural,
-  namespaced: true,
-});
-const clusterWide = (apiVersion: string, kind: string, plural: string): Resource => ({
-  apiVersion,
-  kind,
-  plural,
-  namespaced: false,
-});
+const namespaced = (apiVersion: string, kind: string): Resource => {
+  return { apiVersion, kind, plural: pluralOf(kind.toLowerCase()), namespaced: true };
+};
+const clusterWide = (apiVersion: string, kind: string): Resource => {
+  return { apiVersion, kind, plural: pluralOf(kind.toLowerCase()), namespaced: false };
+};
+
+/** Returns the plural as Kubernetes forms it for these kinds: "policies", "classes", "pods". */
+function pluralOf(word: string): string {
+  if (word.endsWith("y")) return `${word.slice(0, -1)}ies`;
+  return word.endsWith("s") ? `${word}es` : `${word}s`;
+}
 
 /** All kinds of objects that Wave, its demo and its tests use. */
 export const resources = {
-  configMaps: namespaced("v1", "ConfigMap", "configmaps"),
-  secrets: namespaced("v1", "Secret", "secrets"),
-  pods: namespaced("v1", "Pod", "pods"),
-  services: namespaced("v1", "Service", "services"),
-  serviceAccounts: namespaced("v1", "ServiceAccount", "serviceaccounts"),
-  events: namespaced("v1", "Event", "events"),
-  namespaces: clusterWide("v1", "Namespace", "namespaces"),
-  nodes: clusterWide("v1", "Node", "nodes"),
-  deployments: namespaced("apps/v1", "Deployment", "deployments"),
-  statefulSets: namespaced("apps/v1", "StatefulSet", "statefulsets"),
-  daemonSets: namespaced("apps/v1", "DaemonSet", "daemonsets"),
-  replicaSets: namespaced("apps/v1", "ReplicaSet", "replicasets"),
-  controllerRevisions: namespaced("apps/v1", "ControllerRevision", "controllerrevisions"),
-  secretProviderClasses: namespaced("secrets-store.csi.x-k8s.io/v1", "SecretProviderClass", "secretproviderclasses"),
-  secretProviderClassPodStatuses: namespaced(
-    "secrets-store.csi.x-k8s.io/v1",
-    "SecretProviderClassPodStatus",
-    "secretproviderclasspodstatuses",
-  ),
-  jobs: namespaced("batch/v1", "Job", "jobs"),
-  leases: namespaced("coordination.k8s.io/v1", "Lease", "leases"),
-  mutatingWebhookConfigurations: clusterWide(
-    "admissionregistration.k8s.io/v1",
-    "MutatingWebhookConfiguration",
-    "mutatingwebhookconfigurations",
-  ),
-  mutatingAdmissionPolicies: clusterWide(
-    "admissionregistration.k8s.io/v1",
-    "MutatingAdmissionPolicy",
-    "mutatingadmissionpolicies",
-  ),
-  mutatingAdmissionPolicyBindings: clusterWide(
-    "admissionregistration.k8s.io/v1",
-    "MutatingAdmissionPolicyBinding",
-    "mutatingadmissionpolicybindings",
-  ),
-  validatingAdmissionPolicies: clusterWide(
-    "admissionregistration.k8s.io/v1",
-    "ValidatingAdmissionPolicy",
-    "validatingadmissionpolicies",
-  ),
-  validatingAdmissionPolicyBindings: clusterWide(
-    "admissionregistration.k8s.io/v1",
-    "ValidatingAdmissionPolicyBinding",
-    "validatingadmissionpolicybindings",
-  ),
-  roles: namespaced("rbac.authorization.k8s.io/v1", "Role", "roles"),
-  roleBindings: namespaced("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings"),
-  clusterRoles: clusterWide("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles"),
-  clusterRoleBindings: clusterWide("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings"),
-  subjectAccessReviews: clusterWide("authorization.k8s.io/v1", "SubjectAccessReview", "subjectaccessreviews"),
-  selfSubjectReviews: clusterWide("authentication.k8s.io/v1", "SelfSubjectReview", "selfsubjectreviews"),
-  endpointSlices: namespaced("discovery.k8s.io/v1", "EndpointSlice", "endpointslices"),
-  selfSubjectAccessReviews: clusterWide(
-    "authorization.k8s.io/v1",
-    "SelfSubjectAccessReview",
-    "selfsubjectaccessreviews",
-  ),
+  configMaps: namespaced("v1", "ConfigMap"),
+  secrets: namespaced("v1", "Secret"),
+  pods: namespaced("v1", "Pod"),
+  services: namespaced("v1", "Service"),
+  serviceAccounts: namespaced("v1", "ServiceAccount"),
+  events: namespaced("v1", "Event"),
+  namespaces: clusterWide("v1", "Namespace"),
+  nodes: clusterWide("v1", "Node"),
+  deployments: namespaced("apps/v1", "Deployment"),
+  statefulSets: namespaced("apps/v1", "StatefulSet"),
+  daemonSets: namespaced("apps/v1", "DaemonSet"),
+  replicaSets: namespaced("apps/v1", "ReplicaSet"),
+  controllerRevisions: namespaced("apps/v1", "ControllerRevision"),
+  secretProviderClasses: namespaced("secrets-store.csi.x-k8s.io/v1", "SecretProviderClass"),
+  secretProviderClassPodStatuses: namespaced("secrets-store.csi.x-k8s.io/v1", "SecretProviderClassPodStatus"),
+  jobs: namespaced("batch/v1", "Job"),
+  leases: namespaced("coordination.k8s.io/v1", "Lease"),
+  mutatingWebhookConfigurations: clusterWide("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"),
+  mutatingAdmissionPolicies: clusterWide("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy"),
+  mutatingAdmissionPolicyBindings: clusterWide("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicyBinding"),
+  validatingAdmissionPolicies: clusterWide("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"),
+  validatingAdmissionPolicyBindings: clusterWide("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"),
+  roles: namespaced("rbac.authorization.k8s.io/v1", "Role"),
+  roleBindings: namespaced("rbac.authorization.k8s.io/v1", "RoleBinding"),
+  clusterRoles: clusterWide("rbac.authorization.k8s.io/v1", "ClusterRole"),
+  clusterRoleBindings: clusterWide("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
+  subjectAccessReviews: clusterWide("authorization.k8s.io/v1", "SubjectAccessReview"),
+  selfSubjectReviews: clusterWide("authentication.k8s.io/v1", "SelfSubjectReview"),
+  endpointSlices: namespaced("discovery.k8s.io/v1", "EndpointSlice"),
+  selfSubjectAccessReviews: clusterWide("authorization.k8s.io/v1", "SelfSubjectAccessReview"),
 } as const satisfies Record<string, Resource>;
 
-/** Scope of a path: all objects, those of one namespace, one object, or a part of one object. */
+/** Scope of a path: all objects, those of one namespace, or one object. */
 interface ResourceScope {
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
-  /** Such as "status" or "scale". Requires a name. */
-  readonly subresource?: string | undefined;
 }
 
 /**
@@ -98,7 +68,7 @@ interface ResourceScope {
  * Rules: https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-uris.
  * @throws Error if a namespaced resource has a name but no namespace.
  */
-export function resourcePath(resource: Resource, { namespace, name, subresource }: ResourceScope = {}): string {
+export function resourcePath(resource: Resource, { namespace, name }: ResourceScope = {}): string {
   if (resource.namespaced && name !== undefined && namespace === undefined) {
     throw new Error(`${resource.plural}/${name}: the namespace is missing`);
   }
@@ -106,7 +76,6 @@ export function resourcePath(resource: Resource, { namespace, name, subresource 
   if (resource.namespaced && namespace !== undefined) path += `/namespaces/${encodeURIComponent(namespace)}`;
   path += `/${resource.plural}`;
   if (name !== undefined) path += `/${encodeURIComponent(name)}`;
-  if (name !== undefined && subresource !== undefined) path += `/${subresource}`;
   return path;
 }
 
