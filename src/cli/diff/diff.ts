@@ -4,10 +4,9 @@ import { readRunningPolicy } from "../cluster/running-wave/known-policy.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster, argumentErrorTexts, exitCodes } from "../command/command.ts";
 import { findArgumentKind, workloadArgumentKinds } from "../command/workload-argument.ts";
-import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
-import { bool, choice, text, UsageError } from "../flags/flag-types.ts";
+import { connectionFlags, namespaceFlag, outputFlag } from "../flags/connection-flags.ts";
+import { bool, text, UsageError } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
-import { programForms } from "../output/table.ts";
 import { readClusterStates } from "./cluster-states.ts";
 import { desiredObjects } from "./desired-objects.ts";
 import { diffBase } from "./diff-base.ts";
@@ -43,14 +42,7 @@ const flags = {
     group,
     help: "Namespace of manifests without a namespace, as in kubectl apply.",
   },
-  output: choice({
-    group,
-    short: "o",
-    of: ["table", "markdown", ...programForms],
-    default: "table",
-    placeholder: "FORMAT",
-    help: "table, markdown (a comment for a pull request), json or yaml.",
-  }),
+  output: outputFlag(["table", "markdown"], "table, markdown (a comment for a pull request), json or yaml.", group),
   revision: text({
     group: "Revisions",
     placeholder: "NUMBER",

@@ -7,7 +7,7 @@ import { readWorkloadSnapshots, type WorkloadSnapshots } from "../cluster/snapsh
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster, argumentErrorTexts, exitCodeFor, exitCodes, warningLine } from "../command/command.ts";
 import type { CommandCall } from "../command/help.ts";
-import { allNamespacesFlag, connectionFlags, namespaceFlag, tableFlag } from "../flags/connection-flags.ts";
+import { allNamespacesFlag, connectionFlags, namespaceFlag, outputFlag } from "../flags/connection-flags.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
 import { hasColors, isForProgram, paintOf, programText } from "../output/table.ts";
 import { checks, runChecks } from "./checks/checks.ts";
@@ -18,7 +18,7 @@ import { type Diagnosis, diagnosisOf, renderDiagnosis, uncheckedIn } from "./doc
 const flags = {
   namespace: namespaceFlag,
   "all-namespaces": allNamespacesFlag,
-  output: tableFlag("Output format: a table with findings, or all findings for a program."),
+  output: outputFlag(["table"], "Output format: a table with findings, or all findings for a program."),
 
   ...connectionFlags,
   ...inheritedFlags,

@@ -16,31 +16,15 @@ import {
   type WorkloadArgument,
   workloadArgumentKinds,
 } from "../command/workload-argument.ts";
-import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
-import { choice } from "../flags/flag-types.ts";
+import { connectionFlags, namespaceFlag, outputFlag } from "../flags/connection-flags.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
 import { sentences } from "../output/sentences.ts";
-import {
-  hasColors,
-  isForProgram,
-  paintOf,
-  programForms,
-  programText,
-  tableLines,
-  wrappedBehind,
-} from "../output/table.ts";
+import { hasColors, isForProgram, paintOf, programText, tableLines, wrappedBehind } from "../output/table.ts";
 import { keyList, renderExplanation } from "./explain-text.ts";
 
 const flags = {
   namespace: namespaceFlag,
-  output: choice({
-    group: namespaceFlag.group,
-    short: "o",
-    of: ["text", ...programForms],
-    default: "text",
-    placeholder: "FORMAT",
-    help: "text, json or yaml.",
-  }),
+  output: outputFlag(["text"], "text, json or yaml."),
 
   ...connectionFlags,
   ...inheritedFlags,

@@ -109,14 +109,12 @@ export const allNamespacesFlag = bool({
   help: "All namespaces.",
 });
 
-/** Returns the flag for the format of the output: a table, or a form for programs. */
-export function tableFlag(help: string) {
-  return choice({
-    group: namespaceFlag.group,
-    short: "o",
-    of: ["table", ...programForms],
-    default: "table",
-    placeholder: "FORMAT",
-    help,
-  });
+/** Returns the flag for the format of the output: these forms for people, the first by default, or a form for programs. */
+export function outputFlag<const F extends string>(
+  forms: readonly [F, ...F[]],
+  help: string,
+  group = namespaceFlag.group,
+) {
+  const of = [...forms, ...programForms] as const;
+  return choice({ group, short: "o", of, default: forms[0], placeholder: "FORMAT", help });
 }

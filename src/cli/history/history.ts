@@ -14,19 +14,10 @@ import { readWaveEvents, type WaveEvent } from "../cluster/timeline/wave-events.
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster, exitCodeFor, exitCodes, warningLine } from "../command/command.ts";
 import { parseWorkloadArgument, type WorkloadArgument, workloadArgumentKinds } from "../command/workload-argument.ts";
-import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
-import { choice } from "../flags/flag-types.ts";
+import { connectionFlags, namespaceFlag, outputFlag } from "../flags/connection-flags.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
 import { age, type Style } from "../output/sentences.ts";
-import {
-  hasColors,
-  isForProgram,
-  type Paint,
-  paintOf,
-  programForms,
-  programText,
-  tableLines,
-} from "../output/table.ts";
+import { hasColors, isForProgram, type Paint, paintOf, programText, tableLines } from "../output/table.ts";
 import {
   type ConfigMapChange,
   type HistoryEntry,
@@ -39,14 +30,7 @@ import {
 
 const flags = {
   namespace: namespaceFlag,
-  output: choice({
-    group: namespaceFlag.group,
-    short: "o",
-    of: ["table", ...programForms],
-    default: "table",
-    placeholder: "FORMAT",
-    help: "table, json or yaml.",
-  }),
+  output: outputFlag(["table"], "table, json or yaml."),
 
   ...connectionFlags,
   ...inheritedFlags,

@@ -7,11 +7,11 @@ import type { Cluster } from "../command/cluster-command.ts";
 import { appendCluster, noteLine, type Terminal, warningLine } from "../command/command.ts";
 import type { CommandCall } from "../command/help.ts";
 import { byObjectName } from "../command/workload-argument.ts";
-import { allNamespacesFlag, connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
-import { bool, choice, contexts, text, words } from "../flags/flag-types.ts";
+import { allNamespacesFlag, connectionFlags, namespaceFlag, outputFlag } from "../flags/connection-flags.ts";
+import { bool, contexts, text, words } from "../flags/flag-types.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
-import { hasColors, type Paint, paintOf, programForms } from "../output/table.ts";
+import { hasColors, type Paint, paintOf } from "../output/table.ts";
 import { type ListedWorkload, type ListForm, listedWorkload } from "./list-output.ts";
 
 /** The workloads of one cluster that opted in, in every state, sorted by their names. */
@@ -78,14 +78,7 @@ export const listFlags = {
     default: false,
     help: "Keep one live table, until Ctrl-C. Without a terminal, print each change.",
   }),
-  output: choice({
-    group,
-    short: "o",
-    of: ["table", "wide", ...programForms],
-    default: "table",
-    placeholder: "FORMAT",
-    help: "table, wide (more columns), json or yaml.",
-  }),
+  output: outputFlag(["table", "wide"], "table, wide (more columns), json or yaml."),
 
   ...connectionFlags,
   ...inheritedFlags,

@@ -16,7 +16,7 @@ import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts"
 import { clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster, argumentErrorTexts, exitCodeFor, exitCodes, warningLine } from "../command/command.ts";
 import { byObjectName } from "../command/workload-argument.ts";
-import { allNamespacesFlag, connectionFlags, namespaceFlag, tableFlag } from "../flags/connection-flags.ts";
+import { allNamespacesFlag, connectionFlags, namespaceFlag, outputFlag } from "../flags/connection-flags.ts";
 import { bool, UsageError } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
 import { sentences } from "../output/sentences.ts";
@@ -41,7 +41,7 @@ const flags = {
   }),
   namespace: namespaceFlag,
   "all-namespaces": allNamespacesFlag,
-  output: tableFlag("Output format: a table, or data for a program."),
+  output: outputFlag(["table"], "Output format: a table, or data for a program."),
 
   ...connectionFlags,
   ...inheritedFlags,

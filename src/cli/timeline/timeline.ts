@@ -11,7 +11,7 @@ import {
   outputLine,
   warningLine,
 } from "../command/command.ts";
-import { allNamespacesFlag, connectionFlags, namespaceFlag, tableFlag } from "../flags/connection-flags.ts";
+import { allNamespacesFlag, connectionFlags, namespaceFlag, outputFlag } from "../flags/connection-flags.ts";
 import { duration } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
 import type { Style } from "../output/sentences.ts";
@@ -26,7 +26,7 @@ const flags = {
     minMs: 1_000,
     help: "Only what happened, or ended, in this time.",
   }),
-  output: tableFlag("table, json or yaml."),
+  output: outputFlag(["table"], "table, json or yaml."),
 
   ...connectionFlags,
   ...inheritedFlags,
