@@ -8,7 +8,7 @@ import {
   parseFlags,
   variableOf,
 } from "../flags/parse-flags.ts";
-import { unbreakable, wrapped } from "../output/table.ts";
+import { joined, unbreakable, wrapped } from "../output/table.ts";
 import { type ArgumentKind, accepting, type Command, exitCodes, type Terminal, version } from "./command.ts";
 
 /** The help of one command, without its flags. `--help` shows the usual case, `--help-all` everything. */
@@ -102,11 +102,6 @@ export function meaningLines(meanings: Readonly<Record<string, string>>): readon
 /** Returns a paragraph in lines of the width of a help text. */
 export function paragraphLines(text: string): readonly string[] {
   return wrapped(text, width);
-}
-
-/** Returns lines as one text that ends with a line feed. */
-export function joined(lines: readonly string[]): string {
-  return `${lines.join("\n")}\n`;
 }
 
 function beginning({ description, usage }: CommandHelp, examples: CommandHelp["examples"]): readonly string[] {

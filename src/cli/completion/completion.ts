@@ -4,6 +4,7 @@ import { printable } from "../../lib/printable.ts";
 import { argumentErrorTexts, exitCodes, type Terminal } from "../command/command.ts";
 import { flagCommand } from "../command/help.ts";
 import { UsageError } from "../flags/flag-types.ts";
+import { joined } from "../output/table.ts";
 import { type Completable, candidatesFor } from "./candidates.ts";
 import { namesOf, otherKinds } from "./cluster-names.ts";
 
@@ -54,7 +55,7 @@ export async function complete(
     means === undefined ? printable(word) : `${printable(word)}\t${printable(means)}`,
   );
   const directive = files ? filesToo : continues ? noFiles | noSpace : noFiles;
-  terminal.write([...lines, `:${directive}`].map((line) => `${line}\n`).join(""));
+  terminal.write(joined([...lines, `:${directive}`]));
   return exitCodes.done;
 }
 

@@ -1,7 +1,7 @@
 import { formatCount, formatList, quoted } from "../../domain/syntax/names.ts";
 import { printable } from "../../lib/printable.ts";
 import type { Style } from "../output/sentences.ts";
-import { type Paint, type PaintCell, tableLines, wrappedBehind } from "../output/table.ts";
+import { headedTable, joined, type Paint, wrappedBehind } from "../output/table.ts";
 import type { CheckName } from "./checks/checks.ts";
 import { type CheckResult, describeRef, type Finding, type Severity, severities } from "./context/finding.ts";
 
@@ -64,7 +64,6 @@ const styles: Readonly<Record<Severity, Style>> = { problem: "red", warning: "ye
 
 /** Renders a diagnosis for people: the totals, the findings with their next steps, the worst first, and then one line for each check. Sentences wrap at `width`; commands stay on one line. */
 export function renderDiagnosis({ checks, findings }: Diagnosis, paint: Paint, width?: number): string {
-  const heading = ["CHECK", "RESULT", "SUMMARY"];
   const rows = checks.map(({ check, severity, summary }) => [check, severity, summary]);
   const groups = Map.groupBy(findings, ({ check, severity }) => `${severity} ${check}`);
   const blocks = [...groups.values()].flatMap((group) => {
@@ -74,13 +73,12 @@ export function renderDiagnosis({ checks, findings }: Diagnosis, paint: Paint, w
       ? [...lines, "", `${formatCount(rest)} more findings of check ${group[0]?.check}. Show all with -o json.`]
       : lines;
   });
-  const painted: PaintCell = (text, row, column) => {
-    if (row === 0) return paint("bold", text);
-    const severity = column === 1 ? checks[row - 1]?.severity : undefined;
-    return severity === undefined ? text : paint(styles[severity], text);
+  const styleOf = (row: number, heading: string | undefined) => {
+    const severity = heading === "RESULT" ? checks[row]?.severity : undefined;
+    return severity && styles[severity];
   };
-  const table = tableLines([heading, ...rows], 3, painted);
-  return [totals(findings), ...blocks, "", ...table].map((line) => `${line}\n`).join("");
+  const table = headedTable(["CHECK", "RESULT", "SUMMARY"], rows, paint, styleOf);
+  return joined([totals(findings), ...blocks, "", ...table]);
 }
 
 /** Returns the number of findings of each severity: `2 problems, 1 warning.` */

@@ -9,7 +9,7 @@ import { appendCluster, argumentErrorTexts, exitCodeFor, exitCodes, warningLine 
 import type { CommandCall } from "../command/help.ts";
 import { allNamespacesFlag, connectionFlags, namespaceFlag, outputFlag } from "../flags/connection-flags.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
-import { hasColors, isForProgram, paintOf, programText } from "../output/table.ts";
+import { answerText, paintFor } from "../output/table.ts";
 import { checks, runChecks } from "./checks/checks.ts";
 import { type AnnotationScan, scanAnnotations } from "./context/annotation-scan.ts";
 import type { DoctorContext } from "./context/doctor-context.ts";
@@ -58,11 +58,9 @@ export const doctor = clusterCommand({
     return async (cluster) => {
       const diagnosis = await diagnose(cluster, called);
       const { output } = called.values;
-      const { env, outputToTerminal, outputColumns, write, writeError } = called.terminal;
-      const paint = paintOf(hasColors(env, outputToTerminal));
-      write(
-        isForProgram(output) ? await programText(diagnosis, output) : renderDiagnosis(diagnosis, paint, outputColumns),
-      );
+      const { outputColumns, write, writeError } = called.terminal;
+      const forPeople = () => renderDiagnosis(diagnosis, paintFor(called.terminal), outputColumns);
+      write(await answerText(output, diagnosis, forPeople));
       const unchecked = uncheckedIn(diagnosis);
       if (unchecked !== undefined) writeError(warningLine(appendCluster(unchecked, cluster)));
       const hasProblem = diagnosis.findings.some(({ severity }) => severity === "problem");

@@ -19,7 +19,7 @@ import {
 import { connectionFlags, namespaceFlag, outputFlag } from "../flags/connection-flags.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
 import { sentences } from "../output/sentences.ts";
-import { hasColors, isForProgram, paintOf, programText, tableLines, wrappedBehind } from "../output/table.ts";
+import { answerText, joined, paintFor, tableLines, wrappedBehind } from "../output/table.ts";
 import { keyList, renderExplanation } from "./explain-text.ts";
 
 const flags = {
@@ -71,11 +71,8 @@ export const explainCommand = clusterCommand({
         const explanation = explainObject(await readObjectFacts(cluster, object, policy));
         const isAbsent = explanation.state === "absent";
         if (isAbsent && explanation.readers.length === 0) throw objectNotFound(kind, name, namespace, cluster.source);
-        terminal.write(
-          isForProgram(values.output)
-            ? await programText(explanation, values.output)
-            : renderObject(explanation, terminal.outputColumns),
-        );
+        const forPeople = () => renderObject(explanation, terminal.outputColumns);
+        terminal.write(await answerText(values.output, explanation, forPeople));
         const unknown = explanation.readers.some(({ edit }) => edit === "unknown");
         return exitCodeFor({ no: isAbsent, complete: !unknown && explanation.unread.length === 0 });
       }
@@ -84,12 +81,8 @@ export const explainCommand = clusterCommand({
       const note = noteOfFlags([snapshot]);
       if (note !== undefined) terminal.writeError(noteLine(note));
       const explanation = explainWorkload(snapshot);
-      const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
-      terminal.write(
-        isForProgram(values.output)
-          ? await programText(explanation, values.output)
-          : renderExplanation(explanation, { now: Date.now(), paint, width: terminal.outputColumns }),
-      );
+      const form = { now: Date.now(), paint: paintFor(terminal), width: terminal.outputColumns };
+      terminal.write(await answerText(values.output, explanation, () => renderExplanation(explanation, form)));
       return exitCodeFor({ complete: explanation.state !== "unknown" && snapshot.gaps.length === 0 });
     };
   },
@@ -113,7 +106,7 @@ export function renderObject(explanation: ObjectExplanation, width: number | und
   ];
   return blocks
     .filter((lines) => lines.length > 0)
-    .map((lines) => lines.map((line) => `${line}\n`).join(""))
+    .map(joined)
     .join("\n");
 }
 

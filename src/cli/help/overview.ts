@@ -1,7 +1,8 @@
 // `wave help`: the overview of all commands, and topics that belong to no single command.
 
 import { exitCodeMeanings } from "../command/command.ts";
-import { docsAddress, docsPages, joined, meaningLines, paragraphLines } from "../command/help.ts";
+import { docsAddress, docsPages, meaningLines, paragraphLines } from "../command/help.ts";
+import { joined } from "../output/table.ts";
 
 /** A command in the overview: the heading above it, and one line about it. */
 interface OverviewEntry {

@@ -17,7 +17,7 @@ import { parseWorkloadArgument, type WorkloadArgument, workloadArgumentKinds } f
 import { connectionFlags, namespaceFlag, outputFlag } from "../flags/connection-flags.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
 import { age, type Style } from "../output/sentences.ts";
-import { hasColors, isForProgram, type Paint, paintOf, programText, tableLines } from "../output/table.ts";
+import { headedTable, isForProgram, joined, type Paint, paintFor, programText } from "../output/table.ts";
 import {
   type ConfigMapChange,
   type HistoryEntry,
@@ -82,8 +82,7 @@ export const historyCommand = clusterCommand({
       } else if (entries.length === 0) {
         terminal.writeError("No revisions found. Kubernetes has not created one yet.\n");
       } else {
-        const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
-        terminal.write(renderHistory(entries, Date.now(), paint));
+        terminal.write(renderHistory(entries, Date.now(), paintFor(terminal)));
       }
       return exitCodeFor({ complete: gaps.length === 0 });
     };
@@ -172,22 +171,16 @@ const causes: Readonly<Record<HistoryEntry["cause"], string>> = {
 /** How many keys a line names. */
 const shownKeys = 3;
 
-const gap = 2;
-
 /** Returns a history as a table, one line for each changed ConfigMap. `now` is in milliseconds since the epoch. */
 export function renderHistory(entries: readonly HistoryEntry[], now: number, paint: Paint): string {
   const heading = ["REVISION", "AGE", "HASH", "PODS", "STATE", "RESULT", "EDITED BY", "CHANGES"];
-  const stateColumn = heading.indexOf("STATE");
   const lines = entries.flatMap((entry) => rowsOf(entry, now).map((cells, index) => ({ cells, entry, index })));
-  return tableLines([heading, ...lines.map(({ cells }) => cells)], gap, (text, row, column) => {
-    if (row === 0) return paint("bold", text);
-    const { entry, index } = lines[row - 1] ?? {};
-    return entry !== undefined && index === 0 && column === stateColumn
-      ? paint(shownStates[entry.state][1], text)
-      : text;
-  })
-    .map((line) => `${line}\n`)
-    .join("");
+  const rows = lines.map(({ cells }) => cells);
+  const styleOf = (row: number, column: string | undefined) => {
+    const { entry, index } = lines[row] ?? {};
+    return entry !== undefined && index === 0 && column === "STATE" ? shownStates[entry.state][1] : undefined;
+  };
+  return joined(headedTable(heading, rows, paint, styleOf, 2));
 }
 
 function rowsOf(entry: HistoryEntry, now: number): readonly (readonly string[])[] {

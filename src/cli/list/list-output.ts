@@ -4,12 +4,12 @@ import { byWave } from "../cluster/snapshot/leader-view.ts";
 import { withKubernetesReason, workloadStates } from "../cluster/states/state-rows.ts";
 import { age, remaining, sentences } from "../output/sentences.ts";
 import {
+  answerText,
   columnWidths,
-  isForProgram,
+  joined,
   type Paint,
   type PaintCell,
   type ProgramForm,
-  programText,
   tableLines,
 } from "../output/table.ts";
 
@@ -77,8 +77,8 @@ export type ListRow = ListedWorkload & {
 
 /** Renders a list as a table for people, or as JSON or YAML for programs. The result ends with a line feed. */
 export async function renderList(workloads: readonly ListRow[], { output, ...form }: ListForm): Promise<string> {
-  if (isForProgram(output)) return programText({ version: 1, items: workloads }, output);
-  return new ListTable({ ...form, wide: output === "wide" }).lines(workloads, form.now);
+  const table = new ListTable({ ...form, wide: output === "wide" });
+  return answerText(output, { version: 1, items: workloads }, () => table.lines(workloads, form.now));
 }
 
 /** The form of a {@link ListTable}. */
@@ -109,9 +109,7 @@ export class ListTable {
       const workload = column === stateColumn ? workloads[withHeading ? row - 1 : row] : undefined;
       return workload === undefined || workload.removed ? text : paint(workloadStates[workload.state].style, text);
     };
-    return tableLines(cells, 3, painted, this.#widths)
-      .map((line) => `${line}\n`)
-      .join("");
+    return joined(tableLines(cells, 3, painted, this.#widths));
   }
 }
 

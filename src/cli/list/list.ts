@@ -13,10 +13,10 @@ import {
   outputLine,
 } from "../command/command.ts";
 import { UsageError } from "../flags/flag-types.ts";
-import { isForProgram } from "../output/table.ts";
+import { isForProgram, paintFor } from "../output/table.ts";
 import { Fleet, type FleetWorkload } from "./fleet.ts";
 import { type ListedWorkload, renderList } from "./list-output.ts";
-import { columnsOf, isWanted, type ListCall, listedNamespace, listFlags, paintFor, readList } from "./read-list.ts";
+import { columnsOf, isWanted, type ListCall, listedNamespace, listFlags, readList } from "./read-list.ts";
 import { watchCluster, watchFleet } from "./watch-clusters.ts";
 
 /** Lists every workload that opted in, with its state. Writes one warning for each kind that cannot be listed. */

@@ -4,14 +4,13 @@ import { type ChangeNow, changesNow } from "../cluster/snapshot/changes-now.ts";
 import { readWorkloadSnapshots } from "../cluster/snapshot/read-one.ts";
 import { workloadStateNames } from "../cluster/states/state-rows.ts";
 import type { Cluster } from "../command/cluster-command.ts";
-import { appendCluster, noteLine, type Terminal, warningLine } from "../command/command.ts";
+import { appendCluster, noteLine, warningLine } from "../command/command.ts";
 import type { CommandCall } from "../command/help.ts";
 import { byObjectName } from "../command/workload-argument.ts";
 import { allNamespacesFlag, connectionFlags, namespaceFlag, outputFlag } from "../flags/connection-flags.ts";
 import { bool, contexts, text, words } from "../flags/flag-types.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
-import { hasColors, type Paint, paintOf } from "../output/table.ts";
 import { type ListedWorkload, type ListForm, listedWorkload } from "./list-output.ts";
 
 /** The workloads of one cluster that opted in, in every state, sorted by their names. */
@@ -96,9 +95,4 @@ export function isWanted(values: ListCall["values"], { state }: Pick<ListedWorkl
 export function columnsOf(values: ListCall["values"]): Pick<ListForm, "clusters" | "namespaces"> {
   const clusters = values.contexts !== undefined;
   return { clusters, namespaces: values["all-namespaces"] || (clusters && values.namespace === undefined) };
-}
-
-/** Returns the colors of a list: only on a terminal. */
-export function paintFor({ env, outputToTerminal }: Terminal): Paint {
-  return paintOf(hasColors(env, outputToTerminal));
 }

@@ -3,10 +3,11 @@ import { mayRecover } from "../cluster/requests.ts";
 import type { Cluster } from "../command/cluster-command.ts";
 import { exitCodes, reportFailure, type Terminal, warningLine } from "../command/command.ts";
 import { liveLines } from "../output/live-lines.ts";
+import { paintFor } from "../output/table.ts";
 import { Fleet } from "./fleet.ts";
 import { type ListRow, ListTable } from "./list-output.ts";
 import { liveList, type Reading, watchList } from "./live-list.ts";
-import { columnsOf, isWanted, type ListCall, paintFor, readList } from "./read-list.ts";
+import { columnsOf, isWanted, type ListCall, readList } from "./read-list.ts";
 
 /** Watches the workloads of one cluster. Rejects if the first reading fails, or if a later one fails for another reason than an outage. */
 export async function watchCluster(call: ListCall, cluster: Cluster): Promise<never> {

@@ -20,7 +20,7 @@ import { allNamespacesFlag, connectionFlags, namespaceFlag, outputFlag } from ".
 import { bool, UsageError } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
 import { sentences } from "../output/sentences.ts";
-import { isForProgram, type ProgramForm, programText, tableLines } from "../output/table.ts";
+import { answerText, joined, tableLines } from "../output/table.ts";
 
 /** What happens to a workload when Wave takes over, with the meanings. */
 const migrationEffects = {
@@ -94,7 +94,8 @@ export const migrate = clusterCommand({
       const unseen = [...failures, ...gaps, ...unread];
       for (const line of unseen) terminal.writeError(warningLine(appendCluster(line, cluster)));
       const migration: Migration = { workloads, controllers: "unread" in others ? null : others };
-      terminal.write(await renderMigration(migration, values.output));
+      const forPeople = () => joined([...table(migration), ...summary(migration)]);
+      terminal.write(await answerText(values.output, { version: 1, ...migration }, forPeople));
       const isUnknown = workloads.some(({ effect }) => effect === "unknown");
       return exitCodeFor({
         no: workloads.some(({ effect }) => effect === "roll"),
@@ -120,13 +121,6 @@ interface Migration {
   readonly workloads: readonly WorkloadMigration[];
   /** Other controllers that roll workloads in this cluster, Wave in Go included; null if Deployments could not be listed. */
   readonly controllers: readonly OtherController[] | null;
-}
-
-/** Renders a migration as a table with a summary for people, or as JSON or YAML with `version` for programs. */
-async function renderMigration(migration: Migration, output: "table" | ProgramForm): Promise<string> {
-  const versioned = { version: 1, ...migration };
-  if (isForProgram(output)) return programText(versioned, output);
-  return [...table(migration), ...summary(migration)].map((line) => `${line}\n`).join("");
 }
 
 function table({ workloads }: Migration): readonly string[] {

@@ -24,6 +24,24 @@ export function tableLines(
   });
 }
 
+/** Returns a table with a bold heading, and with cells in the style that `styleOf` returns for a row, from 0, and a heading. */
+export function headedTable(
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+  paint: Paint,
+  styleOf: (row: number, heading: string | undefined) => Style | undefined = () => undefined,
+  gap = 3,
+): readonly string[] {
+  return tableLines([heading, ...rows], gap, (text, row, column) =>
+    paint(row === 0 ? "bold" : styleOf(row - 1, heading[column]), text),
+  );
+}
+
+/** Returns lines as one text, each with a line feed. */
+export function joined(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
+
 /** Returns the width of each column in characters, at least as in `least`. */
 export function columnWidths(rows: readonly (readonly string[])[], least: readonly number[] = []): readonly number[] {
   const widths = [...least];
@@ -79,6 +97,14 @@ export function hasColors(
   return isTerminal && !NO_COLOR && TERM !== "dumb";
 }
 
+/** Returns the colors for standard output: only on a terminal. */
+export function paintFor(terminal: {
+  readonly env: Parameters<typeof hasColors>[0];
+  readonly outputToTerminal: boolean;
+}): Paint {
+  return paintOf(hasColors(terminal.env, terminal.outputToTerminal));
+}
+
 /** Reports whether lines that were written can be replaced: on a terminal with a cursor, but not in CI, which stores what it shows. */
 export function canRewrite({ CI, TERM }: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
   return isTerminal && !CI && TERM !== "dumb";
@@ -102,6 +128,11 @@ export function isForProgram(output: string | undefined): output is ProgramForm 
   return programForms.some((form) => form === output);
 }
 
+/** Returns a value in the format of `--output`: for a program, or as `forPeople` writes it. */
+export async function answerText(output: string, value: unknown, forPeople: () => string): Promise<string> {
+  return isForProgram(output) ? programText(value, output) : forPeople();
+}
+
 /** Returns a value as JSON or YAML with a final line feed. Fields with the value `undefined` are left out. */
 export async function programText(value: unknown, form: ProgramForm): Promise<string> {
   return form === "json" ? `${printableJson(value)}\n` : printableYaml(value);
@@ -123,12 +154,11 @@ async function printableYaml(value: unknown): Promise<string> {
     document
       // Each string stays on its line: a text of others could otherwise look like a field.
       .toString({ lineWidth: 0, blockQuote: false, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER })
-      .replace(new RegExp(unprintable, "gu"), (character) => `\\U${hex(character).padStart(8, "0")}`)
+      .replace(new RegExp(unprintable, "gu"), (character) => {
+        const digits = (character.codePointAt(0) ?? 0).toString(16);
+        return `\\U${digits.padStart(8, "0")}`;
+      })
   );
-}
-
-function hex(character: string): string {
-  return (character.codePointAt(0) ?? 0).toString(16);
 }
 
 /** Returns JSON for a program. People also read JSON in terminals, so control and format characters are escaped. */

@@ -15,7 +15,7 @@ import { allNamespacesFlag, connectionFlags, namespaceFlag, outputFlag } from ".
 import { duration } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
 import type { Style } from "../output/sentences.ts";
-import { hasColors, isForProgram, type Paint, paintOf, programText, tableLines } from "../output/table.ts";
+import { isForProgram, joined, type Paint, paintFor, programText, tableLines } from "../output/table.ts";
 
 const flags = {
   namespace: namespaceFlag,
@@ -67,8 +67,7 @@ export const timelineCommand = clusterCommand({
       } else if (entries.length === 0) {
         terminal.writeError(outputLine("Nothing happened in this time, as far as Kubernetes keeps it."));
       } else {
-        const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
-        terminal.write(renderTimeline(entries, namespace === undefined, paint));
+        terminal.write(renderTimeline(entries, namespace === undefined, paintFor(terminal)));
       }
       return exitCodeFor({ complete: gaps.length === 0 });
     };
@@ -91,12 +90,11 @@ export function renderTimeline(entries: readonly TimelineEntry[], withNamespace:
     `${about} ${text}`,
   ]);
   const last = withNamespace ? 2 : 1;
-  return tableLines(rows, 2, (cell, row, column) => {
+  const lines = tableLines(rows, 2, (cell, row, column) => {
     const entry = entries[row];
     return entry !== undefined && column === last ? paint(styleOf(entry), cell) : cell;
-  })
-    .map((line) => `${line}\n`)
-    .join("");
+  });
+  return joined(lines);
 }
 
 /** Returns an entry with times in RFC 3339. */

@@ -24,7 +24,7 @@ import { bool, duration } from "../flags/flag-types.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
 import { liveLines } from "../output/live-lines.ts";
 import { sentences } from "../output/sentences.ts";
-import { hasColors, paintOf, tableLines } from "../output/table.ts";
+import { paintFor, tableLines } from "../output/table.ts";
 import { type WaitRequest, waitForWorkload } from "./wait-for-workload.ts";
 
 // The flag of the same name of the running Wave is about its canary, and comes from its Deployment.
@@ -149,7 +149,7 @@ function reportTo(terminal: Terminal, names: readonly string[]): ReportProgress 
   const { live, write } = terminal;
   if (live === undefined) return (name, line) => write(outputLine(`${name}: ${line}`));
   const draw = liveLines(live);
-  const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
+  const paint = paintFor(terminal);
   const last = new Map<string, Parameters<WaitRequest["report"]>>();
   return (name, line, progress) => {
     last.set(name, [line, progress]);

@@ -16,7 +16,7 @@ import { appendCluster, CommandFailure, commandErrorTexts, exitCodeFor, warningL
 import type { CommandCall } from "../../command/help.ts";
 import { parseWorkloadArgument } from "../../command/workload-argument.ts";
 import type { inheritedFlags } from "../../flags/run-flags.ts";
-import { hasColors, isForProgram, type Paint, paintOf, programText, tableLines } from "../../output/table.ts";
+import { answerText, headedTable, joined, type Paint, paintFor } from "../../output/table.ts";
 import {
   type KeyDifference,
   type ReadConfigMap,
@@ -58,10 +58,8 @@ export function diffRevision(
     const { differences, notes } = difference;
     const { kind, name } = found.workload;
     const object = { version: 1, workload: { kind, namespace, name }, revision, differences, notes };
-    const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
-    terminal.write(
-      isForProgram(output) ? await programText(object, output) : renderRevisionDifference(difference, revision, paint),
-    );
+    const forPeople = () => renderRevisionDifference(difference, revision, paintFor(terminal));
+    terminal.write(await answerText(output, object, forPeople));
     return exitCodeFor({ no: differences.length > 0, complete: gaps.length === 0 });
   };
 }
@@ -105,17 +103,13 @@ export function renderRevisionDifference(
   paint: Paint,
 ): string {
   const rows = differences.map(({ configMap, key, how }) => [configMap, key, how]);
-  const table = tableLines([["CONFIGMAP", "KEY", "CHANGE"], ...rows], 3, (text, row) =>
-    row === 0 ? paint("bold", text) : text,
-  );
-  return [
+  const table = headedTable(["CONFIGMAP", "KEY", "CHANGE"], rows, paint);
+  return joined([
     ...(differences.length === 0 ? [] : [...table, ""]),
     ...differences.flatMap((each) => valueLines(each, paint)),
     summary(differences.length, revision),
     ...notes.map((note) => `Note: ${printable(note)}`),
-  ]
-    .map((line) => `${line}\n`)
-    .join("");
+  ]);
 }
 
 function summary(count: number, revision: number): string {
