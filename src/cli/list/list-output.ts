@@ -17,41 +17,24 @@ import {
 export type ListedWorkload = ReturnType<typeof listedWorkload>;
 
 /** Returns the fields of one workload in a list, each as in an {@link Explanation}. */
-export function listedWorkload({
-  workload,
-  compatibility,
-  state,
-  because,
-  message,
-  kubernetes,
-  since,
-  hold,
-  pods,
-  pinning,
-  rolledBack,
-  heldChange,
-  recordedHash,
-  recordedConfig,
-  currentHash,
-  judgedAt,
-}: Explanation) {
+export function listedWorkload(explanation: Explanation) {
   return {
-    ...workload,
-    compatibility,
-    state,
-    because,
-    message,
-    kubernetes,
-    since,
-    until: hold?.until ?? null,
-    pods,
-    pinning,
-    rolledBack,
-    heldChange,
-    recordedHash,
-    recordedConfig,
-    currentHash,
-    judgedAt,
+    ...explanation.workload,
+    compatibility: explanation.compatibility,
+    state: explanation.state,
+    because: explanation.because,
+    message: explanation.message,
+    kubernetes: explanation.kubernetes,
+    since: explanation.since,
+    until: explanation.hold?.until ?? null,
+    pods: explanation.pods,
+    pinning: explanation.pinning,
+    rolledBack: explanation.rolledBack,
+    heldChange: explanation.heldChange,
+    recordedHash: explanation.recordedHash,
+    recordedConfig: explanation.recordedConfig,
+    currentHash: explanation.currentHash,
+    judgedAt: explanation.judgedAt,
   };
 }
 
