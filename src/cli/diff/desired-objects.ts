@@ -5,9 +5,8 @@ import { standardForm, type WorkloadRow } from "../../domain/model/kind-row.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import type { StoredKind } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { UsageError } from "../flags/flag-types.ts";
-import { describeManifest, inNamespace, type Manifest, manifestErrorTexts } from "./manifests/manifest.ts";
+import { describeManifest, inNamespace, type Manifest, madeFrom, manifestErrorTexts } from "./manifests/manifest.ts";
 
 /** A manifest with a name and a definite namespace. The namespace of a Namespace is its own name. */
 export interface NamedManifest extends Manifest {
@@ -84,21 +83,13 @@ export function desiredObjects(
     seen.set(id, place);
     const named: NamedManifest = { ...(isNamespace ? manifest : inNamespace(manifest, where)), name, namespace: where };
     if (row !== undefined) {
-      rejectMalformed(row, named);
+      // No API server has validated a manifest, not even one of a kind that Kubernetes defines.
+      madeFrom(named, () => standardForm({ ...row, isValidated: false }, named.object as WorkloadObject));
       wanted.workloads.push({ row, manifest: named });
     } else if (config !== undefined) wanted.configs.push({ kind: config, manifest: named });
     else wanted.namespaces.push(named);
   }
   return { ...wanted, notes };
-}
-
-/** No API server has validated a manifest, not even one of a kind that Kubernetes defines. */
-function rejectMalformed({ template }: WorkloadRow, { object, place }: NamedManifest): void {
-  try {
-    standardForm({ template, isValidated: false }, object as WorkloadObject);
-  } catch (error) {
-    throw new UsageError(`${place}: ${errorText(error)}`);
-  }
 }
 
 /** Returns the API group: an object is the same in all versions of its group. */

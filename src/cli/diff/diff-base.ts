@@ -8,17 +8,15 @@ import { formatList, quoted } from "../../domain/syntax/names.ts";
 import { ApiError } from "../../kube/api/api-failure.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { type KnownPolicy, policyOfFlags } from "../cluster/running-wave/known-policy.ts";
 import type { CommandCall } from "../command/help.ts";
 import { wantedKinds } from "../flags/compatibility-flags.ts";
-import { UsageError } from "../flags/flag-types.ts";
 import type { FlagValues } from "../flags/parse-flags.ts";
 import type { inheritedFlags } from "../flags/run-flags.ts";
 import { type ClusterStates, readClusterStates } from "./cluster-states.ts";
 import { type DesiredObjects, desiredObjects, type NamedManifest } from "./desired-objects.ts";
 import { applyManifest, lastApplied } from "./manifests/apply-manifest.ts";
-import { describeManifest, isMap, type JsonMap, type Manifest } from "./manifests/manifest.ts";
+import { describeManifest, isMap, type JsonMap, type Manifest, madeFrom } from "./manifests/manifest.ts";
 import { type OverlaidConfig, overlayManifests } from "./overlay.ts";
 import { type DiffRequest, renderDifferences } from "./render-differences.ts";
 
@@ -154,14 +152,10 @@ function removedConfigs(
   { compatibility }: Pick<KnownPolicy, "compatibility">,
 ): readonly OverlaidConfig[] {
   return configs.map(({ kind, manifest }) => {
-    const { namespace, name, place } = manifest;
-    try {
-      const config = toConfig(kind, applyManifest(undefined, manifest.object), compatibility);
-      const object = { kind, namespace, name };
-      const before = { state: "present", config } as const;
-      return { ...object, key: configKey(object), before, after: { state: "absent" }, changes: true };
-    } catch (error) {
-      throw new UsageError(`${place}: ${errorText(error)}`);
-    }
+    const { namespace, name } = manifest;
+    const made = () => toConfig(kind, applyManifest(undefined, manifest.object), compatibility);
+    const object = { kind, namespace, name };
+    const before = { state: "present", config: madeFrom(manifest, made) } as const;
+    return { ...object, key: configKey(object), before, after: { state: "absent" }, changes: true };
   });
 }

@@ -11,8 +11,8 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
 import type { FoundWorkload } from "../cluster/read/pods.ts";
 import { listAll, mapBounded } from "../cluster/requests.ts";
-import { UsageError } from "../flags/flag-types.ts";
 import { type Sides, withSourceTemplates } from "./desired-objects.ts";
+import { madeFrom } from "./manifests/manifest.ts";
 import type { OverlaidWorkload, Overlay } from "./overlay.ts";
 
 /** A workload without and with the manifests. */
@@ -154,12 +154,9 @@ function keyOfWanted({ row, manifest: { namespace, name } }: OverlaidWorkload): 
 
 function wantedPair(wanted: OverlaidWorkload, policies: BothPolicies): WorkloadPair {
   const { row, before, after, manifest, changesTemplate } = wanted;
+  const standardRow = { ...row, template: "/spec/template" } as const;
   const workloadOf = (object: WorkloadObject, by: DirectiveContext): FoundWorkload => {
-    try {
-      return { object, workload: toWorkload({ ...row, template: "/spec/template" }, object, by) };
-    } catch (error) {
-      throw new UsageError(`${manifest.place}: ${errorText(error)}`);
-    }
+    return { object, workload: madeFrom(manifest, () => toWorkload(standardRow, object, by)) };
   };
   return {
     before: before && workloadOf(before, policies.before),

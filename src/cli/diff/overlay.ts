@@ -15,7 +15,6 @@ import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { fewObjects, type ReadConfig } from "../cluster/read/configs.ts";
 import { listAll, mapBounded } from "../cluster/requests.ts";
 import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
-import { UsageError } from "../flags/flag-types.ts";
 import {
   type DesiredObjects,
   type NamedManifest,
@@ -24,7 +23,7 @@ import {
   withSourceTemplates,
 } from "./desired-objects.ts";
 import { applyManifest } from "./manifests/apply-manifest.ts";
-import type { JsonMap } from "./manifests/manifest.ts";
+import { type JsonMap, madeFrom } from "./manifests/manifest.ts";
 
 /** A ConfigMap or Secret of the manifests, as digests, before and after. */
 export interface OverlaidConfig extends ConfigName {
@@ -110,13 +109,7 @@ async function overlaidWorkload(
   { row, manifest, stored, merged }: Merged,
   templateSources: OverlaidTemplateSources,
 ): Promise<OverlaidWorkload> {
-  const inPlace = (object: WorkloadObject) => {
-    try {
-      return standardForm(row, object);
-    } catch (error) {
-      throw new UsageError(`${manifest.place}: ${errorText(error)}`);
-    }
-  };
+  const inPlace = (object: WorkloadObject) => madeFrom(manifest, () => standardForm(row, object));
   const whole = await withSourceTemplates(client, row, { before: objectOf(stored), after: merged }, templateSources);
   const after = inPlace(whole.after);
   const before = whole.before && inPlace(whole.before);
@@ -139,13 +132,15 @@ function overlaidConfig(
   compatibility: KnownPolicy["compatibility"],
   now: number,
 ): OverlaidConfig {
-  const { namespace, name, place } = manifest;
+  const { namespace, name } = manifest;
   const object = { kind, namespace, name };
   const key = configKey(object);
   if (stored.state === "forbidden" || stored.state === "unreadable")
     return { ...object, key, before: stored, after: stored, changes: true };
   const before = stored.state === "present" ? toConfig(kind, stored.object, compatibility) : undefined;
-  const made = digested(place, () => toConfig(kind, applyManifest(objectOf(stored), manifest.object), compatibility));
+  const made = madeFrom(manifest, () =>
+    toConfig(kind, applyManifest(objectOf(stored), manifest.object), compatibility),
+  );
   const changes = before === undefined || !sameConfig(before, made);
   const after: Config = changes ? { ...made, changedAt: Math.floor(now / 1000) } : made;
   return {
@@ -159,14 +154,6 @@ function overlaidConfig(
 
 function objectOf(stored: LiveObject): JsonMap | undefined {
   return stored.state === "present" ? stored.object : undefined;
-}
-
-function digested<T>(place: string, digest: () => T): T {
-  try {
-    return digest();
-  } catch (error) {
-    throw new UsageError(`${place}: ${errorText(error)}`);
-  }
 }
 
 /** The stored state of an object, with all its fields. */

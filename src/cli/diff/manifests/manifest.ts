@@ -1,5 +1,6 @@
 import { listKeys } from "../../../../types/list-keys.ts";
 import { quoted } from "../../../domain/syntax/names.ts";
+import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import { UsageError } from "../../flags/flag-types.ts";
 
 /** One object that the manifests contain. An item of a List is an object of its own. */
@@ -56,6 +57,15 @@ export function inNamespace(manifest: Manifest, namespace: string): Manifest {
   const { object } = manifest;
   const metadata = isMap(object.metadata) ? object.metadata : {};
   return { ...manifest, namespace, object: { ...object, metadata: { ...metadata, namespace } } };
+}
+
+/** Returns what `make` makes from a manifest. Throws a UsageError with its place if `make` throws. */
+export function madeFrom<T>({ place }: Pick<Manifest, "place">, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw new UsageError(`${place}: ${errorText(error)}`);
+  }
 }
 
 /** Returns a manifest for messages: `ConfigMap "page"`. */
