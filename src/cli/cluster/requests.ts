@@ -1,6 +1,6 @@
 // Sends the requests of commands: bounded, in pages, and with the permission that a failed read lacks. It knows no kind.
 
-import { apiFailureOf, isForbidden } from "../../kube/api/api-failure.ts";
+import { apiFailureOf, isForbidden, isNotFound } from "../../kube/api/api-failure.ts";
 import { type KubeObject, type Resource, resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { pagedList } from "../../kube/list-watch/paged-list.ts";
@@ -39,6 +39,27 @@ export function toReadFailure(permission: string, error: unknown): ReadFailure {
 /** Returns the scope of a request for messages: `in shop` or `in all namespaces`. */
 export function inScope(namespace: string | undefined): string {
   return namespace === undefined ? "in all namespaces" : `in ${namespace}`;
+}
+
+/**
+ * Lists objects as {@link listAll} does. A failure names the permission that is missing. A resource that the API server does not serve has no
+ * objects. Never rejects.
+ */
+export function tryList<T extends KubeObject, K>(
+  client: ApiClient,
+  resource: Resource,
+  scope: ListScope,
+  keep: (object: T) => Awaitable<K | undefined>,
+): Promise<ReadResult<readonly K[]>> {
+  const where = resource.namespaced ? ` ${inScope(scope.namespace)}` : "";
+  return tryRead(`list ${resource.plural}${where}`, async () => {
+    try {
+      return await listAll(client, resource, scope, keep);
+    } catch (error) {
+      if (isNotFound(error)) return [];
+      throw error;
+    }
+  });
 }
 
 type Awaitable<T> = T | Promise<T>;

@@ -85,7 +85,7 @@ export const migrate = clusterCommand({
       const policy = await readPolicy(client, { ...values, compatibility: values.compatibility ?? compatibilities });
       const [{ snapshots, failures, gaps }, controllers, running] = await Promise.all([
         readWorkloadSnapshots(cluster, namespace, undefined, policy),
-        otherControllers(client, undefined),
+        otherControllers(client),
         readRunningWaves(client),
       ]);
       const workloads = snapshots.map(migrationOf).sort(byObjectName);

@@ -3,8 +3,8 @@ import { oldFinalizer } from "../../domain/model/scheduling-hold.ts";
 import { formatCount, formatList } from "../../domain/syntax/names.ts";
 import { resources } from "../../kube/api/resources.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
-import type { MutatingWebhook } from "../../webhook/certificates/configuration.ts";
-import { listAll, tryRead } from "../cluster/requests.ts";
+import type { StoredConfiguration } from "../../webhook/certificates/configuration.ts";
+import { tryList } from "../cluster/requests.ts";
 import { describeWave, readRunningPolicy } from "../cluster/running-wave/known-policy.ts";
 import { type RunningWave, readRunningWaves, wavesWatching } from "../cluster/running-wave/running-wave.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
@@ -83,21 +83,15 @@ function scopesOf({ values }: ReleaseCall, namespace: string): readonly [Release
 
 /** Returns a warning for each registered webhook of Wave: it adds a lifted hold again at the next edit of the workload. */
 async function registeredWebhooks({ client }: Cluster): Promise<readonly string[]> {
-  const listed = await tryRead("list mutatingwebhookconfigurations", () =>
-    listAll<KubeWebhooks, string>(client, resources.mutatingWebhookConfigurations, {}, ({ metadata, webhooks = [] }) =>
-      webhooks.some(({ name }) => name.endsWith("workloads.wave.pusher.com")) ? metadata.name : undefined,
-    ),
-  );
+  const ofWave = ({ metadata, webhooks }: StoredConfiguration) =>
+    webhooks?.some(({ name }) => name.endsWith("workloads.wave.pusher.com")) ? metadata.name : undefined;
+  const listed = await tryList(client, resources.mutatingWebhookConfigurations, {}, ofWave);
   if ("unread" in listed || listed.read.length === 0) return [];
   const names = formatList(listed.read, 3, String);
   return [
     `Wave's webhook is registered (${names}) and can hold Pods again. To remove Wave, delete it first: kubectl delete mutatingwebhookconfiguration ${listed.read[0]}`,
   ];
 }
-
-type KubeWebhooks = Parameters<Parameters<typeof listAll>[3]>[0] & {
-  readonly webhooks?: readonly (MutatingWebhook & { readonly name: string })[];
-};
 
 function leftLine(count: number, { namespace }: ReleaseScope): string {
   const scope = namespace === undefined ? "-A" : `-n ${namespace}`;

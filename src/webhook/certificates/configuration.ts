@@ -9,6 +9,7 @@ import {
   schedulingDisabled,
   updateOnConfigChange,
 } from "../../domain/references/annotations.ts";
+import type { KubeObject } from "../../kube/api/resources.ts";
 
 /** The requests for which the API server calls a webhook. Unlike in the published type, no field is optional. */
 interface WebhookRule {
@@ -25,6 +26,11 @@ interface WebhookRule {
  */
 export interface MutatingWebhook extends Omit<PublishedWebhook, "rules"> {
   readonly rules?: readonly WebhookRule[];
+}
+
+/** A MutatingWebhookConfiguration from the API server. */
+export interface StoredConfiguration extends KubeObject {
+  readonly webhooks?: readonly MutatingWebhook[];
 }
 
 /** A MutatingWebhookConfiguration to create. */

@@ -2,16 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import { isNotFound } from "../../kube/api/api-failure.ts";
-import { type KubeObject, resourcePath, resources } from "../../kube/api/resources.ts";
+import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import { type MutatingWebhook, webhookConfiguration } from "./configuration.ts";
+import { type MutatingWebhook, type StoredConfiguration, webhookConfiguration } from "./configuration.ts";
 import { pathWith, tokenIn } from "./path-token.ts";
 import { type Certificate, readBundle, writeBundle } from "./pem.ts";
-
-type StoredConfiguration = KubeObject & { readonly webhooks?: readonly MutatingWebhook[] };
 
 /** The registration as it was read. */
 export interface RegistrationState {

@@ -39,7 +39,7 @@ export async function readNamespaces(
   names: readonly string[] = [],
 ): Promise<ReadNamespaces> {
   try {
-    const read = namespace === undefined ? await readAll(client) : await readOne(client, namespace);
+    const read = namespace === undefined ? await readAll(client) : await readNamespace(client, namespace);
     return known(read, compatibility);
   } catch (error) {
     if (names.length === 0 || !isForbidden(error)) return { of: () => undefined, unread: errorText(error) };
@@ -54,7 +54,7 @@ async function readNamed(
   compatibility: CompatibilitySettings | undefined,
 ): Promise<ReadNamespaces> {
   try {
-    const read = await mapBounded(names, (name) => readOne(client, name));
+    const read = await mapBounded(names, (name) => readNamespace(client, name));
     return known(read.flat(), compatibility);
   } catch (error) {
     return { of: () => undefined, unread: errorText(error) };
@@ -77,7 +77,8 @@ function readAll(client: ApiClient): Promise<readonly KubeObject[]> {
   return listAll<KubeObject, KubeObject>(client, resources.namespaces, {}, (object) => object);
 }
 
-async function readOne(client: ApiClient, name: string): Promise<readonly KubeObject[]> {
+/** Returns one Namespace in a list; the empty list if it does not exist. */
+export async function readNamespace(client: ApiClient, name: string): Promise<readonly KubeObject[]> {
   const found = await getIfExists<KubeObject>(client, { path: resourcePath(resources.namespaces, { name }) });
   return found === undefined ? [] : [found];
 }

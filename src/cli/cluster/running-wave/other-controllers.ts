@@ -2,7 +2,7 @@ import type { Deployment } from "#kubernetes";
 import type { Compatibility } from "../../../domain/compatibility/directive.ts";
 import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { inScope, listAll, type ReadFailure, toReadFailure } from "../requests.ts";
+import { type ReadFailure, tryList } from "../requests.ts";
 
 /** Another controller that rolls workloads when their configuration changes. Together with Wave, a workload could roll twice. */
 export interface OtherController {
@@ -22,31 +22,19 @@ const images: Readonly<Record<string, Pick<OtherController, "controller" | "comp
 };
 
 /**
- * Lists the Deployments of known controllers, Wave included, by the image name of their containers. `namespace` undefined means all
- * namespaces. Returns a {@link ReadFailure} if Deployments cannot be listed.
+ * Lists the Deployments of known controllers in all namespaces, Wave included, by the image name of their containers. Returns a
+ * {@link ReadFailure} if Deployments cannot be listed.
  */
-export async function otherControllers(
-  client: ApiClient,
-  namespace: string | undefined,
-): Promise<readonly OtherController[] | ReadFailure> {
-  try {
-    return await listAll<KubeObject & Deployment, OtherController>(
-      client,
-      resources.deployments,
-      { namespace },
-      (object) => {
-        const controller = controllerOf(object);
-        const { namespace: where = "", name } = object.metadata;
-        if (controller === undefined) return undefined;
-        return { ...controller, namespace: where, name, replicas: object.spec?.replicas ?? 1 };
-      },
-    );
-  } catch (error) {
-    return toReadFailure(`list deployments ${inScope(namespace)}`, error);
-  }
+export async function otherControllers(client: ApiClient): Promise<readonly OtherController[] | ReadFailure> {
+  const found = await tryList(client, resources.deployments, {}, ({ metadata, spec }: KubeObject & Deployment) => {
+    const controller = controllerOf(spec);
+    const { namespace = "", name } = metadata;
+    return controller && { ...controller, namespace, name, replicas: spec?.replicas ?? 1 };
+  });
+  return "read" in found ? found.read : found;
 }
 
-function controllerOf({ spec }: Deployment): Pick<OtherController, "controller" | "compatibility"> | undefined {
+function controllerOf(spec: Deployment["spec"]): Pick<OtherController, "controller" | "compatibility"> | undefined {
   for (const { image = "" } of spec?.template.spec?.containers ?? []) {
     const name = image.replace(/@.*$/, "").replace(/^.*\//, "").replace(/:.*$/, "");
     if (Object.hasOwn(images, name)) return images[name];

@@ -95,10 +95,11 @@ export function wavePresence(waves: RunningWaves, namespace: string | undefined)
   if ("unread" in waves) return "unknown";
   const watching = wavesWatching(waves, namespace);
   if (watching.length === 0) return "none";
-  return watching.some(isReady) ? "ready" : "notReady";
+  return watching.some(hasReadyReplica) ? "ready" : "notReady";
 }
 
-function isReady({ object: { status } }: RunningWave): boolean {
+/** Reports whether a replica of a Wave is ready. */
+export function hasReadyReplica({ object: { status } }: RunningWave): boolean {
   return (status?.readyReplicas ?? 0) > 0;
 }
 

@@ -1,10 +1,9 @@
 import type { Service } from "#kubernetes";
 import { pendingPodsSelector } from "../../../domain/model/scheduling-hold.ts";
 import { formatCount, formatList } from "../../../domain/syntax/names.ts";
-import { isNotFound } from "../../../kube/api/api-failure.ts";
 import { type KubeObject, metadataOnlyList, type Resource, resources } from "../../../kube/api/resources.ts";
-import type { MutatingWebhook } from "../../../webhook/certificates/configuration.ts";
-import { inScope, listAll, tryRead } from "../../cluster/requests.ts";
+import type { MutatingWebhook, StoredConfiguration } from "../../../webhook/certificates/configuration.ts";
+import { tryList } from "../../cluster/requests.ts";
 import { type RunningWave, waveSelector, wavesWatching } from "../../cluster/running-wave/running-wave.ts";
 import { configArgumentKinds } from "../../command/workload-argument.ts";
 import type { UnreadResource } from "../context/annotation-scan.ts";
@@ -18,7 +17,6 @@ import {
   problem,
   warning,
 } from "../context/finding.ts";
-import type { StoredConfiguration } from "./webhook.ts";
 
 /** Checks that annotations for Wave are on objects on which they have an effect, and have valid values. */
 export async function checkAnnotations(doctorContext: DoctorContext): Promise<CheckResult> {
@@ -55,9 +53,7 @@ const mostNamed = 3;
 async function strandedPods({ cluster, namespace, waves }: DoctorContext): Promise<readonly Finding[]> {
   if ("unread" in waves) return [];
   const scope = { namespace, fieldSelector: pendingPodsSelector, accept: metadataOnlyList };
-  const pods = await tryRead(`list pods ${inScope(namespace)}`, () =>
-    listAll(cluster.client, resources.pods, scope, ({ metadata }) => metadata),
-  );
+  const pods = await tryList(cluster.client, resources.pods, scope, ({ metadata }) => metadata);
   if ("unread" in pods) return [notRead(null, "Pods that wait for Wave were not searched for", pods)];
   const byNamespace = Map.groupBy(pods.read, ({ namespace: where = "" }) => where);
   return [...byNamespace].flatMap(([where, stranded]) => {
@@ -89,13 +85,8 @@ async function leftAdmission(doctorContext: DoctorContext): Promise<readonly Fin
 
 async function leftWebhooks(doctorContext: DoctorContext, waves: readonly RunningWave[]): Promise<readonly Finding[]> {
   const { client } = doctorContext.cluster;
-  const stored = await tryRead("list mutatingwebhookconfigurations", () =>
-    servedOrNone(() =>
-      listAll<StoredConfiguration, StoredConfiguration>(client, resources.mutatingWebhookConfigurations, {}, (each) =>
-        each.webhooks?.some(isOfWave) ? each : undefined,
-      ),
-    ),
-  );
+  const ofWave = (each: StoredConfiguration) => (each.webhooks?.some(isOfWave) ? each : undefined);
+  const stored = await tryList(client, resources.mutatingWebhookConfigurations, {}, ofWave);
   if ("unread" in stored) return [notRead(null, "Leftover webhooks were not searched for", stored)];
   const found = await Promise.all(stored.read.map((each) => leftWebhook(doctorContext, waves, each)));
   return found.flat();
@@ -139,22 +130,21 @@ async function leftWebhook(
 }
 
 /** The kinds of policies that the chart creates, each with its bindings. */
-const policyKinds: readonly { readonly kind: string; readonly resource: Resource }[] = [
-  { kind: "ValidatingAdmissionPolicyBinding", resource: resources.validatingAdmissionPolicyBindings },
-  { kind: "ValidatingAdmissionPolicy", resource: resources.validatingAdmissionPolicies },
-  { kind: "MutatingAdmissionPolicyBinding", resource: resources.mutatingAdmissionPolicyBindings },
-  { kind: "MutatingAdmissionPolicy", resource: resources.mutatingAdmissionPolicies },
+const policyKinds: readonly Resource[] = [
+  resources.validatingAdmissionPolicyBindings,
+  resources.validatingAdmissionPolicies,
+  resources.mutatingAdmissionPolicyBindings,
+  resources.mutatingAdmissionPolicies,
 ];
 
 /** Finds the policies that the chart made, if no Deployment of Wave is left in the cluster: then nothing needs them. */
 async function leftPolicies({ cluster: { client } }: DoctorContext): Promise<readonly Finding[]> {
   const lists = await Promise.all(
-    policyKinds.map(async ({ kind, resource }) => {
-      const named = await tryRead(`list ${resource.plural}`, () =>
-        servedOrNone(() => listAll(client, resource, { labelSelector: waveSelector }, ({ metadata }) => metadata.name)),
-      );
-      return "unread" in named ? named : { read: named.read.map((name) => ({ kind, namespace: null, name })) };
-    }),
+    policyKinds.map((resource) =>
+      tryList(client, resource, { labelSelector: waveSelector }, ({ metadata: { name } }): ObjectRef => {
+        return { kind: resource.kind, namespace: null, name };
+      }),
+    ),
   );
   const unread = lists.flatMap((list) =>
     "unread" in list ? [notRead(null, "Leftover policies were not searched for", list)] : [],
@@ -163,14 +153,4 @@ async function leftPolicies({ cluster: { client } }: DoctorContext): Promise<rea
   if (left.length === 0) return unread;
   const what = `Policies of Wave are left over, and no Wave runs. To keep Wave, install it again. To remove Wave, delete them. New Pods then read live configuration.`;
   return [...unread, warning(null, what, `kubectl delete --ignore-not-found ${left.map(kubectlArguments).join(" ")}`)];
-}
-
-/** Returns the listed objects; none if the API server does not serve the kind. */
-async function servedOrNone<T>(list: () => Promise<readonly T[]>): Promise<readonly T[]> {
-  try {
-    return await list();
-  } catch (error) {
-    if (isNotFound(error)) return [];
-    throw error;
-  }
 }

@@ -2,13 +2,12 @@ import type { Lease } from "#kubernetes";
 import { resources } from "../../../kube/api/resources.ts";
 import { sleep, systemClock } from "../../../lib/clock.ts";
 import { defaultLeaseDurationMs, electionTimings, holderOf } from "../../../manager/leader-election/lease.ts";
-import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
+import { hasReadyReplica, type RunningWave } from "../../cluster/running-wave/running-wave.ts";
 import {
   type DoctorContext,
   deploymentRef,
   elects,
   forEachWave,
-  hasReadyReplica,
   notReady,
   readObject,
 } from "../context/doctor-context.ts";

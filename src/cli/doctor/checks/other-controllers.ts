@@ -14,7 +14,7 @@ import {
 
 /** Checks that no other controller rolls the same workloads. Otherwise a workload could roll twice for one change. */
 export async function checkOtherControllers(doctorContext: DoctorContext): Promise<CheckResult> {
-  const controllers = await otherControllers(doctorContext.cluster.client, undefined);
+  const controllers = await otherControllers(doctorContext.cluster.client);
   if ("unread" in controllers) return { found: [notRead(null, "Other controllers were not checked", controllers)] };
   const { otherControllers: annotated } = await doctorContext.annotationScan();
   const own = "unread" in doctorContext.waves ? [] : doctorContext.waves;

@@ -2,15 +2,14 @@ import type { Pod } from "#kubernetes";
 import { configMapsOf } from "../../../domain/pinning/pod-pins.ts";
 import { pinnedAnnotation, pinnedCopyLabel } from "../../../domain/references/annotations.ts";
 import { formatCount } from "../../../domain/syntax/names.ts";
-import { isNotFound } from "../../../kube/api/api-failure.ts";
 import { type KubeObject, metadataOnlyList, type Resource, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { inScope, listAll, mapBounded, type ReadResult, tryRead } from "../../cluster/requests.ts";
+import type { StoredConfiguration } from "../../../webhook/certificates/configuration.ts";
+import { inScope, listAll, mapBounded, type ReadResult, tryList, tryRead } from "../../cluster/requests.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
 import { docsAddress } from "../../command/help.ts";
 import { type DoctorContext, deploymentRef, readObject, reinstall } from "../context/doctor-context.ts";
 import { type CheckResult, type Finding, notRead, warning } from "../context/finding.ts";
-import type { StoredConfiguration } from "./webhook.ts";
 
 /** Checks that new Pods are pointed at their pinned copies, that the copies are protected, and that none remain if nothing is pinned. */
 export async function checkPinning(doctorContext: DoctorContext): Promise<CheckResult> {
@@ -135,9 +134,7 @@ interface PinnedCopies {
 /** Counts the pinned copies and the Pods that read them. Reads only the metadata of the copies. */
 async function readPinnedCopies(client: ApiClient, namespace: string | undefined): Promise<ReadResult<PinnedCopies>> {
   const scope = { namespace, labelSelector: `${pinnedCopyLabel}=true`, accept: metadataOnlyList };
-  const copies = await tryRead(`list configmaps ${inScope(namespace)}`, () =>
-    listAll<KubeObject, KubeObject["metadata"]>(client, resources.configMaps, scope, ({ metadata }) => metadata),
-  );
+  const copies = await tryList(client, resources.configMaps, scope, ({ metadata }) => metadata);
   if ("unread" in copies) return copies;
   const inNamespace = Map.groupBy(copies.read, (copy) => copy.namespace ?? "");
   const readers = await tryRead(`list pods ${inScope(namespace)}`, () =>
@@ -213,17 +210,12 @@ async function readPolicies(
   bindings: Resource,
   isWanted: (policy: AdmissionPolicy) => boolean,
 ): Promise<ReadResult<readonly PinningPolicy[]>> {
-  const found = await tryRead(`list ${policies.plural}`, () =>
-    listServed<AdmissionPolicy, AdmissionPolicy>(client, policies, (policy) => (isWanted(policy) ? policy : undefined)),
-  );
+  const wanted = (policy: AdmissionPolicy) => (isWanted(policy) ? policy : undefined);
+  const found = await tryList(client, policies, {}, wanted);
   if ("unread" in found) return found;
-  const bound = await tryRead(`list ${bindings.plural}`, () =>
-    listServed<PolicyBinding, { readonly name: string; readonly policy: string | undefined }>(
-      client,
-      bindings,
-      ({ metadata, spec }) => ({ name: metadata.name, policy: spec?.policyName }),
-    ),
-  );
+  const bound = await tryList(client, bindings, {}, ({ metadata, spec }: PolicyBinding) => {
+    return { name: metadata.name, policy: spec?.policyName };
+  });
   if ("unread" in bound) return bound;
   return {
     read: found.read.map(({ metadata, spec }) => ({
@@ -231,18 +223,4 @@ async function readPolicies(
       bindings: bound.read.flatMap(({ name, policy }) => (policy === metadata.name ? [name] : [])),
     })),
   };
-}
-
-/** Lists objects of a kind; none if the API server does not serve the kind. */
-async function listServed<T extends KubeObject, K>(
-  client: ApiClient,
-  resource: Resource,
-  keep: (object: T) => K | undefined,
-): Promise<readonly K[]> {
-  try {
-    return await listAll<T, K>(client, resource, {}, keep);
-  } catch (error) {
-    if (isNotFound(error)) return [];
-    throw error;
-  }
 }

@@ -3,15 +3,8 @@ import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { notificationMetrics } from "../../../telemetry/catalogue/notifications.ts";
 import { tryRead } from "../../cluster/requests.ts";
-import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
-import {
-  type DoctorContext,
-  deploymentRef,
-  forEachWave,
-  hasReadyReplica,
-  notReady,
-  readWavePods,
-} from "../context/doctor-context.ts";
+import { hasReadyReplica, type RunningWave } from "../../cluster/running-wave/running-wave.ts";
+import { type DoctorContext, deploymentRef, forEachWave, notReady, readWavePods } from "../context/doctor-context.ts";
 import {
   type CheckResult,
   type Finding,

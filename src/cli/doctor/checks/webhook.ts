@@ -3,16 +3,15 @@ import { annotationPrefix, configHash, updateOnConfigChange } from "../../../dom
 import { isForbidden } from "../../../kube/api/api-failure.ts";
 import { type KubeObject, resourcePath, resources } from "../../../kube/api/resources.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
-import type { MutatingWebhook } from "../../../webhook/certificates/configuration.ts";
+import type { MutatingWebhook, StoredConfiguration } from "../../../webhook/certificates/configuration.ts";
 import { tokenIn } from "../../../webhook/certificates/path-token.ts";
-import { listAll, tryRead } from "../../cluster/requests.ts";
-import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
+import { tryList } from "../../cluster/requests.ts";
+import { hasReadyReplica, type RunningWave } from "../../cluster/running-wave/running-wave.ts";
 import { sentences } from "../../output/sentences.ts";
 import {
   type DoctorContext,
   deploymentRef,
   forEachWave,
-  hasReadyReplica,
   notReady,
   readObject,
   reinstall,
@@ -29,11 +28,6 @@ import {
 } from "../context/finding.ts";
 import { checkCertificate } from "./certificates.ts";
 import { mayReadConfiguration } from "./permissions.ts";
-
-/** A MutatingWebhookConfiguration from the API server. */
-export interface StoredConfiguration extends KubeObject {
-  readonly webhooks?: readonly MutatingWebhook[];
-}
 
 /** Checks that the webhook is registered if its flags want it, that the API server reaches it, and that its certificate is trusted. */
 export function checkWebhook(doctorContext: DoctorContext): Promise<CheckResult> {
@@ -128,9 +122,7 @@ async function endpointsOf(
   // A Service of type ExternalName has no endpoints.
   if (service.read.spec?.type === "ExternalName") return [];
   const scope = { namespace: wave.namespace, labelSelector: `kubernetes.io/service-name=${where.name}` };
-  const slices = await tryRead(`list endpointslices in ${wave.namespace}`, () =>
-    listAll<KubeObject & EndpointSlice, number>(doctorContext.cluster.client, resources.endpointSlices, scope, ready),
-  );
+  const slices = await tryList(doctorContext.cluster.client, resources.endpointSlices, scope, ready);
   if ("unread" in slices) return [notRead(where, "The endpoints were not checked", slices)];
   if (slices.read.some((count) => count > 0)) return [];
   const fix = `kubectl get pods -n ${wave.namespace}`;
@@ -138,7 +130,7 @@ async function endpointsOf(
 }
 
 /** Counts the ready endpoints. No condition means ready (https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions). */
-function ready({ endpoints }: EndpointSlice): number {
+function ready({ endpoints }: KubeObject & EndpointSlice): number {
   return (endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false).length;
 }
 

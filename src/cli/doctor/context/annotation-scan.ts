@@ -1,13 +1,6 @@
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
-import {
-  type KubeObject,
-  metadataOnlyList,
-  type Resource,
-  resourcePath,
-  resources,
-} from "../../../kube/api/resources.ts";
-import { getIfExists } from "../../../kube/reads/reads.ts";
-import { readNamespaces } from "../../cluster/read/namespaces.ts";
+import { type KubeObject, metadataOnlyList, type Resource, resources } from "../../../kube/api/resources.ts";
+import { readNamespace, readNamespaces } from "../../cluster/read/namespaces.ts";
 import { inScope, type ListScope, listAll, type ReadFailure, tryRead } from "../../cluster/requests.ts";
 import { clusterPolicyOf, type KnownPolicy } from "../../cluster/running-wave/known-policy.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
@@ -96,10 +89,4 @@ export async function scanAnnotations(
     otherControllers: new Map([...annotated].map(([controller, { length }]) => [controller, length])),
     count: perObject.length,
   };
-}
-
-/** Returns one Namespace in a list; the empty list if it does not exist. */
-async function readNamespace(client: Cluster["client"], name: string): Promise<readonly KubeObject[]> {
-  const found = await getIfExists<KubeObject>(client, { path: resourcePath(resources.namespaces, { name }) });
-  return found === undefined ? [] : [found];
 }

@@ -5,9 +5,9 @@ import { podSelector } from "../../../domain/pods/pod-owner.ts";
 import { type KubeObject, type Resource, resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { getIfExists } from "../../../kube/reads/reads.ts";
-import { listAll, type ReadResult, tryRead } from "../../cluster/requests.ts";
+import { type ReadResult, tryList, tryRead } from "../../cluster/requests.ts";
 import type { KnownPolicy } from "../../cluster/running-wave/known-policy.ts";
-import type { RunningWave, RunningWaves } from "../../cluster/running-wave/running-wave.ts";
+import { hasReadyReplica, type RunningWave, type RunningWaves } from "../../cluster/running-wave/running-wave.ts";
 import type { WorkloadSnapshots } from "../../cluster/snapshot/read-one.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import { docsAddress } from "../../command/help.ts";
@@ -53,11 +53,6 @@ export async function forEachWave(
 /** Returns the Deployment of a Wave as the object of a finding. */
 export function deploymentRef({ namespace, name }: RunningWave): ObjectRef {
   return { kind: "Deployment", namespace, name };
-}
-
-/** Reports whether a replica of a Wave is ready. Otherwise most of its checks would only repeat this problem. */
-export function hasReadyReplica({ object: { status } }: RunningWave): boolean {
-  return (status?.readyReplicas ?? 0) > 0;
 }
 
 /** Returns the result of a check that needs a ready replica. The check of the installation reports the cause, once. */
@@ -119,11 +114,7 @@ export function readWavePods(
   { namespace, object }: Pick<RunningWave, "namespace" | "object">,
 ): Promise<ReadResult<readonly WavePod[]>> {
   const scope = { namespace, labelSelector: podSelector(object.spec?.selector) };
-  return tryRead(`list pods in ${namespace}`, () =>
-    listAll<WavePod, WavePod>(client, resources.pods, scope, (pod) =>
-      pod.metadata.deletionTimestamp ? undefined : pod,
-    ),
-  );
+  return tryList(client, resources.pods, scope, (pod: WavePod) => (pod.metadata.deletionTimestamp ? undefined : pod));
 }
 
 /** Returns the host name of a Pod as its processes see it: of its spec, otherwise its name. The kubelet cuts it after 63 characters. */
