@@ -6,20 +6,25 @@ import { age, type Style } from "../output/sentences.ts";
 import type { Paint } from "../output/table.ts";
 import { type ListRow, ListTable, type TableForm } from "./list-output.ts";
 
-/** The input of {@link liveList}. */
-interface LiveListOptions {
+/** What a list that is read again and again needs. */
+interface RepeatedList {
   /** Reads all workloads, whatever their state. Undefined: the cluster was unavailable, and the next reading may succeed. */
   readonly read: () => Promise<Reading | undefined>;
+  /** Whether the list shows a workload. */
   readonly isWanted: (row: ListRow) => boolean;
+  readonly clock: Clock;
+  /** Ends the list. */
+  readonly signal?: AbortSignal;
+}
+
+/** The input of {@link liveList}. */
+interface LiveListOptions extends RepeatedList {
   readonly form: TableForm;
   /** Returns the warnings of the last reading. */
   readonly warnings: () => readonly string[];
   readonly draw: (lines: readonly string[]) => void;
   /** Returns how many lines fit on the screen. */
   readonly height: () => number;
-  readonly clock: Clock;
-  /** Ends the list. */
-  readonly signal?: AbortSignal;
 }
 
 /** The time between two drawings of the same reading, in milliseconds: ages and soak times go on. */
@@ -43,9 +48,8 @@ export async function liveList(options: LiveListOptions): Promise<never> {
 }
 
 function keptRows(last: Reading | undefined, { rows, isWhole }: Reading): readonly ListRow[] {
-  const nameOf = ({ cluster, namespace, kind, name }: ListRow) => JSON.stringify([cluster, namespace, kind, name]);
-  const read = new Set(rows.map(nameOf));
-  return (last?.rows ?? []).filter((row) => !isWhole(row.cluster) && !read.has(nameOf(row)));
+  const read = new Set(rows.map(keyOf));
+  return (last?.rows ?? []).filter((row) => !isWhole(row.cluster) && !read.has(keyOf(row)));
 }
 
 /** Returns the lines of the screen. If they do not fit, workloads that need no attention are left out first. */
@@ -92,17 +96,10 @@ export interface Reading {
   readonly isWhole: (cluster: string | undefined) => boolean;
 }
 
-/** The input of {@link watchList}. */
-interface ListWatch {
-  /** Reads all workloads, whatever their state. Undefined: the cluster was unavailable, and the next reading may succeed. */
-  readonly read: () => Promise<Reading | undefined>;
-  /** Whether the list shows a workload. A row that leaves the list is printed once more. */
-  readonly isWanted: (row: ListRow) => boolean;
+/** The input of {@link watchList}. A row that leaves the list is printed once more. */
+interface ListWatch extends RepeatedList {
   readonly table: ListTable;
   readonly write: (text: string) => void;
-  readonly clock: Clock;
-  /** Ends the watch. */
-  readonly signal?: AbortSignal;
 }
 
 /**
