@@ -5,7 +5,7 @@ import { type Cause, parseCause } from "../../domain/pacing/cause.ts";
 import { parseRejected, rejectionDigest } from "../../domain/pinning/rejections.ts";
 import type { PacingFlags } from "../../domain/policy/policy.ts";
 import { type ConfigKind, configKey } from "../../domain/references/references.ts";
-import type { ReadConfig, ReadConfigs } from "../cluster/read/configs.ts";
+import { type PresentConfig, presentOf, type ReadConfigs } from "../cluster/read/configs.ts";
 import type { ReadPods, RunningPod } from "../cluster/read/pods.ts";
 import { rolloutFailure } from "../cluster/states/assess-state.ts";
 import { type PodPinning, podPinning } from "../cluster/states/pod-pinning.ts";
@@ -16,7 +16,7 @@ import {
   type StoredRevision,
   withKeys,
 } from "../cluster/timeline/revisions.ts";
-import { endOf, type RolloutEnd, type WaveEvent } from "../cluster/timeline/wave-events.ts";
+import { completeNow, endOf, type RolloutEnd, timeText, type WaveEvent } from "../cluster/timeline/wave-events.ts";
 
 /** The states of a revision, with their meanings, in the order of the docs. */
 export const revisionStates = {
@@ -211,19 +211,10 @@ function endNow(
     const ofRevision =
       pods.state === "read" ? pods.of(workload).filter(({ hash }) => hash === workload.recordedHash) : [];
     const { observed } = ofRevision.find(({ observed }) => observed.notReadyReason !== undefined) ?? {};
-    return {
-      result: "failed",
-      why: observed === undefined ? failure.why : `${observed.name} ${observed.notReadyReason}`,
-    };
+    const why = observed === undefined ? failure.why : `${observed.name} ${observed.notReadyReason}`;
+    return { result: "failed", why };
   }
-  const { progress } = workload;
-  if (progress.state !== "complete" || progress.since === undefined || progress.since * 1000 < startedAt)
-    return undefined;
-  return { result: "complete", at: progress.since * 1000 };
-}
-
-function timeText(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  return completeNow(workload, startedAt);
 }
 
 function changesOf(
@@ -283,11 +274,6 @@ function hasContentOf(live: Config, copy: Config): boolean {
   return hasSameKeys(keyChanges(withKeys(live, new Set(copy.keys)), copy));
 }
 
-function presentIn(
-  read: ReadConfigs,
-  { namespace }: Workload,
-  name: string | undefined,
-): Extract<ReadConfig, { readonly state: "present" }> | undefined {
-  const found = name === undefined ? undefined : read.get(configKey({ kind: "ConfigMap", namespace, name }));
-  return found?.state === "present" ? found : undefined;
+function presentIn(read: ReadConfigs, { namespace }: Workload, name: string | undefined): PresentConfig | undefined {
+  return name === undefined ? undefined : presentOf(read.get(configKey({ kind: "ConfigMap", namespace, name })));
 }

@@ -2,6 +2,7 @@
 import { readRunningPolicy } from "../cluster/running-wave/known-policy.ts";
 import { readTimeline } from "../cluster/timeline/read-timeline.ts";
 import { type TimelineEntry, timelineOf, timeOfDay } from "../cluster/timeline/timeline.ts";
+import { timeText } from "../cluster/timeline/wave-events.ts";
 import { clusterCommand } from "../command/cluster-command.ts";
 import {
   appendCluster,
@@ -99,6 +100,5 @@ export function renderTimeline(entries: readonly TimelineEntry[], withNamespace:
 
 /** Returns an entry with times in RFC 3339. */
 function entryForProgram({ at, endedAt, ...entry }: TimelineEntry): object {
-  const text = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
-  return { at: text(at), endedAt: endedAt === null ? null : text(endedAt), ...entry };
+  return { at: timeText(at), endedAt: endedAt === null ? null : timeText(endedAt), ...entry };
 }

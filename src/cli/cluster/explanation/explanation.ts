@@ -24,7 +24,7 @@ import { parseSpans } from "../../../domain/pods/spans.ts";
 import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { type ConfigName, configKey, describeLimitExceeded } from "../../../domain/references/references.ts";
 import type { Warning } from "../../../domain/references/warning.ts";
-import type { ReadConfigs } from "../read/configs.ts";
+import { presentOf, type ReadConfigs } from "../read/configs.ts";
 import { countPods, type PodCount, type RunningPod } from "../read/pods.ts";
 import { type HashForm, hashFormOf, type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
 import {
@@ -352,8 +352,7 @@ function mixedPods({ found, read, policy, pods, now }: WorkloadSnapshot, reader:
 function misusedOn({ references, namespace }: Workload, read: ReadConfigs): readonly Warning[] {
   const objects = new Map(references.map((reference) => [configKey(reference), reference]));
   return [...objects].flatMap(([key, object]) => {
-    const found = read.get(key);
-    const misused = found?.state === "present" ? found.config.misused : undefined;
+    const misused = presentOf(read.get(key))?.config.misused;
     if (misused === undefined) return [];
     return [{ reason: "InvalidAnnotation", message: `${describeObject(object, namespace)}: ${misused}` }];
   });

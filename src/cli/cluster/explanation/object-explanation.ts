@@ -1,7 +1,7 @@
 import { withOtherContent } from "../../../domain/config/digest.ts";
 import type { WorkloadName } from "../../../domain/model/workload-shape.ts";
 import { type ConfigName, configKey, type Reference } from "../../../domain/references/references.ts";
-import type { ReadConfigs } from "../read/configs.ts";
+import { presentOf, type ReadConfigs } from "../read/configs.ts";
 import type { FoundWorkload } from "../read/pods.ts";
 import type { ObjectFacts } from "../snapshot/read-one.ts";
 import { type WorkloadSnapshot, withAllReferences } from "../snapshot/workload-snapshot.ts";
@@ -43,7 +43,7 @@ export function explainObject({ object, found, snapshots, others, policy, unread
   const key = configKey(object);
   const referencesOf = (each: FoundWorkload) =>
     withAllReferences(each, policy).references.filter((reference) => configKey(reference) === key);
-  const config = found?.state === "present" ? found.config : undefined;
+  const config = presentOf(found)?.config;
   // All snapshots share what was read.
   const [first] = snapshots;
   const edited: ReadConfigs = first === undefined ? new Map() : withEdit(first.read, key, first.now);

@@ -13,19 +13,24 @@ import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import { listAll, mapBounded } from "../requests.ts";
 
 /** The state of an object when it was read. Values are not kept: a Config has digests only. */
-export type ReadConfig =
-  | {
-      readonly state: "present";
-      readonly config: Config;
-      /** When the content last changed, in seconds since the epoch; absent if the API does not show it separately. */
-      readonly contentAt?: number;
-      /** The field manager that changed the content last, and of a pinned copy the first that wrote its content; absent if unknown. */
-      readonly editedBy?: string | undefined;
-      /** The creation of an immutable object, in seconds since the epoch; absent if it is not immutable. */
-      readonly immutableSince?: number;
-    }
-  | { readonly state: "absent" }
-  | UnreadConfig;
+export type ReadConfig = PresentConfig | { readonly state: "absent" } | UnreadConfig;
+
+/** An object that exists. */
+export interface PresentConfig {
+  readonly state: "present";
+  readonly config: Config;
+  /** When the content last changed, in seconds since the epoch; absent if the API does not show it separately. */
+  readonly contentAt?: number;
+  /** The field manager that changed the content last, and of a pinned copy the first that wrote its content; absent if unknown. */
+  readonly editedBy?: string | undefined;
+  /** The creation of an immutable object, in seconds since the epoch; absent if it is not immutable. */
+  readonly immutableSince?: number;
+}
+
+/** Returns an object if it exists. */
+export function presentOf(found: ReadConfig | undefined): PresentConfig | undefined {
+  return found?.state === "present" ? found : undefined;
+}
 
 /** An object that could not be read. "forbidden": the user lacks permission; "unreadable": the request failed or the object is malformed. */
 export interface UnreadConfig {

@@ -12,7 +12,7 @@ import { fieldsOf, numberOf } from "../../../domain/syntax/json.ts";
 import { isClusterFailure } from "../../../kube/api/api-failure.ts";
 import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import type { ReadConfigs } from "../read/configs.ts";
+import { presentOf, type ReadConfigs } from "../read/configs.ts";
 import type { FoundWorkload, ReadPods } from "../read/pods.ts";
 import { listAll, mapBounded } from "../requests.ts";
 import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
@@ -126,8 +126,8 @@ function batchesIn(
 }
 
 function changedAtOf(config: string, read: ReadConfigs): number | undefined {
-  const found = read.get(config);
-  return found?.state === "present" && found.config.changedAt !== undefined ? found.config.changedAt * 1000 : undefined;
+  const seconds = presentOf(read.get(config))?.config.changedAt;
+  return seconds === undefined ? undefined : seconds * 1000;
 }
 
 /** Returns why Kubernetes cannot create Pods of a workload; null if it reports no failure. */

@@ -2,7 +2,7 @@ import { parseWorkloadKey, type Workload } from "../../../domain/model/workload-
 import { parseCause } from "../../../domain/pacing/cause.ts";
 import type { Stage } from "../../../domain/pacing/stage.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../../../domain/references/references.ts";
-import { editedAt } from "../read/configs.ts";
+import { editedAt, presentOf } from "../read/configs.ts";
 import type { BatchesNow } from "./batches-now.ts";
 import { batchNumbers, type WorkloadSnapshot } from "./workload-snapshot.ts";
 
@@ -51,9 +51,8 @@ export function changesNow(workloads: readonly KnownWorkload[], { groupOf }: Bat
   }
   const changes = [...found.values()].map(({ namespace, config, snapshot }) => {
     const read = snapshot.read.get(config);
-    const editedBy = read?.state === "present" ? read.editedBy : undefined;
     const seconds = editedAt(read);
-    return { namespace, config, snapshot, editedBy, editedAt: seconds && seconds * 1000 };
+    return { namespace, config, snapshot, editedBy: presentOf(read)?.editedBy, editedAt: seconds && seconds * 1000 };
   });
   return changes
     .toSorted((a, b) => (b.editedAt ?? 0) - (a.editedAt ?? 0))

@@ -19,7 +19,7 @@ import { type ConfigName, configKey, type Reference } from "../../../domain/refe
 import { quoted } from "../../../domain/syntax/names.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
-import { editedAt, type ReadConfig, type ReadConfigs } from "../read/configs.ts";
+import { editedAt, type PresentConfig, presentOf, type ReadConfig, type ReadConfigs } from "../read/configs.ts";
 import type { FoundWorkload, ReadPods, RunningPod } from "../read/pods.ts";
 import { clusterPolicyOf, type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
 import { newPodsNow, rolloutProgressSince, statusProgressSince } from "../states/assess-state.ts";
@@ -28,10 +28,7 @@ import type { WorkloadSnapshot } from "./workload-snapshot.ts";
 
 /** Returns the lookup over the objects that were read. */
 export function lookupIn(read: ReadConfigs): Lookup {
-  return (kind, namespace, name) => {
-    const found = read.get(configKey({ kind, namespace, name }));
-    return found?.state === "present" ? found.config : undefined;
-  };
+  return (kind, namespace, name) => presentOf(read.get(configKey({ kind, namespace, name })))?.config;
 }
 
 /** Reports whether an object could not be read, so that its existence is unknown. */
@@ -119,8 +116,8 @@ export function dueSince({ object, workload }: FoundWorkload, read: ReadConfigs,
 export function changedSinceRollout({ references, hashWrittenAt }: Workload, read: ReadConfigs): ReadonlySet<string> {
   const keys = references.map(configKey);
   const changed = keys.filter((key) => {
-    const found = read.get(key);
-    return found?.state === "present" && (editedAt(found) ?? 0) >= hashWrittenAt;
+    const found = presentOf(read.get(key));
+    return found !== undefined && (editedAt(found) ?? 0) >= hashWrittenAt;
   });
   return new Set(changed.length === 0 ? keys : changed);
 }
@@ -146,11 +143,11 @@ function timesSinceRoll(
   { references, hashWrittenAt }: Workload,
   read: ReadConfigs,
   now: number,
-  timeOf: (found: Extract<ReadConfig, { readonly state: "present" }>) => number | undefined,
+  timeOf: (found: PresentConfig) => number | undefined,
 ): readonly number[] {
   return references.flatMap((reference) => {
-    const found = read.get(configKey(reference));
-    const time = found?.state === "present" ? timeOf(found) : undefined;
+    const found = presentOf(read.get(configKey(reference)));
+    const time = found && timeOf(found);
     return time !== undefined && time >= hashWrittenAt && time * 1000 <= now + clocksDifferMs ? [time * 1000] : [];
   });
 }

@@ -4,7 +4,7 @@ import { type Cause, readCause } from "../../../domain/pacing/cause.ts";
 import { type ConfigName, configKey, configKinds } from "../../../domain/references/references.ts";
 import { formatList } from "../../../domain/syntax/names.ts";
 import { formatDuration } from "../../../domain/syntax/time.ts";
-import { endOf, leaderReason, type RolloutEnd, type WaveEvent } from "./wave-events.ts";
+import { completeNow, endOf, leaderReason, type RolloutEnd, type WaveEvent } from "./wave-events.ts";
 
 /** Something that happened. Times are milliseconds since the epoch. Names and keys, never values. */
 export interface TimelineEntry {
@@ -87,7 +87,7 @@ function rolloutsOf(
   const causes = [...unique.values()].toSorted((a, b) => a.at - b.at);
   return causes.map((cause, index) => {
     const next = causes[index + 1];
-    const end = endOf(events, cause.at, next?.at) ?? (next === undefined ? endNow(workload, cause.at) : undefined);
+    const end = endOf(events, cause.at, next?.at) ?? (next === undefined ? completeNow(workload, cause.at) : undefined);
     const isRunning = end === undefined && next === undefined && progress.state === "progressing";
     const entry: TimelineEntry = {
       at: cause.at,
@@ -102,13 +102,6 @@ function rolloutsOf(
     };
     return { workload, cause, entry };
   });
-}
-
-/** Returns how the last rollout ended, by the status; undefined if the status does not show it. */
-function endNow({ progress }: Workload, startedAt: number): RolloutEnd | undefined {
-  if (progress.state !== "complete" || progress.since === undefined || progress.since * 1000 < startedAt)
-    return undefined;
-  return { result: "complete", at: progress.since * 1000, why: undefined };
 }
 
 function rolloutText({ namespace }: Workload, cause: Cause, end: RolloutEnd | undefined): string {

@@ -1,4 +1,5 @@
 import type { Event } from "#kubernetes";
+import type { Workload } from "../../../domain/model/workload-shape.ts";
 import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { listAll } from "../requests.ts";
@@ -79,4 +80,16 @@ export function endOf(
   if (last === undefined || result === undefined) return undefined;
   const why = /^Rollout failed after [^:]+: (.+?)\. It started because /.exec(last.message)?.[1];
   return { result, at: last.at, why: result === "failed" ? why : undefined };
+}
+
+/** Returns how the last rollout of a workload ended, by its status; undefined if the status does not show it. */
+export function completeNow({ progress }: Workload, startedAt: number): RolloutEnd | undefined {
+  if (progress.state !== "complete" || progress.since === undefined || progress.since * 1000 < startedAt)
+    return undefined;
+  return { result: "complete", at: progress.since * 1000, why: undefined };
+}
+
+/** Returns a time in milliseconds since the epoch as RFC 3339, to the second. */
+export function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

@@ -4,7 +4,7 @@ import { formatCount } from "../../../domain/syntax/names.ts";
 import { isNotFound } from "../../../kube/api/api-failure.ts";
 import { type KubeObject, type Resource, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import type { ReadConfig } from "../../cluster/read/configs.ts";
+import { presentOf } from "../../cluster/read/configs.ts";
 import { listAll, tryRead } from "../../cluster/requests.ts";
 import type { WorkloadSnapshot } from "../../cluster/snapshot/workload-snapshot.ts";
 import { type Finding, type ObjectRef, warning } from "../context/finding.ts";
@@ -39,7 +39,7 @@ export function recreatedObjectFindings(snapshots: readonly WorkloadSnapshot[]):
 
 /** Counts the Pods that could only start with an earlier object of this name: Wave writes no hash while a required object is missing. */
 function olderPods({ found, read, pods }: WorkloadSnapshot, reference: Reference): number {
-  const since = immutableSince(read.get(configKey(reference)));
+  const since = presentOf(read.get(configKey(reference)))?.immutableSince;
   if (since === undefined || reference.optional || reference.annotation !== undefined || pods.state !== "read")
     return 0;
   const key = configKey(reference);
@@ -49,10 +49,6 @@ function olderPods({ found, read, pods }: WorkloadSnapshot, reference: Reference
       ({ hash, startedAt, files, env }) =>
         hash !== undefined && 0 < startedAt && startedAt < since && (files.has(key) || env.has(key)),
     ).length;
-}
-
-function immutableSince(read: ReadConfig | undefined): number | undefined {
-  return read?.state === "present" ? read.immutableSince : undefined;
 }
 
 /** Returns the object that makes a Secret; undefined if none does, and "unknown" if that cannot be read. */
