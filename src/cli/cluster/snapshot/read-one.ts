@@ -9,6 +9,7 @@ import { podSelector } from "../../../domain/pods/pod-owner.ts";
 import { configKey, type StoredName } from "../../../domain/references/references.ts";
 import { formatList } from "../../../domain/syntax/names.ts";
 import { isForbidden } from "../../../kube/api/api-failure.ts";
+import type { ApiClient } from "../../../kube/http/client.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import type { WorkloadArgument } from "../../command/workload-argument.ts";
@@ -79,19 +80,9 @@ async function withOthers({ client }: Cluster, snapshot: WorkloadSnapshot): Prom
   const { namespace } = snapshot.found.workload;
   try {
     const { found: listed, failures } = await listWorkloads(client, { namespace }, snapshot.policy);
-    const { namesMatching } = await readNames(
-      client,
-      listed.map(({ workload }) => workload),
-    );
-    const policy = { ...snapshot.policy, namesMatching };
-    const found = listed.map((each) => ({ ...each, workload: withMatches(each.workload, policy) }));
-    const objects = found.flatMap(({ workload }) => planObjects(workload, policy));
-    const [read, pods, refused] = await Promise.all([
-      readManyConfigs(client, objects, policy.compatibility),
-      readPods(client, { namespace }, snapshot.policy.kinds),
-      readRefusedPods(client, found),
-    ]);
-    const { holdOf, holderOf, groupOf } = batchesNow({ found, read, policy, now, podsIn: () => pods, refused });
+    const { policy, found, read, podsIn, refused } = await readForPlans(client, listed, snapshot.policy);
+    const pods = podsIn(namespace);
+    const { holdOf, holderOf, groupOf } = batchesNow({ found, read, policy, now, podsIn, refused });
     let others: readonly string[] = [];
     const { kubernetes } = snapshot;
     const { batched } = decide(worldOf(snapshot.found, snapshot.read, snapshot.policy, now, { pods, kubernetes }));
@@ -139,6 +130,30 @@ function nameOf(key: string): string {
   return `${kind.toLowerCase()}/${name}`;
 }
 
+/** Reads what the plans of listed workloads depend on, by lists only. */
+async function readForPlans(client: ApiClient, listed: readonly FoundWorkload[], context: KnownPolicy) {
+  const names = await readNames(
+    client,
+    listed.map(({ workload }) => workload),
+  );
+  const policy = { ...context, namesMatching: names.namesMatching };
+  const found = listed.map(({ object, workload }) => {
+    return { object, workload: withMatches(workload, policy), unnamed: names.unreadFor(workload) };
+  });
+  const namespaces = [...new Set(found.map(({ workload }) => workload.namespace))];
+  const objects = found.flatMap(({ workload }) => planObjects(workload, policy));
+  const podsOf = async (namespace: string) => [namespace, await readPods(client, { namespace }, policy.kinds)] as const;
+  const [read, pods, refused] = await Promise.all([
+    readManyConfigs(client, objects, policy.compatibility),
+    mapBounded(namespaces, podsOf),
+    readRefusedPods(client, found),
+  ]);
+  const byNamespace = new Map<string, ReadPods>(pods);
+  const unread: ReadPods = { state: "unread", why: "Pods of this namespace were not listed" };
+  const podsIn = (namespace: string) => byNamespace.get(namespace) ?? unread;
+  return { policy, found, read, podsIn, refused, unreadNames: names.failures };
+}
+
 /** Workloads with everything that their plans depend on. */
 export interface WorkloadSnapshots {
   readonly snapshots: readonly WorkloadSnapshot[];
@@ -167,35 +182,13 @@ export async function readWorkloadSnapshots(
   const selected =
     labelSelector === undefined ? all : listWorkloads(client, { namespace, labelSelector }, directiveContext);
   const [{ found: listed, failures }, matching] = await Promise.all([all, selected]);
-  const names = await readNames(
-    client,
-    listed.map(({ workload }) => workload),
-  );
-  const policy = { ...directiveContext, namesMatching: names.namesMatching };
-  const found = listed.map((each) => ({
-    ...each,
-    workload: withMatches(each.workload, policy),
-    unnamed: names.unreadFor(each.workload),
-  }));
-  const namespacesRead = [...new Set(found.map(({ workload }) => workload.namespace))];
-  const objects = found.flatMap(({ workload }) => planObjects(workload, policy));
-  const [read, pods, refused] = await Promise.all([
-    readManyConfigs(client, objects, policy.compatibility),
-    mapBounded(
-      namespacesRead,
-      async (each) => [each, await readPods(client, { namespace: each }, flags.kinds)] as const,
-    ),
-    readRefusedPods(client, found),
-  ]);
-  const podsOf = new Map<string, ReadPods>(pods);
+  const { policy, found, read, podsIn, refused, unreadNames } = await readForPlans(client, listed, directiveContext);
   const now = Date.now();
   const lacksAll = policy.keys.state === "unread";
   const lacks = ({ unnamed, workload }: (typeof found)[number]) =>
     lacksAll || unnamed !== undefined || workload.references.some((each) => isUnread(read.get(configKey(each))));
   const incomplete = new Set(found.filter(lacks));
   const view = incomplete.size > 0 && policy.lease ? await readLeaderView(client, policy.lease, now) : undefined;
-  const unread: ReadPods = { state: "unread", why: "Pods of this namespace were not listed" };
-  const podsIn = (each: string) => podsOf.get(each) ?? unread;
   const batches = batchesNow({ found, read, policy, now, podsIn, refused });
   const keys = new Set(matching.found.map(({ workload }) => workloadKey(workload)));
   const wanted = found.filter(({ workload }) => keys.has(workloadKey(workload)));
@@ -217,7 +210,7 @@ export async function readWorkloadSnapshots(
   return {
     snapshots,
     failures: [...new Set([...failures, ...matching.failures])],
-    gaps: [...gapsOf(namespaces), ...names.failures],
+    gaps: [...gapsOf(namespaces), ...unreadNames],
     batches,
   };
 }
