@@ -3,8 +3,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import type { Socket } from "node:net";
 import { listenError, parseBindAddress } from "./bind-address.ts";
 import { processMetrics } from "./catalogue/process.ts";
-import type { Counter, MetricsRegistry } from "./metrics/metrics.ts";
-import type { LabelsOf } from "./metrics/series.ts";
+import type { MetricsRegistry } from "./metrics/metrics.ts";
 
 /** A listening server. */
 export interface HttpEndpoint {
@@ -101,13 +100,6 @@ function closeOldest(server: Server, onClosed: () => void): void {
   });
 }
 
-/** Returns the counter of connections that a server of Wave closed because there were too many. */
-export function droppedConnections(
-  registry: MetricsRegistry,
-): Counter<LabelsOf<typeof processMetrics.droppedConnections>> {
-  return registry.counter(processMetrics.droppedConnections);
-}
-
 type Route = (path: string, query: URLSearchParams) => HttpAnswer | undefined;
 
 /** The flags that choose the addresses. */
@@ -127,7 +119,7 @@ async function serve(
     limits,
     limitPipelining((request, response) => answer(request, response, route)),
   );
-  const dropped = droppedConnections(registry);
+  const dropped = registry.counter(processMetrics.droppedConnections);
   closeOldest(server, () => dropped.inc({ server: name }));
   const close = () =>
     new Promise<void>((resolve) => {

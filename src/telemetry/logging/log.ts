@@ -42,9 +42,9 @@ export function createLogger(options: LoggerOptions): Logger {
   const { format, write, clock, color = false } = options;
   const least = logLevels.indexOf(options.level);
   const line = format === "json" ? jsonLine : textLine;
-  const rateLimit = new LogRateLimit<LogLevel>(clock);
+  const rateLimit = new LogRateLimit(clock);
   const writeLine = (level: LogLevel, message: string, fields: LogFields) =>
-    write(line(new Date(clock.wall()).toISOString(), level, cutMessage(message), cutFields(fields), color));
+    write(line(new Date(clock.wall()).toISOString(), level, cut(message, maxLength.message), cutFields(fields), color));
   const writer =
     (level: LogLevel) =>
     (message: string, fields: LogFields = {}) => {
@@ -105,20 +105,15 @@ const maxKinds = 1_000;
 /** Maximum number of characters of a field, a message and a stack trace. */
 const maxLength = { field: 500, message: 1_000, stack: 4_000 };
 
-type Fields = Readonly<Record<string, string | number | boolean | undefined>>;
-
 /** The number of suppressed lines of one message. */
-interface SuppressedLines<Level extends string> {
-  readonly level: Level;
+interface SuppressedLines {
+  readonly level: LogLevel;
   readonly message: string;
   readonly namespace: string | undefined;
   readonly count: number;
 }
 
-interface Kind<Level extends string> {
-  readonly level: Level;
-  readonly message: string;
-  readonly namespace: string | undefined;
+interface Kind extends Omit<SuppressedLines, "count"> {
   readonly since: number;
   lines: number;
 }
@@ -127,17 +122,17 @@ interface Kind<Level extends string> {
  * Limits repeated log lines, which a user could cause with malformed objects or broken connections. Writes at most 100 lines per
  * minute with the same message and namespace, and then the number of suppressed lines.
  */
-class LogRateLimit<Level extends string> {
+class LogRateLimit {
   readonly #clock: Pick<Clock, "wall">;
   /** In the order of their first lines. */
-  readonly #kinds = new Map<string, Kind<Level>>();
+  readonly #kinds = new Map<string, Kind>();
 
   constructor(clock: Pick<Clock, "wall">) {
     this.#clock = clock;
   }
 
   /** Reports whether to write a line. Counts the line in any case. */
-  admits(level: Level, message: string, { namespace }: Fields): boolean {
+  admits(level: LogLevel, message: string, { namespace }: LogFields): boolean {
     const known = `${level} ${namespace ?? ""} ${message}`;
     const key = this.#kinds.has(known) || this.#kinds.size < maxKinds ? known : "";
     const kind = this.#kinds.get(key) ?? this.#begin(key, level, message, namespace);
@@ -146,7 +141,7 @@ class LogRateLimit<Level extends string> {
   }
 
   /** Yields the suppressed lines of the minutes that are over, once each. */
-  *suppressed(): Iterable<SuppressedLines<Level>> {
+  *suppressed(): Iterable<SuppressedLines> {
     const now = this.#clock.wall();
     for (const [key, { since, lines, ...kind }] of this.#kinds) {
       // A clock that was set back also ends the minute.
@@ -156,22 +151,16 @@ class LogRateLimit<Level extends string> {
     }
   }
 
-  #begin(key: string, level: Level, message: string, namespace: Fields[string]): Kind<Level> {
+  #begin(key: string, level: LogLevel, message: string, namespace: LogFields[string]): Kind {
     const where = key === "" || namespace === undefined ? undefined : String(namespace);
     const kind = { level, message: key === "" ? "messages of many kinds" : message, namespace: where };
-    const begun: Kind<Level> = { ...kind, since: this.#clock.wall(), lines: 0 };
+    const begun: Kind = { ...kind, since: this.#clock.wall(), lines: 0 };
     this.#kinds.set(key, begun);
     return begun;
   }
 }
 
-/** Truncates a very long message and adds the number of removed characters. */
-function cutMessage(message: string): string {
-  return cut(message, maxLength.message);
-}
-
-/** Truncates very long fields and adds the number of removed characters. */
-function cutFields(fields: Fields): Fields {
+function cutFields(fields: LogFields): LogFields {
   const entries = Object.entries(fields).map(([key, value]) => {
     if (typeof value !== "string") return [key, value];
     return [key, cut(value, key === "stack" ? maxLength.stack : maxLength.field)];
@@ -179,6 +168,7 @@ function cutFields(fields: Fields): Fields {
   return Object.fromEntries(entries);
 }
 
+/** Truncates a very long text and adds the number of removed characters. */
 function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${text.slice(0, most)}… and ${text.length - most} characters more`;

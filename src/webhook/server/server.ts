@@ -4,8 +4,9 @@ import { createServer, type Server } from "node:https";
 import { type AddressInfo, Socket } from "node:net";
 import type { Clock } from "../../lib/clock.ts";
 import { listenError, parseBindAddress } from "../../telemetry/bind-address.ts";
+import { processMetrics } from "../../telemetry/catalogue/process.ts";
 import { webhookMetrics } from "../../telemetry/catalogue/webhooks.ts";
-import { droppedConnections, limitPipelining } from "../../telemetry/http-server.ts";
+import { limitPipelining } from "../../telemetry/http-server.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { ProcessContext } from "../../telemetry/process-context.ts";
 import type { ServingConfig } from "../certificates/certificate-loop.ts";
@@ -81,7 +82,7 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
     // connection that is ending, and a failed review admits the workload unchanged.
     keepAliveTimeout: 120_000,
   });
-  const dropped = droppedConnections(metrics);
+  const dropped = metrics.counter(processMetrics.droppedConnections);
   const onDropped = () => dropped.inc({ server: "webhook" });
   const connections = new WebhookConnections(options.connections ?? connectionLimits, clock, onDropped);
   const answers = metrics.counter(webhookMetrics.requests);
