@@ -59,26 +59,23 @@ export function deliver(request: DeliveryRequest, clock: Clock, signal: AbortSig
   });
 }
 
-function open(request: DeliveryRequest, onInvalid: (error: unknown) => void): ClientRequest | undefined {
-  try {
-    return openRequest(request);
-  } catch (error) {
-    onInvalid(error);
-    return undefined;
-  }
-}
-
-function openRequest({ url, headers, body, ca }: DeliveryRequest): ClientRequest {
+function open(delivery: DeliveryRequest, onInvalid: (error: unknown) => void): ClientRequest | undefined {
+  const { url, headers, body, ca } = delivery;
   // Not imported as ES modules, which would also load all that node:http offers lazily: 13 MiB.
   const secure = url.protocol === "https:";
   const { request } = secure ? process.getBuiltinModule("node:https") : process.getBuiltinModule("node:http");
   const length = { "content-length": String(Buffer.byteLength(body)) };
-  return request(url, {
-    method: "POST",
-    agent: false,
-    headers: { ...headers, ...length },
-    ...(secure && ca && { ca }),
-  });
+  try {
+    return request(url, {
+      method: "POST",
+      agent: false,
+      headers: { ...headers, ...length },
+      ...(secure && ca && { ca }),
+    });
+  } catch (error) {
+    onInvalid(error);
+    return undefined;
+  }
 }
 
 function deliveryOf({ statusCode: status = 0, headers }: IncomingMessage, clock: Clock): Delivery {

@@ -3,7 +3,7 @@ import type { ObjectEvent } from "../kube/events/event-object.ts";
 import type { EventResult } from "../kube/events/event-recorder.ts";
 import { notificationMetrics } from "../telemetry/catalogue/notifications.ts";
 import type { ProcessContext } from "../telemetry/process-context.ts";
-import type { ReceiverSettings } from "./file/receiver-settings.ts";
+import type { ReceiverSettings } from "./file/notify-file.ts";
 import { notificationOf } from "./notification/notification.ts";
 import { NotificationReceiver, type ReceiverOptions } from "./receiver.ts";
 

@@ -8,7 +8,7 @@ import { logMessages } from "../telemetry/logging/log-messages.ts";
 import type { LabelsOf } from "../telemetry/metrics/series.ts";
 import type { ProcessContext } from "../telemetry/process-context.ts";
 import { type Delivery, type DeliveryRequest, deliver } from "./delivery.ts";
-import type { ReceiverSettings } from "./file/receiver-settings.ts";
+import type { ReceiverSettings } from "./file/notify-file.ts";
 import { formats } from "./formats/formats.ts";
 import { renderTemplate } from "./notification/message-template.ts";
 import type { Notification, NotificationMessage, UnsentCount } from "./notification/notification.ts";

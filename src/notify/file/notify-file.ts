@@ -3,10 +3,26 @@ import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { parseYaml, Section } from "../../lib/yaml-mapping.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
-import { formats, receiverTypes } from "../formats/formats.ts";
-import { defaultTemplate, parseTemplate } from "../notification/message-template.ts";
+import { type FormatSettings, formats, type ReceiverType, receiverTypes } from "../formats/formats.ts";
+import { defaultTemplate, type MessageTemplate, parseTemplate } from "../notification/message-template.ts";
 import { isOutcome, type NotifiedOutcome, outcomeNames } from "../notification/notification.ts";
-import type { ReceiverSettings } from "./receiver-settings.ts";
+
+/** The checked settings of one receiver. */
+export interface ReceiverSettings extends FormatSettings {
+  readonly name: string;
+  readonly type: ReceiverType;
+  /** Secret. Only its host is ever logged. */
+  readonly url: URL;
+  /** By lower-case name. Values may be secret. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Certificates in PEM that are trusted instead of the default ones. */
+  readonly ca: string | undefined;
+  readonly outcomes: ReadonlySet<NotifiedOutcome>;
+  /** Undefined: all. */
+  readonly namespaces: ReadonlySet<string> | undefined;
+  readonly template: MessageTemplate;
+  readonly perMinute: number;
+}
 
 /** Maximum number of receivers. Each has its own backlog. */
 const maxReceivers = 50;
@@ -107,7 +123,7 @@ function namespacesOf(section: Section): ReadonlySet<string> | undefined {
   return names.length === 0 || names.includes("*") ? undefined : new Set(names);
 }
 
-function templateOf(section: Section): ReceiverSettings["template"] {
+function templateOf(section: Section): MessageTemplate {
   const template = parseTemplate(section.text("text") ?? defaultTemplate);
   if (typeof template === "string") throw section.wrong("text", template);
   return template;
