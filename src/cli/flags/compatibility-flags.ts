@@ -88,17 +88,7 @@ export const compatibilityFlags = {
 
 /** Returns the settings that these flags give; undefined for Wave's own annotations without filters. */
 export function compatibilitySettings(
-  values: Pick<
-    FlagValues<typeof compatibilityFlags>,
-    | "compatibility"
-    | "auto-reload-all"
-    | "reload-on-create"
-    | "reload-on-delete"
-    | "namespaces-to-ignore"
-    | "namespace-selector"
-    | "resource-label-selector"
-    | "resources-to-ignore"
-  >,
+  values: Omit<FlagValues<typeof compatibilityFlags>, "enable-ha" | keyof typeof flagsWithoutEffect>,
 ): CompatibilitySettings | undefined {
   const understood = values.compatibility ?? ["wave"];
   const filters = filtersOf({
