@@ -20,10 +20,7 @@ export interface Connection {
 /** Minimum time between two log lines of the same failure. It is shorter than the shutdown timeout, so short logs contain it. */
 const relogMs = 5_000;
 
-/**
- * Creates the first connection. Without it, every list and watch would log an unreachable API server separately. `server` is the
- * name in messages.
- */
+/** Creates the first connection. Without it, every list and watch would log an unreachable API server separately. */
 export function createConnection(options: {
   readonly client: Pick<ApiClient, "request">;
   readonly server: string;

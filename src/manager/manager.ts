@@ -120,10 +120,7 @@ function logStart(settings: Settings, config: ClusterConfig, { log, version }: M
   for (const line of settings.withoutEffect ?? []) log.warn(line);
 }
 
-/**
- * Settles like `work`, but rejects if `work` has not settled `limitMs` milliseconds after `stop` was aborted. Thus the process can
- * still log why it is late before Kubernetes kills it.
- */
+/** Settles like `work`, but rejects `limitMs` after `stop`: the process can then log why it is late before Kubernetes kills it. */
 export async function withShutdownTimeout(options: {
   readonly work: Promise<void>;
   readonly stop: AbortSignal;

@@ -48,9 +48,7 @@ export interface Runnable {
   stop(): Promise<void>;
 }
 
-/**
- * Starts a part. Calls `onFailure` once if the part ends before `stop`: with its error, or with an error that names the part.
- */
+/** Starts a part. Calls `onFailure` once if the part ends before `stop`: with its error, or with an error that names the part. */
 export function startRunnable(
   name: string,
   run: (signal: AbortSignal) => Promise<void>,

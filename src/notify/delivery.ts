@@ -10,10 +10,7 @@ export type Delivery =
   /** A retry would fail again. */
   | { readonly result: "failed"; readonly why: string };
 
-/**
- * One POST to a receiver. The URL and the headers may contain secrets. `ca` has the trusted certificates in PEM;
- * undefined: those of Node.js.
- */
+/** One POST to a receiver. The URL and the headers may contain secrets. `ca` is in PEM; undefined: the default authorities of Node.js. */
 export interface DeliveryRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -27,10 +24,7 @@ const timeoutMs = 10_000;
 /** Maximum wait for a retry, even if the server requests more, because waiting notifications become outdated. */
 const maxRetryAfterMs = 300_000;
 
-/**
- * Sends one POST on a new connection and checks only the status of the response. Does not follow redirects, because the headers and
- * the URL are secrets of that server. Never rejects.
- */
+/** Sends one POST on a new connection. Follows no redirects: the headers and the URL are secrets of that server. Never rejects. */
 export function deliver(request: DeliveryRequest, clock: Clock, signal: AbortSignal): Promise<Delivery> {
   const { promise, resolve } = Promise.withResolvers<Delivery>();
   const retry = (why: string) => resolve({ result: "retry", why, retryAfterMs: undefined });

@@ -30,10 +30,7 @@ const burst = 10;
 const maxAttempts = 6;
 const retries = { baseMs: 1_000, maxMs: 60_000 };
 
-/**
- * Sends notifications to one receiver, one message at a time. `enqueue` never blocks: if an endpoint hangs, its own backlog fills,
- * and Wave counts what does not fit.
- */
+/** Sends to one receiver, one message at a time. `enqueue` never blocks: what does not fit in the receiver's own backlog is counted. */
 export class NotificationReceiver {
   readonly #settings: ReceiverSettings;
   readonly #options: ReceiverOptions;
@@ -57,10 +54,7 @@ export class NotificationReceiver {
     this.#waker.wake();
   }
 
-  /**
-   * Sends until `stop`, then makes one attempt for each notification that the rate limit still allows. `abort` ends the request in
-   * flight. Never rejects.
-   */
+  /** Sends until `stop`, then tries once each notification that the rate limit allows. `abort` ends a request in flight. Never rejects. */
   async run(stop: AbortSignal, abort: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!stop.aborted) {

@@ -6,10 +6,7 @@ interface BindAddress {
   readonly port: number;
 }
 
-/**
- * Parses an address like Go: `:8080`, `127.0.0.1:8080`, `localhost:8080`, `[::1]:8080`. Port 0: the kernel chooses the port. Returns
- * undefined for an invalid address.
- */
+/** Parses an address like Go: `:8080`, `localhost:8080`, `[::1]:8080`. Port 0: the kernel chooses. Undefined: the address is invalid. */
 export function parseBindAddress(text: string): BindAddress | undefined {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]/]*)):(\d{1,5})$/.exec(text);
   if (match === null) return undefined;
@@ -17,10 +14,7 @@ export function parseBindAddress(text: string): BindAddress | undefined {
   return port > 65_535 ? undefined : { host: match[1] ?? (match[2] || undefined), port };
 }
 
-/**
- * Returns the error of a server that cannot listen, as one line with the address, the reason and the flag. It has no cause, because
- * it contains everything that the original error has.
- */
+/** Returns the error of a server that cannot listen, in one line. It needs no cause: it has all that the original error has. */
 export function listenError(address: string, flag: string, error: unknown): Error {
   return new Error(`cannot listen on ${address}: ${listenReason(error)} (${flag})`);
 }

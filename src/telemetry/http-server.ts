@@ -25,10 +25,7 @@ interface HttpAnswer {
 const plainText = "text/plain; charset=utf-8";
 const prometheusText = "text/plain; version=0.0.4; charset=utf-8";
 
-/**
- * Serves the registry's metrics at `/metrics`. `address` has the form `:8080` or `127.0.0.1:8080`. Rejects with one
- * line that names the flag if it cannot listen there.
- */
+/** Serves the registry's metrics at `/metrics` of an address such as `:8080`. Rejects with one line if it cannot listen there. */
 export function serveMetrics(options: {
   readonly address: string;
   readonly registry: MetricsRegistry;

@@ -5,10 +5,7 @@ import type { MetricsRegistry } from "./metrics/metrics.ts";
 /** Interval of the measurement of the event loop delay, in native code, without waking JavaScript. */
 const resolutionMs = 20;
 
-/**
- * Adds the process metrics, with the names of the official Prometheus clients, and `wave_build_info`. Reads all values when the
- * metrics are rendered.
- */
+/** Adds the process metrics, named as in the official Prometheus clients, and `wave_build_info`. Reads values on each render. */
 export function addProcessMetrics(registry: MetricsRegistry, version: string): void {
   registry.gauge(processMetrics.build).set(1, { version });
   registry.gauge(processMetrics.start).set(Math.round(performance.timeOrigin) / 1000);

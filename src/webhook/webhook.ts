@@ -70,10 +70,7 @@ export interface Webhook {
   ready(): string | undefined;
   /** Returns the port on which the server listens; undefined before it listens. */
   port(): number | undefined;
-  /**
-   * Serves until the signal, then answers the requests in flight and resolves. Logs and retries failures of the API server.
-   * @throws Error of one line if it cannot listen.
-   */
+  /** Serves until the signal, then answers the requests in flight. Retries failures of the API server. Throws if it cannot listen. */
   run(signal: AbortSignal): Promise<void>;
 }
 

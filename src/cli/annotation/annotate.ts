@@ -9,10 +9,7 @@ import type { Cluster } from "../command/cluster-command.ts";
 import { CommandFailure, commandErrorTexts, exitCodes, objectNotFound, reportFailure } from "../command/command.ts";
 import { commandArguments, type NamedObject, objectName } from "../command/workload-argument.ts";
 
-/**
- * The field manager of these writes. It is not `wave`: the time of that manager is the time of the last rollout. It is not a
- * manager of kubectl, so that people can see where an annotation came from.
- */
+/** The field manager of these writes. Not `wave`, whose time is that of the last rollout; not kubectl, so that the origin shows. */
 const fieldManager = "wave-cli";
 
 /** The annotations that the commands write: those of people, the hold of every rollout, and the content that was rolled back, which `wave resume` removes. */
@@ -26,10 +23,7 @@ export interface AnnotationWriter extends Pick<Cluster, "client" | "source"> {
 /** The annotations of one write; null removes one. */
 type WrittenAnnotations = Readonly<Partial<Record<WrittenAnnotation, string | null>>>;
 
-/**
- * Writes annotations of one object with one request, and changes nothing else.
- * @throws CommandFailure if the object does not exist; otherwise whatever the client throws.
- */
+/** Writes annotations of one object and nothing else. Throws a CommandFailure if it does not exist; otherwise what the client throws. */
 export async function annotate(
   cluster: AnnotationWriter,
   target: NamedObject,
@@ -42,10 +36,7 @@ export async function annotate(
 /** How many names an error has. */
 const mostNamed = 5;
 
-/**
- * Calls `write`, which may annotate several objects. An error after the first write names what is written.
- * @throws CommandFailure with `incomplete` for such an error; otherwise whatever `write` throws.
- */
+/** Calls `write`, which may annotate several objects. After the first write, an error becomes a CommandFailure with what is written. */
 export async function namingWrites(
   cluster: Cluster,
   write: (writer: Cluster & AnnotationWriter) => Promise<void>,
@@ -62,10 +53,7 @@ export async function namingWrites(
   }
 }
 
-/**
- * Returns the current value of an annotation; undefined if the object does not have it.
- * @throws CommandFailure if the object does not exist; otherwise whatever the client throws.
- */
+/** Returns an annotation; undefined without it. Throws a CommandFailure if the object does not exist; otherwise what the client throws. */
 export async function readAnnotation(
   { client, source }: Pick<Cluster, "client" | "source">,
   target: NamedObject,
@@ -76,10 +64,7 @@ export async function readAnnotation(
   return object.metadata.annotations?.[annotationPrefix + annotation];
 }
 
-/**
- * Returns the time of the API server as RFC 3339, from a dry-run write. Wave compares times in annotations with times of the API
- * server, and the clock of this machine may be minutes off.
- */
+/** Returns the API server's time as RFC 3339, from a dry-run write: this machine's clock may be minutes off. */
 export async function serverTime(cluster: Pick<Cluster, "client" | "source">, target: NamedObject): Promise<string> {
   const here = new Date().toISOString();
   const { metadata } = await patch(cluster, target, { resumed: here }, { dryRun: "All" });

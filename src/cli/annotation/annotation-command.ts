@@ -33,10 +33,7 @@ export interface AnnotationContext extends Cluster, AnnotationWriter {
   readonly reason: string | undefined;
   /** Writes one line to standard output. */
   readonly print: (line: string) => void;
-  /**
-   * Prints what happens after a write. A read that fails now is a warning and not the end of the command: the write is done, and a script
-   * must not repeat it.
-   */
+  /** Prints what happens after a write. A failed read is only a warning: the write is done, and a script must not repeat it. */
   readonly printEffect: (effect: () => Promise<void>) => Promise<void>;
 }
 

@@ -41,10 +41,7 @@ export function inScope(namespace: string | undefined): string {
   return namespace === undefined ? "in all namespaces" : `in ${namespace}`;
 }
 
-/**
- * Lists objects as {@link listAll} does. A failure names the permission that is missing. A resource that the API server does not serve has no
- * objects. Never rejects.
- */
+/** Lists as {@link listAll} does; a resource that is not served is empty. A failure names the missing permission. Never rejects. */
 export function tryList<T extends KubeObject, K>(
   client: ApiClient,
   resource: Resource,
@@ -78,10 +75,7 @@ export interface ListScope {
   readonly answered?: ((at: number | undefined) => void) | undefined;
 }
 
-/**
- * Lists objects in pages and returns the results of `keep`, without those that are undefined. Thousands of Secrets are never in memory
- * at once. Throws what {@link ApiClient.stream} throws.
- */
+/** Lists in pages and returns the defined results of `keep`, never thousands of Secrets at once. Throws as {@link ApiClient.stream}. */
 export async function listAll<T extends KubeObject, K>(
   client: ApiClient,
   resource: Resource,

@@ -32,17 +32,11 @@ interface ClusterCommandRow<T extends FlagTable>
   readonly name: string;
   /** The help, without the exit codes that all cluster commands share. */
   readonly help: CommandHelp;
-  /**
-   * Reads the arguments before any request. The returned function does the work. Throws a UsageError
-   * for an invalid argument.
-   */
+  /** Reads the arguments before any request. The returned function does the work. Throws a UsageError for an invalid argument. */
   readonly read: (call: CommandCall<T & typeof connectionFlags>) => ClusterWork;
 }
 
-/**
- * Builds a command that talks to a cluster. If the cluster is unreachable, denies access, or lacks the requested object, the command
- * writes one error line and ends with the exit code of that failure.
- */
+/** Builds a command that talks to a cluster. An expected failure of a request becomes one error line and its exit code. */
 export function clusterCommand<T extends FlagTable>({ name, help, read, ...row }: ClusterCommandRow<T>): Command {
   return flagCommand({
     ...row,

@@ -38,10 +38,7 @@ export interface Terminal {
   readonly live: LiveTerminal | undefined;
 }
 
-/**
- * One command. Resolves with the exit code.
- * @throws UsageError for wrong arguments; any other error is a bug.
- */
+/** One command. Resolves with the exit code. Rejects with a UsageError for wrong arguments; any other error is a bug. */
 export interface Command {
   (args: readonly string[], terminal: Terminal): Promise<number>;
   /** The arguments that shells complete; undefined: the command has none. */
@@ -60,10 +57,7 @@ export function accepting(command: Command, accepts: AcceptedArguments): Command
   return Object.assign((args: readonly string[], terminal: Terminal) => command(args, terminal), { accepts });
 }
 
-/**
- * The exit codes of all commands: one number for one kind of ending. A command that a signal ends has code 128 plus the number
- * of the signal, as in a shell.
- */
+/** The exit codes of all commands. A command that a signal ends has code 128 plus the number of the signal, as in a shell. */
 export const exitCodes = {
   done: 0,
   /** The answer is no: something would roll, a wait did not succeed, or the object was not found. */
@@ -79,10 +73,7 @@ export const exitCodes = {
 /** A code of {@link exitCodes}. A command that a signal ends has another code. */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/**
- * Returns the exit code of a command that answers a question. A "no" stays a "no" if the answer is incomplete. `done` needs a
- * complete answer.
- */
+/** Returns the exit code of a command that answers a question: a "no" also of an incomplete answer, `done` only of a complete one. */
 export function exitCodeFor({ no = false, complete }: { readonly no?: boolean; readonly complete: boolean }): ExitCode {
   if (no) return exitCodes.no;
   return complete ? exitCodes.done : exitCodes.incomplete;

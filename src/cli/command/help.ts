@@ -39,10 +39,7 @@ const usualExamples = 2;
 /** The characters of a text that is kept on one line. */
 const shortLength = 24;
 
-/**
- * Returns the text of `wave COMMAND --help` or `--help-all`: description, usage, examples, and flags by group in the order of
- * their table. Lines have at most 80 columns, except examples that are longer.
- */
+/** Returns the text of `wave COMMAND --help` or `--help-all`. Lines have at most 80 columns, except examples that are longer. */
 export function renderHelp(help: CommandHelp, table: FlagTable, scope: HelpScope): string {
   return scope === "all" ? renderAll(help, table) : renderUsual(help, table);
 }

@@ -59,10 +59,7 @@ export function parseWorkloadArgument(positionals: readonly string[]): WorkloadA
   return parseOneArgument(positionals, workloadArgumentKinds);
 }
 
-/**
- * Returns the one object that the arguments name, like {@link parseWorkloadArgument}.
- * @throws UsageError with one line that names the right form.
- */
+/** Returns the one object that the arguments name, like {@link parseWorkloadArgument}. */
 export function parseOneArgument<K extends string, R extends Resource>(
   positionals: readonly string[],
   kinds: readonly ArgumentKind<K, R>[],
@@ -73,11 +70,7 @@ export function parseOneArgument<K extends string, R extends Resource>(
   return first;
 }
 
-/**
- * Returns the objects that `deploy/web sts/db` or `deploy web api` name, as `kubectl` reads them, in any case: at least one,
- * each once.
- * @throws UsageError with one line that names the right form.
- */
+/** Returns the objects that `deploy/web sts/db` or `deploy web api` name, each once. Throws a UsageError that names the right form. */
 export function parseObjectArguments<K extends string, R extends Resource>(
   positionals: readonly string[],
   kinds: readonly ArgumentKind<K, R>[],

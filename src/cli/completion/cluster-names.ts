@@ -40,10 +40,7 @@ export async function namesOf({ of, ...line }: NameQuery, terminal: Terminal): P
   });
 }
 
-/**
- * Returns the additional kinds of the Wave that watches the namespace, from its Deployment or from the line. Returns an empty list if the
- * line or the cluster is wrong.
- */
+/** Returns the additional kinds of the Wave that watches the namespace; none if the line or the cluster is wrong. */
 export function otherKinds(line: CommandLine, terminal: Terminal): Promise<readonly string[]> {
   return askCluster(line, terminal, kindsMs, async ({ client, namespace, given }) => {
     const path = resourcePath(resources.deployments);

@@ -167,10 +167,7 @@ async function removeNamespace(client: ApiClient, name: string, clock: Clock): P
   throw new Error(`the deletion takes longer than ${limitMs / 1000} s`);
 }
 
-/**
- * Starts Wave in this process like `wave run` with these flags, but without ports. Wave runs until the returned part is stopped;
- * `onFailure` receives the error if Wave fails earlier.
- */
+/** Starts Wave in this process, like `wave run` without ports, until the part is stopped. `onFailure` receives an earlier error. */
 export function startWave(
   flags: readonly string[],
   terminal: Terminal,

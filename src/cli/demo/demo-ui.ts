@@ -28,10 +28,7 @@ const election = ["--leader-election", "--leader-election-namespace=default", "-
 /** How long a Pod of the demo takes to become ready and to stop, in milliseconds. */
 const podDelayMs = 1_500;
 
-/**
- * Serves the page of `wave ui` for a shop in this process, whose configuration changes again and again, until a signal arrives. Resolves
- * with the exit code.
- */
+/** Serves the page of `wave ui` for a shop in this process that is edited again and again, until a signal. Resolves with the exit code. */
 export async function runUiDemo(options: DemoClusterOptions, terminal: Terminal): Promise<number> {
   const files = await readPageFiles();
   const shop = new DemoShop();

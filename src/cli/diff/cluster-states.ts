@@ -38,10 +38,7 @@ export interface ClusterStates {
   readonly unlisted: readonly string[];
 }
 
-/**
- * Reads what the plans of all affected workloads depend on, in every namespace, by lists only, so that the number of requests does not
- * depend on the number of workloads.
- */
+/** Reads what the plans of all affected workloads depend on, by lists: their number does not grow with that of the workloads. */
 export async function readClusterStates(
   client: ApiClient,
   flags: KnownPolicy,

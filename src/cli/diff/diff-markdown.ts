@@ -9,10 +9,7 @@ const mostCharacters = 60_000;
 const mostRows = 100;
 const mostKeys = 20;
 
-/**
- * Renders a difference as a comment on a pull request: a table, and the changes in a folded section. Names that others choose are in code
- * spans, where they cannot become links, mentions, images or HTML.
- */
+/** Renders a difference as a comment on a pull request. Code spans hold names, which thus cannot be links, mentions, images or HTML. */
 export function diffMarkdown(difference: Difference, rows = mostRows): string {
   const { workloads, notes } = difference;
   const shown = workloads.slice(0, rows);

@@ -60,10 +60,7 @@ const flags = {
   ...inheritedFlags,
 };
 
-/**
- * `wave diff -f FILE`: previews which workloads would roll if manifests were applied. The exit code is "no" if Pods would be replaced, and
- * "incomplete" if an effect is unknown.
- */
+/** `wave diff -f FILE`: previews what manifests would roll. Ends with "no" if Pods would be replaced, "incomplete" if that is unknown. */
 export const diff = clusterCommand({
   name: "diff",
   flags,

@@ -24,10 +24,7 @@ const flags = {
   ...inheritedFlags,
 };
 
-/**
- * `wave doctor`: finds what keeps Wave from rolling, and the next step for each finding. The exit code is "no" if there is a problem, and
- * "incomplete" if a check could not be completed.
- */
+/** `wave doctor`: finds what keeps Wave from rolling. Ends with "no" for a problem, "incomplete" if a check could not be completed. */
 export const doctor = clusterCommand({
   name: "doctor",
   flags,

@@ -32,10 +32,7 @@ const flags = {
 
 const kinds: readonly ArgumentKind<string>[] = [...workloadArgumentKinds, ...configArgumentKinds];
 
-/**
- * Explains one workload as it is in the cluster now: what Wave would do and why; or who reads a ConfigMap or Secret. Writes nothing to the
- * cluster.
- */
+/** Explains what Wave would do with one workload now, and why; or who reads a ConfigMap or Secret. Writes nothing to the cluster. */
 export const explainCommand = clusterCommand({
   name: "explain",
   flags,

@@ -145,10 +145,7 @@ export function duration(row: FlagRow & { readonly default: number; minMs: numbe
   };
 }
 
-/**
- * Returns a flag with a number per second: a decimal number above 0, or `unlimited`, which is Infinity. 0 is refused, because
- * people expect both "none" and "unlimited" from 0.
- */
+/** Returns a flag with a number per second above 0, or Infinity for `unlimited`. 0 is refused: some expect "none", some "unlimited". */
 export function rate(row: FlagRow & { readonly default: number }): Flag<number> {
   return {
     ...row,

@@ -207,10 +207,7 @@ export const runFlags = {
   }),
 };
 
-/**
- * Returns how Wave treats owner references. `keep` includes the removal of references of early versions that are no longer
- * wanted.
- */
+/** Returns how Wave treats owner references. `keep` includes the removal of references of early versions that are no longer wanted. */
 export function ownershipOf(flags: {
   readonly "owner-references": boolean;
   readonly "migrate-legacy": boolean;
@@ -225,10 +222,7 @@ function inherited<V>(flag: Flag<V>): Flag<V> {
   return { ...flag, group };
 }
 
-/**
- * The flags of `wave run` that a decision depends on. A cluster command reads them from the Deployment of Wave. A person gives
- * those that cannot be read there. `verbose` shows them.
- */
+/** The flags that decisions depend on: read from the Deployment of Wave, or given by a person. `verbose` shows them. */
 export const inheritedFlags = {
   namespaces: inherited(runFlags.namespaces),
   "cross-namespace": inherited(runFlags["cross-namespace"]),

@@ -95,10 +95,7 @@ function wordsOf(states: Readonly<Record<string, string>>): Readonly<Record<stri
   return Object.fromEntries(Object.entries(states).map(([word, means]) => [spaced(word), means]));
 }
 
-/**
- * Reads what the history of a workload depends on. `gaps` are the failed reads, one line each. Throws what {@link readWorkloadRevisions}
- * throws.
- */
+/** Reads what the history of a workload depends on. `gaps` are the failed reads. Throws what {@link readWorkloadRevisions} throws. */
 export async function readHistory(
   argument: WorkloadArgument,
   namespace: string,

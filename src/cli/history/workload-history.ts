@@ -33,9 +33,7 @@ export type RevisionState = keyof typeof revisionStates;
 /** What changed in one ConfigMap between a revision and the revision before it. Names and keys, never values. */
 export interface ConfigMapChange extends KeyChanges {
   readonly name: string;
-  /**
-   * "pinned", "unpinned": only one of the two revisions has a copy. "unknown": a copy is gone or could not be read.
-   */
+  /** "pinned", "unpinned": only one of the two revisions has a copy. "unknown": a copy is gone or could not be read. */
   readonly how: "changed" | "pinned" | "unpinned" | "unknown";
   /** The field manager that wrote this content; null if neither the ConfigMap nor the copy records it. */
   readonly editedBy: string | null;

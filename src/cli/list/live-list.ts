@@ -166,10 +166,7 @@ const branches: readonly { readonly stage: ChangedWorkload["stage"]; readonly ti
     { stage: "progressing", title: "rolling", style: "cyan" },
   ];
 
-/**
- * Returns a change as a tree with one branch for each batch: what failed, is complete, rolls now, and rolls next. `rows` show the Pods. `now` is in
- * milliseconds since the epoch.
- */
+/** Returns a change as a tree with one branch for each batch: failed, complete, rolling now, and next. `rows` show the Pods. */
 export function changeLines(
   { object, namespace, editedBy, editedAt, workloads }: ChangeNow,
   rows: readonly ListRow[],

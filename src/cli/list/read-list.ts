@@ -27,10 +27,7 @@ export function listedNamespace({ values }: ListCall, cluster: Cluster): string 
   return values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
 }
 
-/**
- * Reads the workloads of one cluster. Writes one warning to the terminal of the call for each read that failed. Throws what
- * {@link readWorkloadSnapshots} throws if nothing can be listed.
- */
+/** Reads the workloads of one cluster. Writes a warning for each read that failed. Throws what {@link readWorkloadSnapshots} throws. */
 export async function readList(call: ListCall, cluster: Cluster): Promise<ReadList> {
   const namespace = listedNamespace(call, cluster);
   const policy = await readRunningPolicy(cluster, call, namespace);

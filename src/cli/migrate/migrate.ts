@@ -47,10 +47,7 @@ const flags = {
   ...inheritedFlags,
 };
 
-/**
- * `wave migrate --dry-run`: previews what happens to each workload if Wave takes over now. The exit code is "no" if a workload would roll,
- * and "incomplete" if an effect is unknown.
- */
+/** `wave migrate --dry-run`: previews what rolls if Wave takes over now. Ends with "no" if a workload rolls, "incomplete" if unknown. */
 export const migrate = clusterCommand({
   name: "migrate",
   flags,

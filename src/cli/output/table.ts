@@ -53,10 +53,7 @@ export function columnWidths(rows: readonly (readonly string[])[], least: readon
 /** A blank at which lines do not break. */
 export const unbreakable = "\u00a0";
 
-/**
- * Returns a text in lines of at most `width` columns, broken at blanks. A longer word has its own line. With an undefined width
- * the text is one line, for pipes.
- */
+/** Breaks a text at blanks into lines of at most `width` columns; a longer word has its own. Undefined: one line, for pipes. */
 export function wrapped(text: string, width: number | undefined): readonly string[] {
   const lines: string[] = [];
   let line: string | undefined;

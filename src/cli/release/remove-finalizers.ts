@@ -12,10 +12,7 @@ import { listMatching, type ReleaseContext, type ReleaseScope, type StepResult, 
 /** How often a namespace is tried if its objects change between the read and the write. */
 const mostTries = 3;
 
-/**
- * Removes the finalizer of Wave from workloads, after the owner references to them: otherwise Kubernetes could delete ConfigMaps
- * and Secrets together with the workload.
- */
+/** Removes Wave's finalizers after the owner references: otherwise Kubernetes could delete configuration together with workloads. */
 export async function removeFinalizers(context: ReleaseContext, scope: ReleaseScope): Promise<StepResult> {
   const { workloads, failures } = await listMatching(context, scope, ({ oldFinalizer }) => oldFinalizer);
   const touched: Workload[] = [];

@@ -10,10 +10,7 @@ import type { ReleaseContext, ReleaseScope } from "./release-step.ts";
 const waitMs = 15_000;
 const pauseMs = 500;
 
-/**
- * Deletes the pending Pods that their controller does not replace by itself, such as those of a StatefulSet with ordered Pods.
- * Returns how many Pods are still pending.
- */
+/** Deletes pending Pods that their controller does not replace, such as ordered Pods of a StatefulSet. Returns how many still pend. */
 export async function replacePendingPods(
   { client, policy }: ReleaseContext,
   scope: ReleaseScope,

@@ -67,10 +67,7 @@ const limits = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheck
 /** Maximum number of connections. A browser opens up to six. */
 const maxConnections = 100;
 
-/**
- * Serves the page on 127.0.0.1. Each path begins with a random token, which only the person who started the command knows. Rejects if the
- * port is in use.
- */
+/** Serves the page on 127.0.0.1, below a random token that only the user knows. Rejects if the port is in use. */
 export async function startPageServer(options: PageServerOptions): Promise<PageServer> {
   const token = randomBytes(24).toString("base64url");
   const hosts = new Set<string>();

@@ -38,10 +38,7 @@ type ApiFailure =
   /** The kubeconfig, token file or credential plugin failed. Nothing was sent. */
   | { readonly type: "misconfigured"; readonly error: ClusterConfigError };
 
-/**
- * A longer Retry-After is ignored. The API server sends seconds. A value of hours comes from a proxy, and would stop Wave
- * for hours.
- */
+/** A longer Retry-After is ignored: the API server sends seconds. Hours come from a proxy, and would stop Wave for hours. */
 const maxRetryAfterMs = 300_000;
 
 /** Classifies the error of a request. Returns undefined for an error that no request throws: that is a bug. */

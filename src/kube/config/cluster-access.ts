@@ -56,10 +56,7 @@ export function tlsOptions(server: URL, tls: TlsConfig) {
   };
 }
 
-/**
- * Returns the certificate authorities that this machine trusts, with `SSL_CERT_FILE` and `SSL_CERT_DIR`; undefined if there are
- * none. Node.js itself trusts those that are built in.
- */
+/** Returns this machine's certificate authorities, with `SSL_CERT_FILE` and `SSL_CERT_DIR`; undefined: only those built into Node.js. */
 function machineAuthorities(): string[] | undefined {
   const found = new Set([...getCACertificates("system"), ...getCACertificates("extra")]);
   return found.size === 0 ? undefined : [...found];

@@ -66,10 +66,7 @@ export function fixedCredentials(headers: Credential["headers"] = {}): Credentia
   return unchanging({ headers });
 }
 
-/**
- * Returns a text as the value of a header: one character for each byte of its UTF-8, as Go sends the text. Returns undefined if the
- * text has a control character, which a header cannot contain.
- */
+/** Returns a header value with one character per UTF-8 byte, as Go sends it; undefined if it has a control character. */
 export function headerValue(text: string): string | undefined {
   return /\p{Cc}/u.test(text) ? undefined : Buffer.from(text).toString("latin1");
 }

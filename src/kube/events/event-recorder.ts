@@ -158,9 +158,7 @@ interface Counted {
   readonly recorded: Exclude<EventResult, "failed">;
 }
 
-/**
- * Reports whether the namespace rejects all Events now: 403 if it is being deleted or its quota is full, 404 if it is gone.
- */
+/** Reports whether the namespace rejects all Events now: 403 if it is being deleted or its quota is full, 404 if it is gone. */
 function rejectsAllEvents(error: unknown): boolean {
   return error instanceof ApiError && [403, 404].includes(error.status);
 }

@@ -5,11 +5,7 @@ import { connectTls, createHttp1Transport, type Transport } from "./transport.ts
 
 /** The connections to one server with one client certificate. */
 export interface Connections {
-  /**
-   * Returns a transport with room for another request, for immediate use: the room is not reserved. Undefined: call
-   * {@link connect} first.
-   * @throws Error after `close`.
-   */
+  /** Returns a transport with unreserved room for a request; undefined: call {@link connect} first. Throws an Error after `close`. */
   readonly withRoom: (longLived: boolean) => Transport | undefined;
   /** Opens another connection, for long-lived requests or for others, and resolves when it is usable. Concurrent calls share one connection. */
   readonly connect: (longLived: boolean) => Promise<void>;

@@ -36,10 +36,7 @@ export interface Http2Connection extends Transport {
 
 const settingsTimeoutMs = 10_000;
 
-/**
- * Starts HTTP/2 on a connected socket and resolves when the server has sent its settings. Rejects if that takes longer than
- * 10 s. Pings then detect a peer that disappeared, within seconds.
- */
+/** Starts HTTP/2 on a connected socket. Rejects if the server sends no settings in 10 s. Pings detect a lost peer within seconds. */
 export function connectHttp2(
   server: URL,
   socket: TLSSocket,
@@ -170,10 +167,7 @@ function keepPinging(session: ClientHttp2Session, clock: Clock, { intervalMs, ti
   wait();
 }
 
-/**
- * Overwrites the unused part of the stack, about 128 KiB. Node.js decrypts TLS into a buffer on the stack, and leaves there what it has
- * read last.
- */
+/** Overwrites the unused part of the stack, about 128 KiB: Node.js decrypts TLS into a buffer on it, and leaves there what it read. */
 function overwriteStack(): void {
   recurse(1500);
 }

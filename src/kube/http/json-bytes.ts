@@ -178,20 +178,14 @@ function isBlank(bytes: Buffer): boolean {
   return bytes.length < 80 && bytes.toString().trim() === "";
 }
 
-/**
- * Maximum size of an object in JSON, in bytes. The API server stores at most 1.5 MiB, and a control character takes six bytes
- * in JSON.
- */
+/** Maximum size of an object in JSON. The API server stores at most 1.5 MiB, and a control character takes six bytes in JSON. */
 export const maxObjectBytes = 12 * 1024 * 1024;
 
 const minBufferBytes = 64 * 1024;
 /** Number of small results in a row after which the memory of a large one is released. */
 const smallResultsUntilShrink = 100;
 
-/**
- * Joins chunks in memory that is reused. A new buffer for each large object would be garbage that V8 does not collect in
- * time. Holds at most {@link maxObjectBytes}.
- */
+/** Joins up to {@link maxObjectBytes} of chunks in memory that is reused: V8 would not collect a new buffer for each object in time. */
 export class ChunkBuffer implements Disposable {
   #buffer = Buffer.alloc(0);
   #length = 0;

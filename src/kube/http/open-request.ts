@@ -12,10 +12,7 @@ export interface OpenResponse {
   readonly cancel: (reason: Error) => void;
 }
 
-/**
- * Sends a request with a JSON body and waits for the start of the response. `path` has no query. `guard` may cancel the
- * request at any time. Rejects as the transport does.
- */
+/** Sends a request and waits for the start of the response. `guard` may cancel it at any time. Rejects as the transport does. */
 export async function openRequest(
   transport: Transport,
   path: string,

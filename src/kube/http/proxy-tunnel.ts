@@ -4,10 +4,7 @@ import { connect as connectTls } from "node:tls";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { tlsOptions } from "../config/cluster-access.ts";
 
-/**
- * Opens a tunnel through a proxy and returns the socket in it. Rejects if there is none within `timeoutMs`. The error names the
- * proxy without its password.
- */
+/** Opens a tunnel through a proxy, within `timeoutMs`, and returns its socket. Errors name the proxy without its password. */
 export async function openTunnel(proxy: URL, target: TunnelTarget, timeoutMs: number): Promise<Socket> {
   const socket = connectToProxy(proxy);
   // Until the tunnel is open, an error also rejects the read that waits.

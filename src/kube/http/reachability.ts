@@ -18,10 +18,7 @@ export interface Reachability {
   readonly failed: (error: unknown) => void;
   /** Reports whether the server does not respond now. */
   readonly isUnreachable: () => boolean;
-  /**
-   * Returns why this process should be restarted: for 5 minutes all requests have failed with 401 or, after a first response, without
-   * a response. Otherwise undefined.
-   */
+  /** Returns why to restart this process: for 5 minutes, all requests got 401 or, after a first response, none. Else undefined. */
   readonly problem: () => string | undefined;
   /** Stops the reports. */
   readonly close: () => void;

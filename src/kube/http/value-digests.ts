@@ -211,10 +211,7 @@ for (const [value, character] of [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 sixBits[0x2d] = 62;
 sixBits[0x5f] = 63;
 
-/**
- * Decodes base64 in place. Like Node.js, skips other characters and ends at the first `=`. Node.js itself decodes only strings,
- * which cannot be overwritten.
- */
+/** Decodes base64 in place, by the rules of Node.js, which itself decodes only strings, and those cannot be overwritten. */
 function decodeBase64(text: Buffer): Buffer {
   const { length } = text;
   let to = 0;

@@ -87,10 +87,7 @@ interface ReconcileHashKeysOptions {
 /** Number of conflicts in a row that are retried. The next one is a failure. */
 const maxConflicts = 5;
 
-/**
- * Reads the keys, and creates, restores or rotates them if that is due. Resolves with the stored keys, so that no key is used before
- * it is stored. Rejects with the errors of {@link HashKeySecret}.
- */
+/** Reads the keys, and creates, restores or rotates them if due: no key is used before it is stored. Rejects as {@link HashKeySecret}. */
 export async function reconcileHashKeys(options: ReconcileHashKeysOptions): Promise<StoredKeys> {
   for (let conflicts = 0; ; conflicts++) {
     try {

@@ -13,10 +13,7 @@ export interface ElectionTimings {
 /** The lease duration of client-go, in milliseconds. */
 export const defaultLeaseDurationMs = 15_000;
 
-/**
- * Returns timings in the proportion of client-go's defaults, 15 s, 10 s and 2 s: a leader stops before another may start, and has
- * time for several renewals.
- */
+/** Returns timings in the proportion of client-go's defaults: time for several renewals, and a leader stops before another may start. */
 export function electionTimings(leaseDurationMs: number): ElectionTimings {
   return { leaseDurationMs, renewDeadlineMs: (leaseDurationMs * 2) / 3, retryPeriodMs: (leaseDurationMs * 2) / 15 };
 }

@@ -43,10 +43,7 @@ export function parseTemplate(text: string): MessageTemplate | string {
   return parts;
 }
 
-/**
- * Fills a template with the escaped fields of a notification, in at most {@link maxTextLength} characters. Truncates before it
- * escapes, so that no escape is split.
- */
+/** Fills a template with escaped fields, in at most {@link maxTextLength} characters. Truncates first, so that no escape is split. */
 export function renderTemplate(
   template: MessageTemplate,
   notification: Notification,

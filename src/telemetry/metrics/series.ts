@@ -122,9 +122,7 @@ function escapeLabel(text: string): string {
   return escapeHelp(text).replace(/"/g, '\\"');
 }
 
-/**
- * The values of one label: a list, or a description for each value; or a description of values that are known only at runtime.
- */
+/** The values of one label: a list, or a description for each value; or a description of values that are known only at runtime. */
 export type LabelValues = readonly string[] | Readonly<Record<string, string>> | string;
 
 /** The declaration of a metric, for the code, `/metrics` and docs/metrics.md. */

@@ -127,10 +127,7 @@ function quoted(text: string): string {
   return `'${text}'`;
 }
 
-/**
- * Returns the registration of Wave's webhook. It contains every field, also those with the API server's default, so that it can
- * be compared with the stored object.
- */
+/** Returns the registration of Wave's webhook with every field, also defaults, so that it can be compared with the stored object. */
 export function webhookConfiguration({
   name,
   clientConfig,

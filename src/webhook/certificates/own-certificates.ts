@@ -155,10 +155,7 @@ export function ownCertificates(options: {
   };
 }
 
-/**
- * Tracks for how long this replica has seen each certificate in the caBundle and each path in the registration, by the monotonic
- * clock.
- */
+/** Tracks for how long this replica has seen each certificate in the caBundle and each path in the registration. */
 class PublicationTimes {
   readonly #clock: Clock;
   #since = new Map<string, number>();

@@ -16,10 +16,7 @@ export interface ReviewPinsOptions {
   readonly copiesIn?: StoreCopiesOptions["copiesIn"] | undefined;
 }
 
-/**
- * The pins of the new Pods of a request. "stale": a ConfigMap changed during the review. "unavailable": Wave cannot verify in time the copies
- * of content that is not live.
- */
+/** The pins of new Pods. "stale": a ConfigMap changed during the review. "unavailable": copies cannot be verified in time. */
 type StoredPins = { readonly pinned: string | undefined; readonly warning?: string } | "stale" | "unavailable";
 
 /**

@@ -4,10 +4,7 @@ import { GarbageCollection } from "../../lib/garbage-collection.ts";
 import { SlotPool } from "../../lib/slot-pool.ts";
 import { type AdmissionRequest, ReviewError, readReview } from "./review.ts";
 
-/**
- * Reads reviews and limits the memory of all of them. It reads small reviews concurrently and large ones one after another. It
- * does not read or parse a review while that review waits.
- */
+/** Reads reviews in limited memory: small ones concurrently, large ones one after another. A review that waits is not read. */
 export class ReviewReader {
   readonly #lanes = lanes.map((row) => ({ ...row, lane: new SlotPool(row.concurrent) }));
   readonly #garbage: GarbageCollection;
@@ -50,10 +47,7 @@ export class ReviewReader {
   }
 }
 
-/**
- * Reads a body into `into`, whose length is the content length, and returns it. Overwrites the chunks that it has read.
- * @throws Error if the client disconnects, or sends more or less.
- */
+/** Reads a body into `into`, which has its length, and overwrites the chunks. Throws if the client disconnects or the length differs. */
 export function readReviewBody(request: Readable, into: Buffer): Promise<Buffer> {
   let size = 0;
   // With events: the iterator of a stream costs more than to read a small body.

@@ -24,10 +24,7 @@ export interface AdmissionRequest {
   readonly oldObject: AdmittedObject | undefined;
 }
 
-/**
- * The response of Wave: the request is allowed, possibly with a patch and with warnings for its sender. Wave denies a request only
- * if the precondition in the request itself fails.
- */
+/** The response: allowed, possibly with a patch and warnings. Wave denies only if the precondition in the request itself fails. */
 export interface AdmissionResponse {
   readonly patch: JsonPatch | undefined;
   readonly warnings: readonly string[];

@@ -30,15 +30,9 @@ export interface ServerConfig extends ServingConfig {
 export interface AdmissionServer {
   /** The port on which the server listens. */
   readonly port: number;
-  /**
-   * Accepts these paths from now on and presents this certificate to new connections. Existing connections continue. Throws if the
-   * certificate is broken.
-   */
+  /** Changes the accepted paths, and the certificate of new connections. Throws if the certificate is broken. */
   serve(served: ServerConfig): void;
-  /**
-   * Continues to answer, but each response is the last on its connection. API servers then change to other replicas, and no review
-   * is lost on a connection that `close` ends.
-   */
+  /** Makes each response the last on its connection: API servers then change to other replicas, and `close` loses no review. */
   drain(): void;
   /** Accepts no new connection, answers the requests in flight for at most 10 s, then resolves. */
   close(): Promise<void>;

@@ -15,10 +15,7 @@ import type { RunningPod } from "../read/pods.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { pinningTexts } from "../states/pod-pinning.ts";
 
-/**
- * Returns other settings of the workload that decide when its Pods are replaced, one line each. They explain why Kubernetes replaced
- * no Pod.
- */
+/** Returns other settings of the workload that delay new Pods, one line each. They explain why Kubernetes replaced no Pod. */
 export function workloadNotes(object: WorkloadObject, workload: Workload): readonly string[] {
   return [
     ...templateSourceNotes(workload),

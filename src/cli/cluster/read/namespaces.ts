@@ -28,10 +28,7 @@ interface ReadNamespaces {
   readonly othersUnread?: string;
 }
 
-/**
- * Reads one Namespace, or all if `namespace` is undefined. If listing is forbidden, reads the Namespaces in `names` instead.
- * Never rejects.
- */
+/** Reads one Namespace, or all. If listing is forbidden, reads the Namespaces in `names` instead. Never rejects. */
 export async function readNamespaces(
   client: ApiClient,
   namespace: string | undefined,

@@ -138,10 +138,7 @@ type PodObject = KubeObject & Pick<Pod, "spec" | "status">;
 /** The label of Pods of StatefulSets, DaemonSets and the kinds of OpenKruise. */
 const revisionLabel = "controller-revision-hash";
 
-/**
- * Lists Pods by workload. Pods that have ended are left out, and Pods that are being deleted are apart: they no longer serve. Never
- * rejects.
- */
+/** Lists Pods by workload, without those that have ended. Pods that are being deleted are apart: they no longer serve. Never rejects. */
 export async function readPods(
   client: ApiClient,
   scope: ListScope,

@@ -21,10 +21,7 @@ const images: Readonly<Record<string, Pick<OtherController, "controller" | "comp
   wave: { controller: "Wave", compatibility: "wave" },
 };
 
-/**
- * Lists the Deployments of known controllers in all namespaces, Wave included, by the image name of their containers. Returns a
- * {@link ReadFailure} if Deployments cannot be listed.
- */
+/** Lists the Deployments of known controllers, Wave included, by the image names of their containers. */
 export async function otherControllers(client: ApiClient): Promise<readonly OtherController[] | ReadFailure> {
   const found = await tryList(client, resources.deployments, {}, ({ metadata, spec }: KubeObject & Deployment) => {
     const controller = controllerOf(spec);

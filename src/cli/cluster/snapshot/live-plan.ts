@@ -122,10 +122,7 @@ export function changedSinceRollout({ references, hashWrittenAt }: Workload, rea
   return new Set(changed.length === 0 ? keys : changed);
 }
 
-/**
- * Returns the last change before the last rollout of a workload, as a sentence with the object and its editor; "" if no object shows such a
- * change.
- */
+/** Returns the last change before the last rollout of a workload, as a sentence with object and editor; "" if no object shows one. */
 export function describeLastChange({ references, hashWrittenAt, namespace }: Workload, read: ReadConfigs): string {
   let last: { readonly at: number; readonly text: string } | undefined;
   for (const reference of references) {
@@ -152,10 +149,7 @@ function timesSinceRoll(
   });
 }
 
-/**
- * Returns the objects that the plan of a workload depends on: what it references, and its pinned copies if content of its ConfigMaps
- * was rolled back.
- */
+/** Returns what the plan of a workload depends on: what it references, and its pinned copies if its ConfigMaps were rolled back. */
 export function planObjects(workload: Workload, policy: KnownPolicy): readonly ConfigName[] {
   const objects = objectsToRead(workload, policyOf(workload, policy));
   const { namespace, rejected, pinned } = workload;

@@ -113,10 +113,7 @@ const rows: readonly { readonly state: Stage["state"]; readonly text: string }[]
   { state: "soaking", text: "was just rolled out in" },
 ];
 
-/**
- * Returns one line for each stage that workloads of the group are in, so that a person sees which workloads the others wait for:
- * `ConfigMap "page" failed in deployment/canary.`
- */
+/** Returns one line for each stage of the group's workloads, so that a person sees which workloads the others wait for. */
 function batchNotes({ object, namespace, members }: BatchedChange): readonly string[] {
   const described = describeObject(object, namespace);
   return rows.flatMap(({ state, text }) => {

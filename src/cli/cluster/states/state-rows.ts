@@ -149,10 +149,7 @@ export function withKubernetesReason(line: string, kubernetes: KubernetesReason 
   return sentences(line, kubernetes === null ? "" : describeKubernetesReason(kubernetes));
 }
 
-/**
- * Returns the one-word reason of Kubernetes; undefined if there is no reason, or if Wave has its own word for the reason, as for an
- * exceeded deadline.
- */
+/** Returns the one-word reason of Kubernetes; undefined if there is none, or if Wave has its own word for it, as for a deadline. */
 export function kubernetesWord(kubernetes: KubernetesReason | null): string | undefined {
   return kubernetes === null || kubernetes.reason === "ProgressDeadlineExceeded" ? undefined : kubernetes.reason;
 }

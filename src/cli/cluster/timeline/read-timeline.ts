@@ -17,10 +17,7 @@ export interface ReadTimeline extends TimelineFacts {
   readonly gaps: readonly string[];
 }
 
-/**
- * Reads what happened in a namespace, or in all: of revisions, ConfigMaps and Secrets only the metadata. Throws what {@link listWorkloads} throws if
- * nothing can be listed.
- */
+/** Reads what happened in one namespace or all: mostly metadata. Throws what {@link listWorkloads} throws if nothing can be listed. */
 export async function readTimeline(
   client: ApiClient,
   namespace: string | undefined,

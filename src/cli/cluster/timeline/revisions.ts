@@ -26,10 +26,7 @@ interface WorkloadRevisions extends FoundWorkload {
   readonly gaps: readonly string[];
 }
 
-/**
- * Reads a workload and its revisions. Throws a CommandFailure if the workload does not exist or its kind has no revisions, and the error of
- * the API server if it or its revisions cannot be read.
- */
+/** Reads a workload and its revisions. Throws a CommandFailure if it or its kind has none; otherwise the error of the API server. */
 export async function readWorkloadRevisions(
   cluster: Cluster,
   argument: WorkloadArgument,
@@ -81,10 +78,7 @@ function keepsRevisions({ replicaSetLabel }: Pick<WorkloadRow, "replicaSetLabel"
   return replicaSetLabel !== undefined;
 }
 
-/**
- * Lists the revisions of a workload by their number, the oldest first. Throws what {@link ApiClient.stream} throws, for example without
- * permission to list ReplicaSets.
- */
+/** Lists the revisions of a workload by their number, the oldest first. Throws what {@link ApiClient.stream} throws. */
 async function readRevisions(
   client: ApiClient,
   row: WorkloadRow,

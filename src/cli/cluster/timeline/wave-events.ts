@@ -20,9 +20,7 @@ export interface WaveEvent {
 /** The reason of the Event about a new leader. */
 export const leaderReason = "LeaderElection";
 
-/**
- * Lists the Events of Wave in a namespace, or in all, about one object or about any, with one reason or with any, the oldest first. Throws what {@link ApiClient.stream} throws.
- */
+/** Lists Wave's Events about one object or any, with one reason or any, the oldest first. Throws what {@link ApiClient.stream} throws. */
 export async function readWaveEvents(
   client: ApiClient,
   {

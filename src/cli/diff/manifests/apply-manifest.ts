@@ -102,10 +102,7 @@ function isOmittedWhenStored(name: string, value: Json): boolean {
 /** Fields with defaults inside lists that are replaced as a whole. */
 const filledIn = new Set(["expirationSeconds", "apiVersion", "divisor", "defaultMode", "protocol"]);
 
-/**
- * Reports whether a value equals the stored value, apart from how the API server writes it: quantities in their shortest form, and
- * defaults.
- */
+/** Reports whether a value equals the stored one, apart from what the API server does: it shortens quantities and adds defaults. */
 function isEqualWhenStored(value: Json, stored: Json): boolean {
   if (isList(value))
     return (

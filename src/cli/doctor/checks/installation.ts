@@ -64,10 +64,7 @@ function noWave(waves: readonly RunningWave[], namespace: string | undefined): F
   return problem(place, what, `Add ${namespace} to --namespaces.`);
 }
 
-/**
- * Finds Waves that roll the same workloads. The advice keeps the Wave that was installed first if it can do the work of both, otherwise the other
- * one if that can.
- */
+/** Finds Waves that roll the same workloads. Advises to keep the first one installed that can do the work of both. */
 function overlaps(watching: readonly RunningWave[]): readonly Finding[] {
   const rolling = watching
     .filter(({ values }) => !values.observe)

@@ -133,10 +133,7 @@ async function isAllowed(
   return (await client.request<SubjectAccessReview>({ method: "POST", path, body })).status?.allowed === true;
 }
 
-/**
- * Returns one finding for each role of which nothing is granted, because its binding is missing. Otherwise one for each kind of object, with all
- * denied verbs and namespaces.
- */
+/** Returns one finding for each role that is not bound at all, and otherwise one for each kind with all denied verbs and namespaces. */
 function missing(
   denied: readonly AccessQuestion[],
   asked: readonly AccessQuestion[],

@@ -44,10 +44,7 @@ export type OtherCompatibility = keyof typeof otherCompatibility;
 /** The findings about nearly every object, shared to save memory. */
 const nothing: ObjectFindings = { mistakes: [], leftovers: [], otherControllers: [] };
 
-/**
- * Returns the findings about the annotations and labels of a workload. Scheduling holds that are left over are found only if `policy` knows
- * the annotations of Namespaces.
- */
+/** Returns the findings about the annotations and labels of a workload; scheduling holds that are left over only with `policy`. */
 export function workloadFindings(row: WorkloadRow, object: WorkloadObject, policy: ClusterPolicy): ObjectFindings {
   const read = readWorkload(row, object, policy);
   if ("malformed" in read)
@@ -158,10 +155,7 @@ interface ObjectMetadataTexts {
 /** How many findings one object can have, of annotations and of labels: a tenant may write thousands. */
 const mostFindings = 3;
 
-/**
- * Finds what was meant for Wave but never reaches it, so that Wave itself cannot warn: labels that should be annotations, annotations with
- * a misspelt prefix, and annotations on the pod template.
- */
+/** Finds what was meant for Wave but never reaches it: labels, misspelt prefixes, and annotations on the pod template. */
 export function misplacedAnnotations(
   place: ObjectRef,
   { annotations, labels, templateAnnotations = {} }: ObjectMetadataTexts,
