@@ -46,16 +46,11 @@ export interface DemoClusterOptions {
   readonly signal: AbortSignal;
 }
 
-/** A {@link DemoCluster} in this process. */
-interface SandboxCluster extends DemoCluster {
-  readonly config: ClusterConfig;
-}
-
 /** Starts a sandbox API server in this process and writes its kubeconfig into a temporary folder. */
 export async function openSandbox(
   { clock, userAgent, ...options }: DemoClusterOptions,
   behaviour: Pick<SandboxOptions, "podDelayMs" | "crashes"> = {},
-): Promise<SandboxCluster> {
+): Promise<DemoCluster & { readonly config: ClusterConfig }> {
   const { startSandbox } = await import("../../../sandbox/sandbox.ts");
   const sandbox = await startSandbox(behaviour);
   const folder = await mkdtemp(join(tmpdir(), "wave-demo-"));

@@ -76,16 +76,11 @@ export class Interrupted extends Error {
   }
 }
 
-/** An abort signal for the end of the process. Disposing removes the listeners. */
-interface Interruption extends Disposable {
-  readonly signal: AbortSignal;
-}
-
 /**
  * Returns a signal that aborts with {@link Interrupted} on the first SIGINT, SIGTERM or SIGHUP, and if the reader of standard output is
  * gone, so that the demo still removes what it created. A second signal ends the process at once.
  */
-export function untilInterrupted(): Interruption {
+export function untilInterrupted(): Disposable & { readonly signal: AbortSignal } {
   const stop = new AbortController();
   const onSignal = (name: "SIGINT" | "SIGTERM" | "SIGHUP") => {
     const interrupted = new Interrupted(name);

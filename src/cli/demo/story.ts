@@ -16,17 +16,11 @@ interface StoryContext {
   readonly signal: AbortSignal;
 }
 
-/** The number of changes of configuration, and of rollouts that followed. A change that no Pod reads causes no rollout. */
-interface StoryResult {
-  readonly edits: number;
-  readonly rollouts: number;
-}
-
 /**
  * Runs four steps. Each step ends when its result is observed in the cluster. Rejects with one line that names the step if the result
  * differs or does not arrive in time, and with the reason of the signal if it aborts.
  */
-export async function runStory(cast: StoryContext): Promise<StoryResult> {
+export async function runStory(cast: StoryContext): Promise<{ readonly edits: number; readonly rollouts: number }> {
   const first = await step(cast, 1, "Opt a Deployment in", () => optIn(cast));
   const replicaSets = replicaSetsOf(cast.observer, "web").length;
   const second = await step(cast, 2, "Edit the page: Wave must replace the Pod", () => editPage(cast, first));

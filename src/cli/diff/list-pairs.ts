@@ -64,7 +64,9 @@ export async function listPairs(
 ): Promise<ListedPairs> {
   const elsewhere = new Map<string, string>();
   const unlisted = new Set<string>();
-  const wanted = new Map(overlay.workloads.map((each) => [keyOfWanted(each), wantedPair(each, policies)]));
+  const wanted = new Map(
+    overlay.workloads.map((each) => [workloadKey({ ...each.manifest, kind: each.row.id }), wantedPair(each, policies)]),
+  );
   const unread: string[] = [];
   const lists = await mapBounded(kinds, (row) => {
     const keep = async (object: KubeObject & WorkloadObject): Promise<WorkloadPair | undefined> => {
@@ -146,10 +148,6 @@ async function listWhere(
     }
   });
   return lists.flat();
-}
-
-function keyOfWanted({ row, manifest: { namespace, name } }: OverlaidWorkload): string {
-  return workloadKey({ kind: row.id, namespace, name });
 }
 
 function wantedPair(wanted: OverlaidWorkload, policies: BothPolicies): WorkloadPair {

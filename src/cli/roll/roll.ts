@@ -1,5 +1,4 @@
 // `wave roll KIND/NAME...`: writes the time of a request. src/cli/annotation has the mechanism.
-import type { Hold } from "../../domain/outcomes/outcomes.ts";
 import { holdRows } from "../../domain/pacing/holds.ts";
 import { annotate, readUserName, removeCommand, serverTime } from "../annotation/annotate.ts";
 import { type AnnotationContext, actOnWorkload, annotationCommand } from "../annotation/annotation-command.ts";
@@ -30,7 +29,7 @@ export const rollCommand = annotationCommand({
 
 async function rollOne(context: AnnotationContext, target: NamedObject, snapshot: WorkloadSnapshot): Promise<void> {
   const { state, hold, message } = explainWorkload(snapshot);
-  if (state === "held" && hold !== null && !canBePassed(hold))
+  if (state === "held" && hold !== null && !holdRows[hold.reason].isSkipped)
     throw new CommandFailure(commandErrorTexts.notPassed(objectName(target), hold.reason, sentences(message ?? "")));
   if (state === "held" || state === "unknown" || state === "unproven") {
     const user = await readUserName(context);
@@ -40,9 +39,4 @@ async function rollOne(context: AnnotationContext, target: NamedObject, snapshot
   } else if (state !== "due") {
     context.print(`${objectName(target)} unchanged: no rollout waits`);
   }
-}
-
-/** Reports whether a request goes past a hold. */
-function canBePassed({ reason }: Pick<Hold, "reason">): boolean {
-  return holdRows[reason].isSkipped;
 }

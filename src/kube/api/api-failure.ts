@@ -83,8 +83,8 @@ export function retryAfterMs(error: unknown): number {
 }
 
 function failureOf(error: ApiError): ApiFailure {
-  const { status, reason } = error;
-  if (isAdmissionDenial(error)) return { type: "deniedByAdmission", error };
+  const { status, reason, serverMessage } = error;
+  if (admissionDenials.some((denial) => denial.test(serverMessage))) return { type: "deniedByAdmission", error };
   if (!isFromApiServer(error)) return unavailable(error, true);
   // A stream that began with 200 ends with this reason.
   if (reason === "Expired") return { type: "expired", error };
@@ -122,10 +122,6 @@ function unavailable(error: ApiError, mayBeDone: boolean): ApiFailure {
  * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/errors/statuserror.go,
  * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/mutating/dispatcher.go
  */
-function isAdmissionDenial({ serverMessage }: ApiError): boolean {
-  return admissionDenials.some((denial) => denial.test(serverMessage));
-}
-
 const admissionDenials = [
   /^admission webhook ".*" denied the request/,
   /^Internal error occurred: failed calling webhook /,

@@ -20,12 +20,6 @@ type ReportedWatch = Pick<WatchContext, "clock" | "log" | "what" | "resource" | 
 /** Interval of an unchanged message. */
 const repeatAfterMs = 600_000;
 
-/** A problem that only a person can solve. */
-interface WatchProblem {
-  readonly state: string;
-  readonly next: string;
-}
-
 /**
  * Creates a report with one line for each failure. Logs a single broken connection as information, and a problem that a
  * person must solve as an error immediately. Repeats an unchanged message every 10 minutes, and logs once that the problem is
@@ -67,7 +61,10 @@ function truncate(text: string): string {
   return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
 }
 
-function problemOf(watch: ReportedWatch, error: unknown): WatchProblem | undefined {
+function problemOf(
+  watch: ReportedWatch,
+  error: unknown,
+): { readonly state: string; readonly next: string } | undefined {
   const { apiVersion, plural } = watch.resource;
   if (isForbidden(error)) return { state: "forbidden", next: grantNeeded(watch) };
   if (isUnauthorized(error))

@@ -55,7 +55,8 @@ export async function* watchFrom<T extends KubeObject>(
     if (event.type === "ERROR") throw errorOf(what, event.object);
     // Undefined in a malformed object, which the reflector reports.
     const reached: string | undefined = event.object.metadata.resourceVersion;
-    const done = listing && event.type === "BOOKMARK" && isEndOfInitialEvents(event.object);
+    const { annotations } = event.object.metadata;
+    const done = listing && event.type === "BOOKMARK" && annotations?.["k8s.io/initial-events-end"] === "true";
     if (done) listing = false;
     yield {
       resourceVersion: listing ? undefined : reached,
@@ -78,10 +79,6 @@ function toReflectorEvent<T extends KubeObject>(
     case "BOOKMARK":
       return undefined;
   }
-}
-
-function isEndOfInitialEvents({ metadata }: KubeObject): boolean {
-  return metadata.annotations?.["k8s.io/initial-events-end"] === "true";
 }
 
 /** Returns the error of an ERROR event, which occurs in a stream that began with 200. */

@@ -93,12 +93,6 @@ interface ResourceQuery {
   readonly plural: string;
 }
 
-interface DiscoveredResource {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespaced: boolean;
-}
-
 /** https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#apigroup-v1-meta */
 interface ApiGroup {
   readonly versions?: readonly { readonly version: string }[];
@@ -117,7 +111,7 @@ export async function findResource(
   client: Pick<ApiClient, "request">,
   { group, version, plural }: ResourceQuery,
   signal?: AbortSignal,
-): Promise<DiscoveredResource | undefined> {
+): Promise<Omit<Resource, "plural"> | undefined> {
   const read = <T>(path: string) => getIfExists<T>(client, { path, ...(signal && { signal }) });
   const versions = version === undefined ? versionsOf(await read<ApiGroup>(`/apis/${group}`)) : [version];
   for (const each of versions) {

@@ -41,7 +41,8 @@ export function hashKeySecret(client: Pick<ApiClient, "request">, name: SecretNa
     description: own.description,
     async read(signal) {
       const secret = await own.read(signal);
-      return secret && { keys: decode(secret, own.description), rotate: rotationRequested(secret), secret };
+      const rotate = secret?.metadata.annotations?.[rotateHashKey] === "true";
+      return secret && { keys: decode(secret, own.description), rotate, secret };
     },
     async write(before, keys, signal) {
       await own.write(before && withoutRotation(before.secret), encode(keys), signal);
@@ -52,10 +53,6 @@ export function hashKeySecret(client: Pick<ApiClient, "request">, name: SecretNa
 function withoutRotation({ metadata }: StoredSecret): StoredSecret["metadata"] {
   const { [rotateHashKey]: _rotation, ...annotations } = metadata.annotations ?? {};
   return { ...metadata, annotations };
-}
-
-function rotationRequested({ metadata }: StoredSecret): boolean {
-  return metadata.annotations?.[rotateHashKey] === "true";
 }
 
 function encode({ current, previous }: StoredKeys): Record<string, string> {
@@ -102,7 +99,7 @@ export async function reconcileHashKeys(options: ReconcileHashKeysOptions): Prom
 async function attempt({
   secret,
   known,
-  newBytes = randomKey,
+  newBytes = () => randomBytes(hashKeyBytes),
   log,
   signal,
 }: ReconcileHashKeysOptions): Promise<StoredKeys> {
@@ -121,10 +118,6 @@ async function attempt({
   await secret.write(read, keys, signal);
   log.info("rotated the hash key on request", { key: keys.current.id, previous: current.id, secret: description });
   return keys;
-}
-
-function randomKey(): Uint8Array {
-  return randomBytes(hashKeyBytes);
 }
 
 function newKey(newBytes: () => Uint8Array, others: readonly HashKey[]): HashKey {

@@ -105,16 +105,12 @@ function withReadsTimeout<T>(reading: Promise<T>, clock: Clock): Promise<T> {
   });
 }
 
-interface WaitingTask {
-  readonly start: () => void;
-}
-
 /** Limits the number of concurrent tasks. Waiting tasks start round-robin by group, so a group with many tasks delays only itself. */
 export class FairSemaphore {
   readonly #limit: number;
   #running = 0;
   /** Waiting tasks by group. The first group is next. */
-  readonly #waiting = new Map<string, WaitingTask[]>();
+  readonly #waiting = new Map<string, (() => void)[]>();
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -134,20 +130,20 @@ export class FairSemaphore {
   #wait(group: string): Promise<void> {
     return new Promise((start) => {
       const waiting = this.#waiting.get(group);
-      if (waiting) waiting.push({ start });
-      else this.#waiting.set(group, [{ start }]);
+      if (waiting) waiting.push(start);
+      else this.#waiting.set(group, [start]);
     });
   }
 
   #release(): void {
     const [group, waiting] = this.#waiting.entries().next().value ?? ["", []];
-    const next = waiting.shift();
-    if (next === undefined) {
+    const start = waiting.shift();
+    if (start === undefined) {
       this.#running--;
       return;
     }
     this.#waiting.delete(group);
     if (waiting.length > 0) this.#waiting.set(group, waiting);
-    next.start();
+    start();
   }
 }

@@ -36,12 +36,6 @@ export interface FoundWorkload {
   readonly workload: Workload;
 }
 
-/** The workloads that could be listed, and one line for each failed read. */
-interface FoundWorkloads {
-  readonly found: readonly FoundWorkload[];
-  readonly failures: readonly string[];
-}
-
 /** Reads one workload by name, with the pod template of its source. Throws a CommandFailure if it does not exist, otherwise what {@link ApiClient.request} throws. */
 export async function readWorkload(
   { client, source }: Pick<Cluster, "client" | "source">,
@@ -53,22 +47,16 @@ export async function readWorkload(
   return found;
 }
 
-/** Reports whether a workload opted in itself or by its Namespace, or has an invalid opt-in annotation. */
-function mayBeRolled({ optIn }: Workload): boolean {
-  return optIn.state !== "out";
-}
-
 /**
  * Lists the workloads that opted in themselves or by their Namespace, and those whose opt-in annotation is invalid; with `isWanted` other
- * ones. Throws what
- * {@link ApiClient.stream} throws if no kind can be listed.
+ * ones. `failures` has one line for each failed read. Throws what {@link ApiClient.stream} throws if no kind can be listed.
  */
 export async function listWorkloads(
   client: ApiClient,
   scope: ListScope,
   directiveContext: DirectiveContext & Pick<KnownPolicy, "kinds">,
-  isWanted: (workload: Workload) => boolean = mayBeRolled,
-): Promise<FoundWorkloads> {
+  isWanted: (workload: Workload) => boolean = ({ optIn }) => optIn.state !== "out",
+): Promise<{ readonly found: readonly FoundWorkload[]; readonly failures: readonly string[] }> {
   const failures: unknown[] = [];
   const unread: string[] = [];
   const lists = directiveContext.kinds.map(async (row) => {

@@ -1,4 +1,3 @@
-import type { Workload } from "../../../domain/model/workload-shape.ts";
 import { causeAnnotation } from "../../../domain/references/annotations.ts";
 import { contentEditedAt, contentEditedBy } from "../../../domain/references/field-managers.ts";
 import { configKey, type StoredKind } from "../../../domain/references/references.ts";
@@ -34,7 +33,7 @@ export async function readTimeline(
     gaps.push(`The timeline is incomplete: ${result.unread}.`);
     return [];
   };
-  const isRead = readByWorkloads(workloads);
+  const isRead = new Set(workloads.flatMap(({ references }) => references.map(configKey)));
   const [replicaSets, controllerRevisions, configMaps, secrets, events, leaders] = await Promise.all([
     read("replicasets", () => readCauses(client, resources.replicaSets, namespace)),
     read("controllerrevisions", () => readCauses(client, resources.controllerRevisions, namespace)),
@@ -50,10 +49,6 @@ export async function readTimeline(
     events: [...events.filter(({ reason }) => reason !== leaderReason), ...leaders],
     gaps,
   };
-}
-
-function readByWorkloads(workloads: readonly Workload[]): ReadonlySet<string> {
-  return new Set(workloads.flatMap(({ references }) => references.map(configKey)));
 }
 
 function readCauses(

@@ -212,7 +212,7 @@ function holdsOf(events: EventsByUid, rollouts: readonly Rollout[]): readonly Ti
 function haltsOf(events: EventsByUid): readonly TimelineEntry[] {
   return [...events.values()].flatMap((all) =>
     all
-      .filter(({ reason, kind }) => reason === "RolloutHalted" && isConfig(kind))
+      .filter(({ reason, kind }) => reason === "RolloutHalted" && configKinds.some((each) => each === kind))
       .map((event) => {
         const end = all.find(({ reason, at }) => reason === "RolloutResolved" && at >= event.lastAt);
         return entryOf(event, "halt", end?.at ?? null);
@@ -221,10 +221,6 @@ function haltsOf(events: EventsByUid): readonly TimelineEntry[] {
 }
 
 type EventsByUid = ReadonlyMap<string, readonly WaveEvent[]>;
-
-function isConfig(kind: string): boolean {
-  return configKinds.some((each) => each === kind);
-}
 
 /** Returns the changes of the leader, from the Events on the Lease. */
 function leadersOf(events: readonly WaveEvent[]): readonly TimelineEntry[] {

@@ -134,14 +134,11 @@ function shown(lines: readonly string[]): readonly string[] {
   return rest <= 0 ? lines : [...lines.slice(0, shownLines), `… ${formatCount(rest)} more lines`];
 }
 
-/** The lines that differ between two texts. */
-interface ChangedLines {
-  readonly removed: readonly string[];
-  readonly added: readonly string[];
-}
-
 /** Returns the lines between the first and the last difference. Takes time in proportion to the texts. Null is no text. */
-export function changedLines(before: string | null, after: string | null): ChangedLines {
+export function changedLines(
+  before: string | null,
+  after: string | null,
+): { readonly removed: readonly string[]; readonly added: readonly string[] } {
   const [old, current] = [linesOf(before), linesOf(after)];
   const shorter = Math.min(old.length, current.length);
   let start = 0;
