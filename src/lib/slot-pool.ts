@@ -50,7 +50,6 @@ export class SlotPool {
   }
 }
 
-/** One of the slots. */
 class Slot implements Disposable {
   readonly #leave: () => void;
   #memory = Buffer.alloc(0);

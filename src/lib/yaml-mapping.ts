@@ -23,7 +23,6 @@ export class Section {
     this.place = place;
   }
 
-  /** Name of the file. */
   get file(): string {
     return this.#where.file;
   }
@@ -84,7 +83,6 @@ export class Section {
     return new Section(fields, this.#where, place);
   }
 
-  /** Returns the names of the fields. */
   names(): string[] {
     return Object.keys(this.#fields);
   }

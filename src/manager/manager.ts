@@ -13,7 +13,6 @@ import { electionIdentity } from "./leader-election/leader-election.ts";
 import { runAssembly, startRunnable } from "./run-assembly.ts";
 import type { Settings } from "./settings.ts";
 
-/** Dependencies of {@link runManager}. */
 interface ManagerDependencies extends Pick<ProcessContext, "clock" | "log"> {
   /** Aborted to stop Wave. */
   readonly signal: AbortSignal;

@@ -99,7 +99,6 @@ function closeOldest(server: Server, onClosed: () => void): void {
 
 type Route = (path: string, query: URLSearchParams) => HttpAnswer | undefined;
 
-/** The flags that choose the addresses. */
 const flags = { metrics: "--metrics-bind-address", probes: "--health-probe-bind-address" } as const;
 
 async function serve(

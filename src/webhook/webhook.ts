@@ -192,7 +192,6 @@ function serviceHosts(name: string, namespace: string): readonly string[] {
   return [host, `${host}.cluster.local`, `${name}.${namespace}`, name];
 }
 
-/** Watches one object by name. */
 function watch(
   { client, clock, log, metrics, random }: WebhookOptions,
   resource: Resource,

@@ -31,7 +31,6 @@ export interface AnnotationContext extends Cluster, AnnotationWriter {
   readonly read: (target: NamedObject) => Promise<WorkloadSnapshot | undefined>;
   /** The text of `--reason`; undefined if it is not given. */
   readonly reason: string | undefined;
-  /** Writes one line to standard output. */
   readonly print: (line: string) => void;
   /** Prints what happens after a write. A failed read is only a warning: the write is done, and a script must not repeat it. */
   readonly printEffect: (effect: () => Promise<void>) => Promise<void>;

@@ -73,7 +73,6 @@ export async function loadCluster(cluster: ChosenCluster, { env, homeDir }: Term
   return loadClusterConfig({ ...cluster, env, homeDir });
 }
 
-/** The flags that limit the requests of a connection. */
 type ConnectionLimits = Partial<Pick<FlagValues<typeof connectionFlags>, "request-timeout">>;
 
 /** Opens a connection to a cluster, calls `run` with it, and closes it. `name` becomes part of the user agent. */

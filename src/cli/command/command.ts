@@ -26,7 +26,6 @@ export interface Terminal {
   /** How a person called Wave: "kubectl wave" if kubectl runs Wave as its plugin. */
   readonly program: "wave" | "kubectl wave";
   readonly input: () => AsyncIterable<Uint8Array>;
-  /** Writes to standard output. */
   readonly write: (text: string) => void;
   /** Writes to standard error: logs, warnings and errors. */
   readonly writeError: (text: string) => void;
@@ -164,7 +163,6 @@ export function reportFailure(error: unknown, cluster: ClusterSource | undefined
   return { line: isFromCluster && cluster !== undefined ? appendCluster(line, cluster) : line, code };
 }
 
-/** Returns the exit code of an error, or of its cause. */
 function codeOf(error: unknown): ExitCode | undefined {
   if (error instanceof CommandFailure) return error.code;
   if (error instanceof MalformedWorkload) return exitCodes.no;

@@ -77,7 +77,6 @@ function uiCall(args: readonly string[], terminal: Terminal) {
   return { ...parsed, terminal };
 }
 
-/** What the edits of the shop need. */
 interface ShopContext {
   readonly client: ApiClient;
   readonly clock: Clock;
@@ -165,10 +164,8 @@ type Crashes = (pod: { readonly metadata: { readonly namespace?: string | undefi
 class DemoShop {
   #isBroken = false;
 
-  /** As {@link Crashes}. */
   readonly crashes: Crashes = ({ metadata }) => this.#isBroken && metadata.namespace === "shop";
 
-  /** Creates the shop. */
   async build(context: ShopContext): Promise<void> {
     for (const name of new Set(workloads.map(({ namespace }) => namespace)))
       await create(context, resources.namespaces, undefined, { metadata: { name } });

@@ -22,7 +22,6 @@ export interface Observer {
   readonly until: <T>(what: string, probe: () => T | undefined) => Promise<T>;
 }
 
-/** The options of {@link observe}. */
 interface ObserverOptions extends Pick<ProcessContext, "clock" | "log"> {
   readonly client: ApiClient;
   readonly namespace: string;

@@ -7,7 +7,6 @@ import type { DemoCluster } from "./demo-cluster.ts";
 import { describeChange, type Narrator, shortHash } from "./narrator.ts";
 import { eventOn, hashOf, type Observer, type RolledOutDeployment, replicaSetsOf, rolledOut } from "./observer.ts";
 
-/** The input of the steps. */
 interface StoryContext {
   readonly stage: DemoCluster;
   readonly observer: Observer;
@@ -192,7 +191,6 @@ export function token(random: () => string): Secret {
   return { apiVersion: "v1", kind: "Secret", metadata: { name: "web-token" }, stringData: { token: random() } };
 }
 
-/** The ConfigMap that {@link witness} reads. */
 const witnessPage: ConfigMap = {
   apiVersion: "v1",
   kind: "ConfigMap",

@@ -42,7 +42,6 @@ interface BothPolicies {
   readonly after: DirectiveContext;
 }
 
-/** The workloads that the diff compares. */
 interface ListedPairs {
   readonly pairs: readonly WorkloadPair[];
   /** Failed lists of other namespaces, one line each. */

@@ -64,7 +64,6 @@ function pacing({ after: { read, policy } }: ClusterStates, planned: readonly Pl
   };
 }
 
-/** Returns the hold if the rollout of a change is halted. */
 function haltOf({ holdOf }: BatchesNow, workload: Workload, changed: readonly ConfigName[]) {
   const hold = holdOf(workload, changed);
   return hold !== undefined && isHalt(hold) ? hold : undefined;

@@ -71,7 +71,6 @@ export async function diagnose(cluster: Cluster, called: CommandCall<DoctorFlags
   return diagnosisOf(await runChecks(await doctorContextOf(cluster, called)));
 }
 
-/** The flags that the checks depend on. */
 type DoctorFlags = Pick<typeof flags, "namespace" | "all-namespaces"> & typeof inheritedFlags;
 
 async function doctorContextOf(cluster: Cluster, called: CommandCall<DoctorFlags>): Promise<DoctorContext> {

@@ -9,7 +9,6 @@ import { describeKubernetesReason, nextOfState, workloadStates } from "../cluste
 import { remaining, type Style, sentences } from "../output/sentences.ts";
 import { type Paint, paintOf, tableLines, wrappedBehind } from "../output/table.ts";
 
-/** How an explanation is written. */
 interface ExplanationForm {
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -72,7 +71,6 @@ function layOut({ head, text, indent }: Line, width: number | undefined): readon
   return wrappedBehind(head, printable(text), indent === undefined ? undefined : width, indent);
 }
 
-/** Returns the style of the workload name and of the line with its state. */
 function styleOf(block: number, line: number, state: Explanation["state"]): Style | undefined {
   if (line > 0 || block > 1) return undefined;
   return block === 0 ? "bold" : workloadStates[state].style;

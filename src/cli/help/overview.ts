@@ -29,7 +29,6 @@ export function overview(groups: readonly string[], commands: Readonly<Record<st
   return joined(lines);
 }
 
-/** The topics that the overview names. */
 const ownTopics = ["exit-codes", "states", "docs"];
 
 /** The topics of `wave help TOPIC`: those of commands, and one for each page of the docs, each with a function that returns its text. */

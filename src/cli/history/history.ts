@@ -146,7 +146,6 @@ function unreadCopies(read: ReadConfigs): readonly string[] {
   return [];
 }
 
-/** The words and colors of states in the table. */
 const shownStates: Readonly<Record<RevisionState, readonly [word: string, style: Style]>> = {
   current: ["current", "green"],
   rollingOut: ["rolling out", "cyan"],

@@ -15,7 +15,6 @@ interface Member {
   readonly target: { readonly cluster: Cluster } | { readonly failure: FailureReport };
 }
 
-/** What could be read of one context. */
 interface MemberList {
   readonly context: string;
   readonly workloads: readonly FleetWorkload[];

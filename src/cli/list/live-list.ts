@@ -10,17 +10,14 @@ import { type ListRow, ListTable, type TableForm } from "./list-output.ts";
 interface RepeatedList {
   /** Reads all workloads, whatever their state. Undefined: the cluster was unavailable, and the next reading may succeed. */
   readonly read: () => Promise<Reading | undefined>;
-  /** Whether the list shows a workload. */
   readonly isWanted: (row: ListRow) => boolean;
   readonly clock: Clock;
-  /** Ends the list. */
   readonly signal?: AbortSignal;
 }
 
 /** The input of {@link liveList}. */
 interface LiveListOptions extends RepeatedList {
   readonly form: TableForm;
-  /** Returns the warnings of the last reading. */
   readonly warnings: () => readonly string[];
   readonly draw: (lines: readonly string[]) => void;
   /** Returns how many lines fit on the screen. */

@@ -84,7 +84,6 @@ class NewLines {
     return this.#isLive ? [...this.#now].map((line) => line.trimEnd()) : [];
   }
 
-  /** Begins a reading. */
   begin(): void {
     this.#before = this.#now;
     this.#now = new Set();

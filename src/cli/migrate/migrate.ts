@@ -153,7 +153,6 @@ function summary({ workloads, controllers }: Migration): readonly string[] {
   ];
 }
 
-/** An effect of {@link migrationEffects}. */
 type MigrationEffect = keyof typeof migrationEffects;
 
 /** One workload in the output of `wave migrate -o json`; docs/commands.md promises its fields. */

@@ -17,7 +17,6 @@ import {
 } from "../flags/parse-flags.ts";
 import { ownershipOf, runFlags } from "../flags/run-flags.ts";
 
-/** The parsed arguments of `wave run`. */
 type RunArguments =
   | { readonly action: "help"; readonly scope: HelpScope }
   | { readonly action: "version" }

@@ -75,7 +75,6 @@ export const timelineCommand = clusterCommand({
   },
 });
 
-/** Returns the color of an entry; undefined: none. */
 function styleOf({ type, result }: TimelineEntry): Style | undefined {
   if (type === "halt" || result === "failed") return "red";
   if (type === "hold") return "yellow";

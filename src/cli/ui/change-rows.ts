@@ -152,7 +152,6 @@ function stateOf({ change, members, waiting }: ChangeFacts): Change["state"] {
   return countOf(members, "failed") > 0 ? "halted" : "complete";
 }
 
-/** The sentences of changes. */
 const changeTexts = {
   canary: (name: string, others: number) => `${name} rolls first. ${workloadsWait(others)} for it.`,
   rolling: (complete: number, all: number) =>

@@ -22,11 +22,9 @@ import {
   workloadRow,
 } from "./workload-rows.ts";
 
-/** A cluster of the page. */
 interface FeedOptions {
   readonly call: UiCall;
   readonly cluster: Cluster;
-  /** The name of its context. */
   readonly context: string;
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined;

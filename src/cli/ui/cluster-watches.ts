@@ -21,7 +21,6 @@ interface ClusterWatchOptions {
   readonly client: ApiClient;
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined;
-  /** The kinds of workloads. */
   readonly kinds: readonly WorkloadRow[];
   /** Called for each change: the namespace and the object, or undefined if changes may have been missed. */
   readonly onChange: (
@@ -190,7 +189,6 @@ export async function readWaveStatus<T extends typeof inheritedFlags>(
   };
 }
 
-/** The lines of the header. */
 const statusTexts = {
   unknownFlags: (why: string) => `Cannot read the flags of the running Wave: ${why}. Using the defaults.`,
   unknownLeader: (why: string) => `The leader is unknown: ${why}.`,

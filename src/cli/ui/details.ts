@@ -26,7 +26,6 @@ import {
   workloadId,
 } from "./workload-rows.ts";
 
-/** What details are read with. */
 interface DetailContext {
   readonly feeds: ReadonlyMap<Id, DetailSource>;
   readonly clock: Clock;

@@ -1,23 +1,19 @@
 import type { Id, Model, Update } from "./model.ts";
 
-/** The rows of one table that a reading returned. */
 interface TableReading<Row> {
   readonly rows: readonly Row[];
   /** Reports whether a row that `rows` lacks is gone. */
   readonly replaces: (id: Id) => boolean;
 }
 
-/** What a reading returned, by table. */
 type ModelReading = { readonly [Table in keyof Model]?: TableReading<Model[Table][Id]> };
 
-/** A connection that receives updates. */
 interface UpdateSink {
   /** Sends an event. Returns whether the connection takes more; otherwise it calls `onDrain` of the stream later. */
   readonly send: (event: Buffer) => boolean;
   readonly close: () => void;
 }
 
-/** One sink of a {@link ModelStream}. */
 interface Subscription {
   /** Tells the stream that the sink takes more again. */
   readonly onDrain: () => void;

@@ -54,7 +54,6 @@ export async function startUi({
   /** Whether the checks of `wave doctor` run. Default: true. */
   readonly diagnoses?: boolean;
   readonly clock: Clock;
-  /** Ends the page. */
   readonly signal: AbortSignal;
 }): Promise<Ui> {
   const failed = new AbortController();

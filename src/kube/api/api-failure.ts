@@ -153,7 +153,6 @@ export function errorTextWithoutValues(error: unknown): string {
   return fields === undefined ? errorText(error) : `the API server refused the write: ${fields}`;
 }
 
-/** Fields of an {@link ApiError}. */
 interface ApiErrorFields {
   /** The request, such as "patch deployments/web in default". */
   readonly request: string;

@@ -18,7 +18,6 @@ function isEscaped(json: Buffer, from: number, end: number, fromIsEscaped = fals
   return first === from ? odd !== fromIsEscaped : odd;
 }
 
-/** Positions in a JSON object. */
 interface ObjectBounds {
   /** The closing brace. */
   readonly end: number;

@@ -102,7 +102,6 @@ export interface RequestGuard {
   readonly onCancel: (cancel: (reason: Error) => void) => void;
   /** Removes the time limit. The signal stays in effect. */
   readonly clearDeadline: () => void;
-  /** Ends the guard. */
   readonly release: () => void;
 }
 

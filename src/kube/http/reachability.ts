@@ -20,7 +20,6 @@ export interface Reachability {
   readonly isUnreachable: () => boolean;
   /** Returns why to restart this process: for 5 minutes, all requests got 401 or, after a first response, none. Else undefined. */
   readonly problem: () => string | undefined;
-  /** Stops the reports. */
   readonly close: () => void;
 }
 

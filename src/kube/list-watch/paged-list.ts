@@ -57,7 +57,6 @@ export async function* pagedList<T extends KubeObject>(
   }
 }
 
-/** The metadata and the size of a page. */
 interface PageEnd {
   readonly metadata: KubeList<never>["metadata"];
   readonly bytes: number;

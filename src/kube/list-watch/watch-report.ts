@@ -4,15 +4,12 @@ import { grantText, resources } from "../api/resources.ts";
 import type { ApiClient } from "../http/client.ts";
 import type { WatchContext } from "./paged-list.ts";
 
-/** Logs the problems of one watch. */
 interface WatchReport {
   /** Reports a failure that came after `failures` others in a row. */
   readonly failed: (error: unknown, failures: number) => void;
-  /** Reports that the watch works. */
   readonly well: () => void;
 }
 
-/** The fields of a watch that messages need. */
 type ReportedWatch = Pick<WatchContext, "clock" | "log" | "what" | "resource" | "namespace" | "fieldSelector"> & {
   readonly client: Pick<ApiClient, "isUnreachable">;
 };

@@ -20,7 +20,6 @@ export async function getIfExists<T>(
   }
 }
 
-/** Which Event is read. */
 interface EventOfObject {
   readonly namespace: string;
   /** The uid of the object that the Event is about. */

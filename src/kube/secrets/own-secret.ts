@@ -30,7 +30,6 @@ export interface OwnSecret {
   ): Promise<StoredSecret>;
 }
 
-/** How the Secret is made. */
 interface OwnSecretKind {
   readonly type: "Opaque" | "kubernetes.io/tls";
   /** The flag with its name, for the error if another program made it. */

@@ -19,7 +19,6 @@ export interface LeaseMoment {
   readonly wall: number;
 }
 
-/** The result of an attempt. */
 type LeaseAttempt =
   /**
    * Written by a request that was sent at `sentAt`, so no replica saw it earlier. A process that does not lead yet may lead after

@@ -14,7 +14,6 @@ export interface FormatSettings {
   readonly source: string;
 }
 
-/** The format of one type of receiver. */
 interface NotificationFormat {
   /** Description for the docs and for errors. */
   readonly means: string;

@@ -105,7 +105,6 @@ const maxKinds = 1_000;
 /** Maximum number of characters of a field, a message and a stack trace. */
 const maxLength = { field: 500, message: 1_000, stack: 4_000 };
 
-/** The number of suppressed lines of one message. */
 interface SuppressedLines {
   readonly level: LogLevel;
   readonly message: string;

@@ -27,7 +27,6 @@ export interface CertificateSource {
   reconcile(signal: AbortSignal, serve: Serve): Promise<number>;
 }
 
-/** Options of {@link runCertificateLoop}. */
 interface CertificateLoopOptions extends Pick<ProcessContext, "clock" | "log" | "random"> {
   readonly source: CertificateSource;
   readonly serve: Serve;

@@ -44,7 +44,6 @@ export interface NewConfiguration {
 /** Name of the webhook for built-in kinds and suffix of the other names. Users see it in errors of the API server. */
 const webhookName = "workloads.wave.pusher.com";
 
-/** Name of the webhook for new Pods. */
 const podWebhookName = "pods.wave.pusher.com";
 
 /** CEL expressions: the metadata that holds annotations, and whether annotations exist. */
@@ -136,7 +135,6 @@ export function webhookConfiguration({
   workloadKinds = [],
   pinConfig = false,
 }: Pick<PolicyFlags, "namespaces" | "compatibility" | "pinConfig"> & {
-  /** Name of the object. */
   readonly name: string;
   /** How the API server reaches Wave, with the caBundle in base64. */
   readonly clientConfig: WebhookClientConfig;

@@ -6,7 +6,6 @@ export interface Certificate {
   readonly pem: string;
   /** SHA-256 of the whole certificate, in hex. It identifies the certificate. */
   readonly fingerprint: string;
-  /** Common name of the subject. */
   readonly commonName: string;
   /** Milliseconds since the epoch. */
   readonly notBefore: number;

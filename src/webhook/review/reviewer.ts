@@ -222,7 +222,6 @@ interface PodReview {
   readonly outcome: "pointed" | "current";
 }
 
-/** Reports whether a request creates a Pod. */
 function createsPod({ kind, operation, subResource, object }: AdmissionRequest): boolean {
   const isPod = kind.group === "" && kind.kind === "Pod";
   return isPod && operation === "CREATE" && subResource === "" && object !== undefined;

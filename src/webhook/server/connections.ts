@@ -14,7 +14,6 @@ export interface ConnectionLimits {
 interface WebhookConnection {
   readonly socket: Socket;
   readonly address: string;
-  /** Cancels the deadline. */
   readonly cancel: () => void;
 }
 

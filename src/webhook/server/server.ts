@@ -169,7 +169,6 @@ async function decide(review: AdmissionRequest, options: AdmissionServerOptions)
   }
 }
 
-/** The response to an HTTP request. */
 interface HttpReply {
   readonly status: number;
   /** The JSON of a review, or one line of text. */
@@ -178,7 +177,6 @@ interface HttpReply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The response to a request at an unknown path. */
 const unknownPath: HttpReply = { status: 404, text: "unknown path" };
 
 /** Returns the response to a request that is rejected by its head; undefined if its body must be read. `length` is NaN without a Content-Length. */

@@ -197,7 +197,6 @@ export async function readRunningPolicy<T extends typeof inheritedFlags>(
   return policy;
 }
 
-/** The flags that a command decides by. */
 interface EffectiveFlags {
   readonly values: FlagValues<typeof inheritedFlags>;
   /** The flags that come from the Deployment of Wave, as `--window=…`, without those that equal the default. */

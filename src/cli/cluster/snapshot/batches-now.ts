@@ -71,13 +71,11 @@ export function batchesNow(facts: BatchesNowFacts): BatchesNow {
   };
 }
 
-/** The changes of one namespace. */
 interface ChangesOfNamespace {
   readonly changeOf: (config: string) => DerivedChange | undefined;
   readonly changes: (also: readonly string[]) => readonly DerivedChange[];
 }
 
-/** Returns the changes of one namespace. */
 function batchesIn(
   namespace: string,
   found: readonly FoundWorkload[],

@@ -219,7 +219,6 @@ export interface ObjectFacts {
   readonly found: ReadConfig | undefined;
   /** The workloads that opted in. */
   readonly snapshots: readonly WorkloadSnapshot[];
-  /** The other workloads. */
   readonly others: readonly FoundWorkload[];
   readonly policy: KnownPolicy;
   /** The reads that failed, one line each. */

@@ -109,7 +109,6 @@ function becauseIgnored({ deleting, optIn, templateSource }: Workload): string {
   return templateSource !== undefined && templateSource.generation === undefined ? "noTemplate" : "notWatched";
 }
 
-/** The facts from which the failure of a rollout shows. */
 type RolloutFacts = Pick<StateFacts, "object" | "workload" | "pods" | "flags" | "now"> &
   Partial<Pick<StateFacts, "kubernetes">>;
 

@@ -17,7 +17,6 @@ import { type FoundWorkload, readWorkload } from "../read/pods.ts";
 import { listAll } from "../requests.ts";
 import { type KnownPolicy, withAvailableKind } from "../running-wave/known-policy.ts";
 
-/** A workload with its revisions. */
 interface WorkloadRevisions extends FoundWorkload {
   readonly object: WorkloadObject;
   /** The oldest first. */
@@ -54,7 +53,6 @@ export async function readWorkloadRevisions(
 export interface StoredRevision {
   /** The number that `kubectl rollout history` shows. */
   readonly revision: number;
-  /** The name of the ReplicaSet or ControllerRevision. */
   readonly name: string;
   /** RFC 3339; undefined if unknown. */
   readonly createdAt: string | undefined;

@@ -222,7 +222,6 @@ function haltsOf(events: EventsByUid): readonly TimelineEntry[] {
 
 type EventsByUid = ReadonlyMap<string, readonly WaveEvent[]>;
 
-/** Returns the changes of the leader, from the Events on the Lease. */
 function leadersOf(events: readonly WaveEvent[]): readonly TimelineEntry[] {
   return events.filter(({ reason }) => reason === leaderReason).map((event) => entryOf(event, "leader", null));
 }

@@ -127,7 +127,6 @@ async function parseYaml(name: string, { text, from }: Part): Promise<Json> {
   }
 }
 
-/** A text with manifests, and its name in messages. */
 interface ManifestFile {
   readonly name: string;
   readonly text: string;

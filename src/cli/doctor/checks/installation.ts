@@ -154,7 +154,6 @@ function upgradeFindings(unready: readonly UnreadyPod[], wave: RunningWave): rea
 /** How many causes a finding names: replicas of one Deployment usually have the same cause. */
 const mostCauses = 3;
 
-/** A Pod of Wave that is not ready. */
 interface UnreadyPod {
   /** One sentence, without a full stop. */
   readonly cause: string;

@@ -122,10 +122,8 @@ function stateOf(policies: readonly PinningPolicy[], { values }: RunningWave): "
   return own.length > 0 ? "unbound" : "missing";
 }
 
-/** The pinned copies of one namespace or of all. */
 interface PinnedCopies {
   readonly count: number;
-  /** The number of namespaces with copies. */
   readonly namespaces: number;
   /** The number of Pods whose spec references a copy. */
   readonly readers: number;

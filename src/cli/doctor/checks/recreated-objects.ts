@@ -64,7 +64,6 @@ interface Maker {
 interface MakerRow {
   /** The served versions, the newest first. */
   readonly versions: readonly Resource[];
-  /** Returns the names of the Secrets that an object makes. */
   readonly secretsOf: (object: KubeObject) => readonly string[];
 }
 

@@ -21,11 +21,9 @@ export interface DoctorContext {
   readonly namespace: string | undefined;
   /** The version of the API server, such as "v1.36.3"; undefined if the user may not read it. */
   readonly serverVersion: string | undefined;
-  /** All Deployments of Wave. */
   readonly waves: RunningWaves;
   /** The Waves that watch the namespace. */
   readonly watching: readonly RunningWave[];
-  /** The policy that the plans use. */
   readonly policy: KnownPolicy;
   /** Milliseconds since the epoch. */
   readonly now: number;
