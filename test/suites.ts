@@ -107,6 +107,7 @@ export const suites: readonly Suite[] = [
     ["control plane", "GitOps libraries"],
   ),
   all("test/migration/reloader-charts.test.ts", ["src/cli/migrate/**", "src/domain/compatibility/**"]),
+  all("test/simulation/more-seeds.test.ts", ["src/**", "sandbox/**"], []),
   test("test/simulation/{fixed,new}-seeds.test.ts"),
   test("test/monitoring/prometheus.test.ts", plane, ["Prometheus"]),
   test("test/gitops/health.test.ts", ["GitOps libraries"]),

@@ -1,8 +1,8 @@
 import { expect, inject, it } from "vitest";
 import { playedSeed } from "../support/played-seed.ts";
-import { failureOf } from "./played.ts";
+import { failureOf, quick } from "./played.ts";
 
-const seeds = inject("everything") ? 250 : 12;
+const seeds = inject("everything") ? 250 : quick.fresh;
 
 it("whole replicas make no mistake in seeds that are new for this state of the code", {
   timeout: 3_600_000,

@@ -7,3 +7,6 @@ export async function failureOf(seed: number, write?: (line: string) => void): P
   const told = violations.slice(0, 5).map((violation) => `\n  ${violation}`);
   return `seed ${seed} (npm run simulate -- --seed ${seed} --trace): ${violations.length} violations${told.join("")}`;
 }
+
+/** How many seeds `npm test` plays of the first ones, and of those that are new for this state of the code. */
+export const quick = { first: 10, fresh: 3 } as const;
