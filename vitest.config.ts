@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, parseCLI, type TestSpecification } from "vitest/node";
 import { affectedBy, leftOut, missingOnes, rowOf, suiteOf, testFiles } from "./test/suites.ts";
@@ -52,8 +52,8 @@ class InOrder extends BaseSequencer {
 }
 
 /** The files of one project. Vitest runs its own default files if a project has none. */
-const include = (isIncluded: (needs: readonly string[], uses: readonly string[], file: string) => boolean) => {
-  const included = [...run].filter((file) => isIncluded(suiteOf(file).needs, suiteOf(file).uses, file));
+const include = (isIncluded: (needs: readonly string[], uses: readonly string[]) => boolean) => {
+  const included = [...run].filter((file) => isIncluded(suiteOf(file).needs, suiteOf(file).uses));
   return included.length > 0 ? included : ["no files"];
 };
 
@@ -72,7 +72,8 @@ const shared = {
 const unit = {
   ...shared,
   globalSetup: "test/support/unit-folder.ts",
-  env: { TMPDIR: unitFolder },
+  // A process of a test compiles nothing that another process of the run has compiled.
+  env: { TMPDIR: unitFolder, NODE_COMPILE_CACHE: join(unitFolder, "compiled") },
   setupFiles: setup,
 };
 
@@ -91,16 +92,9 @@ export default defineConfig({
         test: {
           name: "unit",
           ...unit,
-          include: include((needs, uses, file) => isUnit(needs, uses) && !file.startsWith("test/")),
+          include: include(isUnit),
           // One process runs many files, so that it imports and compiles what they share once.
           isolate: false,
-        },
-      },
-      {
-        test: {
-          name: "unit-isolated",
-          ...unit,
-          include: include((needs, uses, file) => isUnit(needs, uses) && file.startsWith("test/")),
         },
       },
       {

@@ -1,12 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { sourcesEnv } from "../test/support/sources-env.ts";
 
 const program = join(import.meta.dirname, "controller.ts");
 
 /** Runs the program of the image with these arguments, without a cluster. */
 function controller(...args: readonly string[]) {
-  const env = { PATH: process.env.PATH, HOME: "/does/not/exist" };
+  const env = { ...sourcesEnv(), HOME: "/does/not/exist" };
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { env, encoding: "utf8" });
   return { status, stdout, stderr };
 }

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { sourcesEnv } from "../test/support/sources-env.ts";
 
 const main = join(import.meta.dirname, "main.ts");
 
@@ -19,7 +20,7 @@ interface Ended {
 function start(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const child = spawn(process.execPath, [main, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env.PATH, HOME: "/does/not/exist", ...env },
+    env: { ...sourcesEnv(), HOME: "/does/not/exist", ...env },
   });
   let [out, err] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => {

@@ -11,6 +11,7 @@ import { parse } from "yaml";
 import { startSandbox } from "../../sandbox/sandbox.ts";
 import { workload } from "../end-to-end/objects.ts";
 import { listen } from "../support/kube/server.ts";
+import { sourcesEnv } from "../support/sources-env.ts";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
@@ -43,7 +44,7 @@ async function startGitHub(comments: Comment[], status = 200) {
   const event = join(folder, "event.json");
   await writeFile(event, JSON.stringify({ pull_request: { number: 7 } }));
   const env = {
-    PATH: process.env.PATH,
+    ...sourcesEnv(),
     HOME: folder,
     GITHUB_API_URL: `http://127.0.0.1:${server.port}`,
     GITHUB_REPOSITORY: "acme/shop",

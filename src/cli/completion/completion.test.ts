@@ -7,6 +7,7 @@ import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { commandScene } from "../../../test/support/cli/commands.ts";
 import { runWave } from "../../../test/support/cli/terminal.ts";
 import { eventually } from "../../../test/support/eventually.ts";
+import { sourcesEnv } from "../../../test/support/sources-env.ts";
 import { type Shell, scripts, shells } from "./completion.ts";
 
 const sandbox = await startSandbox({ controllers: false });
@@ -164,7 +165,10 @@ writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${join(import.met
 chmodSync(program, 0o755);
 
 const run = (shell: Shell, ...args: readonly string[]) =>
-  execFileSync(shell, args, { encoding: "utf8", env: { PATH: `${folder}:${process.env.PATH}`, HOME: folder } });
+  execFileSync(shell, args, {
+    encoding: "utf8",
+    env: { ...sourcesEnv(), PATH: `${folder}:${process.env.PATH}`, HOME: folder },
+  });
 
 /** The code with which each shell completes a line. */
 const asking: Readonly<Record<Shell, (line: string) => string>> = {

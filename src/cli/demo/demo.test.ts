@@ -8,6 +8,7 @@ import { type Sandbox, startSandbox } from "../../../sandbox/sandbox.ts";
 import { runWave } from "../../../test/support/cli/terminal.ts";
 import { EventReader } from "../../../test/support/cli/ui.ts";
 import { waitedMs } from "../../../test/support/processor-time.ts";
+import { sourcesEnv } from "../../../test/support/sources-env.ts";
 
 const main = join(import.meta.dirname, "../../main.ts");
 /** Starts `wave demo` from the sources in its own process. */
@@ -16,7 +17,7 @@ function start(...args: string[]) {
     stdio: ["ignore", "pipe", "pipe"],
     // A variable for a flag of `wave run` must not lead the demo to a cluster.
     env: {
-      PATH: process.env.PATH,
+      ...sourcesEnv(),
       HOME: "/does/not/exist",
       WAVE_KUBECONFIG: "/does/not/exist",
       KUBECONFIG: "/neither",

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { commandScene } from "../../../test/support/cli/commands.ts";
 import { runWave } from "../../../test/support/cli/terminal.ts";
+import { sourcesEnv } from "../../../test/support/sources-env.ts";
 
 const sandbox = await startSandbox({ controllers: false });
 afterAll(() => sandbox.close());
@@ -20,7 +21,7 @@ async function scene(...args: readonly string[]) {
   const child = spawn(
     process.execPath,
     [join(import.meta.dirname, "../../main.ts"), "list", "-w", "-n", namespace, ...args],
-    { stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env.PATH, HOME: "/does/not/exist", ...cluster.env } },
+    { stdio: ["ignore", "pipe", "pipe"], env: { ...sourcesEnv(), HOME: "/does/not/exist", ...cluster.env } },
   );
   onTestFinished(() => void child.kill("SIGKILL"));
   let [out, err] = ["", ""];
