@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { Agent, type ClientRequest, type IncomingMessage, request } from "node:http";
 import { cachesOver } from "../../src/cache/cluster-cache.ts";
 import { type Controller, type ControllerOptions, createController } from "../../src/controllers/rollout/controller.ts";
 import { ApiError, ConnectionError } from "../../src/kube/api/api-failure.ts";
@@ -11,35 +13,33 @@ import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { FakeWatch } from "./fake-watch.ts";
 
+/** Keeps connections open: with `fetch`, a request takes twice the processor time. */
+const agent = new Agent({ keepAlive: true });
+
 /** The simplest possible client of an API server. For tests only. */
-export function fetchClient(server: string): ApiClient {
+export function httpClient(server: string): ApiClient {
   return {
-    async request<T>({ method, path, query = {}, body, contentType, signal }: ApiRequest): Promise<T> {
+    async request<T>({ method, path, query = {}, body, contentType = "application/json", signal }: ApiRequest) {
       const url = new URL(path, server);
       for (const [name, value] of Object.entries(query))
         if (value !== undefined) url.searchParams.set(name, `${value}`);
-      const response = await fetch(url, {
-        method,
-        ...(signal && { signal }),
-        ...(body !== undefined && {
-          body: JSON.stringify(body),
-          headers: { "content-type": contentType ?? "application/json" },
-        }),
-      }).catch((cause: unknown) => {
+      const bytes = Buffer.from(body === undefined ? "" : JSON.stringify(body));
+      const headers = body === undefined ? {} : { "content-type": contentType, "content-length": bytes.length };
+      const sent = request(url, { method, agent, headers, ...(signal && { signal }) });
+      sent.end(bytes);
+      const { status, after, text } = await answerTo(sent).catch((cause: unknown) => {
         signal?.throwIfAborted();
         throw new ConnectionError("the connection broke", { cause });
       });
-      const text = await response.text();
       const answer = JSON.parse(text);
-      if (response.ok) return answer;
-      const retryAfter = response.headers.get("retry-after");
+      if (status < 300) return answer as T;
       throw new ApiError({
         request: `${method} ${path}`,
-        status: response.status,
+        status,
         reason: answer.reason,
         serverMessage: answer.message,
         details: answer.details,
-        retryAfterMs: retryAfter === null ? undefined : Number(retryAfter) * 1000,
+        retryAfterMs: after === undefined ? undefined : Number(after) * 1000,
       });
     },
     async stream({ query = {}, ...request }) {
@@ -48,6 +48,14 @@ export function fetchClient(server: string): ApiClient {
     },
     close: async () => {},
   };
+}
+
+/** Returns the status, the header `retry-after` and the body of the answer. */
+async function answerTo(sent: ClientRequest) {
+  const [answer]: IncomingMessage[] = await once(sent, "response");
+  let text = "";
+  for await (const chunk of answer?.setEncoding("utf8") ?? []) text += chunk;
+  return { status: answer?.statusCode ?? 0, after: answer?.headers["retry-after"], text };
 }
 
 /** Returns a response as the stream of its bytes. */
@@ -102,7 +110,7 @@ export class TestCluster {
 
   constructor(server: string, options: Partial<ControllerOptions> = {}, clock = new FakeClock()) {
     this.clock = clock;
-    this.client = options.client ?? fetchClient(server);
+    this.client = options.client ?? httpClient(server);
     const { metrics } = this;
     const caches = cachesOver(this.#watch, {
       namespaces: undefined,

@@ -39,6 +39,11 @@ export interface MemoryAnswer {
   readonly body: unknown;
 }
 
+/** Returns what the other side of a connection receives. `structuredClone` takes several times as long. */
+function copyOf(json: unknown): unknown {
+  return json === undefined ? undefined : JSON.parse(JSON.stringify(json));
+}
+
 /** A cluster without connections that records every request of Wave. For tests only. */
 export class MemoryCluster {
   readonly clock: FakeClock;
@@ -110,9 +115,9 @@ export class MemoryCluster {
     try {
       const parameters = new URLSearchParams();
       for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, `${value}`);
-      const reply = await this.#server.answer(method, path, parameters, contentType, structuredClone(body));
+      const reply = await this.#server.answer(method, path, parameters, contentType, copyOf(body));
       await setImmediate();
-      const answer = structuredClone(reply.body) as { reason?: string; message?: string };
+      const answer = copyOf(reply.body) as { reason?: string; message?: string };
       if (reply.status < 300) return answer as T;
       const { reason = "", message = "" } = answer;
       throw new ApiError({ request: `${method} ${path}`, status: reply.status, reason, serverMessage: message });

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from "vitest";
 import type { OwnerReference } from "#kubernetes";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
-import { fetchClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
+import { httpClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
 import { oldFinalizer } from "../../domain/model/scheduling-hold.ts";
 import { emptyNamespacePolicy } from "../../domain/policy/policy.ts";
 import { ApiError } from "../../kube/api/api-failure.ts";
@@ -26,7 +26,7 @@ interface Wanted extends Partial<ControllerOptions> {
 /** A cluster without its own controllers, and a Wave whose caches receive what the test shows. */
 async function scene({ ownership = "keep", fail, before, ...options }: Wanted = {}) {
   const sandbox = await startSandbox({ controllers: false });
-  const byHand = fetchClient(sandbox.url);
+  const byHand = httpClient(sandbox.url);
   /** The writes of owner references and finalizers, the attempts, and the number of sweeps of a namespace. */
   const [written, tried, looks]: [string[], string[], string[]] = [[], [], []];
   const client: ApiClient = {

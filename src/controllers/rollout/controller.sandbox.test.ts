@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { type FaultAction, type Sandbox, startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { fetchClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
+import { httpClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
 import { ConnectionError } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/resources.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
@@ -32,7 +32,7 @@ async function scene(options: Partial<ControllerOptions> & { readonly wrap?: (cl
   const clock = new FakeClock();
   const sandbox = await startSandbox({ controllers: false, clock });
   const { wrap = (client: ApiClient) => client, ...rest } = options;
-  const byHand = fetchClient(sandbox.url);
+  const byHand = httpClient(sandbox.url);
   const sent: number[] = [];
   const counting: ApiClient = {
     ...byHand,

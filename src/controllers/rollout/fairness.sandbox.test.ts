@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
-import { fetchClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
+import { httpClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
 import { type ClusterPolicy, unpaced } from "../../domain/policy/policy.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { ControllerOptions } from "./controller.ts";
@@ -18,7 +18,7 @@ async function scene(many: number, options: Partial<ControllerOptions>) {
   const sandbox = await startSandbox({ controllers: false });
   const patched: string[] = [];
   let onPatch = (_path: string) => {};
-  const byHand = fetchClient(sandbox.url);
+  const byHand = httpClient(sandbox.url);
   const client: ApiClient = {
     ...byHand,
     request: async <T>(request: Parameters<ApiClient["request"]>[0]) => {

@@ -4,7 +4,7 @@ import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { defaultPolicy } from "../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { fetchClient } from "../../../test/support/fake-cluster.ts";
+import { httpClient } from "../../../test/support/fake-cluster.ts";
 import { type ConfigObject, toConfig } from "../../domain/config/digest.ts";
 import type { Lookup } from "../../domain/config/view-of-references.ts";
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
@@ -97,7 +97,7 @@ const cached: Lookup = (_kind, namespace, name) => {
 async function rememberingClient(): Promise<ApiClient> {
   const sandbox = await startSandbox({ controllers: false });
   close = () => sandbox.close();
-  const client = fetchClient(sandbox.url);
+  const client = httpClient(sandbox.url);
   return {
     ...client,
     async request<T>(request: ApiRequest): Promise<T> {

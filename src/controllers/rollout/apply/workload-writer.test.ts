@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type FaultAction, startSandbox } from "../../../../sandbox/sandbox.ts";
-import { fetchClient, workload } from "../../../../test/support/fake-cluster.ts";
+import { httpClient, workload } from "../../../../test/support/fake-cluster.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
@@ -17,7 +17,7 @@ const collection = "/apis/apps/v1/namespaces/default/deployments";
 async function scene() {
   const sandbox = await startSandbox({ controllers: false });
   onTestFinished(() => sandbox.close());
-  const client = fetchClient(sandbox.url);
+  const client = httpClient(sandbox.url);
   await client.request({ method: "POST", path: collection, body: workload("web") });
   const read = async (): Promise<Workload> =>
     toWorkload(kinds.Deployment, await client.request({ method: "GET", path: `${collection}/web` }));
