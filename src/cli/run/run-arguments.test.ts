@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import type { Settings } from "../../manager/settings.ts";
 import { UsageError } from "../flags/flag-types.ts";
 import { type Environment, variableOf } from "../flags/parse-flags.ts";
@@ -375,7 +375,7 @@ describe("a mistake in the settings", () => {
           expect(error instanceof Error && error.message).toMatch(/^[^\p{Cc}\u2028\u2029]{5,600}$/u);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: inject("everything") ? 1000 : 300 },
     );
   });
 });

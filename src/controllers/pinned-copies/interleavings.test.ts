@@ -29,6 +29,8 @@ type Mistake = "no wait" | "old uses" | "no precondition";
 interface Actor {
   readonly name: string;
   next: (() => void) | undefined;
+  /** Whether the next request reads. */
+  reads: boolean;
   hasBegun: boolean;
   isDone: boolean;
   /** An actor that does the same and begins earlier: the orders in which it begins later are these orders with the names exchanged. */
@@ -56,10 +58,11 @@ class Run {
 
   /** Starts an actor, which gets a client of its own. Returns the actor. */
   start(name: string, run: (client: ApiClient) => Promise<void>, twin?: Actor): Actor {
-    const actor: Actor = { name, next: undefined, hasBegun: false, isDone: false, twin };
+    const actor: Actor = { name, next: undefined, reads: false, hasBegun: false, isDone: false, twin };
     this.#actors.push(actor);
     const turn = ({ method, path }: ApiRequest) => {
       if (!path.startsWith(deployments) && !path.startsWith(configMaps)) return Promise.resolve();
+      actor.reads = method === "GET";
       return new Promise<void>((resolve) => {
         actor.next = () => {
           this.log.push(`${name}: ${method} ${path}`);
@@ -79,16 +82,21 @@ class Run {
 
   /** Lets the actors send their requests one by one until all are done. Calls `check` after each. */
   async play(check: () => void): Promise<void> {
+    // The order of reads that follow each other makes no difference. So an actor does not read just after a read of an actor that started later.
+    let reader = -1;
     for (;;) {
       for (let turns = 0; this.#actors.some(({ isDone, next }) => !isDone && next === undefined); turns++) {
         if (turns > 1000) throw new Error(`an actor does not go on: ${this.log.join(", ")}`);
         await immediate();
       }
-      const ready = this.#actors.filter(({ isDone, twin }) => !isDone && twin?.hasBegun !== false);
+      const waiting = this.#actors.filter(({ isDone, twin }) => !isDone && twin?.hasBegun !== false);
       if (this.#failure !== undefined) throw this.#failure;
-      if (ready.length === 0) return;
+      if (waiting.length === 0) return;
+      const others = waiting.filter((actor) => !actor.reads || this.#actors.indexOf(actor) >= reader);
+      const ready = others.length > 0 ? others : waiting;
       const actor = ready[this.#choices[this.widths.length] ?? 0];
       this.widths.push(ready.length);
+      reader = actor?.reads ? this.#actors.indexOf(actor) : -1;
       const { next } = actor ?? {};
       if (actor !== undefined) Object.assign(actor, { next: undefined, hasBegun: true });
       next?.();
@@ -228,11 +236,11 @@ describe("in every order of requests, a copy that a template names exists", () =
   });
 
   it("when a workload takes the copy into use while it is deleted", async () => {
-    expect(await everyOrder((choices) => playSweeps("second hour", choices))).toBeGreaterThan(50);
+    expect(await everyOrder((choices) => playSweeps("second hour", choices))).toBeGreaterThan(30);
   });
 
   it("when two collectors delete, because the leadership changed", { timeout: 600_000 }, async () => {
-    expect(await everyOrder((choices) => playTwoLeaders(choices))).toBeGreaterThan(500);
+    expect(await everyOrder((choices) => playTwoLeaders(choices))).toBeGreaterThan(200);
   });
 });
 

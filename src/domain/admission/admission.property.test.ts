@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, inject, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
 import { testKeys } from "../../../test/support/domain/hash-keys.ts";
 import {
@@ -78,7 +78,7 @@ it("a second plan of the patched object changes nothing more", () => {
         planAdmission(operation, toAdmissionObject(kinds.Deployment, twice), old, find, rules).patch,
       ).toBeUndefined();
     }),
-    { numRuns: 2000 },
+    { numRuns: inject("everything") ? 2000 : 600 },
   );
 });
 
@@ -100,6 +100,6 @@ it("a request that keeps the template of a running workload keeps it after the p
       );
       expect(after.spec?.template).toEqual(old.spec?.template);
     }),
-    { numRuns: 1000 },
+    { numRuns: inject("everything") ? 1000 : 300 },
   );
 });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { loadNamePatterns, readNamePattern } from "./stakater-directives.ts";
 
 await loadNamePatterns({ understood: ["stakater"] });
@@ -79,7 +79,7 @@ describe("a regular expression over names", () => {
           readNamePattern(source).state === "read" ? { size: expect.any(Number) } : { reason: expect.any(String) },
         );
       }),
-      { numRuns: 3_000 },
+      { numRuns: inject("everything") ? 3_000 : 1_000 },
     );
   });
 
@@ -104,7 +104,7 @@ describe("a regular expression over names", () => {
       fc.property(source, name, (text, of) => {
         expect(matches(text, of)).toBe(new RegExp(`^(?:${text})$`).test(of));
       }),
-      { numRuns: 2000 },
+      { numRuns: inject("everything") ? 2000 : 700 },
     );
   });
 

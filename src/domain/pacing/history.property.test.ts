@@ -205,7 +205,7 @@ describe("any history of workloads and their configuration", () => {
         for (const actor of world.actors) expect(actor.stored.recordedHash).toBe(world.hashOf(actor));
         watchman.judgeEnd();
       }),
-      { numRuns: inject("everything") ? 300 : 100 },
+      { numRuns: inject("everything") ? 300 : 40 },
     );
   });
 });

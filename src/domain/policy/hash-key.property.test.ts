@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, inject, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
 import { testKey, testKeys } from "../../../test/support/domain/hash-keys.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
@@ -211,7 +211,7 @@ it.each(["Deployment", "StatefulSet"] as const)(
         }
         settled();
       }),
-      { numRuns: 300 },
+      { numRuns: inject("everything") ? 300 : 100 },
     );
   },
 );

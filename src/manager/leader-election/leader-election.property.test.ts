@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { FakeLeaseServer } from "../../../test/support/fake-lease-server.ts";
 import { FakeReplica } from "../../../test/support/fake-replica.ts";
@@ -158,7 +158,7 @@ describe("leader election, under any interleaving of faults", () => {
           expect(story.leaders).toBe(1);
         },
       ),
-      { numRuns: Number(process.env.WAVE_PROPERTY_RUNS ?? 400) },
+      { numRuns: Number(process.env.WAVE_PROPERTY_RUNS ?? (inject("everything") ? 400 : 120)) },
     );
   });
 });

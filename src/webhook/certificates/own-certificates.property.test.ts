@@ -230,7 +230,7 @@ describe("own certificates", () => {
           expect(cluster.registeredToken(), "the path is not put right").toBeDefined();
         },
       ),
-      { numRuns: inject("everything") ? 20 : 8, endOnFailure: true },
+      { numRuns: inject("everything") ? 20 : 4, endOnFailure: true },
     );
     // The property is about rotations, so there must have been some.
     expect(rotations).toBeGreaterThan(2);

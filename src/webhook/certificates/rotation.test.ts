@@ -152,7 +152,7 @@ describe("rotation", () => {
     const agents = replicas.map(() => new Agent({ keepAlive: true, maxSockets: 1 }));
     const authorities = new Set<string>();
     const paths = new Set<string>();
-    for (let time = 0; time < 4 * 24 * hour; time += 20 * minute) {
+    for (let time = 0; time < 2 * 24 * hour; time += 20 * minute) {
       const calls = replicas.flatMap((replica, index) => [
         call(replica, calledPath(api), published(api)),
         call(replica, calledPath(api), published(api), agents[index]),
@@ -162,12 +162,12 @@ describe("rotation", () => {
       authorities.add(published(api).slice(0, 500));
       paths.add(calledPath(api));
     }
-    expect(authorities.size).toBeGreaterThan(4);
-    expect(paths.size).toBeGreaterThan(4);
+    expect(authorities.size).toBeGreaterThan(2);
+    expect(paths.size).toBeGreaterThan(2);
     // A path that was registered long ago is rejected.
     const [oldest = ""] = paths;
     for (const replica of replicas) expect(await call(replica, oldest, published(api))).toBe(404);
-    for (const { certificates } of replicas) expect(certificates.size).toBeGreaterThan(15);
+    for (const { certificates } of replicas) expect(certificates.size).toBeGreaterThan(7);
     for (const agent of agents) {
       expect(Object.values(agent.freeSockets).flat()).toHaveLength(1);
       agent.destroy();

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { workload } from "../../../../test/support/fake-cluster.ts";
 import { LateReplica, MemoryCluster } from "../../../../test/support/late-replica.ts";
 import { startMemoryServer } from "../../../../test/support/sandbox-memory-server.ts";
@@ -464,7 +464,7 @@ describe("under any order of changes and of their delivery", () => {
         leader.end();
         standby.end();
       }),
-      { numRuns: Number(process.env.WAVE_PROPERTY_RUNS ?? 100) },
+      { numRuns: Number(process.env.WAVE_PROPERTY_RUNS ?? (inject("everything") ? 100 : 30)) },
     );
   });
 });

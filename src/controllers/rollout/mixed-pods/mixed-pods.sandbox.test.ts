@@ -30,10 +30,10 @@ async function scene(podSpec: object = {}) {
   );
   const pods = async () =>
     (await cluster.client.request<{ items: { metadata: { name: string } }[] }>({ method: "GET", path: podPath })).items;
-  /** Lets time pass, with a look at the Deployment in each second. */
-  const pass = async (seconds: number) => {
-    for (let passed = 0; passed < seconds; passed++) {
-      await cluster.clock.advance(1_000);
+  /** Lets time pass, with a look at the Deployment after each step. */
+  const pass = async (seconds: number, step = 1) => {
+    for (let passed = 0; passed < seconds; passed += step) {
+      await cluster.clock.advance(step * 1_000);
       for (let turn = 0; turn < 3; turn++) await pods();
       await cluster.show("Deployment", "web");
     }
@@ -62,7 +62,7 @@ async function scene(podSpec: object = {}) {
     await pass(1);
     expect(await pods()).toHaveLength(1);
   });
-  await pass(200);
+  await pass(200, 10);
   /** Refuses rollouts until the returned function is called. */
   const refuseRollouts = () => {
     const ends = servers.map(({ faults }) =>
@@ -101,11 +101,11 @@ it("a rollout that the API server refuses is reported, and tried until it succee
   const isRolled = async () => JSON.stringify(await cluster.get("Deployment", "web")).includes(rolledAtAnnotation);
   const allow = refuseRollouts();
   await hold(null);
-  await pass(60);
+  await pass(60, 2);
   expect(cluster.events.some(({ reason }) => reason === "RolloutRefused")).toBe(true);
   expect([repairs(), await isRolled()]).toEqual([0, false]);
   allow();
-  await pass(120);
+  await pass(120, 5);
   expect([repairs(), await isRolled()]).toEqual([1, true]);
   // Nothing is left to do: the note is gone, and the Pods are not read again.
   const { metadata } = (await cluster.get("Deployment", "web")) as { metadata: { annotations: object } };
@@ -126,7 +126,7 @@ it("a Pod that started before all keys were removed is not replaced", async () =
   await show({ a: null });
   await show({ a: "1" });
   await hold(null);
-  await pass(150);
+  await pass(150, 5);
   expect(repairs()).toBe(1);
 });
 
@@ -135,7 +135,7 @@ it("a Pod that started in a difference is not replaced after it was proven to ha
   await hold("true");
   await show({ a: "2" });
   await drain();
-  await pass(60);
+  await pass(60, 5);
   await hold(null);
   await pass(30);
   expect(cluster.events.map(({ reason }) => reason)).toContain("ConfigRecorded");
