@@ -137,6 +137,7 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 5000123, name: "the same Event about two objects that do not exist", after: "stuck rollouts" },
   { seed: 3300596, name: "a later change before the window of a validator opens", after: "stuck rollouts" },
   { seed: 3300611, name: "an edit of a pinned pod template after binary data became text", after: "stuck rollouts" },
+  { seed: 470589525, name: "a stuck rollout, and a new leader whose clock is behind", after: "stuck rollouts" },
   { seed: 922004, name: "a rollout whose leader does not see its end", after: "stuck rollouts" },
   {
     seed: 3300521,

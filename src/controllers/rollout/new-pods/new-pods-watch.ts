@@ -122,7 +122,8 @@ export class NewPodsWatch {
       return undefined;
     }
     if (!isSlow(workload) || isEditedSinceRollout(workload)) return undefined;
-    const since = this.#watch(key, workload, (age) => age >= stuckAfterMs);
+    // By a clock that is behind, a rollout of an earlier leader is in the future. Its age is not known.
+    const since = this.#watch(key, workload, (age) => age < 0 || age >= stuckAfterMs);
     return since === undefined ? undefined : since + stuckAfterMs;
   }
 
@@ -133,7 +134,7 @@ export class NewPodsWatch {
     const now = clock.monotonic();
     const ofValidator = isValidator(workload);
     const storedAt = rolloutStartOf(workload, clock.wall());
-    const stored = { hash: workload.recordedHash, at: now - Math.max(0, clock.wall() - storedAt) };
+    const stored = { hash: workload.recordedHash, at: now - (clock.wall() - storedAt) };
     const own = lastWrite(workload);
     const isNewer = ofValidator && own !== undefined && own.hash === stored.hash && stored.at > own.at + 1_000;
     const { hash, at } = own === undefined || isNewer ? stored : own;
@@ -147,7 +148,8 @@ export class NewPodsWatch {
     if (isWatched) return at;
     if (!this.#watched.has(key) && !this.#hasPlace(workload.namespace)) return undefined;
     this.#watched.set(key, { uid: workload.uid, hash, since: at, readSince: now, shown: { state: "unread" } });
-    this.#workers.add(key, { urgency: "low" });
+    // A rollout in the future may just have begun. A new leader does not read the Pods of each.
+    this.#workers.add(key, { urgency: "low", delayMs: at > now && !ofValidator ? stuckAfterMs : 0 });
     return at;
   }
 
@@ -173,7 +175,8 @@ export class NewPodsWatch {
     const watched = this.#watched.get(key);
     const workload = caches.workload(key);
     if (watched === undefined) return done;
-    const age = clock.monotonic() - watched.since;
+    const readMs = clock.monotonic() - watched.readSince;
+    const age = Math.max(readMs, clock.monotonic() - watched.since);
     const isOver =
       workload?.uid !== watched.uid || isOther(workload, watched.hash, age) || isEditedByOthers(workload, watched);
     if (workload === undefined || isOver) {
@@ -199,8 +202,7 @@ export class NewPodsWatch {
         pods.length * periodPerPodMs,
         this.#watched.size * periodPerRolloutMs,
       );
-      const isOld = Math.min(age, clock.monotonic() - watched.readSince) >= watchMs;
-      return { type: "requeueAfter", delayMs: isOld ? Math.max(slowPeriodMs, leastMs) : leastMs };
+      return { type: "requeueAfter", delayMs: readMs >= watchMs ? Math.max(slowPeriodMs, leastMs) : leastMs };
     } catch (error) {
       if (leadership.abort.aborted) return done;
       const failure = apiFailureOf(error);
