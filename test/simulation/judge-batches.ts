@@ -231,14 +231,18 @@ class BatchJudge {
     return isKnown ? changes : changes.filter(({ isDated }) => isDated);
   }
 
-  /** Returns the start of the leadership in which a process wrote. A process that did not renew the Lease in time starts another leadership. */
+  /**
+   * Returns the start of the leadership in which a process wrote. A process that did not renew the Lease in time, in true time or by its own clock,
+   * starts another leadership.
+   */
   #leadershipFrom(at: number, replica: string): number {
     let from = this.#holdings.findLast((holding) => holding.from <= at)?.from ?? 0;
-    let renewed = from;
+    let [renewed, byClock] = [from, Number.POSITIVE_INFINITY];
     for (const entry of this.#leases) {
       if (entry.by.replica !== replica || entry.at > at) continue;
-      if (entry.at - renewed > renewMs) from = Math.max(from, entry.at);
-      renewed = entry.at;
+      const renewTime = renewTimeOf(entry);
+      if (entry.at - renewed > renewMs || renewTime - byClock > renewMs) from = Math.max(from, entry.at);
+      [renewed, byClock] = [entry.at, renewTime];
     }
     return from;
   }
@@ -276,6 +280,12 @@ class BatchJudge {
   #wasResumed({ metadata }: StoredObject): boolean {
     return metadata.annotations?.["wave.pusher.com/resumed"] !== undefined;
   }
+}
+
+/** Returns when a Lease was renewed by the clock of its holder, milliseconds since the epoch; NaN if it has no time. */
+function renewTimeOf({ after }: HistoryEntry): number {
+  const { renewTime = "" } = (after?.spec ?? {}) as { readonly renewTime?: string | null };
+  return Date.parse(renewTime ?? "");
 }
 
 /** Reports whether the judge of stuck rollouts judges a namespace. */

@@ -278,6 +278,20 @@ describe("the judge of batches", () => {
     expect(judged).toContainEqual(expect.stringMatching(/w1 .* is not marked as not complete, and was not complete/));
   });
 
+  it.each([
+    ["accepts a rollout that follows a jump of the clock, which ends the leadership", "12:00:12", []],
+    ["reports a rollout that follows a renewal of the Lease", "12:00:04", [expect.stringMatching(/w1 .* it follows/)]],
+  ])("%s", async (_, renewedAt, expected) => {
+    await create(true);
+    await play.lead("a#1", "2026-01-01T12:00:00Z");
+    await change("C");
+    await play.rollOne("w0", "C");
+    await play.stage.clock.advance(2_000);
+    await play.lead("a#1", `2026-01-01T${renewedAt}Z`);
+    await play.rollOne("w1", "C");
+    expect((await play.judged()).filter((each) => each.includes("follows"))).toEqual(expected);
+  });
+
   it("reports a rollout before a validator has passed, unless the validator is paused", async () => {
     const validator = play.deployment("check", false) as { readonly metadata: { readonly annotations: object } };
     const annotations = { ...validator.metadata.annotations, "wave.pusher.com/validator": "true" };

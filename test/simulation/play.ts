@@ -53,10 +53,10 @@ export class Play {
     await this.stage.clock.advance(10);
   }
 
-  /** Takes the Lease. */
-  async lead(replica: string): Promise<void> {
+  /** Takes or renews the Lease, at this time by the clock of the process. */
+  async lead(replica: string, renewTime?: string): Promise<void> {
     const api = this.stage.wave(replica);
-    const spec = { holderIdentity: replica };
+    const spec = { holderIdentity: replica, ...(renewTime !== undefined && { renewTime }) };
     const { status } = await api.request("POST", leases, { body: { metadata: { name: "wave" }, spec } });
     if (status === 409) await api.request("PATCH", `${leases}/wave`, { body: { spec }, contentType: merge });
     await this.stage.clock.advance(10);
