@@ -166,7 +166,8 @@ class ReaderJudge {
     const { badAt, fixedAt } = this.#played;
     const running = lives.filter(({ from, to = fixedAt }) => from <= fixedAt && to >= badAt);
     const wallOffMs = Math.max(0, ...running.map((life) => life.wallOffMs));
-    return drift * (settings.pacing?.rolloutTimeoutMs ?? 0) + returnMs + 2 * Math.min(wallOffMs, 600_000);
+    // Until its clock has passed the time of a rollout, a leader whose clock is far behind ignores this time.
+    return drift * (settings.pacing?.rolloutTimeoutMs ?? 0) + returnMs + 2 * wallOffMs;
   }
 
   #at(time: number): StoredObject | undefined {

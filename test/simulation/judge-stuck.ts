@@ -60,7 +60,7 @@ function boundsOf(
 ): Readonly<Record<"from" | "until" | "failedBy", number>> {
   const { rolloutTimeoutMs = 0, haltAfterFailures = 0 } = settings.pacing ?? {};
   const living = lives.filter(({ to = releasedAt }) => to > rolledAt).map((life) => life.wallOffMs);
-  const wallOffMs = Math.min(600_000, Math.max(0, ...living));
+  const wallOffMs = Math.max(0, ...living);
   const early = rolledAt + rolloutTimeoutMs / drift - slackMs - 2 * wallOffMs;
   const failedBy = rolledAt + drift * rolloutTimeoutMs + noticedMs + 2 * wallOffMs;
   // Complete workloads go first after the newer edit. The canary is no longer complete.
