@@ -89,7 +89,7 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 600000093, name: "a volume that a claim of a StatefulSet replaces", after: "restarts" },
   { seed: 600000213, name: "a hash that a person removed for the third time", after: "restarts" },
   { seed: 600000632, name: "a rollout to earlier content that some Pods still have", after: "restarts" },
-  { seed: 610002262, name: "a scheduling hold of a workload that has opted out", after: "restarts" },
+  { seed: 610002262, name: "a scheduling hold of a workload that has opted out", after: "restarts", isQuick: true },
   { seed: 607044, name: "a broken workload, and a leader whose clock is six minutes late", after: "restarts" },
   { seed: 732003254, name: "a PUT of a pinned workload that reads nothing more", after: "pins with pacing" },
   {

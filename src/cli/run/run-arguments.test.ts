@@ -309,6 +309,10 @@ describe("a mistake in the settings", () => {
       message: 'invalid --namespaces: "Web"; use a comma-separated list of namespace names',
     },
     { args: ["--namespaces="], message: 'invalid --namespaces: ""; use a comma-separated list' },
+    {
+      args: ["--gate-prometheus-url=http://a/?b=c"],
+      message: 'invalid --gate-prometheus-url: "http://a/?b=c"; use an http or https URL without a user, a query',
+    },
     { args: ["--metrics-bind-address=8080"], message: '"8080"; use an address such as :8080, 127.0.0.1:8080' },
     {
       args: ["--enable-webhooks", "--webhook-bind-address=0"],

@@ -11,7 +11,8 @@ import { storePins } from "./write-plan.ts";
 const labels = { "wave.pusher.com/pinned-copy": "true" };
 const source = (name: string, a: string) => configMap(name, { a });
 
-it("keeps what is rejected, and its copy, if the copy of another ConfigMap is refused", async () => {
+/** A workload with a refused content of `page`, whose ConfigMaps have another content now. */
+function undone() {
   const fields = {
     pod: { containers: [{ name: "web", envFrom: ["page", "other"].map((name) => ({ configMapRef: { name } })) }] },
     templateAnnotations: {
@@ -19,7 +20,6 @@ it("keeps what is rejected, and its copy, if the copy of another ConfigMap is re
       "wave.pusher.com/pinned": "other=other-0000000001,page=page-0000000001",
     },
   };
-  const copyOfPage = { metadata: { namespace: "default", name: "page-0000000001", labels }, data: { a: "1" } };
   const lookup = lookupOf(
     source("page", "2"),
     source("other", "2"),
@@ -27,35 +27,48 @@ it("keeps what is rejected, and its copy, if the copy of another ConfigMap is re
     pinnedCopy("other-0000000001", { a: "1" }),
   );
   const rejected = formatRejected(new Map([["page", rejectionDigest(workload(fields), lookup, "page")]]));
-  const undone = workload({
-    ...fields,
-    annotations: {
-      "wave.pusher.com/pin-config": "true",
-      "wave.pusher.com/rejected-configmaps": rejected,
-    },
-  });
+  const pins = { "wave.pusher.com/pin-config": "true", "wave.pusher.com/rejected-configmaps": rejected };
+  return { lookup, rejected, of: workload({ ...fields, annotations: pins }) };
+}
+
+/** Stores the pins of {@link undone}. The answer to a write is `status`; `other` has this value on the server. */
+function stored(status: number, other = "2", leads = new AbortController()) {
+  const { lookup, of } = undone();
   const policy = { ...defaultPolicy, pinConfig: true };
-  const stored: Readonly<Record<string, ConfigObject>> = {
+  const copyOfPage = { metadata: { namespace: "default", name: "page-0000000001", labels }, data: { a: "1" } };
+  const objects: Readonly<Record<string, ConfigObject>> = {
     page: { metadata: { namespace: "default", name: "page" }, data: { a: "2" } },
-    other: { metadata: { namespace: "default", name: "other" }, data: { a: "2" } },
+    other: { metadata: { namespace: "default", name: "other" }, data: { a: other } },
     "page-0000000001": { ...copyOfPage, immutable: true },
   };
-  const result = await storePins(undone, planRollout(undone, lookup, policy), lookup, {
+  return storePins(of, planRollout(of, lookup, policy), lookup, {
     client: {
       request: async <T>({ method, path }: ApiRequest): Promise<T> => {
-        const found = stored[path.split("/").at(-1) ?? ""];
-        const [status, reason] = method === "POST" ? [403, "Forbidden"] : [404, "NotFound"];
+        const found = objects[path.split("/").at(-1) ?? ""];
         if (method === "PATCH" || (method === "GET" && found !== undefined)) return found as T;
-        throw new ApiError({ request: "", status, reason, serverMessage: "", details: undefined });
+        const answer = method === "POST" ? status : 404;
+        const reason = { 403: "Forbidden", 404: "NotFound" }[answer] ?? "InternalError";
+        throw new ApiError({ request: "", status: answer, reason, serverMessage: "", details: undefined });
       },
     },
-    caches: { workload: () => undone, kinds: () => [], copiesIn: () => [] },
+    caches: { workload: () => of, kinds: () => [], copiesIn: () => [] },
     policy,
-    leadership: soleLeadership(new AbortController().signal),
+    leadership: { ...soleLeadership(leads.signal), abort: leads.signal },
   });
-  expect(result).toMatchObject({
+}
+
+it("keeps what is rejected, and its copy, if the copy of another ConfigMap is refused", async () => {
+  expect(await stored(403)).toMatchObject({
     type: "pins",
-    pins: { pinned: "page=page-0000000001", rejected },
+    pins: { pinned: "page=page-0000000001", rejected: undone().rejected },
     unpinned: expect.stringContaining("Not pinned completely"),
   });
+});
+
+it("writes no pins if the content on the server differs from the plan, or the server cannot answer", async () => {
+  expect(await stored(403, "3")).toEqual({ type: "stale" });
+  expect(await stored(500)).toMatchObject({ type: "unavailable" });
+  const ended = new AbortController();
+  ended.abort();
+  expect(await stored(500, "2", ended)).toEqual({ type: "stopped" });
 });

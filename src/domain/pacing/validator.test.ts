@@ -169,6 +169,12 @@ describe("the stage of a validator", () => {
     ["is stuck", { newPods: stuck }, {}, { state: "unusable", why: "it is stuck (Unschedulable)" }],
     ["is paused", {}, idle, { state: "unusable", why: "it is paused" }],
     ["is scaled to 0", {}, { ...idle, replicas: 0 }, { state: "unusable", why: "it is scaled to 0" }],
+    [
+      "lost its hash to another client",
+      { lastWrite: { hash: `v2:${"f".repeat(64)}`, at: seconds(1) } },
+      {},
+      { state: "unusable", why: "another client removed its hash" },
+    ],
     ["was failing before", {}, { rolledIncomplete: "never" }, { state: "unusable" }],
     ["was failing before, and is complete", {}, { ...complete, rolledIncomplete: "never" }, { state: "soaking" }],
     [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "#kubernetes";
-import { newPodsOf, stuckAfterMs } from "./new-pods.ts";
+import { newPodsOf, stuckAfterMs, withVolumeReason } from "./new-pods.ts";
 import { describeStuck, everyObject, observePod, quotaReason, quotaReasonOf, stuckReason } from "./observed-pod.ts";
 
 const createdAt = Date.UTC(2026, 0, 1, 12);
@@ -32,6 +32,18 @@ describe("a rollout is stuck", () => {
   it("if the kubelet cannot pull its image", () => {
     for (const reason of ["ErrImagePull", "ImagePullBackOff", "InvalidImageName"])
       expect(shown(pod(container(pulling(reason))))).toMatchObject({ state: "stuck", reason });
+  });
+
+  it("if a volume of a new Pod is not attached, with the words of the Event about the Pod", () => {
+    const message = "Multi-Attach error";
+    const waiting = { ...pod(container({ waiting: { reason: "ContainerCreating" } })), hash: "new" };
+    expect(shown(waiting)).toBeUndefined();
+    expect(shown({ ...withVolumeReason(waiting, message), hash: "new" })).toEqual({
+      state: "stuck",
+      pod: "web-0",
+      reason: "FailedAttachVolume",
+      message,
+    });
   });
 
   it("if a quota rejects its Pods, and not if anything else does", () => {

@@ -1,9 +1,10 @@
 import { expect, it } from "vitest";
-import { type Sandbox, startSandbox } from "../../../../sandbox/sandbox.ts";
+import { type FaultyRequest, type Sandbox, startSandbox } from "../../../../sandbox/sandbox.ts";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { workload } from "../../../../test/support/fake-cluster.ts";
 import { leadingCluster, plainPolicy } from "../../../../test/support/leading-cluster.ts";
 import { configDiffered, rolledAtAnnotation } from "../../../domain/references/annotations.ts";
+import { logMessages } from "../../../telemetry/logging/log-messages.ts";
 
 const podPath = "/api/v1/namespaces/default/pods";
 
@@ -63,19 +64,16 @@ async function scene(podSpec: object = {}) {
     expect(await pods()).toHaveLength(1);
   });
   await pass(200, 10);
-  /** Refuses rollouts until the returned function is called. */
-  const refuseRollouts = () => {
-    const ends = servers.map(({ faults }) =>
-      faults.add({
-        match: ({ method, query }) => method === "PATCH" && query.get("fieldManager") === "wave",
-        action: { type: "status", status: 403 },
-      }),
-    );
+  /** Answers such requests with a status until the returned function is called. */
+  const refuse = (match: (request: FaultyRequest) => boolean, status: number) => {
+    const ends = servers.map(({ faults }) => faults.add({ match, action: { type: "status", status } }));
     return () => {
       for (const end of ends) end();
     };
   };
-  return { show, hold, drain, pass, repairs, refuseRollouts, cluster };
+  const refuseRollouts = () =>
+    refuse(({ method, query }) => method === "PATCH" && query.get("fieldManager") === "wave", 403);
+  return { show, hold, drain, pass, repairs, refuse, refuseRollouts, cluster };
 }
 
 it("a Pod that started in a later difference is replaced again, while files may still be old", async () => {
@@ -110,6 +108,24 @@ it("a rollout that the API server refuses is reported, and tried until it succee
   // Nothing is left to do: the note is gone, and the Pods are not read again.
   const { metadata } = (await cluster.get("Deployment", "web")) as { metadata: { annotations: object } };
   expect(metadata.annotations).not.toHaveProperty([configDiffered]);
+});
+
+it("Pods that cannot be read are read again later", async () => {
+  const { show, hold, drain, repairs, pass, refuse, cluster } = await scene();
+  await hold("true");
+  await show({ a: "2" });
+  await drain();
+  await show({ a: "1" });
+  await pass(10);
+  // Only Wave selects Pods by their labels.
+  const allow = refuse(({ path, query }) => path === podPath && query.has("labelSelector"), 500);
+  await hold(null);
+  await pass(30, 5);
+  expect(cluster.logged.map(({ message }) => message)).toContain(logMessages.mixedPodsKept);
+  expect(repairs()).toBe(0);
+  allow();
+  await pass(120, 5);
+  expect(repairs()).toBe(1);
 });
 
 it("a Pod that started before all keys were removed is not replaced", async () => {

@@ -67,7 +67,15 @@ async function watchedRollout(differs = 0, isNewLeader = false) {
   const advanceTo = async (ms: number) => {
     while (clock.monotonic() < ms) await clock.advance(1_000);
   };
-  return { watch, rolled, cached, shown, setScheduled, advanceTo };
+  /** Writes an Event about the Pod, as a controller of volumes does. */
+  const report = async (reason: string, message: string) => {
+    const { metadata } = await client.request<KubeObject>({ method: "GET", path: `${pods}/web-0` });
+    const involvedObject = { kind: "Pod", namespace: "default", name: "web-0", uid: metadata.uid };
+    const lastTimestamp = new Date(clock.wall()).toISOString();
+    const body = { metadata: { name: "web-0.1" }, involvedObject, reason, message, lastTimestamp };
+    await client.request({ method: "POST", path: "/api/v1/namespaces/default/events", body });
+  };
+  return { watch, rolled, cached, shown, setScheduled, report, advanceTo };
 }
 
 const key = "StatefulSet/default/web";
@@ -92,6 +100,14 @@ it.each([600_000, -600_000])(
     expect(shown.at(-1)).toEqual([30_000, "stuck"]);
   },
 );
+
+it("finds a Pod whose volume is not attached by the Event about the Pod", async () => {
+  const { watch, rolled, setScheduled, report, advanceTo } = await watchedRollout();
+  await setScheduled({ status: "True" });
+  await report("FailedAttachVolume", "Multi-Attach error");
+  await advanceTo(120_000);
+  expect(watch.of(rolled)).toMatchObject({ state: "stuck", pod: "web-0", reason: "FailedAttachVolume" });
+});
 
 it("gives a Pod that was stuck the whole time of a rollout for its start", async () => {
   const { shown, setScheduled, advanceTo } = await watchedRollout();

@@ -88,3 +88,15 @@ it("shows every kind from its discovery, before an object of the kind changes", 
   kinds.push("rollouts.argoproj.io");
   expect(shownKinds()).toEqual(["Deployment", "rollouts.argoproj.io"]);
 });
+
+it("counts the Events that were not sent, by the reason", () => {
+  const registry = new MetricsRegistry();
+  const metrics = rolloutMetrics(
+    registry,
+    { monotonic: () => 0 },
+    () => [],
+    () => idle as RolloutGauges,
+  );
+  for (const reason of ["full", "newer", "full"] as const) metrics.countDroppedEvent(reason);
+  expect(registry.render()).toMatch(/^wave_\w+\{reason="full"\} 2$/m);
+});
