@@ -268,6 +268,13 @@ describe("the caches", () => {
     lostSince = clock.monotonic();
     expect([absent("c"), absent("other")]).toEqual([undefined, undefined]);
     lostSince = undefined;
+    // A read finds it before the watch does. It may be gone again before the watch shows that it came.
+    caches.found({ kind: "ConfigMap", namespace: "ns", name: "c" });
+    expect([absent("c"), absent("other")]).toEqual([listed + 2_000, listed]);
+    await feed.push({ type: "apply", object });
+    expect(caches.lookup("ConfigMap", "ns", "c")?.wasAbsentSince).toBe(listed + 1_000);
+    caches.found({ kind: "ConfigMap", namespace: "ns", name: "c" });
+    await feed.push({ type: "delete", object });
     // An object may have come and gone before a later list.
     await feed.list();
     expect([absent("c"), absent("other")]).toEqual([listed + 2_000, listed + 2_000]);

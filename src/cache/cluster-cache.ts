@@ -7,7 +7,13 @@ import { parseWorkloadKey, type Workload, workloadKey } from "../domain/model/wo
 import type { AbsentSince } from "../domain/pacing/moment.ts";
 import type { CopySize } from "../domain/pinning/collect.ts";
 import type { ClusterHold, NamespacePolicy, PolicyFlags } from "../domain/policy/policy.ts";
-import { type ConfigKind, parseConfigKey, type StoredKind } from "../domain/references/references.ts";
+import {
+  type ConfigKind,
+  configKey,
+  parseConfigKey,
+  type StoredKind,
+  type StoredName,
+} from "../domain/references/references.ts";
 import { runAll } from "../lib/run-all.ts";
 import type { ProcessContext } from "../telemetry/process-context.ts";
 import { cacheMetrics } from "./cache-metrics.ts";
@@ -33,6 +39,8 @@ export interface Caches {
   readonly syncedUpTo: (kind: ConfigKind, namespace: string) => number;
   /** See {@link AbsentSince}. */
   readonly absentSince: AbsentSince;
+  /** Records that a live read found an object. If the caches do not hold it, they are behind: it may be gone again before they receive it. */
+  readonly found: (object: StoredName) => void;
   /** Returns the resourceVersion up to which the workloads of a kind in a namespace are synced. */
   readonly workloadsSyncedUpTo: (kind: WorkloadKind, namespace: string) => number;
   /** Returns how many objects of a kind in a namespace the caches hold. */
@@ -206,6 +214,9 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
       // A live read may be newer than the caches, and a watch may have missed that the object came and went.
       if (configs[kind]?.get(namespace, name) !== undefined || options.lostSince?.() !== undefined) return undefined;
       return absences.since(object);
+    },
+    found: ({ kind, namespace, name }) => {
+      if (configs[kind].get(namespace, name) === undefined) absences.found(configKey({ kind, namespace, name }));
     },
     workloadsSyncedUpTo: (kind, namespace) => workloads.get(kind)?.syncedUpTo(namespace) ?? 0,
     countIn: (kind, namespace) => configs[kind].countIn(namespace),

@@ -54,9 +54,9 @@ export function judgeRecorded({
         const stored = (when: number) => timeline.versions(of)[timeline.at(of, when)]?.object;
         const readAt = variablesReadAt(pod, of, (container) => starts.get(`${uid}/${container}`) ?? seenRv);
         const readyAt = readAt ?? scheduled.get(uid) ?? seenRv;
-        // Kubernetes starts no container of the Pod before a required object exists.
+        // Kubernetes starts no container of the Pod before a required object exists. Until then, it has read nothing.
         const created = timeline.versions(of).find((each) => each.rv > readyAt && each.object !== undefined)?.rv;
-        const since = stored(readyAt) === undefined && needsObject(pod, of) ? (created ?? readyAt) : readyAt;
+        const since = stored(readyAt) === undefined && needsObject(pod, of) ? Math.min(created ?? rv, rv) : readyAt;
         const [versions, from] = [timeline.versions(of), timeline.at(of, since)];
         const unseen = versions.slice(from + 1, timeline.at(of, beforeStart) + 1);
         const isRemoved = unseen.some((each, index) => removesKeys(versions[from + index]?.object, each.object));

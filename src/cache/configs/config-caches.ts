@@ -27,7 +27,7 @@ interface Options extends Pick<PolicyFlags, "namespaces" | "compatibility" | "pr
   readonly log: Logger;
   readonly clock: Clock;
   readonly onConfigChange: (change: StoreChange<Config>) => void;
-  readonly absences: Pick<Absences, "since">;
+  readonly absences: Pick<Absences, "before">;
   /** Receives the owners of each object; undefined if owners are not tracked. */
   readonly owners: OwnerIndex | undefined;
 }
@@ -75,7 +75,7 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
         const revision = hasContent ? held.revision : source === "first list" ? undefined : config.revision;
         const [namespace, keys] = [sharedString(config.namespace), shared.list(config.keys)];
         // A list after a gap may hide that the object came and went.
-        const wasAbsentSince = held === undefined && source === "watch" ? absences.since(config) : undefined;
+        const wasAbsentSince = held === undefined && source === "watch" ? absences.before(config) : undefined;
         const slim = {
           ...config,
           namespace,
@@ -164,18 +164,36 @@ class ProviderClassCache {
   }
 }
 
-/** Limit of the removed objects whose time is kept. */
-const maxRemoved = 1_000;
+const maxKept = 1_000;
+
+/** The last times of {@link maxKept} objects. For all others, `get` returns the last time that was forgotten. */
+class LastTimes {
+  readonly #times = new Map<string, number>();
+  #forgotten = 0;
+
+  set(key: string, at: number): void {
+    this.#times.delete(key);
+    this.#times.set(key, at);
+    if (this.#times.size <= maxKept) return;
+    for (const [oldest, time] of this.#times) {
+      this.#times.delete(oldest);
+      this.#forgotten = time;
+      return;
+    }
+  }
+
+  get(key: string): number {
+    return Math.max(this.#forgotten, this.#times.get(key) ?? 0);
+  }
+}
 
 /** Since when objects that do not exist have been absent, as the watches of this process show. Times are in monotonic milliseconds. */
 export class Absences {
   readonly #clock: Pick<Clock, "monotonic">;
   /** When the last list was complete, by kind and namespace: before it, objects may have come and gone. */
   readonly #listed = new Map<string, number>();
-  /** When the removal of an object was received, the oldest first. */
-  readonly #removed = new Map<string, number>();
-  /** The last removal that was forgotten. */
-  #forgotten = 0;
+  readonly #removed = new LastTimes();
+  readonly #found = new LastTimes();
 
   constructor(clock: Pick<Clock, "monotonic">) {
     this.#clock = clock;
@@ -186,22 +204,26 @@ export class Absences {
     this.#listed.set(`${kind}/${namespace}`, this.#clock.monotonic());
   }
 
-  /** Records the removal of an object. */
+  /** Records that a watch received the removal of an object. */
   removed(key: string): void {
-    this.#removed.delete(key);
     this.#removed.set(key, this.#clock.monotonic());
-    if (this.#removed.size <= maxRemoved) return;
-    for (const [oldest, at] of this.#removed) {
-      this.#removed.delete(oldest);
-      this.#forgotten = at;
-      return;
-    }
+  }
+
+  /** Records that a read found an object that the caches have not received. It may be gone before they receive it. */
+  found(key: string): void {
+    this.#found.set(key, this.#clock.monotonic());
+  }
+
+  /** Returns since when an object was absent that a watch has just received; undefined if its namespace is not listed. */
+  before(object: ConfigName): number | undefined {
+    const { kind, namespace } = object;
+    const listed = this.#listed.get(`${kind}/`) ?? this.#listed.get(`${kind}/${namespace}`);
+    return listed && Math.max(listed, this.#removed.get(configKey(object)));
   }
 
   /** Returns since when an object that the caches do not hold has been absent, at the latest; undefined if its namespace is not listed. */
   since(object: ConfigName): number | undefined {
-    const { kind, namespace } = object;
-    const listed = this.#listed.get(`${kind}/`) ?? this.#listed.get(`${kind}/${namespace}`);
-    return listed && Math.max(listed, this.#forgotten, this.#removed.get(configKey(object)) ?? 0);
+    const before = this.before(object);
+    return before && Math.max(before, this.#found.get(configKey(object)));
   }
 }

@@ -23,7 +23,7 @@ export interface ListedConfigs {
 /** What {@link createListedConfigs} needs. */
 export interface ListedConfigsOptions extends Pick<ProcessContext, "clock" | "log"> {
   readonly client: ApiClient;
-  readonly caches: Pick<Caches, "countIn" | "kinds" | "lookup" | "syncedUpTo" | "workloadsSyncedUpTo">;
+  readonly caches: Pick<Caches, "countIn" | "found" | "kinds" | "lookup" | "syncedUpTo" | "workloadsSyncedUpTo">;
   readonly compatibility: CompatibilitySettings | undefined;
   /** Ends all lists. */
   readonly signal: AbortSignal;
@@ -149,7 +149,9 @@ async function readList(
     });
     for await (const event of events) {
       if (event.type !== "initApply") continue;
-      const cached = caches.lookup(kind, namespace, event.object.metadata.name);
+      const { name } = event.object.metadata;
+      caches.found({ kind, namespace, name });
+      const cached = caches.lookup(kind, namespace, name);
       const syncedUpTo = caches.syncedUpTo(kind, namespace);
       if (cached !== undefined && shows(event.object, cached, kind, syncedUpTo, compatibility)) onSame(cached);
     }

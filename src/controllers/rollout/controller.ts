@@ -43,7 +43,7 @@ export interface ControllerOptions
   > {
   readonly client: ApiClient;
   readonly caches: RolloutWorkersOptions["caches"] &
-    Pick<Caches, "countIn" | "workloadsSyncedUpTo" | "owners" | "whenSynced">;
+    Pick<Caches, "countIn" | "found" | "workloadsSyncedUpTo" | "owners" | "whenSynced">;
   readonly metrics: MetricsRegistry;
   /** The writes per second, after a burst of `updateBurst`; Infinity: no limit. */
   readonly updateRate: number;
@@ -87,8 +87,8 @@ export function createController(options: ControllerOptions): Controller {
     // Nothing is awaited from here until all workloads are enqueued, so no change is lost in between.
     const signal = leadership.abort;
     const listed = createListedConfigs({ client, caches, compatibility: policy.compatibility, clock, log, signal });
-    const { lookup: cached, syncedUpTo } = caches;
-    const live = createLiveReads({ client, policy, cached, syncedUpTo, listed, signal });
+    const { lookup: cached, syncedUpTo, found: onFound } = caches;
+    const live = createLiveReads({ client, policy, cached, syncedUpTo, onFound, listed, signal });
     const pods = createPodLists({ client, caches, clock, log, signal });
     try {
       await runAll(stop, (signal) => {

@@ -44,3 +44,23 @@ it("what SecretProviderClasses fetch is not read live, and comes from the caches
   const lookup = await reads.lookup(toWorkload(kinds.Deployment, object, policy));
   expect(lookup("SecretProviderClass", "default", "vault")).toBe(known);
 });
+
+it("reads tell the caches which objects they found, because a watch may show them only when they are gone again", async () => {
+  const found: object[] = [];
+  const request = async <T>({ path }: { path: string }): Promise<T> =>
+    JSON.parse(JSON.stringify({ metadata: { namespace: "default", name: path.split("/").at(-1) } }));
+  const reads = createLiveReads({
+    client: { request },
+    policy: defaultPolicy,
+    cached: () => undefined,
+    onFound: (object) => found.push(object),
+    signal: new AbortController().signal,
+  });
+  const reader = workload({
+    pod: { containers: [{ name: "web", envFrom: [{ configMapRef: { name: "page", optional: true } }] }] },
+  });
+  await reads.lookup(reader);
+  await reads.firstLookup(reader);
+  const page = { kind: "ConfigMap", namespace: "default", name: "page" };
+  expect(found).toEqual([page, page]);
+});

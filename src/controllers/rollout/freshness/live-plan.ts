@@ -16,7 +16,7 @@ import { pinsBeforeRollout } from "../../../domain/pinning/pin-request.ts";
 import { uncachedCopies } from "../../../domain/pinning/pinned-lookup.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
 import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts";
-import { type ConfigName, configKey, parseStoredKey } from "../../../domain/references/references.ts";
+import { type ConfigName, configKey, parseStoredKey, type StoredName } from "../../../domain/references/references.ts";
 import { isDnsSubdomain } from "../../../domain/syntax/names.ts";
 import { isForbidden } from "../../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
@@ -142,13 +142,20 @@ export function createLiveReads(options: {
   readonly cached: Lookup;
   /** See {@link liveLookup}. */
   readonly syncedUpTo?: Caches["syncedUpTo"];
+  /** See {@link Caches.found}. Default: nothing. */
+  readonly onFound?: Caches["found"];
   /** Default: no lists. */
   readonly listed?: ListedConfigs;
   readonly signal: AbortSignal;
 }): LiveReads {
-  const { client, policy, cached, syncedUpTo, listed, signal } = options;
+  const { client, policy, cached, syncedUpTo, onFound, listed, signal } = options;
   const bounds = { timeoutMs, signal };
   const reader = createLiveReader({ client, compatibility: policy.compatibility, bounds, concurrency });
+  const readAll = async (objects: readonly StoredName[]) => {
+    const found = await reader.readAll(objects);
+    for (const [key, config] of found) if (config !== undefined && !config.isCopy) onFound?.(parseStoredKey(key));
+    return found;
+  };
 
   const objectsOf = (
     workload: Workload,
@@ -159,14 +166,13 @@ export function createLiveReads(options: {
   };
 
   return {
-    lookup: async (workload, pinned) =>
-      liveLookup(await reader.readAll(objectsOf(workload, pinned)), cached, syncedUpTo),
+    lookup: async (workload, pinned) => liveLookup(await readAll(objectsOf(workload, pinned)), cached, syncedUpTo),
     firstLookup: async (workload) => {
       const objects = objectsOf(workload);
       const confirmed = (await listed?.confirmed(workload, objects)) ?? new Map<string, Config>();
       const others = objects.filter((object) => !confirmed.has(configKey(object)));
       if (others.length === 0) return cached;
-      const found = await reader.readAll(others);
+      const found = await readAll(others);
       return liveLookup(new Map([...found, ...confirmed]), cached, syncedUpTo);
     },
     exist: async (objects) => {
