@@ -67,7 +67,8 @@ export function lastWaitEnd({ history, lives, settings }: Pick<Recording, "histo
   const last = new Map<string, { readonly at: number; readonly streak: number }>();
   for (const entry of history) {
     const write = waveWriteOf(entry, { lives });
-    if (write === undefined || write.kind === "quiet") continue;
+    // The API dates the last rollout by this manager, which also ends scheduling holds.
+    if (write === undefined || entry.by.fieldManager !== "wave") continue;
     const { at, wallOffMs, after } = write;
     const before = last.get(after.metadata.uid);
     const isNext = before !== undefined && at - before.at - 2 * wallOffMs < quietAfter(before.streak);

@@ -4,6 +4,7 @@ import { isOpen, parseWindow } from "../../src/domain/syntax/window.ts";
 import { judge } from "./judge.ts";
 import { lastWaitEnd } from "./judge-pace.ts";
 import { isWindowOpen } from "./model-window.ts";
+import { schedulerOnHold } from "./model-workload.ts";
 import { configMaps, deployments, hashAnnotation, merge, Play } from "./play.ts";
 import type { Pacing } from "./record.ts";
 
@@ -71,6 +72,13 @@ it("knows how long a rollout may wait, which doubles with each consecutive rollo
     waits.push(lastWaitEnd(play.recording()) - rolledAt);
   }
   expect(waits).toEqual([20_000, 40_000, 80_000, 160_000, 10_000]);
+});
+
+it("knows that the end of a scheduling hold is a rollout of such a series, too", async () => {
+  await play.edit({ spec: { template: { spec: { schedulerName: schedulerOnHold } } } });
+  const rolledAt = play.stage.clock.monotonic();
+  await play.roll("B");
+  expect(lastWaitEnd(play.recording()) - rolledAt).toBe(20_000);
 });
 
 /** Stores a copy without keys, and writes a pod template that names it: its Pods lack the key that they read. */
