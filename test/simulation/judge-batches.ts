@@ -6,11 +6,19 @@ import { ConfigTimeline } from "./model-configs.ts";
 import { hasOutgrownCopies } from "./model-pins.ts";
 import { NamespaceTimeline, namespaceLateMs, saidOf } from "./model-policy.ts";
 import { isComplete, isIdle, wasComplete } from "./model-progress.ts";
-import { type WaveWrite, waveWriteOf } from "./model-rolls.ts";
+import { knownSince, type WaveWrite, waveWriteOf } from "./model-rolls.ts";
 import { search } from "./model-search.ts";
 import { writtenAt } from "./model-stored.ts";
 import { isStuck } from "./model-stuck.ts";
-import { isValidator, namedBy, optedIn, readHash, recordedHash, workloadResources } from "./model-workload.ts";
+import {
+  isValidator,
+  type Named,
+  namedBy,
+  optedIn,
+  readHash,
+  recordedHash,
+  workloadResources,
+} from "./model-workload.ts";
 import type { HistoryEntry, Pacing, Recording, StoredObject } from "./record.ts";
 
 /** By the fastest clock, a wait is over after this share of its true duration. */
@@ -28,6 +36,8 @@ interface Begun {
   readonly namespace: string | undefined;
   readonly at: number;
   readonly replica: string;
+  /** See {@link knownSince}. */
+  readonly knownSince: number;
   readonly hash: string | undefined;
   /** The keys of the objects that the workload reads. The rollout includes every earlier change of these objects. */
   readonly reads: readonly string[];
@@ -108,7 +118,8 @@ class BatchJudge {
     if (isValidator(before)) return [];
     const incomplete = isMarked(write.after);
     const hash = recordedHash(write.after);
-    const begun = { uid, namespace, at, replica, hash, reads, incomplete, completeAt: undefined };
+    const facts = { uid, namespace, at, replica, hash, reads, incomplete };
+    const begun = { ...facts, knownSince: knownSince(write, this.#run), completeAt: undefined };
     if (isIdle(before)) {
       this.#begun.push({ ...begun, idle: true, changed: new Map(), excused: false });
       return [];
@@ -117,7 +128,7 @@ class BatchJudge {
     const unmarked = alone || kind === "quiet" ? [] : this.#wrongMark(write);
     const changes = kind === "roll" ? this.#changesOf(write) : [];
     const waitsForNone = hasOutgrownCopies(write, this.#run);
-    const wrong = changes.flatMap((change) => {
+    const wrongFor = (change: Change) => {
       const { key, shownSince } = change;
       const earlier = this.#begun.filter(
         (one) =>
@@ -127,13 +138,16 @@ class BatchJudge {
           one.namespace === namespace &&
           one.reads.includes(key),
       );
-      return alone || waitsForNone
-        ? []
-        : [...this.#wrongIn(write, change, earlier), ...this.#unvalidated(write, change)].map(
-            (each) => `wave: ${what}: ${each} of ${key}`,
-          );
+      return [...this.#wrongIn(write, change, earlier), ...this.#unvalidated(write, change)].map(
+        (each) => `wave: ${what}: ${each} of ${key}`,
+      );
+    };
+    const wrong = changes.flatMap((alike) => {
+      if (alone || waitsForNone) return [];
+      const [last = [], ...earlier] = alike.map(wrongFor);
+      return earlier.some(({ length }) => length === 0) ? [] : last;
     });
-    const changed = new Map(changes.map((change) => [change.key, change.shownSince]));
+    const changed = new Map(changes.flatMap(([last]) => (last ? [[last.key, last.shownSince]] : [])));
     this.#begun.push({ ...begun, idle: false, changed, excused: alone });
     return [...unmarked, ...wrong];
   }
@@ -201,8 +215,9 @@ class BatchJudge {
     ];
   }
 
-  /** Returns the objects whose change caused this rollout, with the time since which each is as the new hash requires. */
-  #changesOf({ before, after, rv, sentAt, replica }: WaveWrite): readonly Change[] {
+  /** Returns the objects whose change caused this rollout: for each, the changes of which a cache may have shown one, newest first. */
+  #changesOf(write: WaveWrite): readonly (readonly Change[])[] {
+    const { before, after, rv, sentAt, replica } = write;
     const named = namedBy(before, this.#run.settings);
     const range = { from: () => 0, to: (key: string) => this.#timeline.at(key, rv) };
     const options = { wanted: "latest", incomplete: true } as const;
@@ -211,24 +226,42 @@ class BatchJudge {
     );
     if (was === undefined || is === undefined || was === "too many" || is === "too many") return [];
     const leadershipFrom = this.#leadershipFrom(sentAt, replica);
-    const changes = named.flatMap(({ key, partOf }) => {
-      const versions = this.#timeline.versions(key);
-      const [old, now] = [versions[was.get(key) ?? 0], versions[is.get(key) ?? 0]];
-      if (partOf(old?.object).bytes.equals(partOf(now?.object).bytes)) return [];
-      let first = is.get(key) ?? 0;
-      const shown = partOf(now?.object).bytes;
-      while (first > 1 && partOf(versions[first - 1]?.object).bytes.equals(shown)) first--;
-      const [shownSince = Number.NEGATIVE_INFINITY, since = Number.NEGATIVE_INFINITY] = [versions[first], now].map(
-        (version) => this.#times.get(version?.rv ?? -1),
-      );
-      const isDated = Math.floor((this.#run.epoch + since) / 1_000) <= writtenAt(now?.object);
-      return shownSince > leadershipFrom ? [{ key, since, shownSince, isDated }] : [];
-    });
-    // Without the inputs of the last hash, such as after an undo, the causes are the changes that the API dates after it.
     const last = this.#begun.findLast(({ uid }) => uid === before.metadata.uid);
     const isOwn = last?.replica === replica && last.at > leadershipFrom;
     const isKnown = isOwn && last.hash === recordedHash(before);
-    return isKnown ? changes : changes.filter(({ isDated }) => isDated);
+    const shown = { before: isKnown ? last.knownSince : Number.NEGATIVE_INFINITY, now: knownSince(write, this.#run) };
+    const changes = named
+      .map((one) => this.#changesTo(one, was.get(one.key) ?? 0, is.get(one.key) ?? 0, shown))
+      .filter((alike) => alike.length > 0 && alike.every(({ shownSince }) => shownSince > leadershipFrom));
+    // Without the inputs of the last hash, such as after an undo, the causes are the changes that the API dates after it.
+    return isKnown ? changes : changes.filter((alike) => alike.every(({ isDated }) => isDated));
+  }
+
+  /**
+   * Returns the change of an object to a state, and the earlier changes to the same content, newest first: a late cache has shown only an
+   * earlier one. It shows nothing older than the content of the last rollout. `shown` has since when all that it showed may have been stored.
+   */
+  #changesTo(
+    { key, partOf }: Named,
+    was: number,
+    is: number,
+    shown: { readonly before: number; readonly now: number },
+  ): readonly Change[] {
+    const versions = this.#timeline.versions(key);
+    const bytes = versions.map(({ object }) => partOf(object).bytes.toString("latin1"));
+    if (bytes[was] === bytes[is]) return [];
+    const times = versions.map(({ rv }) => this.#times.get(rv) ?? Number.NEGATIVE_INFINITY);
+    const isShown = (state: number, from: number) => (times[state + 1] ?? Number.POSITIVE_INFINITY) > from;
+    const seen = bytes.findIndex((each, state) => each === bytes[was] && isShown(state, shown.before));
+    const changes: Change[] = [];
+    for (let state = is; state > Math.max(0, seen) && (state === is || isShown(state, shown.now)); state--) {
+      if (bytes[state] !== bytes[is]) continue;
+      const since = times[state] ?? 0;
+      const isDated = Math.floor((this.#run.epoch + since) / 1_000) <= writtenAt(versions[state]?.object);
+      while (state > 1 && bytes[state - 1] === bytes[is]) state--;
+      changes.push({ key, since, shownSince: times[state] ?? 0, isDated });
+    }
+    return changes;
   }
 
   /**

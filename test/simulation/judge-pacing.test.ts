@@ -300,6 +300,38 @@ describe("the judge of batches", () => {
     expect((await play.judged()).filter((each) => each.includes("follows"))).toEqual(expected);
   });
 
+  it.each([
+    ["accepts rollouts by a cache that is late for content that went and came back", 1_000, []],
+    ["reports rollouts when a cache must show it", 20_000, [expect.stringMatching(/w2 .* it follows a canary/)]],
+  ])("%s", async (_, lateMs, expected) => {
+    await create(false);
+    await play.rollOne("w0", "B");
+    await play.stage.clock.advance(5_000);
+    await play.config(undefined);
+    await play.config("B");
+    await play.stage.clock.advance(lateMs);
+    await play.rollOne("w1", "B");
+    await play.stage.clock.advance(1_000);
+    await play.rollOne("w2", "B");
+    expect((await play.judged()).filter((each) => each.includes("follows"))).toEqual(expected);
+  });
+
+  it("reports rollouts to earlier content that the cache no longer showed at the last rollout", async () => {
+    await create(false);
+    for (const [value, soakMs] of [
+      ["B", 4_000],
+      ["C", 4_000],
+      ["B", 200],
+    ] as const) {
+      await change(value);
+      await play.rollOne("w0", value);
+      await play.stage.clock.advance(soakMs);
+      await play.rollOne("w1", value);
+    }
+    const follows = (await play.judged()).filter((each) => each.includes("follows"));
+    expect(follows).toEqual([expect.stringMatching(/w1 .* it follows a canary/)]);
+  });
+
   it("reports a rollout before a validator has passed, unless the validator is paused", async () => {
     const validator = play.deployment("check", false) as { readonly metadata: { readonly annotations: object } };
     const annotations = { ...validator.metadata.annotations, "wave.pusher.com/validator": "true" };

@@ -141,6 +141,7 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 8000266, name: "a failed rollout, and a new leader whose clock is an hour behind", after: "stuck rollouts" },
   { seed: 8000401, name: "an optional object that came and went before a watch showed it", after: "stuck rollouts" },
   { seed: 8000452, name: "a Pod that still waits for an object when it is recorded", after: "stuck rollouts" },
+  { seed: 8001061, name: "a canary of a ConfigMap that was then deleted and created again", after: "stuck rollouts" },
   { seed: 922004, name: "a rollout whose leader does not see its end", after: "stuck rollouts" },
   {
     seed: 3300521,
