@@ -91,7 +91,7 @@ function operationsFor(
         ...recordDigests(workload, plan.view),
         ...recordClasses(workload, plan.view),
         ...recordIncomplete(workload, plan),
-        ...forgetDifferences(workload, plan),
+        ...(plan.cause === "proven" ? forgetDifferences(workload) : []),
         ...liftSchedulingHold(workload),
       ];
     case "firstHash":
@@ -180,7 +180,7 @@ function recordIncomplete(
  */
 function rollWithSameHash(workload: Workload, hash: string, now: number): readonly JsonPatchOperation[] {
   if (!workload.strategy.podsCarryHash || !readsOtherContent(workload, hash)) return [];
-  return [{ op: "remove", path: recordedConfigPath }, setRolledAt(workload, now)];
+  return [{ op: "remove", path: recordedConfigPath }, setRolledAt(workload, now), ...forgetDifferences(workload)];
 }
 
 /**
@@ -254,14 +254,11 @@ function forgetFailedAlert({ failedAlert }: Workload): readonly JsonPatchOperati
 }
 
 /**
- * Forgets when the configuration differed, as soon as the Pods are proven: a later leader would replace those that started in that time. No test
- * covers this annotation, and "remove" fails if it is gone already.
+ * Forgets when the configuration differed, as soon as the Pods are proven or replaced: a later leader would replace those that started in that
+ * time. No test covers this annotation, and "remove" fails if it is gone already.
  */
-function forgetDifferences(
-  { differed }: Workload,
-  { cause }: Extract<DueDecision, { outcome: "recorded" }>,
-): readonly JsonPatchOperation[] {
-  if (cause !== "proven" || differed === undefined) return [];
+function forgetDifferences({ differed }: Workload): readonly JsonPatchOperation[] {
+  if (differed === undefined) return [];
   const path = annotationPointer(configDiffered);
   return [
     { op: "add", path, value: "" },

@@ -319,7 +319,10 @@ it("forgets in the write of the proof when the configuration differed, so that a
 
 it("replaces the Pods if the content of the hash returns after other content was recorded", () => {
   const [before, other] = [web("1", second), web("2", second)];
-  const annotations = { "wave.pusher.com/recorded-config": `${hashOf(before)} ${hashOf(other)}` };
+  const annotations = {
+    "wave.pusher.com/recorded-config": `${hashOf(before)} ${hashOf(other)}`,
+    "wave.pusher.com/config-differed": `${hashOf(before)} 2027-01-15T08:00:00Z/`,
+  };
   const workload = seen({ templateAnnotations: hashed("1"), annotations });
   const plan = planned(workload, { ...before, changedAt: second + 60 }, listed(second + 30));
   expect(plan).toMatchObject({ outcome: "roll", hash: hashOf(before) });
@@ -328,6 +331,8 @@ it("replaces the Pods if the content of the hash returns after other content was
     expect.arrayContaining([
       "/spec/template/metadata/annotations/wave.pusher.com~1rolled-at",
       "/metadata/annotations/wave.pusher.com~1recorded-config",
+      // A later leader would replace the new Pods: in this time, other content was recorded, and new Pods read that of the hash.
+      "/metadata/annotations/wave.pusher.com~1config-differed",
     ]),
   );
 });

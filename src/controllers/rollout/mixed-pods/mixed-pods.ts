@@ -229,9 +229,10 @@ export function observeRun(
 ): { readonly text: string | undefined } | undefined {
   const seen = observationOf(outcome, changes, findings, caches.lookup, clock);
   if (seen === undefined) return undefined;
-  if (seen === "ignored") {
+  if (seen === "ignored" || seen === "replaced") {
     findings.mixed = undefined;
-    findings.notedSpansOf = undefined;
+    // The cache may still have the note that the rollout removed.
+    findings.notedSpansOf = outcome.type === "written" ? outcome.before.uid : undefined;
     return undefined;
   }
   const annotation = findings.notedSpansOf === seen.uid ? undefined : seen.annotation;

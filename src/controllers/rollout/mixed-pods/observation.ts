@@ -1,4 +1,5 @@
 import type { Pod } from "#kubernetes";
+import { readsOtherContent } from "../../../domain/config/hash.ts";
 import { trackedReferences } from "../../../domain/config/tracked-references.ts";
 import { findConfig, type Lookup } from "../../../domain/config/view-of-references.ts";
 import type { WorkloadRow } from "../../../domain/model/kind-row.ts";
@@ -45,7 +46,8 @@ function endedRun(outcome: ReconcileOutcome, findings: Pick<Findings, "caughtUpW
 
 /**
  * Returns what a run has shown about the live configuration; undefined if it has shown nothing, "ignored" if Wave ignores the workload.
- * `changes` are those that were seen before the run.
+ * "replaced": a rollout with the same hash replaces all Pods. In the spans, the live configuration differed from what was recorded beside
+ * the hash, and was that of the hash itself. `changes` are those that were seen before the run.
  */
 export function observationOf(
   outcome: ReconcileOutcome,
@@ -53,10 +55,11 @@ export function observationOf(
   findings: Pick<Findings, "caughtUpWith">,
   lookup: Lookup,
   clock: Clock,
-): ConfigObservation | "ignored" | undefined {
+): ConfigObservation | "ignored" | "replaced" | undefined {
   const ended = endedRun(outcome, findings);
   if (ended === undefined) return undefined;
   const { workload, plan, rolledTo, caughtUp } = ended;
+  if (rolledTo !== undefined && readsOtherContent(workload, rolledTo)) return "replaced";
   const now = clock.wall();
   const difference = differenceOf(plan, rolledTo);
   if (difference === undefined || difference === "ignored") return difference;
