@@ -363,6 +363,21 @@ describe("the caches", () => {
     expect(workloadChanges.map((change) => change.after?.progress.state)).toEqual(["progressing", "complete"]);
   });
 
+  it("ignore events of a workload that are older than what a list has shown", async () => {
+    const { fake, caches } = start();
+    const at = (resourceVersion: string, reads: string, generation: number) => {
+      const { metadata, spec } = deployment("web", [reads]);
+      return { metadata: { ...metadata, resourceVersion, generation }, spec };
+    };
+    const read = () => caches.workload("Deployment/ns/web")?.references.map(({ name }) => name);
+    const feed = fake.feed("deployments");
+    await feed.list(at("40", "listed", 4));
+    await feed.push({ type: "apply", object: at("30", "earlier", 3) });
+    expect(read()).toEqual(["listed"]);
+    await feed.push({ type: "apply", object: at("50", "later", 5) });
+    expect(read()).toEqual(["later"]);
+  });
+
   it("contain no workload that does not concern Wave, and announce a workload that opts out as gone", async () => {
     const { fake, caches, workloadChanges } = start();
     const feed = fake.feed("deployments");

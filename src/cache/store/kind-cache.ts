@@ -73,6 +73,8 @@ interface KindCacheOptions<O extends KubeObject, T> extends Omit<StoreOptions<T>
   readonly transform: Transform<O, T>;
   /** See {@link ReflectorOptions.completer}. */
   readonly completer?: Completer<O, T> | undefined;
+  /** See {@link ReflectorOptions.versionOf}. */
+  readonly versionOf?: (value: T) => number;
   /** See {@link WatchTarget.shouldRelist}. */
   readonly shouldRelist: () => boolean;
   /** See {@link WatchTarget.mayBeAbsent}. */
@@ -165,6 +167,7 @@ export class KindCache<O extends KubeObject, T> {
       digestsOf,
       transform,
       completer,
+      versionOf,
       shouldRelist,
       mayBeAbsent = false,
       log,
@@ -179,6 +182,7 @@ export class KindCache<O extends KubeObject, T> {
         store,
         transform,
         completer,
+        versionOf,
         ...namespace,
         log,
         onSynced: () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../../kube/api/resources.ts";
 import type { ReflectorEvent } from "../../kube/list-watch/paged-list.ts";
 import { type LogFields, type Logger, silentLogger } from "../../telemetry/logging/log.ts";
-import { runReflector } from "./reflector.ts";
+import { applyConcurrentList, runReflector } from "./reflector.ts";
 import { Store } from "./store.ts";
 
 interface Thing extends KubeObject {
@@ -98,6 +98,43 @@ describe("runReflector", () => {
     await runReflector({ kind: "Secret", events, store, transform, log });
     expect(store.size).toBe(1);
     expect(lines).toHaveLength(2);
+  });
+
+  it("ignores events that are older than a list of one namespace, but no list of storage that was restored", async () => {
+    const at = (resourceVersion: string, data: string): Thing => ({
+      metadata: { ...thing("a").metadata, resourceVersion },
+      data,
+    });
+    interface Held {
+      readonly text: string;
+      readonly version: number;
+    }
+    const store = new Store<Held>({ kind: "Secret", same: (a, b) => a.text === b.text, onChange: () => {} });
+    const options = {
+      kind: "Secret",
+      store,
+      transform: ({ metadata, data }: Thing) => ({ text: `${data}`, version: Number(metadata.resourceVersion) }),
+      versionOf: ({ version }: Held) => version,
+      log: silentLogger,
+    };
+    const shown: (string | undefined)[] = [];
+    async function* events(): AsyncGenerator<ReflectorEvent<Thing>> {
+      yield* list(at("10", "first"));
+      await applyConcurrentList("ns", () => stream({ type: "initApply", object: at("40", "listed") }), options);
+      const watched: ReflectorEvent<Thing>[] = [
+        { type: "apply", object: at("20", "earlier") },
+        { type: "delete", object: at("30", "earlier") },
+        { type: "apply", object: at("50", "edited") },
+        ...list(at("5", "restored")),
+        { type: "delete", object: at("6", "restored") },
+      ];
+      for (const event of watched) {
+        yield event;
+        shown.push(store.get("ns", "a")?.text);
+      }
+    }
+    await runReflector({ ...options, events: events() });
+    expect(shown).toEqual(["listed", "listed", "edited", "edited", "edited", "restored", undefined]);
   });
 
   it("fails with its events, and when a change cannot be announced", async () => {

@@ -32,6 +32,8 @@ export interface ReflectorOptions<O extends KubeObject, T> {
   readonly transform: Transform<O, T>;
   /** Undefined if objects are complete as listed. */
   readonly completer?: Completer<O, T> | undefined;
+  /** Returns the resourceVersion of a held value. Earlier events are ignored: a list of one namespace may be ahead of the watch. Default: none is. */
+  readonly versionOf?: ((value: T) => number) | undefined;
   /** The watched namespace. Default: all. */
   readonly namespace?: string;
   /** Called each time a list is complete. */
@@ -71,6 +73,7 @@ export async function runReflector<O extends KubeObject, T>(options: ReflectorOp
         store.recordVersion(object.metadata?.resourceVersion);
         const name = nameOf(object);
         if (name === undefined) log.warn(logMessages.objectWithoutName, { kind });
+        else if (isBehind(object, name, options)) continue;
         else if (event.type === "delete") remove(name, options);
         else applyOrComplete(object, name, options, store.source);
       }
@@ -104,6 +107,16 @@ export async function applyConcurrentList<O extends KubeObject, T>(
 interface ObjectName {
   readonly namespace: string;
   readonly name: string;
+}
+
+/** Reports whether an event of the watch shows an earlier state than the held one. A list may show one: the storage may be restored. */
+function isBehind<O extends KubeObject, T>(
+  { metadata }: O,
+  { namespace, name }: ObjectName,
+  { store, versionOf }: Pick<ReflectorOptions<O, T>, "store" | "versionOf">,
+): boolean {
+  const held = store.source === "watch" ? store.get(namespace, name) : undefined;
+  return held !== undefined && versionOf !== undefined && Number(metadata.resourceVersion) < versionOf(held);
 }
 
 function remove<O extends KubeObject, T>(

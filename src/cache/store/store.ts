@@ -63,7 +63,7 @@ export class Store<T> {
   /**
    * Returns the resourceVersion of the last event, or the highest of the last list: the store has received everything
    * before it. The value decreases if a list comes from storage that was restored, or if a watch sends old events again.
-   * The store then holds an older state until it has caught up.
+   * The store may then hold an older state until it has caught up.
    */
   get syncedUpTo(): number {
     return this.#syncedUpTo;

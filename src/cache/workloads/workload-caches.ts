@@ -77,6 +77,7 @@ export function workloadCaches(
         row.workloadRef &&
         readTemplate &&
         new BorrowedTemplates(row, { ...options, directiveContext, read: readTemplate }),
+      versionOf: ({ resourceVersion }) => resourceVersion,
       same: sameWorkload,
       onChange,
       onReplaced: namespaceLimits.record,
