@@ -64,10 +64,15 @@ describeOnControlPlane("a workload that people hold", (cluster) => {
     });
 
     it("is rolled when the hold of its Namespace is removed, or overridden for this workload", async () => {
-      const before = await hash(kind, name);
       await say(`/api/v1/namespaces/${ns}`, { hold: "true" });
+      // The watch of Namespaces may be later than that of ConfigMaps.
+      await until(`${name} to be held by its Namespace`, async () => {
+        await edit(`${Date.now()}`);
+        const events = await waveEvents(cluster, ns, name);
+        return events.some(({ reason, message }) => reason === "RolloutHeld" && /Namespace/.test(message)) || undefined;
+      });
+      const before = await hash(kind, name);
       await edit("3");
-      await held(name, "Namespace");
       expect(await hash(kind, name)).toBe(before);
       await say(path, { hold: "false" });
       await newHash(cluster, ns, kind, name, before);
