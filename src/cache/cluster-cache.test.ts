@@ -193,6 +193,26 @@ describe("the caches", () => {
     expect(caches.lookup("ConfigMap", "ns", "c")?.isUntimed).toBeUndefined();
   });
 
+  it("take no grant as a change of the content, nor its time for that of a later removal, which has none", async () => {
+    const { fake, caches, configChanges } = start();
+    const feed = fake.feed("configmaps");
+    const written = (second: number, metadata: object = {}, data: Record<string, string> = { key: "1" }) => {
+      const time = `2026-01-01T00:00:0${second}Z`;
+      const managedFields = [{ manager: "kubectl", operation: "Update", time, fieldsV1: { "f:data": {} } }];
+      return configMap("c", data, { managedFields, creationTimestamp: "2026-01-01T00:00:00Z", ...metadata });
+    };
+    const of = (annotations: Record<string, string>) => ({ annotations });
+    const held = () => caches.lookup("ConfigMap", "ns", "c");
+    await feed.list(written(1));
+    const times = { changedAt: held()?.changedAt, editedAt: held()?.editedAt };
+    configChanges.length = 0;
+    await feed.push({ type: "apply", object: written(3, of({ "wave.pusher.com/shared-with": "other" })) });
+    expect(configChanges).toHaveLength(1);
+    expect(held()).toMatchObject({ sharedWith: ",other,", ...times });
+    await feed.push({ type: "apply", object: written(3, {}, {}) });
+    expect(held()).toMatchObject({ keys: [], isUntimed: true });
+  });
+
   it("do not trust the time of a change that only a list or a live read shows: a removal of keys may have followed", async () => {
     const { fake, caches } = start();
     const feed = fake.feed("configmaps");

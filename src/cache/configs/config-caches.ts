@@ -5,6 +5,7 @@ import {
   hasSameContent,
   isReceived,
   newestTimeOf,
+  sameApartFromGrants,
   sameConfig,
   toConfig,
   withChangeTime,
@@ -71,6 +72,7 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
         const { name } = held ?? read; // The store keeps the name of the first object.
         const config = withChangeTime(read, held, source !== "later list", newestTime);
         const hasContent = held !== undefined && isKnown && hasSameContent(held, read);
+        const isGrant = hasContent && sameApartFromGrants(held, read);
         // Tens of thousands of objects never change.
         const revision = hasContent ? held.revision : source === "first list" ? undefined : config.revision;
         const [namespace, keys] = [sharedString(config.namespace), shared.list(config.keys)];
@@ -83,8 +85,12 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
           keys,
           revision,
           ...(wasAbsentSince !== undefined && { wasAbsentSince }),
+          // A later time would start new batches of a change that is halted.
+          ...(isGrant && { changedAt: held.changedAt, editedAt: held.editedAt }),
         };
-        return namespaceLimits.fit(held, slim, (exceeded) => withoutKeys(slim, exceeded));
+        const fitted = namespaceLimits.fit(held, slim, (exceeded) => withoutKeys(slim, exceeded));
+        if (isGrant) touchedAt.set(fitted, Math.max(newestTime ?? 0, newestTimeOf(read)));
+        return fitted;
       },
       same: Object.is,
       onChange: (change) => {

@@ -50,7 +50,7 @@ export interface Config extends ConfigName {
    */
   readonly limitExceeded?: Pick<LimitExceeded, "limit" | "count" | "max">;
   /**
-   * The time of the last change, seconds since the epoch. If Wave saw the change: of a field that Wave reads. Otherwise: of
+   * The time of the last change, seconds since the epoch. If Wave saw the change: of a field that Wave reads, apart from grants. Otherwise: of
    * any field. {@link sameConfig} does not compare it.
    */
   readonly changedAt?: number | undefined;
@@ -282,6 +282,11 @@ const notCompared = {
 /** Reports whether two states of one object are equal in everything that Wave reads. */
 export function sameConfig(a: Config, b: Config): boolean {
   return equalJson({ ...a, ...notCompared }, { ...b, ...notCompared });
+}
+
+/** Reports whether two states of one object differ at most in the namespaces that may read it. */
+export function sameApartFromGrants(a: Config, b: Config): boolean {
+  return sameConfig({ ...a, sharedWith: b.sharedWith }, b);
 }
 
 /** Returns when the content of an object changed last, in seconds since the epoch; undefined if the API does not show it. */

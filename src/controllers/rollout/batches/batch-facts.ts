@@ -1,5 +1,5 @@
 import type { StoreChange } from "../../../cache/store/store.ts";
-import { type Config, hasSameContent } from "../../../domain/config/digest.ts";
+import { type Config, hasSameContent, sameApartFromGrants } from "../../../domain/config/digest.ts";
 import { type Lookup, storedTimeOf } from "../../../domain/config/view-of-references.ts";
 import { namespaceOf, type Workload } from "../../../domain/model/workload-shape.ts";
 import type { MemberFacts, ObjectChange } from "../../../domain/pacing/batch-member.ts";
@@ -61,9 +61,10 @@ export class BatchFacts {
     this.#startedAt = options.clock.monotonic();
   }
 
-  /** Remembers the change of an object. */
+  /** Remembers the change of an object. A grant is none: it would end a halt of content that has failed. */
   configChanged(change: StoreChange<Config>): void {
-    const { key } = change;
+    const { key, before, after } = change;
+    if (before !== undefined && after !== undefined && sameApartFromGrants(before, after)) return;
     this.#seen.delete(key);
     this.#seen.set(key, { at: this.#options.clock.monotonic(), isDated: storedTimeOf(change) !== undefined });
     const oldest = this.#seen.size > maxSeen ? this.#seen.keys().next().value : undefined;

@@ -563,6 +563,28 @@ describe("a batch whose leader stops", () => {
   });
 });
 
+it.each([
+  ["a canary", "web-0", {}],
+  ["a validator", "check", { "wave.pusher.com/validator": "true" }],
+])("a change that %s has halted stays halted when its object is shared with a namespace", async (_, first, checks) => {
+  const { cluster, add, editConfig, pass, rolled, breakRollouts, halted } = await steady(3);
+  if (first === "check") await add(first, checks);
+  await pass(700_000, 100_000);
+  rolled.length = 0;
+  breakRollouts((name) => name === first);
+  await editConfig("bad");
+  await pass(650_000, 10_000);
+  const share = { metadata: { annotations: { "wave.pusher.com/shared-with": "other" } } };
+  await cluster.edit(configMaps, "web", share);
+  await pass(60_000);
+  expect(rolled).toEqual([first]);
+  expect(halted()).toBe(1);
+  breakRollouts(() => false);
+  await editConfig("good");
+  await pass(60_000);
+  expect(rolled.length).toBeGreaterThan(3);
+});
+
 it("a leader that did not see a change waits for a held validator that must check it", async () => {
   const { add, annotate, start, replicas, editConfig, pass, rolled } = await steady(3);
   await add("check", { "wave.pusher.com/validator": "true", "wave.pusher.com/mode": "approve" });
