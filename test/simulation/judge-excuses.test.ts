@@ -53,6 +53,14 @@ function page(value: string): StoredObject {
   return { kind: "ConfigMap", metadata, data: { a: value } };
 }
 
+/** The same with one variable, from an optional key that the ConfigMap has never had. */
+function readsAbsentKey({ spec, ...rest }: StoredObject): StoredObject {
+  const configMapKeyRef = { name: "page", key: "absent", optional: true };
+  const container = { name: "app", env: [{ name: "A", valueFrom: { configMapKeyRef } }] };
+  const { template } = spec as { readonly template: object };
+  return { ...rest, spec: { template: { ...template, spec: { containers: [container] } } } };
+}
+
 type Step = readonly [time: number, actor: "wave" | "world", after: StoredObject];
 
 function excuseAfter(steps: readonly Step[], change: Partial<Pacing> = {}): string | undefined {
@@ -155,6 +163,28 @@ const cases: readonly [string, readonly Step[], Partial<Pacing>, string | undefi
   [
     "a change that a validator with a closed window does not read",
     [...begin, [200_000, "wave", validator("v2:old", {}, "other")], edit],
+    {},
+    undefined,
+  ],
+  [
+    "a change of another key of an object, before a validator may roll, if nothing shows what the Pods have read",
+    [
+      [0, "world", page("1")],
+      [100_000, "world", readsAbsentKey(deployment("late", undefined, true))],
+      checked(200_000),
+      edit,
+    ],
+    {},
+    "batch",
+  ],
+  [
+    "a change of another key than those of a recorded hash",
+    [
+      [0, "world", page("1")],
+      [100_000, "wave", readsAbsentKey(deployment("late", "v2:old", true))],
+      checked(200_000),
+      edit,
+    ],
     {},
     undefined,
   ],

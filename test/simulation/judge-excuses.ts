@@ -76,6 +76,10 @@ export function excuseIn(
     const [added, others] = [named.filter(isNew), named.filter((one) => !isNew(one))];
     const changes = new Map(changesSince(setAt?.at, others, history));
     for (const { key } of added) changes.set(key, lastChangeOf(key, history));
+    // Without a hash, Pods may have read an optional key that was removed since. The API does not show which keys an object had.
+    const unknown =
+      setAt === undefined ? named.filter(({ key, partOf }) => !changes.has(key) && partOf(find(key)).read) : [];
+    for (const { key } of unknown) changes.set(key, lastChangeOf(key, history));
     // If the inputs of the hash before are not known, a missing object may have existed, also before the start of a leader.
     for (const { key } of named) if (find(key) === undefined) changes.set(key, 0);
     return changes;

@@ -144,6 +144,11 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 8001061, name: "a canary of a ConfigMap that was then deleted and created again", after: "stuck rollouts" },
   { seed: 8001040, name: "a rollout back to a hash beside which other content was recorded", after: "stuck rollouts" },
   { seed: 8001583, name: "a watch behind the list of a namespace that opted in", after: "stuck rollouts" },
+  {
+    seed: 8001676,
+    name: "a first hash, and a validator of an object without the key that is read",
+    after: "stuck rollouts",
+  },
   { seed: 922004, name: "a rollout whose leader does not see its end", after: "stuck rollouts" },
   {
     seed: 3300521,
