@@ -20,8 +20,8 @@ const env = (optional: boolean) => ({
   ],
 });
 
-/** Judges a record of a ConfigMap that was created at this time, in seconds. The Pod got its node at 10 s. */
-function judged(spec: object, createdAt: number): readonly string[] {
+/** Judges a record of a ConfigMap that had these states since these times, in seconds. The Pod got its node at 10 s. */
+function judged(spec: object, states: readonly (readonly [number, StoredObject])[], listedAt = 0): readonly string[] {
   const before = stored("DaemonSet", "web", { spec: { template: { spec } } });
   const { hash } = standsFor(namedBy(before, settings), () => config);
   const annotations = { "wave.pusher.com/recorded-config": ` ${hash}` };
@@ -33,15 +33,16 @@ function judged(spec: object, createdAt: number): readonly string[] {
     { ownerReferences: [{ uid: "web", controller: true }] },
   );
   const entry = (at: number, resource: string, of: StoredObject, actor: string): HistoryEntry => {
-    return { at: 1000 * at, rv: at, type: "ADDED", resource, after: of, by: { actor } };
+    return { at: 1000 * at, rv: at, type: "ADDED", resource, after: of, by: { actor, replica: "a#1" } };
   };
   const history = [
     entry(1, "daemonsets", before, "world"),
     entry(10, "pods", pod, "kube-controller-manager"),
-    entry(createdAt, "configmaps", config, "world"),
+    ...states.map(([at, state]) => entry(at, "configmaps", state, "world")),
     { ...entry(30, "daemonsets", after, "wave"), type: "MODIFIED", before } as const,
   ].sort((a, b) => a.at - b.at);
-  return judgeRecorded({ history, settings, lives: [] } as unknown as Recording);
+  const lives = [{ replica: "a#1", from: 0, listedAt: new Map([["configmaps/shop", 1000 * listedAt]]) }];
+  return judgeRecorded({ history, settings, lives } as unknown as Recording);
 }
 
 const older = [expect.stringContaining("older than the recorded content")];
@@ -53,5 +54,25 @@ it.each([
   ["a variable", env(false), 20, []],
   ["a variable that may be missing, and that was there before", env(true), 5, []],
 ])("the judge knows which Pods have waited for %s", (_, spec, createdAt, violations) => {
-  expect(judged(spec, createdAt)).toEqual(violations);
+  expect(judged(spec, [[createdAt, config]])).toEqual(violations);
+});
+
+it.each([
+  ["allows a removal of a key before the first list", { k: "A", gone: "B" }, 25, []],
+  ["reports a removal of a key that a watch has shown", { k: "A", gone: "B" }, 15, older],
+  ["reports another change before the first list", { k: "B" }, 25, older],
+])("the judge %s of the process", (_, data, listedAt, violations) => {
+  const states = [[5, { ...config, data }] as const, [20, config] as const];
+  expect(judged(volume(false), states, listedAt)).toEqual(violations);
+});
+
+it.each([
+  ["no key: the start of the container counts", "other", []],
+  ["a key: the node counts", "k", older],
+])("the judge knows that a mount with subPath shows %s", (_, subPath, violations) => {
+  const [container] = env(false).containers;
+  const volumes = [{ name: "v", configMap: { name: "c", items: [{ key: "k", path: "k" }] } }];
+  const spec = { containers: [{ ...container, volumeMounts: [{ name: "v", subPath }] }], volumes };
+  const states = [[5, { ...config, data: { k: "B" } }] as const, [20, config] as const];
+  expect(judged(spec, states)).toEqual(violations);
 });

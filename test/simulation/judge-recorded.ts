@@ -11,7 +11,7 @@ const lagMs = 1_000;
  * Judges each configuration that Wave recorded beside the hash as what the Pods read, unless Wave recorded that this is unproven: each Pod
  * that was not being deleted got its node when everything that it reads had this content, waits for a required object, or has started each container that reads it as
  * variables since. What the files of an older Pod show is not certain. Only the data of the objects is compared: other annotations, and other references, replace no
- * Pods. A removal of keys leaves no time in the API, so a process that started later cannot know it.
+ * Pods. A removal of keys leaves no time in the API, so a process that first listed the object later cannot know it.
  */
 export function judgeRecorded({
   history,
@@ -44,8 +44,14 @@ export function judgeRecorded({
     const sentRv = history.findLast((each) => each.at <= sentAt)?.rv ?? rv;
     // A watch may not have shown an edit yet when the write was sent.
     const seenRvs = history.flatMap((each) => (each.at <= sentAt && each.at >= sentAt - lagMs ? [each.rv - 1] : []));
-    const startedAt = lives.find(({ replica }) => replica === by.replica)?.from ?? 0;
-    const beforeStart = history.findLast((each) => each.at < startedAt)?.rv ?? 0;
+    const life = lives.find(({ replica }) => replica === by.replica);
+    const beforeListed = (of: string) => {
+      const [kind = "", namespace = ""] = of.split("/");
+      const plural = `${kind.toLowerCase()}s`;
+      const { from = 0, listedAt } = life ?? {};
+      const since = listedAt?.get(`${plural}/${namespace}`) ?? listedAt?.get(`${plural}/`) ?? from;
+      return history.findLast((each) => each.at < since)?.rv ?? 0;
+    };
     for (const [podKey, pod] of objects) {
       const { uid, deletionTimestamp } = pod.metadata;
       if (!podKey.startsWith("pods/") || deletionTimestamp !== undefined) continue;
@@ -58,7 +64,7 @@ export function judgeRecorded({
         const created = timeline.versions(of).find((each) => each.rv > readyAt && each.object !== undefined)?.rv;
         const since = stored(readyAt) === undefined && needsObject(pod, of) ? Math.min(created ?? rv, rv) : readyAt;
         const [versions, from] = [timeline.versions(of), timeline.at(of, since)];
-        const unseen = versions.slice(from + 1, timeline.at(of, beforeStart) + 1);
+        const unseen = versions.slice(from + 1, timeline.at(of, beforeListed(of)) + 1);
         const isRemoved = unseen.some((each, index) => removesKeys(versions[from + index]?.object, each.object));
         const [read, now] = [stored(isRemoved ? rv : since), stored(rv)] as const;
         return read === undefined || now === undefined ? read : { ...read, metadata: now.metadata };
@@ -88,7 +94,8 @@ function variablesReadAt(
     const places = placesOfContainer(pod, name).filter(
       (each) => `${each.kind}/${each.namespace}/${each.name}` === object,
     );
-    if (places.some(({ through }) => through !== "variables")) return undefined;
+    // A mount with `subPath` may show no key.
+    if (places.some(({ through, shown }) => through !== "variables" && shown.length > 0)) return undefined;
     if (places.length > 0) readAt = Math.min(readAt ?? Number.POSITIVE_INFINITY, startOf(name));
   }
   return readAt;

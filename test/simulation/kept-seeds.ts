@@ -161,6 +161,7 @@ export const keptSeeds: readonly KeptSeed[] = [
     after: "stuck rollouts",
   },
   { seed: 3300451, name: "a Secret that changed and changed back while its watch was silent", after: "stuck rollouts" },
+  { seed: 9500225, name: "a ConfigMap that was emptied before it could be listed", after: "stuck rollouts" },
   { seed: 9500371, name: "a ConfigMap that is shared after a validator has refused it", after: "stuck rollouts" },
 ];
 

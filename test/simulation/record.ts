@@ -77,6 +77,8 @@ export interface Life {
   readonly wallOffMs: number;
   /** From when on one of its watches was silent or late, so that it may not see that a rollout is complete; undefined: never. */
   readonly deafAt?: number | undefined;
+  /** The time of the first list that it received to its end, by kind and namespace, such as "configmaps/shop". All namespaces: "configmaps/". */
+  readonly listedAt: ReadonlyMap<string, number>;
 }
 
 /** The flags that delay due rollouts. */

@@ -47,8 +47,8 @@ export class Flow implements Exchange {
   readonly #fault: RequestFault | undefined;
   readonly #faults: ReadonlySet<WatchFault>;
   #body: Readable | undefined;
-  /** When the API server answered, as a header has it. */
-  #date = "";
+  /** When the API server answered. */
+  #answeredAt = 0;
   #line: WatchLine | undefined;
   #over = false;
   #sent: SentWrite | undefined;
@@ -144,7 +144,7 @@ export class Flow implements Exchange {
     const { forgotten } = cluster.server.registry.storage;
     const path = pathAsTaken(this.#request.path, { doubled: this.#faults.has("doubled"), forgotten, random });
     const reply = await cluster.answer({ method, path, headers, body: parsed(body) }, writer);
-    this.#date = new Date(cluster.epoch + this.#options.scheduler.now).toUTCString();
+    this.#answeredAt = this.#options.scheduler.now;
     if (fault === "answerLost") process.enter(() => this.fail(new Error("the connection was reset")));
     else this.#back(refusal ?? reply);
   }
@@ -184,10 +184,11 @@ export class Flow implements Exchange {
     this.#body.push(truncated ? text.subarray(0, Math.floor(text.length / 2)) : text);
     this.#body.push(null);
     this.#end();
+    if (status === 200 && !truncated && !text.includes('"continue":')) this.#listed(this.#answeredAt);
     if (this.#sent !== undefined) this.#sent.unanswered = truncated || status >= 500;
     const headers = {
       "content-type": "application/json",
-      date: this.#date,
+      date: new Date(this.#options.cluster.epoch + this.#answeredAt).toUTCString(),
       ...("headers" in reply ? reply.headers : {}),
     };
     this.#answer.resolve({ status, headers, body: this.#body, isComplete: () => !truncated });
@@ -202,7 +203,8 @@ export class Flow implements Exchange {
       end: () => void body.push(null),
       fail: (error: Error) => this.fail(error),
     };
-    this.#line = new WatchLine({ ...this.#options, reader });
+    const at = this.#options.scheduler.now;
+    this.#line = new WatchLine({ ...this.#options, reader, onListed: () => this.#listed(at) });
     this.#line.afflict(this.#faults);
     const forgotten = this.#faults.has("expired") && /[?&]resourceVersion=[1-9]/.test(this.#request.path);
     if (forgotten && random.chance(0.5)) {
@@ -210,6 +212,15 @@ export class Flow implements Exchange {
       this.#line.end();
     } else this.#line.stop = start(this.#line);
     this.#answer.resolve({ status: 200, headers: {}, body, isComplete: () => true });
+  }
+
+  /** The process has received a list. `at`: when the server made it. */
+  #listed(at: number): void {
+    const { listedAt } = this.#options.process;
+    const [, namespace = "", plural] =
+      /^\/api\/v1(?:\/namespaces\/([^/]+))?\/(configmaps|secrets)\?(?!.*labelSelector)/.exec(this.#request.path) ?? [];
+    const key = `${plural}/${namespace}`;
+    if (this.#request.method === "GET" && plural !== undefined && !listedAt.has(key)) listedAt.set(key, at);
   }
 
   #writer(): Writer {

@@ -13,6 +13,8 @@ export class SimulatedProcess {
   readonly clock: Clock;
   /** When a watch of it became silent or late first; undefined: none did. */
   deafAt: number | undefined;
+  /** See `Life`. */
+  readonly listedAt = new Map<string, number>();
   readonly #scheduler: Scheduler;
   /** The rate of its monotonic clock. */
   readonly #rate: number;

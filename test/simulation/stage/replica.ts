@@ -82,8 +82,8 @@ export class Replica {
 
   /** Returns the results of the process. */
   get life(): Life {
-    const { name: replica, pauses, wallOffMs, deafAt } = this.process;
-    return { replica, from: this.#from, to: this.#to, end: this.#end, pauses, wallOffMs, deafAt };
+    const { name: replica, pauses, wallOffMs, deafAt, listedAt } = this.process;
+    return { replica, from: this.#from, to: this.#to, end: this.#end, pauses, wallOffMs, deafAt, listedAt };
   }
 
   get isOver(): boolean {

@@ -21,12 +21,16 @@ export interface WatchLineOptions {
   readonly random: Random;
   readonly process: SimulatedProcess;
   readonly reader: WatchReader;
+  /** The process has received the whole list with which the watch began. */
+  readonly onListed: () => void;
 }
 
 /** The maximum delay of a line: what was sent in the storm arrives soon after it. */
 const latestMs = 20_000;
 /** During a script, a watch sends no bookmark sooner after its last line. A real API server sends one each minute. */
 const rareMs = 50_000;
+/** In the bookmark after the list with which a watch begins. */
+const listEnd = "initial-events-end";
 
 /**
  * One watch from the server to a process: its lines arrive in order, each after its latency, with the faults of the watch.
@@ -83,7 +87,7 @@ export class WatchLine implements LineSink {
     const { scheduler, weather, random } = this.#options;
     if (this.#over) return;
     const bookmark = line.startsWith('{"type":"BOOKMARK"');
-    if (bookmark && !line.includes("initial-events-end")) {
+    if (bookmark && !line.includes(listEnd)) {
       const isNeedless = weather.isScripted && scheduler.now - this.#lastAt < rareMs;
       if (isNeedless || this.#faults.has("noBookmarks")) return;
     }
@@ -140,7 +144,7 @@ export class WatchLine implements LineSink {
 
   /** Delivers everything that has arrived by now in one chunk, or in two chunks that may split a line anywhere. */
   #deliver(): void {
-    const { scheduler, reader, random } = this.#options;
+    const { scheduler, reader, random, onListed } = this.#options;
     if (this.#silent) return;
     const texts: string[] = [];
     let ended = false;
@@ -155,6 +159,7 @@ export class WatchLine implements LineSink {
       if (cut > 0) reader.chunk(bytes.subarray(0, cut));
       if (cut < bytes.length) reader.chunk(bytes.subarray(cut));
     }
+    if (texts.some((text) => text.includes(listEnd))) onListed();
     if (ended) reader.end();
   }
 }
