@@ -120,3 +120,37 @@ it("the batches of a change for which no workload is due are derived only on req
   const { changes, admitted } = batches(readers, { due: new Map(), also: [page] });
   expect([[...changes.keys()], admitted.size]).toEqual([[page], 0]);
 });
+
+describe("a change that is later than the API shows", () => {
+  const seconds = (ago: number) => now / 1_000 - ago;
+  const rolledAgo = (ago: number, edits = {}) => {
+    const of = { ...workload(), ...complete, rolledAt: seconds(ago), hashWrittenAt: seconds(ago), ...edits };
+    return { reads: [page], facts: { workload: of } };
+  };
+  /** `c` is not due. The API has the time of a change 100 s ago. */
+  function admittedOf(a: ReturnType<typeof rolledAgo>, b: ReturnType<typeof rolledAgo>, c: number) {
+    const changeOf = () => ({ object: parseConfigKey(page), changedAt: now - 100_000, seenAt: now });
+    const due = new Map([keyOf("a"), keyOf("b")].map((key) => [key, [page]]));
+    return names(batches({ a, b, c: rolledAgo(c) }, { due, changeOf }).admitted.keys());
+  }
+  const edited = { templateEditedAt: seconds(10) };
+
+  it.each([
+    ["is not what a rollout before the hash of a due workload included", rolledAgo(80), rolledAgo(60), 70, ["a"]],
+    ["is what a later rollout included", rolledAgo(80), rolledAgo(60), 50, ["a", "b"]],
+    ["is no other change if the hash of a due workload is older", rolledAgo(110), rolledAgo(60), 70, ["a", "b"]],
+    ["does not follow from edited pod templates", rolledAgo(80, edited), rolledAgo(60, edited), 70, ["a", "b"]],
+    ["does not follow from one edited pod template", rolledAgo(80), rolledAgo(60, edited), 70, ["a", "b"]],
+  ])("%s", (_, a, b, c, admitted) => {
+    expect(admittedOf(a, b, c)).toEqual(admitted);
+  });
+
+  it("stays so while the last workload is admitted and not written", () => {
+    const failed = { ...workload(), progress: { state: "failed" }, rolledAt: seconds(90) } as const;
+    const given = { a: rolledAgo(80), b: { reads: [page], facts: { workload: failed } } };
+    const changeOf = () => ({ object: parseConfigKey(page), changedAt: now - 100_000, seenAt: now });
+    const admitted = new Map([[keyOf("a"), { changes: [page], wasComplete: true }]]);
+    const { changes } = batches(given, { due: new Map(), admitted, changeOf });
+    expect(changes.get(page)?.admission.halted).toBe(false);
+  });
+});

@@ -1,7 +1,8 @@
 import type { Lookup } from "../config/view-of-references.ts";
+import type { Workload } from "../model/workload-shape.ts";
 import type { PacingFlags } from "../policy/policy.ts";
 import { isValidator } from "../policy/rollout-policy.ts";
-import { batchMember, type MemberFacts, type ObjectChange } from "./batch-member.ts";
+import { batchMember, type MemberFacts, type MemberPosition, type ObjectChange } from "./batch-member.ts";
 import { admitBatch, type BatchAdmission, type BatchedChange, type BatchMember } from "./batches.ts";
 
 /** What the batches of one namespace follow from. Workloads and objects are named by their keys. Times are milliseconds since the epoch. */
@@ -140,21 +141,40 @@ function membersOf(
   facts: BatchesFacts,
 ): readonly BatchMember[] | undefined {
   const { due, admitted = noneAdmitted, factsOf } = facts;
-  const members: BatchMember[] = [];
+  const readers: { readonly known: MemberFacts; readonly position: MemberPosition }[] = [];
   for (const key of keys) {
     const known = factsOf(key);
     if (known === undefined) continue;
     const before = admitted.get(key);
     const isAdmitted = before?.changes.includes(config) === true;
-    const isUnplanned = !isAdmitted && known.mustBePlanned;
-    if (isUnplanned && change.waitsForPlans) return undefined;
-    const position = isAdmitted ? before : due.get(key)?.includes(config) ? "due" : "none";
-    const found = batchMember(known, position, config, change, facts);
-    // Other readers do not wait longer for its plan, but for its check.
-    const member = isUnplanned && isValidator(known.workload) ? unplannedValidator(known, found) : found;
-    if (member !== undefined) members.push(member);
+    if (!isAdmitted && known.mustBePlanned && change.waitsForPlans) return undefined;
+    readers.push({ known, position: isAdmitted ? before : due.get(key)?.includes(config) ? "due" : "none" });
   }
-  return members;
+  const dueNow = readers.filter(({ position }) => position === "due");
+  // The hash of an admitted workload may already be the new one.
+  const waiting = dueNow.length > 0 ? dueNow : readers.filter(({ position }) => position !== "none");
+  const changedAt = changedAfterHashes(
+    change.changedAt,
+    waiting.map(({ known }) => known.workload),
+  );
+  const times = { ...change, changedAt };
+  return readers.flatMap(({ known, position }) => {
+    const found = batchMember(known, position, config, times, facts);
+    // Other readers do not wait longer for its plan, but for its check.
+    const isUnplanned = typeof position !== "object" && known.mustBePlanned;
+    const member = isUnplanned && isValidator(known.workload) ? unplannedValidator(known, found) : found;
+    return member ?? [];
+  });
+}
+
+/**
+ * Returns when an object changed at the earliest, in milliseconds since the epoch. The API has no time of an edit that only removes fields. But if
+ * all workloads that are due have a hash that is later than the last known change, another one followed. A workload whose pod template was edited
+ * since shows nothing: it may only have begun to read the object.
+ */
+function changedAfterHashes(changedAt: number, due: readonly Workload[]): number {
+  const hashes = due.flatMap(({ hashWrittenAt: at, templateEditedAt }) => (templateEditedAt > at ? [] : [at * 1000]));
+  return hashes.every((at) => at > changedAt) ? Math.max(changedAt, ...hashes) : changedAt;
 }
 
 /** Returns a validator that must be planned first as one that others wait for. */

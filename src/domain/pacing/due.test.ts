@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { PodSpec } from "#kubernetes";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
-import { defaultFlags, momentAt, noon, outdated } from "../../../test/support/pacing/due.ts";
+import { changedAt, defaultFlags, momentAt, noon, outdated } from "../../../test/support/pacing/due.ts";
+import type { Config } from "../config/digest.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload } from "../model/workload.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
@@ -21,7 +23,13 @@ it("if the change is unknown, a missing object may have changed, and a class tha
   const workload = toWorkload(kinds.Deployment, workloadObject({ pod, templateAnnotations }), policy);
   const decision = planRollout(workload, lookupOf(), policy);
   if (decision.outcome !== "roll") throw new Error(decision.reason);
-  const due = { workload, decision, lookup: lookupOf(), policy: rolloutPolicyOf(workload, policy) };
+  const due = {
+    workload,
+    decision,
+    lookup: lookupOf(),
+    policy: rolloutPolicyOf(workload, policy),
+    hashKeys: undefined,
+  };
   expect(changedObjects(due).map(({ kind, name }) => `${kind} ${name}`)).toEqual(["ConfigMap gone"]);
 });
 
@@ -40,6 +48,73 @@ const policy = { ...defaultPolicy, pacing: defaultFlags };
 const moment = momentAt(noon + 60_000);
 const optIn = { "wave.pusher.com/update-on-config-change": "true" };
 const edited = ', last edited by "kubectl-edit"';
+
+function patched(object: WorkloadObject, patch: unknown): WorkloadObject {
+  return JSON.parse(
+    JSON.stringify(applyJsonPatch(JSON.parse(JSON.stringify(object)), JSON.parse(JSON.stringify(patch)))),
+  );
+}
+
+/** Returns a held workload after Wave has written the hash of these objects. */
+function recordedWith(
+  configs: readonly Config[],
+  pod: Partial<PodSpec> = readsAll("ConfigMap", "web"),
+): WorkloadObject {
+  const wanted = workloadObject({ pod, annotations: { ...optIn, "wave.pusher.com/hold": "true" } });
+  const unseen = toWorkload(kinds.Deployment, wanted);
+  return patched(wanted, patchFor(unseen, planRollout(unseen, lookupOf(...configs), policy)));
+}
+
+describe("in a process that did not see the changes, a workload is due for", () => {
+  const sources = ["web", "other"].map((name) => ({ configMapRef: { name, optional: true } }));
+  const before = [configMap("web", { a: "1", b: "1" }), configMap("other", { a: "1" })];
+  const object = recordedWith(before, { containers: [{ name: "app", envFrom: sources }] });
+  const [earlier, later] = [-60, 3].map(
+    (seconds) => (name: string, data: Record<string, string>) =>
+      changedAt(configMap(name, data), noon / 1000 + seconds),
+  ) as [typeof configMap, typeof configMap];
+  const named = (configDigests: string | undefined, ...configs: Config[]) => {
+    const stored = toWorkload(kinds.Deployment, object);
+    const workload = {
+      ...stored,
+      hashWrittenAt: noon / 1000 - 30,
+      ...(configDigests === undefined && { configDigests }),
+    };
+    const plan = decide({ workload, lookup: lookupOf(...configs), policy, moment });
+    return plan.outcome === "held" ? plan.changed?.map(({ name }) => name) : plan.reason;
+  };
+
+  it.each([
+    [
+      "an object of which a key was removed",
+      [earlier("web", { a: "1" }), earlier("other", { a: "1" })],
+      ["web"],
+      undefined,
+    ],
+    ["no object that is as it was", [earlier("web", { a: "1" }), later("other", { a: "1" })], ["web"], ["other"]],
+    ["an object that was deleted", [later("web", { a: "1", b: "1" })], ["other"], ["web"]],
+    ["each of two changed objects", [later("web", { a: "2" })], ["other", "web"], ["web"]],
+  ] as const)("%s, by digests", (_, configs, changed, byTimes) => {
+    expect(named("recorded", ...configs)).toEqual(changed);
+    expect(named(undefined, ...configs)).toEqual(byTimes);
+  });
+
+  it("an object by its times, if its Pods are replaced with the hash that they have", () => {
+    const workload = { ...toWorkload(kinds.Deployment, object), hashWrittenAt: noon / 1000 - 30 };
+    const restored = lookupOf(later("web", { a: "1", b: "1" }), earlier("other", { a: "1" }));
+    const current = planRollout(workload, restored, policy);
+    if (current.outcome !== "current") throw new Error(current.reason);
+    const decision = { ...current, outcome: "roll", hash: current.view.hash, changed: undefined, again: true } as const;
+    const due = {
+      workload,
+      decision,
+      lookup: restored,
+      policy: rolloutPolicyOf(workload, policy),
+      hashKeys: undefined,
+    };
+    expect(changedObjects(due).map(({ name }) => name)).toEqual(["web"]);
+  });
+});
 
 describe("the reason of a held rollout", () => {
   it.each([{ hold: "true" }, { mode: "approve" }, { window: "Mon 01:00-02:00" }, { mode: "observe" }])(
@@ -73,19 +148,8 @@ describe("the reason of a held rollout", () => {
 
     it("names the keys by recorded digests, and the object by its times if the digests are of another hash", () => {
       const applied = [edit("argocd-controller", 3, "a", "b")];
-      const [before, after] = [
-        { a: "old", b: "1", c: "1" },
-        { a: "new", b: "1", d: "1" },
-      ];
-      const pod = readsAll("ConfigMap", "web");
-      const wanted = workloadObject({ pod, annotations: { ...optIn, "wave.pusher.com/hold": "true" } });
-      const unseen = toWorkload(kinds.Deployment, wanted);
-      const first = patchFor(unseen, planRollout(unseen, lookupOf(configMap("web", before)), policy));
-      const patched = (object: WorkloadObject, patch: unknown): WorkloadObject =>
-        JSON.parse(
-          JSON.stringify(applyJsonPatch(JSON.parse(JSON.stringify(object)), JSON.parse(JSON.stringify(patch)))),
-        );
-      const object = patched(wanted, first);
+      const after = { a: "new", b: "1", d: "1" };
+      const object = recordedWith([configMap("web", { a: "old", b: "1", c: "1" })]);
       const reasonFor = (recorded: WorkloadObject) => {
         const lookup = lookupOf(configMap("web", after, { ...metadata, managedFields: applied }));
         const stored = { ...toWorkload(kinds.Deployment, recorded), hashWrittenAt: noon / 1000 - 30 };

@@ -1,3 +1,4 @@
+import type { Config } from "../config/digest.ts";
 import { type ConfigView, comparedHash, readsOtherContent } from "../config/hash.ts";
 import { changesSince, readDigests } from "../config/recorded-digests.ts";
 import { isExcluded } from "../config/tracked-references.ts";
@@ -39,15 +40,17 @@ export function replacesPods(workload: Workload, decision: DueDecision): boolean
 
 /**
  * Returns the objects that a workload reads and whose changes made it due. An object that it no longer reads is not included:
- * that is an edit of the workload. If the previous configuration is unknown, returns the objects that changed after the last
- * rollout, by the times of the API. If there are none, returns missing objects, because one of them may have existed.
+ * that is an edit of the workload. If the previous configuration is unknown, returns the objects that differ from the digests of the
+ * recorded hash: also those of whose change the API has no time. Without a digest of an object, the times of the API show whether it
+ * changed after the last rollout. If there are none, returns missing objects, because one of them may have existed.
  */
 export function changedObjects({
   workload,
   decision,
   lookup,
   policy,
-}: Pick<DueWrite, "workload" | "decision" | "lookup" | "policy">): readonly ConfigName[] {
+  hashKeys,
+}: Pick<DueWrite, "workload" | "decision" | "lookup" | "policy" | "hashKeys">): readonly ConfigName[] {
   if (decision.outcome === "roll" && decision.changed !== undefined) {
     // A regular expression match is not a reference, and it is unknown after the object is deleted.
     if (workload.peer?.patterns.length) return decision.changed;
@@ -68,7 +71,13 @@ export function changedObjects({
     .filter(({ config }) => config?.directive !== "ignore" && config?.directive !== "unselected")
     // A SecretProviderClass that no Pod has mounted is unknown. That is not a change.
     .filter(({ object, config }) => config !== undefined || object.kind !== "SecretProviderClass");
-  const since = found.filter(({ config }) => config && (config.changedAt ?? 0) >= workload.hashWrittenAt);
+  const differences =
+    decision.outcome === "roll" && !decision.again ? recordedDifferences(workload, decision.view, hashKeys) : undefined;
+  const isLater = (config: Config | undefined) => config && (config.changedAt ?? 0) >= workload.hashWrittenAt;
+  const since = found.filter(({ object, config }) => {
+    const known = differences?.(object);
+    return known === undefined ? isLater(config) : known.length > 0;
+  });
   const changed = since.length > 0 ? since : found.filter(({ config }) => config === undefined);
   return changed.map(({ object: { kind, namespace, name } }) => ({ kind, namespace, name }));
 }
@@ -122,9 +131,8 @@ function changesOf(due: DueWrite): readonly Change[] {
   const { workload, decision, lookup, policy, changed, hashKeys } = due;
   if (decision.outcome !== "roll" || decision.again) return [];
   if (decision.changed !== undefined) return decision.changed;
-  const digests = readDigests(workload.configDigests, comparedHash(workload), hashKeys);
-  if (digests === undefined) return changed.flatMap((object) => changeByTimes(object, decision.view, due));
-  const find = changesSince(digests, decision.view, workload.references);
+  const find = recordedDifferences(workload, decision.view, hashKeys);
+  if (find === undefined) return changed.flatMap((object) => changeByTimes(object, decision.view, due));
   const missing = workload.references.filter(
     (each) => findConfig(lookup, each) === undefined && !isExcluded(workload, policy, each),
   );
@@ -135,6 +143,16 @@ function changesOf(due: DueWrite): readonly Change[] {
   return [...objects]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([id, object]) => find(object) ?? (byTimes.has(id) ? changeByTimes(object, decision.view, due) : []));
+}
+
+/** Returns how an object differs from the digests of the recorded hash, as {@link changesSince}; undefined without such digests. */
+function recordedDifferences(
+  workload: Workload,
+  view: ConfigView,
+  hashKeys: HashKeys | undefined,
+): ReturnType<typeof changesSince> | undefined {
+  const digests = readDigests(workload.configDigests, comparedHash(workload), hashKeys);
+  return digests && changesSince(digests, view, workload.references);
 }
 
 function changeByTimes(

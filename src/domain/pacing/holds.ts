@@ -245,8 +245,8 @@ export function dueWrite(
 ): DueWrite {
   const flags = policy.pacing ?? unpaced;
   const { clusterHold, hashKeys } = policy;
-  const facts = { workload, decision, lookup, policy: rolloutPolicyOf(workload, policy) };
-  return { ...facts, clusterHold, flags, hashKeys, moment, changed: changedObjects(facts) };
+  const facts = { workload, decision, lookup, policy: rolloutPolicyOf(workload, policy), hashKeys };
+  return { ...facts, clusterHold, flags, moment, changed: changedObjects(facts) };
 }
 
 /** Returns what holds a return to earlier pins; undefined if nothing does. */

@@ -601,6 +601,58 @@ it("a leader that did not see a change waits for a held validator that must chec
   expect(rolled.length).toBe(4);
 });
 
+describe("a removal of a key that no leader saw, for which the API has no time", () => {
+  /** Four readers of an object, and the next leader after a removal. */
+  async function removed(checks?: object) {
+    const made = await steady(4);
+    const { cluster, add, pass, replicas, rolled, start } = made;
+    if (checks !== undefined) await add("check", checks);
+    await cluster.edit(configMaps, "web", { data: { v: "1", more: "1" } });
+    await pass(60_000);
+    await pass(700_000, 100_000);
+    rolled.length = 0;
+    const restart = async () => {
+      for (const replica of replicas.splice(0)) replica.end();
+      return start();
+    };
+    for (const replica of replicas.splice(0)) replica.end();
+    await cluster.edit(configMaps, "web", { data: { more: null } });
+    return { ...made, restart };
+  }
+
+  it("begins with a canary, also if the leader changes again", async () => {
+    const { pass, restart, rolled } = await removed();
+    await restart();
+    await pass(5_000);
+    expect(rolled).toEqual(["web-0"]);
+    await restart();
+    await pass(5_000);
+    expect(rolled).toEqual(["web-0"]);
+    await pass(60_000);
+    expect(rolled).toHaveLength(4);
+  });
+
+  it("begins with the validator", async () => {
+    const { pass, restart, rolled } = await removed({ "wave.pusher.com/validator": "true" });
+    await restart();
+    await pass(5_000);
+    expect(rolled).toEqual(["check"]);
+    await pass(60_000);
+    expect(rolled).toHaveLength(5);
+  });
+
+  it("stays halted by its canary with the next leader", async () => {
+    const { breakRollouts, pass, restart, rolled } = await removed();
+    breakRollouts(() => true);
+    await restart();
+    await pass(650_000, 10_000);
+    const next = await restart();
+    await pass(700_000, 10_000);
+    expect(rolled).toEqual(["web-0"]);
+    expect(next.metrics.render()).toContain("wave_rollouts_halted 1\n");
+  });
+});
+
 describe("a canary whose hash another client takes by a forced server-side apply", () => {
   it("stays the canary with the next leader", async () => {
     const { cluster, start, replicas, editConfig, pass, rolled } = await steady(0);
