@@ -346,7 +346,7 @@ describe("the caches", () => {
     expect(held()?.isUntimed).toBe(true);
   });
 
-  it("keep the time of the last change of digests, and announce a change of the directives of an object", async () => {
+  it("keep the time of the last change of digests when a label or directive changes, and announce the directive", async () => {
     const { fake, caches, configChanges } = start();
     const feed = fake.feed("configmaps");
     const at = (time: number, data: Readonly<Record<string, string>>, more: object = {}) => {
@@ -361,7 +361,7 @@ describe("the caches", () => {
     expect(changedAt()).toBe(110);
     configChanges.length = 0;
     await feed.push(at(120, { key: "2" }, { annotations: { "wave.pusher.com/hold": "true" } }));
-    expect(configChanges.map(({ after }) => [after?.directive, after?.changedAt])).toEqual([["hold", 120]]);
+    expect(configChanges.map(({ after }) => [after?.directive, after?.changedAt])).toEqual([["hold", 110]]);
   });
 
   it("follow the progress of a workload without parsing it again", async () => {

@@ -57,6 +57,7 @@ type Action =
   | { readonly type: "delete copies" }
   | { readonly type: "annotate"; readonly name: Name; readonly annotations: Annotations }
   | { readonly type: "annotate the ConfigMap"; readonly annotations: Annotations }
+  | { readonly type: "label the ConfigMap"; readonly value: string }
   | { readonly type: "status"; readonly name: Name; readonly is: "complete" | "failed" }
   | { readonly type: "wait"; readonly seconds: number };
 
@@ -185,6 +186,9 @@ class Stage {
         break;
       case "annotate the ConfigMap":
         await this.#write("PATCH", "configMaps", "page", { metadata: { annotations: action.annotations } });
+        break;
+      case "label the ConfigMap":
+        await this.#write("PATCH", "configMaps", "page", { metadata: { labels: { note: action.value } } });
         break;
       case "status":
         await this.#setStatus(action.name, action.is);
@@ -330,6 +334,27 @@ it("what explain says while a pinned change is held and its copy is deleted is w
   }
 });
 
+it("what explain says of a halted change whose object got a label since is what the leader does", async () => {
+  const stage = new Stage();
+  await stage.begin();
+  try {
+    for (const name of names) await stage.act({ type: "status", name, is: "complete" });
+    await stage.act({ type: "wait", seconds: 60 });
+    await stage.act({ type: "edit", value: "1" });
+    await stage.act({ type: "wait", seconds: 5 });
+    for (const name of names) await stage.act({ type: "status", name, is: "failed" });
+    await stage.act({ type: "wait", seconds: 60 });
+    await stage.act({ type: "label the ConfigMap", value: "1" });
+    await stage.act({ type: "wait", seconds: 5 });
+    const explained = await stage.explained();
+    expect([...explained.values()].filter(({ hold }) => hold === "halted")).toHaveLength(names.length - 1);
+    for (const [key, leader] of stage.decided())
+      if (leader.outcome !== onlyMemory.outcome) expect(explained.get(key), key).toEqual(leader);
+  } finally {
+    await stage.end();
+  }
+});
+
 const value = (name: string, values: readonly (string | null)[]) =>
   fc.constantFrom(...values).map((each) => ({ [prefix + name]: each }));
 const ofWorkload = fc.oneof(
@@ -355,6 +380,10 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       type: fc.constant("annotate the ConfigMap" as const),
       annotations: value("hold", ["true", null]),
     }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ type: fc.constant("label the ConfigMap" as const), value: fc.constantFrom("0", "1", "2") }),
   },
   {
     weight: 4,

@@ -5,7 +5,6 @@ import {
   hasSameContent,
   isReceived,
   newestTimeOf,
-  sameApartFromGrants,
   sameConfig,
   toConfig,
   withChangeTime,
@@ -72,7 +71,6 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
         const { name } = held ?? read; // The store keeps the name of the first object.
         const config = withChangeTime(read, held, source !== "later list", newestTime);
         const hasContent = held !== undefined && isKnown && hasSameContent(held, read);
-        const isGrant = hasContent && sameApartFromGrants(held, read);
         // Tens of thousands of objects never change.
         const revision = hasContent ? held.revision : source === "first list" ? undefined : config.revision;
         const [namespace, keys] = [sharedString(config.namespace), shared.list(config.keys)];
@@ -86,10 +84,10 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
           revision,
           ...(wasAbsentSince !== undefined && { wasAbsentSince }),
           // A later time would start new batches of a change that is halted.
-          ...(isGrant && { changedAt: held.changedAt, editedAt: held.editedAt }),
+          ...(hasContent && { changedAt: held.changedAt, editedAt: held.editedAt }),
         };
         const fitted = namespaceLimits.fit(held, slim, (exceeded) => withoutKeys(slim, exceeded));
-        if (isGrant) touchedAt.set(fitted, Math.max(newestTime ?? 0, newestTimeOf(read)));
+        if (hasContent) touchedAt.set(fitted, Math.max(newestTime ?? 0, newestTimeOf(read)));
         return fitted;
       },
       same: Object.is,

@@ -50,8 +50,8 @@ export interface Config extends ConfigName {
    */
   readonly limitExceeded?: Pick<LimitExceeded, "limit" | "count" | "max">;
   /**
-   * The time of the last change, seconds since the epoch. If Wave saw the change: of a field that Wave reads, apart from grants. Otherwise: of
-   * any field. {@link sameConfig} does not compare it.
+   * The time of the last change, seconds since the epoch. If Wave saw the change: of the content. Otherwise: of any field.
+   * {@link sameConfig} does not compare it.
    */
   readonly changedAt?: number | undefined;
   /**
@@ -284,13 +284,8 @@ export function sameConfig(a: Config, b: Config): boolean {
   return equalJson({ ...a, ...notCompared }, { ...b, ...notCompared });
 }
 
-/** Reports whether two states of one object differ at most in the namespaces that may read it. */
-export function sameApartFromGrants(a: Config, b: Config): boolean {
-  return sameConfig({ ...a, sharedWith: b.sharedWith }, b);
-}
-
 /** Returns when the content of an object changed last, in seconds since the epoch; undefined if the API does not show it. */
-export function contentChangedAt({ editedAt, changedAt }: Config): number | undefined {
+export function contentChangedAt({ editedAt, changedAt }: Pick<Config, "editedAt" | "changedAt">): number | undefined {
   return editedAt ?? changedAt;
 }
 

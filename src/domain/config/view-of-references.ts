@@ -8,7 +8,7 @@ import {
   type Reference,
 } from "../references/references.ts";
 import { formatList, quoted } from "../syntax/names.ts";
-import { type Config, digestAt, digestOf, isWhole, keysOf, type Parts, wholeKey } from "./digest.ts";
+import { type Config, contentChangedAt, digestAt, digestOf, isWhole, keysOf, type Parts, wholeKey } from "./digest.ts";
 import { type ConfigView, type ViewEntry, viewOf } from "./hash.ts";
 
 /** Finds an object in the caches, or in a live read; undefined if it does not exist. */
@@ -153,8 +153,8 @@ function sortKey({ key = "", ...object }: Missing): string {
 
 /** An object before and after a change; undefined: it did not exist. */
 export interface ConfigChange {
-  readonly before: Pick<Config, "changedAt"> | undefined;
-  readonly after: Pick<Config, "changedAt"> | undefined;
+  readonly before: Pick<Config, "changedAt" | "editedAt"> | undefined;
+  readonly after: Pick<Config, "changedAt" | "editedAt"> | undefined;
 }
 
 /**
@@ -163,8 +163,8 @@ export interface ConfigChange {
  * See https://kubernetes.io/docs/reference/using-api/server-side-apply/
  */
 export function storedTimeOf({ before, after }: ConfigChange): number | undefined {
-  const changedAt = after?.changedAt;
-  return changedAt !== undefined && changedAt > (before?.changedAt ?? 0) ? changedAt : undefined;
+  const changedAt = after && contentChangedAt(after);
+  return changedAt !== undefined && changedAt > ((before && contentChangedAt(before)) ?? 0) ? changedAt : undefined;
 }
 
 /** A change of one object since the last rollout. */

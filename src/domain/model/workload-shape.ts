@@ -113,7 +113,7 @@ export interface Workload extends WorkloadName {
   readonly rolledIncomplete: string | undefined;
   /** The raw annotation with the alert by which a rollout failed; undefined if absent. */
   readonly failedAlert: string | undefined;
-  /** The raw annotation with the cause of its last rollout; undefined if absent. No plan reads it. */
+  /** The raw annotation with the cause of its last rollout; undefined if absent. Only batches read it. */
   readonly cause: string | undefined;
   /** The raw annotation with digests of what its recorded hash covers; undefined if absent. Only reasons depend on it. */
   readonly configDigests: string | undefined;

@@ -1,3 +1,4 @@
+import { contentChangedAt } from "../config/digest.ts";
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import { isComplete } from "../model/kind-row.ts";
 import type { Workload } from "../model/workload-shape.ts";
@@ -8,6 +9,7 @@ import type { PacingFlags } from "../policy/policy.ts";
 import { isValidator, type RolloutPolicy } from "../policy/rollout-policy.ts";
 import { type ConfigName, parseConfigKey } from "../references/references.ts";
 import { isDnsSubdomain } from "../syntax/names.ts";
+import type { AwaitedContent, ExclusionPolicy } from "./awaited-content.ts";
 import type { BatchMember } from "./batches.ts";
 import type { DueWrite } from "./due.ts";
 import { storedFailedAlert } from "./failed-alert.ts";
@@ -26,6 +28,8 @@ export interface ObjectChange {
   readonly changedAt: number;
   /** When this process saw the change, or started; undefined if that is no longer known. */
   readonly seenAt: number | undefined;
+  /** Whether this process saw the change, so that its time is that of the change. Otherwise it may be that of a label. Default: no. */
+  readonly isSeen?: boolean;
   /** Whether to wait for readers that must be planned first. Default: no. */
   readonly waitsForPlans?: boolean;
 }
@@ -43,7 +47,7 @@ export interface MemberFacts {
   /** The key by `workloadKey`. */
   readonly key: string;
   readonly workload: Workload;
-  readonly policy: Pick<RolloutPolicy, "batches" | "priority" | "resumedAt" | "validatorRequired">;
+  readonly policy: Pick<RolloutPolicy, "batches" | "priority" | "resumedAt" | "validatorRequired"> & ExclusionPolicy;
   /** Whether it must be planned before others may start: it may have to roll first. Default: no. */
   readonly mustBePlanned?: boolean;
   /** The write that another hold than a batch delays; undefined if there is none. */
@@ -79,6 +83,12 @@ interface HeldWrite {
   readonly changed: ReadonlySet<string> | undefined;
 }
 
+/** A change for one workload. */
+export interface ChangeForMember extends Pick<ObjectChange, "changedAt" | "seenAt"> {
+  /** As in `StageFacts`, for its last rollout at this time. Default: not known. */
+  readonly awaited?: ((startedAt: number) => AwaitedContent | undefined) | undefined;
+}
+
 /**
  * Returns a workload as a member of the batches of one change, with its stage. `config` is the key of the object. Undefined if
  * the change does not concern the workload, or if it takes no part in batches.
@@ -87,7 +97,7 @@ export function batchMember(
   facts: MemberFacts,
   position: MemberPosition,
   config: string,
-  change: Pick<ObjectChange, "changedAt" | "seenAt">,
+  change: ChangeForMember,
   context: StageContext,
 ): BatchMember | undefined {
   const { workload, policy } = facts;
@@ -111,7 +121,7 @@ function stageAt(
   facts: MemberFacts,
   position: MemberPosition,
   config: string,
-  { changedAt, seenAt }: Pick<ObjectChange, "changedAt" | "seenAt">,
+  { changedAt, seenAt, awaited }: ChangeForMember,
   { lookup, flags, now }: StageContext,
 ): Stage | undefined {
   const { workload, policy, held, isCurrent, lastWrite, completeSince, advancedAt, completeMs, newPods } = facts;
@@ -142,6 +152,7 @@ function stageAt(
     soaked: hasSoaked(completeMs, flags.soakMs),
     isForOthers: isCurrentWrite && lastWrite.includes?.includes(config) === false,
     resumed: policy.resumedAt,
+    awaited,
   };
   if (!isValidator(workload)) return stageOf(known, flags, now);
   return validatorStage({ ...known, heldBy: held?.reason, blocked: facts.blocked }, flags, now);
@@ -196,9 +207,10 @@ export function rolledIncompleteBy(due: DueWrite): IncompleteRollout | undefined
   return incompleteRollout(workload, moment, flags.soakMs);
 }
 
-/** Returns when the objects that made a workload due last changed, in milliseconds since the epoch; infinity if that is not known. */
+/** Returns when the content of the objects that made a workload due last changed, in milliseconds since the epoch; infinity if that is not known. */
 function lastChange({ changed, lookup }: DueWrite): number {
-  const times = changed.flatMap((object) => findConfig(lookup, object)?.changedAt ?? []);
+  const found = changed.flatMap((object) => findConfig(lookup, object) ?? []);
+  const times = found.flatMap((config) => contentChangedAt(config) ?? []);
   return times.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...times) * 1000;
 }
 

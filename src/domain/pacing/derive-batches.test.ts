@@ -35,12 +35,8 @@ function batches(readers: Readers, rest: Partial<BatchesFacts> = {}, times: { re
 }
 
 const priority = (value: number) => {
-  const {
-    batches: takesPart,
-    resumedAt,
-    validatorRequired,
-  } = rolloutPolicyOf(workload(), { ...defaultPolicy, pacing: flags });
-  return { policy: { batches: takesPart, resumedAt, validatorRequired, priority: { value, by: "workload" } } } as const;
+  const policy = rolloutPolicyOf(workload(), { ...defaultPolicy, pacing: flags });
+  return { policy: { ...policy, priority: { value, by: "workload" } } } as const;
 };
 const names = (keys: Iterable<string>) => [...keys].map((key) => key.split("/").at(-1));
 

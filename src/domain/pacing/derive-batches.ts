@@ -2,6 +2,7 @@ import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { PacingFlags } from "../policy/policy.ts";
 import { isValidator } from "../policy/rollout-policy.ts";
+import { awaitedContent } from "./awaited-content.ts";
 import { batchMember, type MemberFacts, type MemberPosition, type ObjectChange } from "./batch-member.ts";
 import { admitBatch, type BatchAdmission, type BatchedChange, type BatchMember } from "./batches.ts";
 
@@ -140,7 +141,7 @@ function membersOf(
   keys: Iterable<string>,
   facts: BatchesFacts,
 ): readonly BatchMember[] | undefined {
-  const { due, admitted = noneAdmitted, factsOf } = facts;
+  const { due: dueChanges, admitted = noneAdmitted, factsOf } = facts;
   const readers: { readonly known: MemberFacts; readonly position: MemberPosition }[] = [];
   for (const key of keys) {
     const known = factsOf(key);
@@ -148,18 +149,21 @@ function membersOf(
     const before = admitted.get(key);
     const isAdmitted = before?.changes.includes(config) === true;
     if (!isAdmitted && known.mustBePlanned && change.waitsForPlans) return undefined;
-    readers.push({ known, position: isAdmitted ? before : due.get(key)?.includes(config) ? "due" : "none" });
+    readers.push({ known, position: isAdmitted ? before : dueChanges.get(key)?.includes(config) ? "due" : "none" });
   }
   const dueNow = readers.filter(({ position }) => position === "due");
   // The hash of an admitted workload may already be the new one.
   const waiting = dueNow.length > 0 ? dueNow : readers.filter(({ position }) => position !== "none");
-  const changedAt = changedAfterHashes(
-    change.changedAt,
-    waiting.map(({ known }) => known.workload),
-  );
-  const times = { ...change, changedAt };
+  const due = waiting.map(({ known }) => known.workload);
+  const changedAt = changedAfterHashes(change.changedAt, due);
+  let shownBy: ReturnType<typeof awaitedContent> | undefined;
   return readers.flatMap(({ known, position }) => {
-    const found = batchMember(known, position, config, times, facts);
+    const awaited = (startedAt: number) => {
+      if (change.isSeen || !hasContentOf(config, known, dueChanges.get(known.key))) return undefined;
+      shownBy ??= awaitedContent(change.object, due, facts.lookup);
+      return shownBy(known.workload, known.policy, startedAt);
+    };
+    const found = batchMember(known, position, config, { ...change, changedAt, awaited }, facts);
     // Other readers do not wait longer for its plan, but for its check.
     const isUnplanned = typeof position !== "object" && known.mustBePlanned;
     const member = isUnplanned && isValidator(known.workload) ? unplannedValidator(known, found) : found;
@@ -175,6 +179,14 @@ function membersOf(
 function changedAfterHashes(changedAt: number, due: readonly Workload[]): number {
   const hashes = due.flatMap(({ hashWrittenAt: at, templateEditedAt }) => (templateEditedAt > at ? [] : [at * 1000]));
   return hashes.every((at) => at > changedAt) ? Math.max(changedAt, ...hashes) : changedAt;
+}
+
+/** Reports whether the hash of a workload is for what an object contains now. `due`: the objects whose changes made it due for a batch. */
+function hasContentOf(config: string, { isCurrent, held }: MemberFacts, due: readonly string[] | undefined): boolean {
+  if (isCurrent) return true;
+  const changed = due === undefined ? held?.changed : new Set(due);
+  // Without any object, it is not known what changed.
+  return changed !== undefined && changed.size > 0 && !changed.has(config);
 }
 
 /** Returns a validator that must be planned first as one that others wait for. */

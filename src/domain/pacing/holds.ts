@@ -204,7 +204,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     holds: ["rollout"],
     command: "resume",
     when: "too many workloads failed after the same change",
-    ends: "another change of the object, recovery of the failed workloads, or `wave resume`",
+    ends: "new content of the object, recovery of the failed workloads, or `wave resume`",
     isHalt: true,
   },
   validator: {
@@ -215,7 +215,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     isHalt: true,
     command: "resume",
     when: "a [validator](#validators) failed after the change. With `validator-required`, also if it cannot check the change",
-    ends: "another change of the object, recovery of the validator, or `wave resume`",
+    ends: "new content of the object, recovery of the validator, or `wave resume`",
   },
 };
 

@@ -4,6 +4,7 @@ import type { HoldReason } from "../outcomes/outcomes.ts";
 import type { NewPods } from "../pods/new-pods.ts";
 import type { ContainerExit } from "../pods/observed-pod.ts";
 import type { PacingFlags } from "../policy/policy.ts";
+import type { AwaitedContent } from "./awaited-content.ts";
 import { rolloutDeadline } from "./rollout-result.ts";
 import { resumedAfter, resumedSince, storedRolloutAt, wasComplete } from "./rollout-time.ts";
 
@@ -74,6 +75,11 @@ export interface StageFacts {
   readonly failedAlert?: boolean;
   /** Whether the object is a Secret. Others do not wait for ever to read a new one: the old credential may be gone. */
   readonly isSecret?: boolean;
+  /**
+   * Returns whether its last rollout, which began at this time, was with the content that other workloads are due for, whatever the time of the
+   * change is; undefined if that is not known. Default: not known.
+   */
+  readonly awaited?: ((startedAt: number) => AwaitedContent | undefined) | undefined;
   /** The time in the annotation `resumed`; undefined without the annotation. */
   readonly resumed: number | undefined;
 }
@@ -102,6 +108,7 @@ export function soak(
  *
  * Times of the API are whole seconds. So a rollout in the second of the change may or may not include the change; only the
  * process that wrote it, or a later plan, shows it. Otherwise it is taken as not including the change: the workload would be a canary without it.
+ * A process that did not see the change may have a later time of it, such as that of a label. Then the content shows it.
  */
 export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Stage | undefined {
   const { workload, due, changedAt, seenAt, writtenAt = 0, completeSince = now } = facts;
@@ -119,9 +126,12 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
     return resumedAfter(facts.resumed, rolledAt, now) ? undefined : { state: "failed", rolledAt, wasComplete: true };
   }
   if (facts.isForOthers) return undefined;
-  const isLater = (apiTime: number) => apiTime / 1000 > Math.floor(changedAt / 1000);
+  const isLaterTime = (apiTime: number) => apiTime / 1000 > Math.floor(changedAt / 1000);
   const isAfterSeen = (ownTime: number) => ownTime >= (seenAt ?? changedAt + 1_000);
-  if (!isLater(stored) && !isAfterSeen(writtenAt) && !facts.rolledInItsSecond) return undefined;
+  const isTimed = isLaterTime(stored) || isAfterSeen(writtenAt) || facts.rolledInItsSecond === true;
+  const shown = isTimed ? undefined : facts.awaited?.(stored);
+  if (!isTimed && shown === undefined) return undefined;
+  const isLater = (apiTime: number) => isLaterTime(apiTime) || (shown !== undefined && apiTime >= shown.since);
   const rolledAt = Math.max(stored, writtenAt);
   const before = { wasComplete: wasComplete(workload, isLater) };
   // A person has seen the failure, or expects it. From then on the rollout shows nothing, until it is complete.
@@ -131,10 +141,10 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
     return isResumed ? undefined : { state: "failed", rolledAt, ...before, halts: true };
   if (facts.failedAlert && !facts.reverted && !isResumed) return { state: "failed", rolledAt, ...before, halts: true };
   if (progress.state === "complete") {
-    if (facts.reverted) return undefined;
+    if (facts.reverted || shown?.isAll === false) return undefined;
     return soak(progress, rolledAt, completeSince, flags, now);
   }
-  if (facts.soaked) return { state: "passed" };
+  if (facts.soaked && shown?.isAll !== false) return { state: "passed" };
   if (isResumed) return undefined;
   const lastProgress = Math.max(rolledAt, facts.advancedAt ?? 0);
   if (newPods?.state === "stuck") {

@@ -103,9 +103,12 @@ export function validatorStage(facts: ValidatorFacts, flags: PacingFlags, now: n
   const isLater = (apiTime: number) => apiTime / 1000 > changedIn;
   const isAfterSeen = writtenAt >= (seenAt ?? changedAt + 1_000);
   // A template that another client wrote in the second of the change was most likely applied with it.
-  const isWritten = written > stored && written / 1000 >= changedIn;
-  if (facts.isForOthers && !isWritten) return undefined;
-  if (!isLater(stored) && !isAfterSeen && !facts.rolledInItsSecond && !isWritten) return undefined;
+  const isWrittenByTime = written > stored && written / 1000 >= changedIn;
+  if (facts.isForOthers && !isWrittenByTime) return undefined;
+  const isTimed = isLater(stored) || isAfterSeen || facts.rolledInItsSecond === true || isWrittenByTime;
+  const shown = isTimed ? undefined : facts.awaited?.(written);
+  if (!isTimed && shown === undefined) return undefined;
+  const isWritten = isWrittenByTime || (shown !== undefined && written > stored);
   const rolledAt = Math.max(written, writtenAt);
   if (resumedAfter(facts.resumed, rolledAt, now)) return undefined;
   if (progress.state === "idle") return idle(workload);
@@ -113,7 +116,8 @@ export function validatorStage(facts: ValidatorFacts, flags: PacingFlags, now: n
   // The mark is of the last rollout by Wave.
   const isUsable = isWritten || !hasMark(workload);
   if (facts.rejected) return { state: "failed", rolledAt, wasComplete: true };
-  if (facts.soaked && !isWritten) return { state: "passed" };
+  const showsAll = shown?.isAll !== false;
+  if (facts.soaked && !isWritten && showsAll) return { state: "passed" };
   if (newPods?.state === "exited") {
     const { pod, container, exitCode } = newPods;
     return isUsable ? { state: "failed", rolledAt, wasComplete: true, exit: { pod, container, exitCode } } : failing;
@@ -121,7 +125,7 @@ export function validatorStage(facts: ValidatorFacts, flags: PacingFlags, now: n
   if (newPods?.state === "restarts") return isUsable ? { state: "failed", rolledAt, wasComplete: true } : failing;
   // Without a readiness probe, a Pod is available when its container starts, which is before the check ends.
   if (progress.state === "complete" && newPods?.state !== "unread")
-    return soak(progress, rolledAt, completeSince, flags, now);
+    return showsAll ? soak(progress, rolledAt, completeSince, flags, now) : undefined;
   if (newPods?.state === "stuck") return unusable(`it is stuck (${newPods.reason})`);
   if (!isUsable) return failing;
   const lastProgress = Math.max(rolledAt, facts.advancedAt ?? 0);

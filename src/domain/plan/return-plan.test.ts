@@ -286,6 +286,8 @@ describe("a workload that rejects a change", () => {
           priority: { value: 0, by: "flag" },
           resumedAt,
           validatorRequired: false,
+          excludeConfigMaps: { value: new Set<string>(), by: "flag" },
+          excludeSecrets: { value: new Set<string>(), by: "flag" },
         },
         held: undefined,
         lastWrite: undefined,

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import type { Workload } from "../model/workload-shape.ts";
+import { writeCause } from "../pacing/cause.ts";
 import { writeFailedAlert } from "../pacing/failed-alert.ts";
 import { incompleteMark } from "../pacing/rollout-time.ts";
 import { unpaced } from "../policy/policy.ts";
@@ -29,6 +30,8 @@ function rolled(name: string, progress: Workload["progress"], rolledAt = changed
   return { ...reader(name), recordedHash: hashOf("2"), rolledAt, progress };
 }
 
+const causeOf = (hash: string) => writeCause(hash, { at: 0, why: "", edits: [], heldBy: undefined });
+
 const failed = { state: "failed" } as const;
 const alerted = (rollout: Workload) => ({ ...rollout, failedAlert: writeFailedAlert(rollout, "Errors") });
 const complete = { state: "complete", since: changedAt + 60 } as const;
@@ -51,7 +54,32 @@ const cases: readonly [string, Workload, readonly Workload[], boolean][] = [
   ],
   ["an alert began to fire while the canary soaked", web, [alerted(rolled("canary", complete)), due("other")], true],
   ["the canary is complete", web, [rolled("canary", complete)], false],
-  ["the canary failed before the change", web, [rolled("canary", failed, changedAt - 30)], false],
+  [
+    "the canary failed with another content",
+    web,
+    [{ ...rolled("canary", failed, changedAt - 30), recordedHash: hashOf("0") }],
+    false,
+  ],
+  ["the canary failed, and the object got a label since", web, [rolled("canary", failed, changedAt - 30)], true],
+  [
+    "the canary failed, and the object got a label since, and the canary an annotation",
+    web,
+    [{ ...rolled("canary", failed, changedAt - 30), templateEditedAt: changedAt, cause: causeOf(hashOf("2")) }],
+    true,
+  ],
+  [
+    "another client changed the canary together with the object",
+    web,
+    [{ ...rolled("canary", failed, changedAt - 30), templateEditedAt: changedAt, cause: causeOf(hashOf("1")) }],
+    false,
+  ],
+  [
+    "a workload failed before the hash was written that must be replaced",
+    { ...web, hashWrittenAt: changedAt - 29 },
+    [rolled("canary", failed, changedAt - 30)],
+    false,
+  ],
+  ["a workload failed with the hash of another client", web, [rolled("canary", failed, 0)], false],
   ["nothing was rolled yet", web, [due("canary")], false],
   ["too few failed after the canary", web, [rolled("canary", complete), rolled("other", failed)], false],
   [
@@ -77,6 +105,20 @@ const cases: readonly [string, Workload, readonly Workload[], boolean][] = [
   ["a validator must check the change first, and waits for approval", web, [heldValidator], true],
   ["no other workload is concerned", { ...web, progress: failed }, [], false],
 ];
+
+it("finds a halt by a canary that reads only a part of the object, by the time of the content", () => {
+  const env = [{ name: "A", valueFrom: { configMapKeyRef: { name: "page", key: "a" } } }];
+  const part = workload({ pod: { containers: [{ name: "web", env }] }, metadata: { name: "canary" } });
+  const { hash } = planRollout(part, live, policy) as { readonly hash: string };
+  const canary = { ...rolled("canary", failed), references: part.references, recordedHash: hash };
+  const object = { kind: "ConfigMap", namespace: "default", name: "page" } as const;
+  const labelled = { ...configMap("page", { a: "2" }), changedAt: changedAt + 60 };
+  const haltedAt = (editedAt: number) => {
+    const lookup = lookupOf({ ...labelled, editedAt });
+    return isHaltedFor(web, { object, readers: [web, canary], lookup, policyOf: () => policy, now });
+  };
+  expect([haltedAt(changedAt), haltedAt(changedAt + 60)]).toEqual([true, false]);
+});
 
 it.for(cases)("finds whether a change is halted if %s", ([, of, others, halted]) => {
   const object = { kind: "ConfigMap", namespace: "default", name: "page" } as const;

@@ -1,11 +1,14 @@
+import { contentChangedAt } from "../config/digest.ts";
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
+import { isComplete } from "../model/kind-row.ts";
 import { type Workload, workloadKey } from "../model/workload-shape.ts";
 import type { RolloutPlan } from "../outcomes/outcomes.ts";
 import type { MemberFacts } from "../pacing/batch-member.ts";
 import type { BatchAdmission } from "../pacing/batches.ts";
 import { type BatchesFacts, type DerivedBatches, deriveBatches } from "../pacing/derive-batches.ts";
+import { rolloutDeadline } from "../pacing/rollout-result.ts";
 import { blockedBy } from "../pacing/validator.ts";
-import type { Policy } from "../policy/policy.ts";
+import type { PacingFlags, Policy } from "../policy/policy.ts";
 import { isValidator, rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../references/references.ts";
 import { decide } from "./decide.ts";
@@ -87,7 +90,8 @@ export function isHaltedFor(workload: Workload, { object, readers, lookup, polic
   if (flags === undefined || flags.maxConcurrent === 0) return false;
   if (!rolloutPolicyOf(workload, policy).batches.value) return false;
   const config = configKey(object);
-  const changedAt = (findConfig(lookup, object)?.changedAt ?? 0) * 1000;
+  const found = findConfig(lookup, object);
+  const changedAt = ((found && contentChangedAt(found)) ?? 0) * 1000;
   const planned = (reader: Workload): readonly [string, PlannedWorkload] => {
     const rules = policyOf(reader);
     // The status does not show when a rollout last made progress.
@@ -104,14 +108,19 @@ export function isHaltedFor(workload: Workload, { object, readers, lookup, polic
     return storedBatches(facts).changes.get(config)?.admission;
   };
   const isStopped = (batch: BatchAdmission | undefined) => batch?.halted === true || batch?.validating === true;
-  const mayStop = (reader: Workload) => isValidator(reader) || (flags.haltAfterFailures > 0 && mayHaveFailed(reader));
-  const first = admission(readers.filter(mayStop));
-  if (!first?.failed.size && !isStopped(first)) return false;
+  const mayStop = (reader: Workload) =>
+    isValidator(reader) ? !isComplete(reader) : flags.haltAfterFailures > 0 && mayHaveFailed(reader, flags, now);
+  if (!readers.some(mayStop) && !isStopped(admission(readers.filter(isValidator)))) return false;
   const batch = admission(readers);
   return batch !== undefined && isStopped(batch) && !batch.admitted.has(workloadKey(workload));
 }
 
-function mayHaveFailed({ progress, rejected, failedAlert }: Workload): boolean {
+function mayHaveFailed(
+  { progress, rejected, failedAlert, rolledAt }: Workload,
+  flags: PacingFlags,
+  now: number,
+): boolean {
   if (rejected !== undefined || failedAlert !== undefined) return true;
-  return progress.state === "failed" || progress.state === "progressing";
+  if (progress.state !== "failed" && progress.state !== "progressing") return false;
+  return rolloutDeadline(progress, rolledAt * 1000, flags, now, undefined) <= now;
 }

@@ -2,12 +2,14 @@ import { describe, expect, it } from "vitest";
 import {
   configMap,
   defaultPolicy,
+  lookupOf,
   readsAll,
   type WorkloadFixture,
   workload,
   workloadObject,
 } from "../../../../test/support/domain/objects.ts";
 import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
+import { planRollout } from "../../../domain/plan/plan.ts";
 import { unpaced } from "../../../domain/policy/policy.ts";
 import type { ReadConfig, ReadConfigs } from "../read/configs.ts";
 import type { FoundWorkload } from "../read/pods.ts";
@@ -81,6 +83,29 @@ describe("the batches that a command derives", () => {
     const free = found.filter((each) => holdOf(each.workload, objectsOf(each)) === undefined);
     expect(free.map(({ workload: { name } }) => name)).toEqual(["b", "z"]);
     expect(holdOf(found[0]?.workload as FoundWorkload["workload"], [page])?.reason).toBe("batch");
+  });
+
+  it("are of the last change of the content, not of a label", () => {
+    const time = (second: number) => new Date(now - 3_600_000 + 1_000 * second).toISOString();
+    const entry = (manager: string, second: number, fieldsV1: object) => ({ manager, time: time(second), fieldsV1 });
+    const edited = entry("kubectl-edit", 10, { "f:data": { "f:a": {} } });
+    const labelled = entry("kubectl-label", 30, { "f:metadata": { "f:labels": {} } });
+    const metadata = { creationTimestamp: time(0), managedFields: [edited, labelled] };
+    const config = configMap("page", { a: "1" }, metadata);
+    const env = [{ name: "A", valueFrom: { configMapKeyRef: { name: "page", key: "a" } } }];
+    const wanted = { metadata: { name: "canary" }, pod: { containers: [{ name: "web", env }] } };
+    const { hash } = planRollout(workload(wanted), lookupOf(config), { ...policy, namespacePolicy: undefined }) as {
+      readonly hash: string;
+    };
+    const failed = {
+      progress: { state: "failed" },
+      rolledAt: Date.parse(time(20)) / 1_000,
+      recordedHash: hash,
+    } as const;
+    const canary = { object: workloadObject(wanted), workload: { ...workload(wanted), ...failed } };
+    const read: ReadConfigs = new Map([["ConfigMap/default/page", { state: "present", config }]]);
+    const { groupOf } = batchesNow({ found: [canary, stale("web")], read, policy, now });
+    expect(groupOf(page, "default").members.map(({ stage }) => stage.state)).toContain("failed");
   });
 
   it("read each workload once, not once for each other workload", () => {

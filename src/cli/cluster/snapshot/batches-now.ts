@@ -1,4 +1,5 @@
 import type { Event } from "#kubernetes";
+import { contentChangedAt } from "../../../domain/config/digest.ts";
 import type { ConfigView } from "../../../domain/config/hash.ts";
 import { type Workload, workloadKey } from "../../../domain/model/workload-shape.ts";
 import type { BatchedChange, BatchHoldLookup } from "../../../domain/pacing/batches.ts";
@@ -124,7 +125,8 @@ function batchesIn(
 }
 
 function changedAtOf(config: string, read: ReadConfigs): number | undefined {
-  const seconds = presentOf(read.get(config))?.config.changedAt;
+  const found = presentOf(read.get(config));
+  const seconds = found && contentChangedAt(found.config);
   return seconds === undefined ? undefined : seconds * 1000;
 }
 

@@ -64,6 +64,24 @@ it("a thousand namespaces that share an object visit all its readers once a seco
   expect(readers.readersIn("stranger", "ConfigMap/shared/web")).toEqual([]);
 });
 
+it("the time of a change is that of the content, and a process that has seen no edit knows that it may be later", () => {
+  const clock = new FakeClock();
+  const stored = { ...configMap("page", { a: "1" }), editedAt: 100, changedAt: 200 };
+  const known = facts(clock, { lookup: () => stored });
+  const key = "ConfigMap/default/page";
+  expect(known.changeOf(key)).toMatchObject({ changedAt: 100_000, isSeen: false });
+  known.configChanged({ key, initial: false, before: stored, after: { ...stored, directive: "hold", changedAt: 300 } });
+  known.configChanged({ key, initial: false, before: undefined, after: stored });
+  expect(known.changeOf(key)).toMatchObject({ changedAt: 100_000, isSeen: false });
+  known.configChanged({
+    key,
+    initial: false,
+    before: { ...configMap("page", { a: "0" }), editedAt: 50, changedAt: 200 },
+    after: stored,
+  });
+  expect(known.changeOf(key)).toMatchObject({ changedAt: 100_000, isSeen: true });
+});
+
 describe("a reader must be planned before others may start", () => {
   const of = workload();
   const key = workloadKey(of);

@@ -1,5 +1,5 @@
 import type { StoreChange } from "../../../cache/store/store.ts";
-import { type Config, hasSameContent, sameApartFromGrants } from "../../../domain/config/digest.ts";
+import { type Config, contentChangedAt, hasSameContent } from "../../../domain/config/digest.ts";
 import { type Lookup, storedTimeOf } from "../../../domain/config/view-of-references.ts";
 import { namespaceOf, type Workload } from "../../../domain/model/workload-shape.ts";
 import type { MemberFacts, ObjectChange } from "../../../domain/pacing/batch-member.ts";
@@ -36,6 +36,8 @@ interface SeenChange {
   readonly at: number;
   /** Whether the API has the time, too: an edit that only removes something leaves the times in managedFields unchanged. */
   readonly isDated: boolean;
+  /** Whether it was an edit: an object that appears may have been there before. */
+  readonly isEdit: boolean;
 }
 
 /** The readers of an object, by namespace. */
@@ -61,12 +63,13 @@ export class BatchFacts {
     this.#startedAt = options.clock.monotonic();
   }
 
-  /** Remembers the change of an object. A grant is none: it would end a halt of content that has failed. */
+  /** Remembers the change of the content of an object. An annotation is none: it would end a halt of content that has failed. */
   configChanged(change: StoreChange<Config>): void {
     const { key, before, after } = change;
-    if (before !== undefined && after !== undefined && sameApartFromGrants(before, after)) return;
+    if (before && after && before.rotated === after.rotated && hasSameContent(before, after)) return;
     this.#seen.delete(key);
-    this.#seen.set(key, { at: this.#options.clock.monotonic(), isDated: storedTimeOf(change) !== undefined });
+    const at = this.#options.clock.monotonic();
+    this.#seen.set(key, { at, isDated: storedTimeOf(change) !== undefined, isEdit: before !== undefined });
     const oldest = this.#seen.size > maxSeen ? this.#seen.keys().next().value : undefined;
     if (oldest === undefined) return;
     this.#seen.delete(oldest);
@@ -79,9 +82,10 @@ export class BatchFacts {
     const stored = this.#options.caches.lookup(object.kind, object.namespace, object.name);
     const seen = this.#seen.get(config);
     const known = seen?.at ?? (this.#forgot ? undefined : this.#startedAt);
-    const isDated = stored?.changedAt !== undefined && seen?.isDated !== false;
-    const changedAt = isDated ? stored.changedAt * 1000 : this.#onWall(seen?.at ?? this.#startedAt);
-    return { object, changedAt, seenAt: known === undefined ? undefined : this.#onWall(known) };
+    const storedAt = seen?.isDated === false ? undefined : stored && contentChangedAt(stored);
+    const changedAt = storedAt === undefined ? this.#onWall(seen?.at ?? this.#startedAt) : storedAt * 1000;
+    const seenAt = known === undefined ? undefined : this.#onWall(known);
+    return { object, changedAt, seenAt, isSeen: seen?.isEdit === true };
   }
 
   /**

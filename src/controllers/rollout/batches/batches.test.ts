@@ -563,26 +563,73 @@ describe("a batch whose leader stops", () => {
   });
 });
 
-it.each([
+describe.each([
   ["a canary", "web-0", {}],
   ["a validator", "check", { "wave.pusher.com/validator": "true" }],
-])("a change that %s has halted stays halted when its object is shared with a namespace", async (_, first, checks) => {
-  const { cluster, add, editConfig, pass, rolled, breakRollouts, halted } = await steady(3);
-  if (first === "check") await add(first, checks);
-  await pass(700_000, 100_000);
-  rolled.length = 0;
-  breakRollouts((name) => name === first);
-  await editConfig("bad");
-  await pass(650_000, 10_000);
-  const share = { metadata: { annotations: { "wave.pusher.com/shared-with": "other" } } };
-  await cluster.edit(configMaps, "web", share);
-  await pass(60_000);
-  expect(rolled).toEqual([first]);
-  expect(halted()).toBe(1);
-  breakRollouts(() => false);
-  await editConfig("good");
-  await pass(60_000);
-  expect(rolled.length).toBeGreaterThan(3);
+])("a change that %s has halted stays halted", (_, first, checks) => {
+  const halt = async () => {
+    const made = await steady(3);
+    const { add, editConfig, pass, rolled, breakRollouts, start, replicas } = made;
+    if (first === "check") await add(first, checks);
+    await pass(700_000, 100_000);
+    rolled.length = 0;
+    breakRollouts((name) => name === first);
+    await editConfig("bad");
+    await pass(650_000, 10_000);
+    expect(rolled).toEqual([first]);
+    const restart = async () => {
+      for (const replica of replicas.splice(0)) replica.end();
+      await start();
+    };
+    return { ...made, restart };
+  };
+
+  it.each([
+    ["a label of the client that edited it", undefined, { labels: { chart: "2" } }],
+    ["a label of another client", "kubectl-label", { labels: { chart: "2" } }],
+    ["an annotation that Wave does not read", "kubectl-annotate", { annotations: { note: "x" } }],
+    ["a grant", undefined, { annotations: { "wave.pusher.com/shared-with": "other" } }],
+    ["a hold", undefined, { annotations: { "wave.pusher.com/hold": "true" } }],
+    ["an annotation with a mistake", undefined, { annotations: { "wave.pusher.com/hodl": "true" } }],
+  ])("when its object gets %s, also with the next leader", async (__, fieldManager, metadata) => {
+    const { cluster, editConfig, pass, rolled, breakRollouts, restart } = await halt();
+    const path = resourcePath(configMaps, { namespace: "default", name: "web" });
+    const patch = (body: object) =>
+      cluster.request({
+        ...{ method: "PATCH", path, query: { fieldManager }, body },
+        contentType: "application/merge-patch+json",
+      });
+    await patch({ metadata });
+    await pass(20_000);
+    expect(rolled).toEqual([first]);
+    await restart();
+    await pass(60_000);
+    expect(rolled).toEqual([first]);
+    await patch({ metadata: { labels: null, annotations: null } });
+    await pass(60_000);
+    expect(rolled).toEqual([first]);
+    breakRollouts(() => false);
+    await editConfig("good");
+    await pass(60_000);
+    expect(rolled.length).toBeGreaterThan(3);
+  });
+
+  it.each([false, true])("when its object is ignored and no longer ignored (next leader: %s)", async (isNext) => {
+    const { cluster, editConfig, pass, rolled, breakRollouts, restart } = await halt();
+    const ignore = (value: string | null) =>
+      cluster.edit(configMaps, "web", { metadata: { annotations: { "wave.pusher.com/ignore": value } } });
+    await ignore("true");
+    await pass(20_000);
+    if (isNext) await restart();
+    await pass(20_000);
+    await ignore(null);
+    await pass(60_000);
+    expect(rolled).toEqual([first]);
+    breakRollouts(() => false);
+    await editConfig("good");
+    await pass(60_000);
+    expect(rolled.length).toBeGreaterThan(3);
+  });
 });
 
 it("a leader that did not see a change waits for a held validator that must check it", async () => {
