@@ -102,7 +102,7 @@ export const holdTexts = {
       exit === undefined
         ? `wave explain ${waveArguments(validator)}`
         : `kubectl logs ${exit.pod} -c ${exit.container} -n ${namespace}`;
-    return `Rollout halted: validator ${named(validator)} failed after ${described} changed: ${cause}. Run: ${look}. Continues when ${described} changes again, or ${toResume(object, namespace)}.`;
+    return `Rollout halted: validator ${named(validator)} failed after ${described} changed: ${cause}. Run: ${look}. Continues when the validator passes another change, or ${toResume(object, namespace)}.`;
   },
 
   validatorUnusable: (object: ConfigName, namespace: string, validator: WorkloadName, why: string) =>

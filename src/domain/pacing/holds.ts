@@ -215,7 +215,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
     isHalt: true,
     command: "resume",
     when: "a [validator](#validators) failed after the change. With `validator-required`, also if it cannot check the change",
-    ends: "new content of the object, recovery of the validator, or `wave resume`",
+    ends: "a change of what the validator reads, its recovery, or `wave resume`",
   },
 };
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import { defaultFlags } from "../../../test/support/pacing/due.ts";
 import { type Workload, workloadKey } from "../model/workload-shape.ts";
+import { rejectionDigest } from "../pinning/rejections.ts";
 import type { NewPods } from "../pods/new-pods.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { batchMember, type MemberFacts, type MemberPosition } from "./batch-member.ts";
@@ -73,7 +74,7 @@ describe("the validators of a change", () => {
     expect(admit([failed], [due]).hold).toMatchObject({ object, warning: true });
     expect(admit([failed], [due]).hold.message).toBe(
       'Rollout halted: validator Deployment "check0" failed after ConfigMap "page" changed: container "nginx" exited with code 1. ' +
-        'Run: kubectl logs check-1 -c nginx -n shop. Continues when ConfigMap "page" changes again, or you run: wave resume configmap/page -n shop.',
+        "Run: kubectl logs check-1 -c nginx -n shop. Continues when the validator passes another change, or you run: wave resume configmap/page -n shop.",
     );
   });
 
@@ -151,6 +152,16 @@ describe("the stage of a validator", () => {
   const stuck: NewPods = { state: "stuck", pod: "check-1", reason: "Unschedulable", message: "" };
   /** Another client wrote the template with the change, so that Wave only records the hash. */
   const appliedWithIt = { ...before, templateEditedAt: seconds(0), hashWrittenAt: seconds(2) };
+  const passedBefore = { progress: { state: "complete", since: seconds(-20) } } as const;
+  const timedOut = { progress: { state: "failed" } } as const;
+  const lostPods = { progress: { state: "progressing", step: 0, available: 0, lostPods: true } } as const;
+  const unobserved = { progress: { state: "progressing", step: 0, available: 1, wasComplete: true } } as const;
+  const rejecting = {
+    pinned: "page=page-0000000001",
+    rejected: `page=${rejectionDigest(validator(), lookup, "page")}`,
+  };
+  /** Another client wrote the template with an edit long before the change, so that Wave only recorded the hash. */
+  const appliedBefore = { rolledAt: seconds(-300), templateEditedAt: seconds(-100), hashWrittenAt: seconds(-98) };
   const cases: readonly [string, Given, Partial<Workload>, object | undefined][] = [
     ["is complete", {}, complete, { state: "soaking" }],
     ["was complete for the soak time", {}, { progress: { state: "complete", since: seconds(10) } }, passed],
@@ -189,7 +200,54 @@ describe("the stage of a validator", () => {
       { policy: { validator: "true", resumed: iso(5) } },
       { state: "failed" },
     ],
-    ["does not read what changed", {}, { ...before, ...complete }, undefined],
+    ["passed before a change that it does not read", {}, { ...before, ...passedBefore }, undefined],
+    ["soaked long before a change that it does not read", { completeMs: 60_000 }, before, undefined],
+    ["soaks since before a change that it does not read", {}, { ...before, ...complete }, { state: "soaking" }],
+    ["failed before a change that it does not read", {}, { ...before, ...timedOut }, { state: "failed" }],
+    ["exited before a change that it does not read", { newPods: exited }, before, { state: "failed", exit }],
+    ["still rolls at a change that it does not read", { advancedAt: now }, before, { state: "progressing" }],
+    ["is stuck since before a change that it does not read", { newPods: stuck }, before, { state: "unusable" }],
+    ["is paused at a change that it does not read", {}, { ...before, ...idle }, { state: "unusable" }],
+    ["was applied with an earlier change, and exits", { newPods: exited }, appliedBefore, { state: "failed", exit }],
+    [
+      "rolled back before a change that it does not read",
+      {},
+      { ...before, ...passedBefore, ...rejecting },
+      { state: "failed" },
+    ],
+    [
+      "failed for its own reason before a change that it does not read",
+      {},
+      { ...before, ...timedOut, rolledIncomplete: "never" },
+      { state: "unusable", why: "it was failing before the change" },
+    ],
+    [
+      "fails since another client changed it before a change that it does not read",
+      {},
+      { ...before, ...timedOut, templateEditedAt: seconds(-20) },
+      { state: "unusable", why: "it was failing before the change" },
+    ],
+    ["lost its Pods before a change that it does not read", {}, { ...before, ...lostPods }, undefined],
+    [
+      "was ready a moment, and exits before a change that it does not read",
+      { newPods: exited },
+      { ...before, ...lostPods },
+      { state: "failed", exit },
+    ],
+    ["is edited after it has passed", { completeSince: seconds(-20) * 1_000 }, { ...before, ...unobserved }, undefined],
+    ["was rolled a moment ago by its status of before", {}, { ...before, ...unobserved }, { state: "soaking" }],
+    [
+      "was rolled for another object only",
+      { lastWrite: { hash: "v2:new", at: seconds(-30) * 1_000, includes: [] } },
+      { ...before, ...timedOut },
+      undefined,
+    ],
+    [
+      "failed, and was resumed before a change that it does not read",
+      {},
+      { ...before, ...timedOut, policy: { resumed: iso(-10) } },
+      undefined,
+    ],
     ["is held by a window", heldBy("window"), { ...before, ...complete }, { state: "held", reason: "window" }],
     ["is held by an approval", heldBy("approval"), { ...before, ...complete }, { state: "held", reason: "approval" }],
     [

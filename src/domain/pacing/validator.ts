@@ -1,6 +1,6 @@
 // Validators: workloads whose Pods check a change before any other workload rolls.
 
-import { isComplete } from "../model/kind-row.ts";
+import { isComplete, type Progress } from "../model/kind-row.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { HoldReason } from "../outcomes/outcomes.ts";
 import type { LastRolloutPods } from "../pods/new-pods.ts";
@@ -50,19 +50,34 @@ const appliedWithinMs = 60_000;
  * follows from the API, also without old Pods. `changedAt` is in milliseconds since the epoch.
  */
 export function canCheck(workload: Workload, changedAt: number): boolean {
-  const { progress, consecutiveRollouts, rolledAt, hashWrittenAt } = workload;
+  const { progress, rolledAt } = workload;
   const editedAt = templateEditAt(workload);
   if (isComplete(workload)) return true;
   if (progress.state === "idle") return false;
-  const wasComplete = consecutiveRollouts !== undefined && !hasMark(workload);
+  const wasComplete = wasCompleteBefore(workload);
   const isApplied = editedAt > rolledAt && editedAt * 1000 >= changedAt - appliedWithinMs;
   if (isApplied && progress.state === "progressing") {
     const { unavailableSince: since = Number.POSITIVE_INFINITY } = progress;
     if (since >= editedAt || (wasComplete && since >= rolledAt)) return true;
   }
-  if (!wasComplete || (progress.state === "progressing" && progress.lostPods)) return false;
+  return isRolledByWave(workload) && !hasLostPods(workload);
+}
+
+/** Reports whether Wave has rolled a validator, and it was complete before its last rollout by Wave. */
+function wasCompleteBefore(workload: Workload): boolean {
+  return workload.consecutiveRollouts !== undefined && !hasMark(workload);
+}
+
+/** Reports whether only the last rollout by Wave can be why a validator was not complete at the end of it. */
+function isRolledByWave(workload: Workload): boolean {
+  const { rolledAt, hashWrittenAt } = workload;
   // Another client may have changed the template together with an earlier edit. Then Wave has recorded a hash since.
-  return editedAt <= Math.max(rolledAt, hashWrittenAt);
+  return wasCompleteBefore(workload) && templateEditAt(workload) <= Math.max(rolledAt, hashWrittenAt);
+}
+
+/** Reports whether a validator was complete since its last rollout, and is not now. */
+function hasLostPods({ progress }: Workload): boolean {
+  return progress.state === "progressing" && progress.lostPods === true;
 }
 
 /** The facts that determine the stage of a validator. */
@@ -75,9 +90,10 @@ export interface ValidatorFacts extends Omit<StageFacts, "workload"> {
 }
 
 /**
- * Returns the stage of a validator for the last change of an object. Undefined if the change does not concern it, or if a person resumed it.
- * It has passed when its rollout was complete for the soak time, and fails at the first container that exits with another code than 0. The rollout is the last
- * one, of Wave or of another client: Pods that are newer than the change have read it.
+ * Returns the stage of a validator for the last change of an object. Undefined if its rollout was for other objects, if it has passed before the change, or
+ * if a person resumed it. It has passed when its rollout was complete for the soak time, and fails at the first container that exits with another code than 0.
+ * The rollout is the last one, of Wave or of another client. A validator that need not be rolled runs with its present content. So the rollout may be
+ * older than the change, which is then of keys that the validator does not read.
  */
 export function validatorStage(facts: ValidatorFacts, flags: PacingFlags, now: number): Stage | undefined {
   const { workload, changedAt, seenAt, writtenAt = 0, completeSince = now, heldBy, newPods } = facts;
@@ -103,29 +119,32 @@ export function validatorStage(facts: ValidatorFacts, flags: PacingFlags, now: n
   const isLater = (apiTime: number) => apiTime / 1000 > changedIn;
   const isAfterSeen = writtenAt >= (seenAt ?? changedAt + 1_000);
   // A template that another client wrote in the second of the change was most likely applied with it.
-  const isWrittenByTime = written > stored && written / 1000 >= changedIn;
-  if (facts.isForOthers && !isWrittenByTime) return undefined;
-  const isTimed = isLater(stored) || isAfterSeen || facts.rolledInItsSecond === true || isWrittenByTime;
-  const shown = isTimed ? undefined : facts.awaited?.(written);
-  if (!isTimed && shown === undefined) return undefined;
-  const isWritten = isWrittenByTime || (shown !== undefined && written > stored);
+  const isWritten = written > stored && written / 1000 >= changedIn;
+  if (facts.isForOthers && !isWritten && !facts.rejected) return undefined;
+  const isNewer = isLater(stored) || isAfterSeen || facts.rolledInItsSecond === true || isWritten;
+  const hasPassed: Stage | undefined = isNewer ? { state: "passed" } : undefined;
   const rolledAt = Math.max(written, writtenAt);
   if (resumedAfter(facts.resumed, rolledAt, now)) return undefined;
   if (progress.state === "idle") return idle(workload);
-  if (facts.reverted) return unusable("another client removed its hash");
-  // The mark is of the last rollout by Wave.
-  const isUsable = isWritten || !hasMark(workload);
+  if (facts.reverted && isNewer) return unusable("another client removed its hash");
   if (facts.rejected) return { state: "failed", rolledAt, wasComplete: true };
-  const showsAll = shown?.isAll !== false;
-  if (facts.soaked && !isWritten && showsAll) return { state: "passed" };
+  if (facts.soaked && written <= stored) return hasPassed;
+  // The mark is of the last rollout by Wave.
+  const isUsable = isNewer
+    ? isWritten || !hasMark(workload)
+    : canCheck(workload, changedAt) || isRolledByWave(workload);
   if (newPods?.state === "exited") {
     const { pod, container, exitCode } = newPods;
     return isUsable ? { state: "failed", rolledAt, wasComplete: true, exit: { pod, container, exitCode } } : failing;
   }
   if (newPods?.state === "restarts") return isUsable ? { state: "failed", rolledAt, wasComplete: true } : failing;
   // Without a readiness probe, a Pod is available when its container starts, which is before the check ends.
-  if (progress.state === "complete" && newPods?.state !== "unread")
-    return showsAll ? soak(progress, rolledAt, completeSince, flags, now) : undefined;
+  const complete = completeOf(progress, isNewer);
+  if (complete !== undefined && newPods?.state !== "unread") {
+    const stage = soak(complete, rolledAt, completeSince, flags, now);
+    return stage.state === "passed" ? hasPassed : stage;
+  }
+  if (!isNewer && hasLostPods(workload) && newPods?.state !== "unread") return undefined;
   if (newPods?.state === "stuck") return unusable(`it is stuck (${newPods.reason})`);
   if (!isUsable) return failing;
   const lastProgress = Math.max(rolledAt, facts.advancedAt ?? 0);
@@ -134,6 +153,16 @@ export function validatorStage(facts: ValidatorFacts, flags: PacingFlags, now: n
   return now < until
     ? { state: "progressing", until, wasComplete: true }
     : { state: "failed", rolledAt, wasComplete: true };
+}
+
+/** Returns how a rollout is complete; undefined if it is not. An edit that the status does not show yet may be a newer rollout, but no older one. */
+function completeOf(
+  progress: Progress,
+  isNewer: boolean,
+): Extract<Progress, { readonly state: "complete" }> | undefined {
+  if (progress.state === "complete") return progress;
+  const wasComplete = progress.state === "progressing" && progress.wasComplete === true;
+  return wasComplete && !isNewer ? { state: "complete", since: undefined } : undefined;
 }
 
 /** Why a validator cannot be rolled, as clauses for people. */

@@ -43,6 +43,14 @@ const heldValidator = {
   hashWrittenAt: changedAt - 60,
 };
 
+const checked = {
+  ...rolled("check", failed, changedAt - 30),
+  policy: { validator: "true" },
+  consecutiveRollouts: "1",
+};
+const refusing = { ...checked, hashWrittenAt: changedAt - 30 };
+const passing = { ...refusing, progress: { state: "complete", since: changedAt - 20 } as const };
+
 const cases: readonly [string, Workload, readonly Workload[], boolean][] = [
   ["the canary failed", web, [rolled("canary", failed), due("other")], true],
   ["the canary failed in the second of the change", web, [rolled("canary", failed, changedAt), due("other")], true],
@@ -103,6 +111,8 @@ const cases: readonly [string, Workload, readonly Workload[], boolean][] = [
     false,
   ],
   ["a validator must check the change first, and waits for approval", web, [heldValidator], true],
+  ["a validator refused earlier content, and the change is of a key that it does not read", web, [refusing], true],
+  ["a validator passed earlier content, and the change is of a key that it does not read", web, [passing], false],
   ["no other workload is concerned", { ...web, progress: failed }, [], false],
 ];
 
@@ -125,3 +135,18 @@ it.for(cases)("finds whether a change is halted if %s", ([, of, others, halted])
   const facts = { object, readers: [of, ...others], lookup: live, policyOf: () => policy, now };
   expect(isHaltedFor(of, facts)).toBe(halted);
 });
+
+it.each([
+  ["goes on", undefined, false],
+  ["is halted with validator-required", { "validator-required": "true" }, true],
+])(
+  "a change of a key that a validator does not read %s if the validator failed for its own reason",
+  (_, annotations, halted) => {
+    const namespacePolicy = annotations && { optsIn: false, annotations };
+    const object = { kind: "ConfigMap", namespace: "default", name: "page" } as const;
+    const readers = [web, { ...refusing, rolledIncomplete: "never" }];
+    expect(
+      isHaltedFor(web, { object, readers, lookup: live, policyOf: () => ({ ...policy, namespacePolicy }), now }),
+    ).toBe(halted);
+  },
+);

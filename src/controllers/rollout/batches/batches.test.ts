@@ -76,7 +76,14 @@ async function fleet(count: number, changed: Partial<PacingFlags> = {}) {
     if (isRoll) broken.delete(uid);
     if (isBad(name) && (isRoll || broken.has(uid))) {
       broken.add(uid);
-      void status(deployment, { observedGeneration, replicas: 2, updatedReplicas: 1, availableReplicas: 1 });
+      const conditions = [{ type: "Progressing", status: "True", reason: "ReplicaSetUpdated" }];
+      void status(deployment, {
+        observedGeneration,
+        replicas: 2,
+        updatedReplicas: 1,
+        availableReplicas: 1,
+        conditions,
+      });
       return;
     }
     // A note of Wave is no rollout.
@@ -629,6 +636,88 @@ describe.each([
     await editConfig("good");
     await pass(60_000);
     expect(rolled.length).toBeGreaterThan(3);
+  });
+});
+
+describe("content that a validator has refused", () => {
+  const readsV = {
+    containers: [
+      {
+        name: "main",
+        image: "nginx",
+        env: [{ name: "V", valueFrom: { configMapKeyRef: { name: "web", key: "v" } } }],
+      },
+    ],
+  };
+  const edits = { settleMs: 1_000, rolloutTimeoutMs: 60_000 };
+  const scene = async () => {
+    const made = await steady(3, edits);
+    await made.add("check", { "wave.pusher.com/validator": "true" }, "default", readsV);
+    await made.pass(700_000, 100_000);
+    made.rolled.length = 0;
+    made.breakRollouts((name) => name === "check");
+    const editOther = (w: string) => made.cluster.edit(configMaps, "web", { data: { w } });
+    return { ...made, editOther };
+  };
+
+  it.each([
+    ["failed", 120_000],
+    ["is in progress", 10_000],
+  ])("stays refused when a key changes that the validator does not read, while its rollout %s", async (_, ms) => {
+    const { editConfig, editOther, pass, rolled, halted, breakRollouts } = await scene();
+    await editConfig("bad");
+    await pass(ms, 1_000);
+    await editOther("1");
+    await pass(200_000, 1_000);
+    expect([rolled, halted()]).toEqual([["check"], 1]);
+    breakRollouts(() => false);
+    await editConfig("good");
+    await pass(60_000);
+    expect([new Set(rolled), halted()]).toEqual([new Set(["check", "web-0", "web-1", "web-2"]), 0]);
+  });
+
+  it("stays refused with the next leader, until the validator recovers", async () => {
+    const { start, replicas, editConfig, editOther, pass, rolled, setPods } = await scene();
+    await editConfig("bad");
+    await pass(120_000, 1_000);
+    await editOther("1");
+    await pass(10_000);
+    for (const replica of replicas.splice(0)) replica.end();
+    await editOther("2");
+    await start();
+    await pass(120_000, 1_000);
+    expect(rolled).toEqual(["check"]);
+    await setPods("check", { replicas: 1, updatedReplicas: 1, availableReplicas: 1 });
+    await pass(60_000);
+    expect(rolled).toHaveLength(4);
+  });
+
+  it("stays refused if another object changes with the key", async () => {
+    const { cluster, add, editConfig, editOther, pass, rolled } = await scene();
+    await cluster.create(configMaps, { metadata: { name: "second" }, data: { v: "0" } });
+    const envFrom = ["web", "second"].map((name) => ({ configMapRef: { name } }));
+    await add("both", {}, "default", { containers: [{ name: "main", image: "nginx", envFrom }] });
+    await pass(700_000, 100_000);
+    rolled.length = 0;
+    await editConfig("bad");
+    await pass(120_000, 1_000);
+    await editOther("1");
+    await cluster.edit(configMaps, "second", { data: { v: "1" } });
+    await pass(200_000, 1_000);
+    expect(rolled).toEqual(["check"]);
+  });
+
+  it("reaches the others with a Warning if the validator failed before for its own reason", async () => {
+    const { editConfig, editOther, pass, rolled, leader, setPods } = await scene();
+    await setPods("check", { availableReplicas: 0 });
+    await pass(5_000);
+    await editConfig("bad");
+    await pass(120_000, 1_000);
+    expect(rolled.splice(0)).toContain("web-2");
+    await editOther("1");
+    await pass(120_000, 1_000);
+    expect(new Set(rolled)).toEqual(new Set(["web-0", "web-1", "web-2"]));
+    expect(leader.events.filter(({ reason }) => reason === "NotValidated")).toHaveLength(2);
   });
 });
 
