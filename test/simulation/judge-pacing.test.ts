@@ -3,8 +3,9 @@ import { beforeEach, describe, expect, inject, it } from "vitest";
 import { isOpen, parseWindow } from "../../src/domain/syntax/window.ts";
 import { judge } from "./judge.ts";
 import { lastWaitEnd } from "./judge-pace.ts";
+import { standsFor } from "./model-search.ts";
 import { isWindowOpen } from "./model-window.ts";
-import { schedulerOnHold } from "./model-workload.ts";
+import { namedBy, schedulerOnHold } from "./model-workload.ts";
 import { configMaps, deployments, hashAnnotation, merge, Play } from "./play.ts";
 import type { Pacing } from "./record.ts";
 
@@ -354,6 +355,44 @@ describe("the judge of batches", () => {
     await change("C");
     await play.rollOne("w1", "C");
     expect(late(await play.judged())).toHaveLength(1);
+  });
+
+  it("reports a rollout to what no validator has passed after an edit of another key, until it has passed", async () => {
+    const add = (name: string, env: object, said: object) => {
+      const body = play.deployment(name, false) as { readonly metadata: { readonly annotations: object } };
+      const annotations = { ...body.metadata.annotations, ...said };
+      const template = {
+        metadata: { labels: { app: name } },
+        spec: { containers: [{ name: "app", image: "a", ...env }] },
+      };
+      const spec = { replicas: 1, selector: { matchLabels: { app: name } }, template };
+      return play.stage.api.request("POST", deployments, { body: { metadata: { name, annotations }, spec } });
+    };
+    const key = { env: [{ name: "V", valueFrom: { configMapKeyRef: { name: "c", key: "k" } } }] };
+    const edit = async (data: object) => {
+      await play.stage.api.request("PUT", `${configMaps}/c`, { body: { metadata: { name: "c" }, data } });
+      await play.stage.clock.advance(60_000);
+    };
+    const roll = async (name: string, data: Record<string, string>) => {
+      const { after } = play.stage.history.findLast((one) => one.after?.metadata.name === name) ?? {};
+      const { hash = "" } = standsFor(namedBy(after ?? play.workload, play.settings), () => ({
+        ...{ kind: "ConfigMap", metadata: { name: "c", namespace: "default", uid: "", resourceVersion: "" }, data },
+      }));
+      const body = { spec: { template: { metadata: { annotations: { [hashAnnotation]: hash } } } } };
+      await play.stage.wave("a#1").request("PATCH", `${deployments}/${name}`, { body, contentType: merge });
+      await play.stage.clock.advance(10_000);
+    };
+    await add("check", key, { "wave.pusher.com/validator": "true" });
+    for (const name of ["w0", "w1"]) await add(name, { envFrom: [{ configMapRef: { name: "c" } }] }, {});
+    for (const name of ["check", "w0", "w1"]) await roll(name, { k: "A" });
+    await edit({ k: "bad" });
+    await edit({ k: "bad", other: "1" });
+    await roll("w0", { k: "bad", other: "1" });
+    await roll("check", { k: "bad" });
+    await edit({ k: "bad", other: "2" });
+    await roll("w1", { k: "bad", other: "2" });
+    const late = (await play.judged()).filter((each) => each.includes("validator"));
+    expect(late).toEqual([expect.stringMatching(/w0 .* it comes before validator check has passed a change/)]);
   });
 
   it("reports two rollouts at once if only one is allowed", async () => {

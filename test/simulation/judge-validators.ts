@@ -1,7 +1,7 @@
 import { isOwnedBy } from "./judge-excuses.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { asksForNone, NamespaceTimeline, namespaceLateMs, saidOf } from "./model-policy.ts";
-import { isComplete, isIdle } from "./model-progress.ts";
+import { isComplete, isIdle, wasComplete } from "./model-progress.ts";
 import { knownSince, type WaveWrite } from "./model-rolls.ts";
 import { search, standsFor } from "./model-search.ts";
 import { isStuck } from "./model-stuck.ts";
@@ -80,9 +80,11 @@ export class ValidatorJudge {
     });
   }
 
-  /** Returns the validator as it was at the change if it had to pass first; undefined if it had not. */
-  #binding(entries: readonly HistoryEntry[], write: WaveWrite, { key, shownSince }: IncludedChange) {
+  /** Returns the validator as it was before the last change of what it reads if it had to pass first; undefined if it had not. */
+  #binding(entries: readonly HistoryEntry[], write: WaveWrite, change: IncludedChange) {
     const { before: reader, sentAt, rv } = write;
+    const { key } = change;
+    const shownSince = this.#readSince(entries, write, change);
     const from = Math.min(shownSince - 2 * write.wallOffMs, knownSince(write, this.#run)) - 2_000;
     const first = entries.findLast(({ at }) => at <= from)?.after;
     if (first === undefined || first.metadata.namespace !== reader.metadata.namespace) return undefined;
@@ -112,7 +114,7 @@ export class ValidatorJudge {
       first,
       ...later.filter(({ at }) => at < (rolledAt ?? sentAt)).flatMap(({ after }) => after ?? []),
     ];
-    if (!isBroken.every(isComplete)) return undefined;
+    if (!isBroken.every(wasComplete)) return undefined;
     const named = namedBy(first, this.#run.settings);
     const own = named.find((one) => one.key === key);
     if (own === undefined) return undefined;
@@ -128,6 +130,20 @@ export class ValidatorJudge {
     }
     const isStuckThen = (ms: number) => isStuck(first.metadata.uid, sentAt - ms, this.#run.history);
     return looksMs.some(isStuckThen) ? undefined : first;
+  }
+
+  /** Returns the time of a change, or of an earlier one if the validator reads nothing that changed since then. */
+  #readSince(entries: readonly HistoryEntry[], { sentAt, rv }: WaveWrite, { key, shownSince }: IncludedChange): number {
+    const last = entries.findLast(({ at, after }) => at <= sentAt && after !== undefined)?.after;
+    const own = last && namedBy(last, this.#run.settings).find((one) => one.key === key);
+    if (own === undefined) return shownSince;
+    const versions = this.#timeline.versions(key);
+    const bytes = (state: number) => own.partOf(versions[state]?.object).bytes;
+    const now = this.#timeline.at(key, rv);
+    let first = now;
+    while (first > 0 && bytes(first - 1).equals(bytes(now))) first--;
+    const since = this.#run.history.find((entry) => entry.rv === versions[first]?.rv)?.at;
+    return Math.min(shownSince, since ?? shownSince);
   }
 
   /** Reports whether a state of a validator is complete with the content of the change. */

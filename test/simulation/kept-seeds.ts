@@ -8,6 +8,7 @@ const additions = [
   "validators",
   "returns and alerts",
   "stuck rollouts",
+  "refused content",
 ] as const;
 
 /** Something that runs did not have from the start. */
@@ -163,6 +164,7 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 3300451, name: "a Secret that changed and changed back while its watch was silent", after: "stuck rollouts" },
   { seed: 9500225, name: "a ConfigMap that was emptied before it could be listed", after: "stuck rollouts" },
   { seed: 9500371, name: "a ConfigMap that is shared after a validator has refused it", after: "stuck rollouts" },
+  { seed: 80002, name: "an edit beside a key that a validator has refused", after: "refused content" },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */

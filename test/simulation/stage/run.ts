@@ -16,6 +16,7 @@ import { chooseFull, chooseRestarts, fillNodes, Nodes } from "./nodes.ts";
 import { chooseBroken, choosePacing, chooseValidators } from "./pacing.ts";
 import { choosePinning, collectedMs } from "./pinning.ts";
 import { Random } from "./random.ts";
+import { canBeRefused, playRefused } from "./refused.ts";
 import { waveNamespace } from "./replica.ts";
 import { canReturn, chooseReturns, Returned } from "./returned.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -187,14 +188,16 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     }
     const scripted = { ...stage, replicas: () => director.replicas, changeLeader };
     const isScripted = pacing !== undefined && canReturn(settings);
+    const playsRefused = validators && !isOlderThan(seed, "refused content") && canBeRefused(settings);
     const playsStuck = pacing !== undefined && canBeStuck({ seed, settings });
-    weather.isScripted = playsStuck || (isScripted && (returns || gateRequired !== undefined));
+    weather.isScripted = playsStuck || playsRefused || (isScripted && (returns || gateRequired !== undefined));
     const returned = returns && isScripted ? await new Returned(scripted, pacing).play() : [];
     const alerted =
       gateRequired !== undefined && isScripted
         ? { rounds: await new Alerted(scripted, pacing).play(), answers: alerts.answers }
         : undefined;
     const stuck = playsStuck ? await playStuck(scripted, pacing) : [];
+    if (playsRefused && pacing !== undefined) await playRefused(scripted, pacing);
     if (pinned) await scheduler.runUntil(scheduler.now + collectedMs);
     const endAt = scheduler.now;
     const recording = { ...recorded(rightAt, podsRightAt), returned, alerted, stuck };

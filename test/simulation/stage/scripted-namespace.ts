@@ -46,18 +46,20 @@ export class ScriptedNamespace {
     for (const kind of this.#kinds) await this.#send("POST", this.#pathOf(kind), { metadata, ...dataOf(kind, data) });
   }
 
-  /** Creates a workload that reads the configuration. The names of its annotations are without the prefix of Wave. */
+  /** Creates a workload that reads the configuration, or only one key of the ConfigMap. The names of its annotations are without the prefix of Wave. */
   createWorkload(
     plural: "deployments" | "statefulsets",
     name: string,
     said: Readonly<Record<string, string>>,
     spec: Readonly<Record<string, unknown>>,
+    key?: string,
   ): Promise<void> {
     const labels = { app: name };
     const envFrom = this.#kinds.map((kind) => ({
       [kind === "Secret" ? "secretRef" : "configMapRef"]: { name: pageName },
     }));
-    const container = { name: "app", image: "app:1", envFrom };
+    const env = [{ name: "V", valueFrom: { configMapKeyRef: { name: pageName, key } } }];
+    const container = { name: "app", image: "app:1", ...(key === undefined ? { envFrom } : { env }) };
     const body = {
       metadata: {
         name,
@@ -101,6 +103,11 @@ export class ScriptedNamespace {
   workloads(): readonly StoredObject[] {
     const stored = [resources.deployments, resources.statefulSets].flatMap((each) => this.#list(each));
     return stored.filter((one) => !isValidator(one));
+  }
+
+  /** Returns the validators. */
+  validators(): readonly StoredObject[] {
+    return this.#list(resources.deployments).filter(isValidator);
   }
 
   /** Reports whether Wave has recorded what these workloads read, and all are complete. */
