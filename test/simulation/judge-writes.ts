@@ -32,7 +32,8 @@ type Known = Map<string, number>;
  * - Nothing required is missing in that configuration.
  *
  * Every write is therefore for something new: another hash needs a later state of some object, or a write of another client.
- * The hash of a return is older; the judge of returns checks it. A hash that a person restores, as with `rollout undo`, is no evidence of the stored configuration and moves no bound.
+ * The hash of a return is older; the judge of returns checks it. A hash that a person restores, as with `rollout undo`, is no evidence of the stored configuration. It ends the bounds that
+ * only the webhook has set: the leader may never have seen the hash of the webhook.
  */
 export function judgeWrites(run: Recording): readonly string[] {
   const judge = new WriteJudge(run);
@@ -45,7 +46,9 @@ const longestHoldMs = 600_000;
 class WriteJudge {
   readonly #run: Recording;
   readonly #timeline: ConfigTimeline;
-  readonly #known = new Map<string, Known>();
+  /** What the controller has recorded, and what only the webhook has. */
+  readonly #written = new Map<string, Known>();
+  readonly #reviewed = new Map<string, Known>();
   readonly #namespaces: NamespaceTimeline;
 
   constructor(run: Recording) {
@@ -72,13 +75,16 @@ class WriteJudge {
     const hash = recordedHash(after);
     if (hash === undefined || hash === recordedHash(before)) return;
     const review = this.#reviewOf(after, rv);
-    if (review === undefined) return;
+    if (review === undefined) {
+      this.#reviewed.delete(after.metadata.uid);
+      return;
+    }
     const range: Range = {
       from: (key) => this.#timeline.at(key, review.askedRv),
       to: (key) => this.#timeline.at(key, review.answeredRv),
     };
     const moment = search(hash, namedBy(after, this.#run.settings), this.#timeline, range);
-    if (moment !== undefined && moment !== "too many") raise(this.#knownOf(after), moment);
+    if (moment !== undefined && moment !== "too many") raise(knownIn(this.#reviewed, after), moment);
   }
 
   /** Returns the review that put the hash into the write of another client. */
@@ -142,14 +148,15 @@ class WriteJudge {
     const hash = readHash(after);
     if (hash === undefined) return readHash(before) === undefined ? [] : ["it removed the hash"];
     const named = namedBy(before, this.#run.settings);
-    const known = this.#knownOf(before);
+    const written = knownIn(this.#written, before);
+    const reviewed = this.#reviewed.get(before.metadata.uid);
     const timeline = this.#timeline;
     const now = (key: string) => timeline.at(key, rv);
-    const range: Range = { from: (key) => known.get(key) ?? 0, to: now };
+    const range: Range = { from: (key) => Math.max(written.get(key) ?? 0, reviewed?.get(key) ?? 0), to: now };
     const moment = search(hash, named, timeline, range);
     if (moment === "too many") return [];
     if (moment !== undefined) {
-      raise(known, moment);
+      raise(written, moment);
       return [];
     }
     if (search(hash, named, timeline, range, { incomplete: true }) !== undefined) {
@@ -160,15 +167,12 @@ class WriteJudge {
     }
     return ["the hash stands for no configuration that was ever stored"];
   }
+}
 
-  #knownOf({ metadata }: StoredObject): Known {
-    let known = this.#known.get(metadata.uid);
-    if (known === undefined) {
-      known = new Map();
-      this.#known.set(metadata.uid, known);
-    }
-    return known;
-  }
+function knownIn(all: Map<string, Known>, { metadata: { uid } }: StoredObject): Known {
+  const known: Known = all.get(uid) ?? new Map();
+  all.set(uid, known);
+  return known;
 }
 
 function raise(known: Known, moment: Moment): void {

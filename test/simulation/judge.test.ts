@@ -225,6 +225,19 @@ describe("the judge of admission", () => {
     expect(await play.judged()).toContainEqual(expect.stringContaining("it undoes what is newer"));
   });
 
+  it("accepts an older state if a person has restored a hash since, and the leader has not seen that of the webhook", async () => {
+    const edited = (value: string) =>
+      play.edit({ spec: { template: { metadata: { annotations: { [hashAnnotation]: play.hash(value) } } } } });
+    await play.roll("A");
+    for (const value of ["B", "C"]) await play.config(value);
+    play.reviews = [review([{ ...add(play.hash("C")) }])];
+    await edited("C");
+    await edited("A");
+    await play.roll("B");
+    await play.roll("C");
+    expect(await play.judged()).not.toContainEqual(expect.stringContaining("it undoes what is newer"));
+  });
+
   it("reports a hash of another moment", async () => {
     await play.roll("A");
     play.reviews = [review([add(play.hash("B"))])];
