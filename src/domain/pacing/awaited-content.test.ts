@@ -63,6 +63,15 @@ it.for<[string, Workload, readonly Workload[], { readonly isAll: boolean } | und
   ["the object, but Wave did not roll it", { ...reader(all, at), rolledAt: 0 }, [reader(all, before)], undefined],
 ])("a rollout shows what due workloads wait for, if its workload reads %s", ([, of, due, shown]) => {
   const policy = rolloutPolicyOf(of, defaultPolicy);
-  const find = awaitedContent(page, due, lookupOf(configMap("page", { a: "1", b: "2" })));
+  const find = awaitedContent(page, due, lookupOf(configMap("page", { a: "1", b: "2" })), { left: 1_000 });
   expect(find(of, policy, of.rolledAt * 1_000)).toEqual(shown);
+});
+
+it("a rollout shows nothing if no key may be compared any more", () => {
+  const [of, due] = [reader(readsKey("a"), at), [reader(readsKey("a"), before)]];
+  const shown = [3, 4].map((left) => {
+    const find = awaitedContent(page, due, lookupOf(configMap("page", { a: "1" })), { left });
+    return find(of, rolloutPolicyOf(of, defaultPolicy), of.rolledAt * 1_000)?.isAll;
+  });
+  expect(shown).toEqual([undefined, true]);
 });

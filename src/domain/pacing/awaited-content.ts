@@ -14,9 +14,24 @@ export interface AwaitedContent {
   readonly since: number;
 }
 
+/** How many more keys may be compared. A tenant chooses how many keys its workloads read, and how many of them differ. */
+export interface KeysBudget {
+  left: number;
+}
+
+/** Keys of an object, or all of them. */
+type Keys = "all" | ReadonlySet<string>;
+
+/** What a workload reads of an object. Files show everything that variables can read. */
+interface Content {
+  readonly files: Keys;
+  readonly filesAndVariables: Keys;
+}
+
 /** Workloads that read the same parts of the object. */
 interface Readers {
-  readonly reads: readonly Reference[];
+  /** Undefined if they read nothing of it. */
+  readonly content: Content | undefined;
   /** When their hashes were written, in seconds since the epoch. */
   first: number;
   last: number;
@@ -25,36 +40,41 @@ interface Readers {
 /**
  * Returns a function that finds whether the last rollout of a workload was with the content of an object that these workloads are due for,
  * whatever the time of the last change is: a label moves this time, too. The hash of that workload must be for what the object contains now.
- * `startedAt` is the time of its last rollout in milliseconds since the epoch. The function returns undefined if that is not known, or if another
- * client wrote the hash: a rollout of Wave before may have been for other content.
+ * `startedAt` is the time of its last rollout in milliseconds since the epoch. The function returns undefined if that is not known, if another
+ * client wrote the hash (a rollout of Wave before may have been for other content), or if no key may be compared any more.
  */
 export function awaitedContent(
   object: ConfigName,
   due: readonly Workload[],
   lookup: Lookup,
+  budget: KeysBudget,
 ): (workload: Workload, policy: ExclusionPolicy, startedAt: number) => AwaitedContent | undefined {
   const isMarked = findConfig(lookup, object)?.isMarked === true;
   const readsOf = ({ references }: Workload) => references.filter((each) => isContentOf(each, object, isMarked));
   const groups = new Map<string, Readers>();
   for (const workload of due) {
+    if (budget.left < 0) break;
     const { recordedHash, hashWrittenAt } = workload;
     // Without a hash, nothing shows that the object had other content.
     const reads = recordedHash === undefined ? [] : readsOf(workload);
     const key = JSON.stringify(reads.map((each) => [each.reads, each.keys]));
-    const group = groups.get(key) ?? { reads, first: hashWrittenAt, last: hashWrittenAt };
+    budget.left -= countKeys(reads);
+    const group = groups.get(key) ?? { content: contentOf(reads), first: hashWrittenAt, last: hashWrittenAt };
     group.first = Math.min(group.first, hashWrittenAt);
     group.last = Math.max(group.last, hashWrittenAt);
     groups.set(key, group);
   }
   return (workload, policy, startedAt) => {
-    if (startedAt === 0 || !isHashOfRollout(workload) || isExcluded(workload, policy, object)) return undefined;
-    const own = readsOf(workload);
+    if (budget.left < 0 || startedAt === 0) return undefined;
+    if (!isHashOfRollout(workload) || isExcluded(workload, policy, object)) return undefined;
+    const reads = readsOf(workload);
+    budget.left -= groups.size + countKeys(reads);
+    const own = contentOf(reads);
     // If the hash of a due workload is newer than the rollout, it has this content, too: another object made the workload due.
     const shown = [...groups.values()].filter(
-      ({ reads, first }) =>
-        first * 1000 <= startedAt && reads.length > 0 && reads.every((each) => own.some(includes(each))),
+      ({ content, first }) => first * 1000 <= startedAt && includes(own, content, budget),
     );
-    if (shown.length === 0) return undefined;
+    if (shown.length === 0 || budget.left < 0) return undefined;
     const isAll = shown.length === groups.size && shown.every(({ last }) => last * 1000 <= startedAt);
     return { isAll, since: Math.min(...shown.map(({ first }) => first)) * 1000 };
   };
@@ -76,9 +96,36 @@ function isContentOf(reference: Reference, { kind, namespace, name }: ConfigName
   return reference.reads !== "existence" && (isMarked || reference.requiresMark !== true);
 }
 
-/** Matches references that read at least what this one reads of the same object. Files show everything that variables can read. */
-function includes({ reads, keys }: Reference): (other: Reference) => boolean {
-  return (other) =>
-    (other.reads === "files" || reads === "env") &&
-    (other.keys === "all" || (keys !== "all" && keys.every((key) => other.keys.includes(key))));
+function countKeys(reads: readonly Reference[]): number {
+  return reads.reduce((count, { keys }) => count + (keys === "all" ? 1 : keys.length), 0);
+}
+
+function contentOf(reads: readonly Reference[]): Content | undefined {
+  const files = reads.filter((each) => each.reads === "files");
+  return reads.length === 0 ? undefined : { files: keysOf(files), filesAndVariables: keysOf(reads) };
+}
+
+function keysOf(reads: readonly Reference[]): Keys {
+  const keys = new Set<string>();
+  for (const each of reads) {
+    if (each.keys === "all") return "all";
+    for (const key of each.keys) keys.add(key);
+  }
+  return keys;
+}
+
+/** Reports whether a workload reads at least the content that others read. Both are of the same object. */
+function includes(own: Content | undefined, others: Content | undefined, budget: KeysBudget): boolean {
+  if (own === undefined || others === undefined) return false;
+  return (
+    includesKeys(own.files, others.files, budget) &&
+    includesKeys(own.filesAndVariables, others.filesAndVariables, budget)
+  );
+}
+
+function includesKeys(own: Keys, others: Keys, budget: KeysBudget): boolean {
+  if (own === "all" || others === "all") return own === "all";
+  if (others.size > own.size) return false;
+  budget.left -= others.size;
+  return budget.left >= 0 && others.isSubsetOf(own);
 }

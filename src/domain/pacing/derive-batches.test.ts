@@ -150,3 +150,34 @@ describe("a change that is later than the API shows", () => {
     expect(changes.get(page)?.admission.halted).toBe(false);
   });
 });
+
+describe("workloads that each read other keys of one object", () => {
+  const before = { recordedHash: "v2:a", rolledAt: now / 1_000 - 60, hashWrittenAt: now / 1_000 - 60 };
+  const failed = { ...before, rolledAt: now / 1_000 - 30, progress: { state: "failed" } } as const;
+
+  function readers(prefix: string, count: number, keys: number, facts: Partial<MemberFacts>, edits: Partial<Workload>) {
+    const common = Array.from({ length: keys }, (_, n) => `key-${n}`);
+    return Array.from({ length: count }, (_, n) => {
+      const name = `${prefix}-${n}`;
+      const reads = { reads: "env", keys: [...common, name], optional: false, path: "" } as const;
+      const references = [{ kind: "ConfigMap", namespace: "default", name: "page", ...reads } as const];
+      return [
+        name,
+        { reads: [page], facts: { ...facts, workload: { ...workload(), ...complete, references, ...edits } } },
+      ];
+    });
+  }
+
+  it.each([
+    ["few read thousands of keys", 50, 4_990],
+    ["many read a key", 2_000, 1],
+  ])("are compared up to a limit, and count as part of the cost, if %s", (_, count, keys) => {
+    const current = readers("a", count, keys, { isCurrent: true }, failed);
+    const waiting = readers("z", count, keys, {}, before);
+    const due = new Map(waiting.map(([name]) => [keyOf(String(name)), [page]]));
+    const changeOf = () => ({ object: parseConfigKey(page), changedAt: now, seenAt: now });
+    const { cost } = batches(Object.fromEntries([...current, ...waiting]), { due, changeOf });
+    expect(cost - 2 * count).toBeGreaterThanOrEqual(20_000);
+    expect(cost - 2 * count).toBeLessThan(21_000);
+  });
+});

@@ -2,7 +2,7 @@ import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { PacingFlags } from "../policy/policy.ts";
 import { isValidator } from "../policy/rollout-policy.ts";
-import { awaitedContent } from "./awaited-content.ts";
+import { awaitedContent, type KeysBudget } from "./awaited-content.ts";
 import { batchMember, type MemberFacts, type MemberPosition, type ObjectChange } from "./batch-member.ts";
 import { admitBatch, type BatchAdmission, type BatchedChange, type BatchMember } from "./batches.ts";
 
@@ -43,7 +43,7 @@ export interface DerivedBatches {
   readonly admitted: ReadonlyMap<string, AdmittedWorkload>;
   /** When time alone may change the result, milliseconds since the epoch; Infinity: never. */
   readonly nextCheckAt: number;
-  /** How many workloads were compared with a change. */
+  /** How many workloads were compared with a change, and keys in the same unit. */
   readonly cost: number;
 }
 
@@ -52,6 +52,10 @@ export interface DerivedChange {
   readonly change: BatchedChange;
   readonly admission: BatchAdmission;
 }
+
+/** How many keys of workloads one derivation compares, and how many of them cost as much as a reader. It takes at most about 0.1 s. */
+const maxComparedKeys = 1_000_000;
+const keysPerReader = 50;
 
 /** How many times other workloads are admitted instead of those that other changes hold. The rest waits for the next time. */
 const maxRounds = 4;
@@ -66,12 +70,13 @@ export function deriveBatches(facts: BatchesFacts): DerivedBatches {
   const changes = new Map<string, DerivedChange>();
   const waiting: string[] = [];
   let cost = 0;
+  const budget = { left: maxComparedKeys };
   const derive = (config: string, change: BatchedChange) =>
     changes.set(config, { change, admission: admitBatch(change, flags) });
   for (const [config, keys] of readersByChange(facts)) {
     cost += keys.size;
     const change = facts.changeOf(config);
-    const members = membersOf(config, change, keys, facts);
+    const members = membersOf(config, change, keys, facts, budget);
     if (members === undefined) waiting.push(config);
     else derive(config, { object: change.object, namespace, members });
   }
@@ -97,6 +102,7 @@ export function deriveBatches(facts: BatchesFacts): DerivedBatches {
       if (isAdmittedByAll(key)) admitted.set(key, { changes: due.get(key) ?? [], wasComplete: complete.has(key) });
     }
   }
+  cost += Math.floor((maxComparedKeys - budget.left) / keysPerReader);
   return { changes, waiting, admitted, nextCheckAt, cost };
 }
 
@@ -140,6 +146,7 @@ function membersOf(
   change: ObjectChange,
   keys: Iterable<string>,
   facts: BatchesFacts,
+  budget: KeysBudget,
 ): readonly BatchMember[] | undefined {
   const { due: dueChanges, admitted = noneAdmitted, factsOf } = facts;
   const readers: { readonly known: MemberFacts; readonly position: MemberPosition }[] = [];
@@ -160,7 +167,7 @@ function membersOf(
   return readers.flatMap(({ known, position }) => {
     const awaited = (startedAt: number) => {
       if (change.isSeen || !hasContentOf(config, known, dueChanges.get(known.key))) return undefined;
-      shownBy ??= awaitedContent(change.object, due, facts.lookup);
+      shownBy ??= awaitedContent(change.object, due, facts.lookup, budget);
       return shownBy(known.workload, known.policy, startedAt);
     };
     const found = batchMember(known, position, config, { ...change, changedAt, awaited }, facts);
