@@ -69,6 +69,11 @@ export function readDigests(
   return { key, objects: pairsOf(objects), keys: keys === undefined ? undefined : pairsOf(keys) };
 }
 
+/** Reports whether an object is among those whose digests were recorded. */
+export function isRecorded({ key, objects }: RecordedDigests, object: string): boolean {
+  return objects.has(short(key, object));
+}
+
 /**
  * Returns a function that finds how an object differs from its recorded digests; undefined if that is not known, as for a Secret without
  * digests. All names are those of the view and of the references, so a removed key is named only if a reference names it.

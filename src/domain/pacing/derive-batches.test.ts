@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { defaultPolicy, workload } from "../../../test/support/domain/objects.ts";
+import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
+import { writeDigests } from "../config/recorded-digests.ts";
+import { viewOfReferences } from "../config/view-of-references.ts";
 import { type Workload, workloadKey } from "../model/workload-shape.ts";
 import { unpaced } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
@@ -27,7 +29,7 @@ function batches(readers: Readers, rest: Partial<BatchesFacts> = {}, times: { re
     return { key, workload: of, policy, ...unknown, completeMs: 0, ...readers[name]?.facts };
   };
   return deriveBatches({
-    ...{ namespace: "default", due: new Map(keys), flags, now, lookup: () => undefined, factsOf },
+    ...{ namespace: "default", due: new Map(keys), flags, now, lookup: () => undefined, hashKeys: undefined, factsOf },
     readersOf: (config) => keys.flatMap(([key, reads]) => (reads.includes(config) ? [key] : [])),
     changeOf: (config) => ({ object: parseConfigKey(config), changedAt: now, seenAt: now, ...times }),
     ...rest,
@@ -119,8 +121,22 @@ it("the batches of a change for which no workload is due are derived only on req
 
 describe("a change that is later than the API shows", () => {
   const seconds = (ago: number) => now / 1_000 - ago;
+  const { references } = workload({ pod: readsAll("ConfigMap", "page") });
+  const viewOf = (...reads: typeof references) =>
+    viewOfReferences(reads, lookupOf(configMap("page", { a: "1" })), undefined);
+  const recorded = (...reads: typeof references) => ({
+    recordedHash: viewOf(...reads).hash,
+    configDigests: writeDigests(viewOf(...reads)),
+  });
   const rolledAgo = (ago: number, edits = {}) => {
-    const of = { ...workload(), ...complete, rolledAt: seconds(ago), hashWrittenAt: seconds(ago), ...edits };
+    const of = {
+      ...workload(),
+      ...complete,
+      ...recorded(...references),
+      rolledAt: seconds(ago),
+      hashWrittenAt: seconds(ago),
+      ...edits,
+    };
     return { reads: [page], facts: { workload: of } };
   };
   /** `c` is not due. The API has the time of a change 100 s ago. */
@@ -130,6 +146,7 @@ describe("a change that is later than the API shows", () => {
     return names(batches({ a, b, c: rolledAgo(c) }, { due, changeOf }).admitted.keys());
   }
   const edited = { templateEditedAt: seconds(10) };
+  const beginsToRead = recorded();
 
   it.each([
     ["is not what a rollout before the hash of a due workload included", rolledAgo(80), rolledAgo(60), 70, ["a"]],
@@ -137,6 +154,20 @@ describe("a change that is later than the API shows", () => {
     ["is no other change if the hash of a due workload is older", rolledAgo(110), rolledAgo(60), 70, ["a", "b"]],
     ["does not follow from edited pod templates", rolledAgo(80, edited), rolledAgo(60, edited), 70, ["a", "b"]],
     ["does not follow from one edited pod template", rolledAgo(80), rolledAgo(60, edited), 70, ["a", "b"]],
+    [
+      "does not follow from workloads that begin to read the object",
+      rolledAgo(80, beginsToRead),
+      rolledAgo(60, beginsToRead),
+      70,
+      ["a", "b"],
+    ],
+    [
+      "does not follow from one workload that begins to read the object",
+      rolledAgo(80),
+      rolledAgo(60, beginsToRead),
+      70,
+      ["a", "b"],
+    ],
   ])("%s", (_, a, b, c, admitted) => {
     expect(admittedOf(a, b, c)).toEqual(admitted);
   });

@@ -1,5 +1,8 @@
+import { comparedHash } from "../config/hash.ts";
+import { isRecorded, readDigests } from "../config/recorded-digests.ts";
 import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
+import type { HashKeys } from "../policy/hash-key.ts";
 import type { PacingFlags } from "../policy/policy.ts";
 import { isValidator } from "../policy/rollout-policy.ts";
 import { awaitedContent, type KeysBudget } from "./awaited-content.ts";
@@ -21,6 +24,7 @@ export interface BatchesFacts {
   readonly factsOf: (key: string) => MemberFacts | undefined;
   readonly changeOf: (config: string) => ObjectChange;
   readonly lookup: Lookup;
+  readonly hashKeys: HashKeys | undefined;
   readonly flags: PacingFlags;
   readonly now: number;
 }
@@ -56,6 +60,9 @@ export interface DerivedChange {
 /** How many keys of workloads one derivation compares, and how many of them cost as much as a reader. It takes at most about 0.1 s. */
 const maxComparedKeys = 1_000_000;
 const keysPerReader = 50;
+
+/** How many recorded digests are read for each change. */
+const maxReadDigests = 100;
 
 /** How many times other workloads are admitted instead of those that other changes hold. The rest waits for the next time. */
 const maxRounds = 4;
@@ -162,7 +169,7 @@ function membersOf(
   // The hash of an admitted workload may already be the new one.
   const waiting = dueNow.length > 0 ? dueNow : readers.filter(({ position }) => position !== "none");
   const due = waiting.map(({ known }) => known.workload);
-  const changedAt = changedAfterHashes(change.changedAt, due);
+  const changedAt = changedAfterHashes(config, change.changedAt, due, facts.hashKeys);
   let shownBy: ReturnType<typeof awaitedContent> | undefined;
   return readers.flatMap(({ known, position }) => {
     const awaited = (startedAt: number) => {
@@ -181,11 +188,22 @@ function membersOf(
 /**
  * Returns when an object changed at the earliest, in milliseconds since the epoch. The API has no time of an edit that only removes fields. But if
  * all workloads that are due have a hash that is later than the last known change, another one followed. A workload whose pod template was edited
- * since shows nothing: it may only have begun to read the object.
+ * since, or whose hash did not include the object, shows nothing: it may only have begun to read the object.
  */
-function changedAfterHashes(changedAt: number, due: readonly Workload[]): number {
-  const hashes = due.flatMap(({ hashWrittenAt: at, templateEditedAt }) => (templateEditedAt > at ? [] : [at * 1000]));
-  return hashes.every((at) => at > changedAt) ? Math.max(changedAt, ...hashes) : changedAt;
+function changedAfterHashes(
+  config: string,
+  changedAt: number,
+  due: readonly Workload[],
+  hashKeys: HashKeys | undefined,
+): number {
+  const unedited = due.filter(({ hashWrittenAt, templateEditedAt }) => templateEditedAt <= hashWrittenAt);
+  if (!unedited.every(({ hashWrittenAt }) => hashWrittenAt * 1000 > changedAt)) return changedAt;
+  const latest = unedited.sort((a, b) => b.hashWrittenAt - a.hashWrittenAt).slice(0, maxReadDigests);
+  const last = latest.find((workload) => {
+    const digests = readDigests(workload.configDigests, comparedHash(workload), hashKeys);
+    return digests !== undefined && isRecorded(digests, config);
+  });
+  return last === undefined ? changedAt : last.hashWrittenAt * 1000;
 }
 
 /** Reports whether the hash of a workload is for what an object contains now. `due`: the objects whose changes made it due for a batch. */

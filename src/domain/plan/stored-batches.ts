@@ -15,7 +15,7 @@ import { decide } from "./decide.ts";
 
 /** What the batches of a namespace follow from if no process remembers anything. */
 export interface StoredBatchesFacts
-  extends Pick<BatchesFacts, "namespace" | "readersOf" | "changeOf" | "lookup" | "flags" | "now"> {
+  extends Pick<BatchesFacts, "namespace" | "readersOf" | "changeOf" | "lookup" | "hashKeys" | "flags" | "now"> {
   /** The key of the only object whose change is derived. Default: all changes for which workloads are due. */
   readonly only?: string;
   /** The keys of objects whose change is derived even if no workload is due for it. Default: none. */
@@ -86,7 +86,7 @@ interface ChangeFacts {
  */
 export function isHaltedFor(workload: Workload, { object, readers, lookup, policyOf, now }: ChangeFacts): boolean {
   const policy = policyOf(workload);
-  const { pacing: flags } = policy;
+  const { pacing: flags, hashKeys } = policy;
   if (flags === undefined || flags.maxConcurrent === 0) return false;
   if (!rolloutPolicyOf(workload, policy).batches.value) return false;
   const config = configKey(object);
@@ -104,7 +104,7 @@ export function isHaltedFor(workload: Workload, { object, readers, lookup, polic
     const { namespace } = workload;
     const readersOf = () => workloads.keys();
     const changeOf = () => ({ object, changedAt, seenAt: undefined });
-    const facts = { namespace, workloads, only: config, readersOf, changeOf, lookup, flags, now };
+    const facts = { namespace, workloads, only: config, readersOf, changeOf, lookup, hashKeys, flags, now };
     return storedBatches(facts).changes.get(config)?.admission;
   };
   const isStopped = (batch: BatchAdmission | undefined) => batch?.halted === true || batch?.validating === true;

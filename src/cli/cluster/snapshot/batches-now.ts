@@ -16,7 +16,7 @@ import type { ApiClient } from "../../../kube/http/client.ts";
 import { presentOf, type ReadConfigs } from "../read/configs.ts";
 import type { FoundWorkload, ReadPods } from "../read/pods.ts";
 import { listAll, mapBounded } from "../requests.ts";
-import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
+import { clusterPolicyOf, type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
 import { newPodsNow, rolloutProgressSince } from "../states/assess-state.ts";
 import { boundedReason, type KubernetesReason, kubernetesReasonOf } from "../states/state-rows.ts";
 import { lookupIn, worldOf } from "./live-plan.ts";
@@ -106,6 +106,7 @@ function batchesIn(
   const derive = (limits: Pick<StoredBatchesFacts, "only" | "also">) =>
     storedBatches({
       ...{ namespace, workloads, flags: policy.pacing, now, lookup: lookupIn(read) },
+      hashKeys: clusterPolicyOf(policy).hashKeys,
       ...limits,
       readersOf: (config) => readers.get(config) ?? [],
       changeOf: (config) => ({

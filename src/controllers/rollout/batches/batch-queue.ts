@@ -206,12 +206,12 @@ export class BatchQueue {
 
   /** Derives the batches of a namespace, and enqueues the workloads whose hold changes. Costs the readers of all its changes. */
   #sweep(namespace: string, batches: NamespaceBatches): void {
-    const { clock, caches, flags, onChange } = this.#options;
+    const { clock, caches, policy, flags, onChange } = this.#options;
     const now = clock.monotonic();
     const { due, admitted, changes } = batches;
     const halted = [...changes].filter(([, { admission }]) => admission?.halted);
     const derived = deriveBatches({
-      ...{ namespace, due, admitted, lookup: caches.lookup, flags, now: clock.wall() },
+      ...{ namespace, due, admitted, lookup: caches.lookup, hashKeys: policy.hashKeys, flags, now: clock.wall() },
       // The end of a halt is reported also if no workload waits any more: because of another edit, or because another hold applies now.
       also: halted.map(([config]) => config),
       readersOf: (config) => this.#facts.readersIn(namespace, config),

@@ -508,6 +508,34 @@ describe("a bad change that one workload has shown", () => {
     expect([rolled, halted()]).toEqual([["web-0", "both", "both"], 1]);
   });
 
+  it("stays halted for a workload that an annotation makes read it, with a leader that did not see the change", async () => {
+    const { cluster, add, editConfig, pass, rolled, breakRollouts, replicas, start } = await steady(1);
+    await cluster.create(configMaps, { metadata: { name: "second" }, data: { v: "0" } });
+    await add("both", {}, "default", readsAll("second"));
+    await pass(700_000, 100_000);
+    rolled.length = 0;
+    breakRollouts((name) => name === "web-0");
+    await editConfig("bad");
+    await pass(700_000, 10_000);
+    await cluster.edit(configMaps, "second", { data: { v: "1" } });
+    await pass(60_000);
+    expect(rolled).toEqual(["web-0", "both"]);
+    for (const replica of replicas.splice(0)) replica.end();
+    await start();
+    await pass(20_000);
+    await cluster.request({
+      ...{ method: "PATCH", path: resourcePath(deployments, { namespace: "default", name: "both" }) },
+      ...{ query: { fieldManager: "kubectl-annotate" }, contentType: "application/merge-patch+json" },
+      body: { metadata: { annotations: { "wave.pusher.com/extra-configmaps": "web" } } },
+    });
+    await pass(700_000, 10_000);
+    expect(rolled).toEqual(["web-0", "both"]);
+    breakRollouts(() => false);
+    await editConfig("good");
+    await pass(60_000);
+    expect(rolled.slice(2).toSorted()).toEqual(["both", "web-0"]);
+  });
+
   it("makes the workload that showed it the canary again, after an undo and `wave resume`", async () => {
     const { cluster, annotate, editConfig, clock, pass, rolled, breakRollouts, halted } = await steady(3, {
       haltAfterFailures: 1,
