@@ -3,6 +3,7 @@ import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../..
 import type { Workload } from "../model/workload-shape.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { awaitedContent } from "./awaited-content.ts";
+import { writeCause } from "./cause.ts";
 
 const page = { kind: "ConfigMap", namespace: "default", name: "page" } as const;
 const mounts = { volumes: [{ name: "page", configMap: { name: "page" } }] };
@@ -65,6 +66,17 @@ it.for<[string, Workload, readonly Workload[], { readonly isAll: boolean } | und
   const policy = rolloutPolicyOf(of, defaultPolicy);
   const find = awaitedContent(page, due, lookupOf(configMap("page", { a: "1", b: "2" })), { left: 1_000 });
   expect(find(of, policy, of.rolledAt * 1_000)).toEqual(shown);
+});
+
+it.each([
+  ["the object", "page", at * 1_000],
+  ["another object", "other", before * 1_000],
+])("a rollout of a broken workload that a change of %s (%s) caused had the content since %i ms", (_, name, since) => {
+  const edits = [{ ...page, name, keys: [], at: undefined, by: undefined }];
+  const cause = writeCause("v2:a", { at: 0, why: "", edits, heldBy: undefined });
+  const of = { ...reader(all, at), cause, rolledIncomplete: `${before * 1_000 + 1}` };
+  const find = awaitedContent(page, [reader(all, before)], lookupOf(configMap("page", { a: "1" })), { left: 1_000 });
+  expect(find(of, rolloutPolicyOf(of, defaultPolicy), at * 1_000)?.since).toBe(since);
 });
 
 it("a rollout shows nothing if no key may be compared any more", () => {

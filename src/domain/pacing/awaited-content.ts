@@ -1,16 +1,19 @@
 import { isExcluded } from "../config/tracked-references.ts";
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
-import { isValidator, type RolloutPolicy } from "../policy/rollout-policy.ts";
-import type { ConfigName, Reference } from "../references/references.ts";
+import type { RolloutPolicy } from "../policy/rollout-policy.ts";
+import { type ConfigName, configKey, type Reference } from "../references/references.ts";
 import { parseCause } from "./cause.ts";
-import { isEditedSinceRollout } from "./rollout-time.ts";
+import { hasMark, isEditedSinceRollout } from "./rollout-time.ts";
 
 /** What the last rollout of a workload shows about the content of an object that other workloads are due for. */
 export interface AwaitedContent {
   /** Whether its Pods read everything that these workloads read of the object. Otherwise: everything that some of them read. */
   readonly isAll: boolean;
-  /** When the object still had other content, in milliseconds since the epoch: the time of the hash of a workload that is due for it. */
+  /**
+   * A rollout before this time had other content of the object, in milliseconds since the epoch: the time of the hash of a workload that is due for it,
+   * or of the last rollout if a change of the object caused it.
+   */
   readonly since: number;
 }
 
@@ -76,16 +79,20 @@ export function awaitedContent(
     );
     if (shown.length === 0 || budget.left < 0) return undefined;
     const isAll = shown.length === groups.size && shown.every(({ last }) => last * 1000 <= startedAt);
-    return { isAll, since: Math.min(...shown.map(({ first }) => first)) * 1000 };
+    const since = Math.min(...shown.map(({ first }) => first)) * 1000;
+    return { isAll, since: hasMark(workload) && isCausedBy(object, workload) ? startedAt : since };
   };
 }
 
-/** Reports whether the last rollout was to the recorded hash. All Pods of a validator count, whoever wrote its pod template. */
+/** Reports whether the last rollout was to the recorded hash. An edit since may be one of an annotation, which the cause shows. */
 function isHashOfRollout(workload: Workload): boolean {
-  const { recordedHash, cause } = workload;
-  if (isValidator(workload) || !isEditedSinceRollout(workload)) return true;
-  // The edit may be one of an annotation.
-  return parseCause(recordedHash, cause) !== undefined;
+  return !isEditedSinceRollout(workload) || parseCause(workload.recordedHash, workload.cause) !== undefined;
+}
+
+/** Reports whether a change of an object caused the last rollout of a workload. */
+function isCausedBy(object: ConfigName, { recordedHash, cause }: Workload): boolean {
+  const edits = parseCause(recordedHash, cause)?.edits ?? [];
+  return edits.some((edit) => configKey(edit) === configKey(object));
 }
 
 /** What decides whether a workload leaves out an object. */

@@ -1095,6 +1095,26 @@ describe("a workload that is broken for a reason of its own", () => {
     expect(next.events.filter(({ reason }) => reason === "RolloutHalted")).toEqual([]);
   });
 
+  it("because of a bad edit does not halt a good one that got a label, with the next leader", async () => {
+    const { cluster, annotate, editConfig, pass, rolled, breakRollouts, replicas, start } = await steady(2);
+    // Kubernetes does not replace its Pods: it stays broken.
+    breakRollouts((name) => name === "web-0");
+    await annotate("web-1", "hold", "true");
+    await editConfig("bad");
+    await pass(700_000, 10_000);
+    await editConfig("good");
+    await pass(1_300_000, 10_000);
+    expect(rolled).toEqual(["web-0", "web-0"]);
+    await cluster.edit(configMaps, "web", { metadata: { labels: { chart: "2" } } });
+    await pass(10_000);
+    for (const replica of replicas.splice(0)) replica.end();
+    await start();
+    await pass(20_000);
+    await annotate("web-1", "hold", null);
+    await pass(1_300_000, 10_000);
+    expect(rolled).toEqual(["web-0", "web-0", "web-1"]);
+  });
+
   it("that a bad edit broke is not the canary of the next edit", async () => {
     const { editConfig, pass, rolled, halted, breakRollouts } = await steady(4);
     breakRollouts(() => true);
