@@ -21,7 +21,11 @@ const env = (optional: boolean) => ({
 });
 
 /** Judges a record of a ConfigMap that had these states since these times, in seconds. The Pod got its node at 10 s. */
-function judged(spec: object, states: readonly (readonly [number, StoredObject])[], listedAt = 0): readonly string[] {
+function judged(
+  spec: object,
+  states: readonly (readonly [number, StoredObject])[],
+  lists: readonly (readonly [string, number])[] = [["", 0]],
+): readonly string[] {
   const before = stored("DaemonSet", "web", { spec: { template: { spec } } });
   const { hash } = standsFor(namedBy(before, settings), () => config);
   const annotations = { "wave.pusher.com/recorded-config": ` ${hash}` };
@@ -41,10 +45,12 @@ function judged(spec: object, states: readonly (readonly [number, StoredObject])
     ...states.map(([at, state]) => entry(at, "configmaps", state, "world")),
     { ...entry(30, "daemonsets", after, "wave"), type: "MODIFIED", before } as const,
   ].sort((a, b) => a.at - b.at);
-  const lives = [{ replica: "a#1", from: 0, listedAt: new Map([["configmaps/shop", 1000 * listedAt]]) }];
+  const listedAt = new Map(lists.map(([namespace, at]) => [`configmaps/${namespace}`, 1000 * at]));
+  const lives = [{ replica: "a#1", from: 0, listedAt }];
   return judgeRecorded({ history, settings, lives } as unknown as Recording);
 }
 
+const more = { ...config, data: { k: "A", gone: "B" } };
 const older = [expect.stringContaining("older than the recorded content")];
 
 it.each([
@@ -63,7 +69,22 @@ it.each([
   ["reports another change before the first list", { k: "B" }, 25, older],
 ])("the judge %s of the process", (_, data, listedAt, violations) => {
   const states = [[5, { ...config, data }] as const, [20, config] as const];
-  expect(judged(volume(false), states, listedAt)).toEqual(violations);
+  expect(judged(volume(false), states, [["shop", listedAt]])).toEqual(violations);
+});
+
+it.each([
+  ["reports a removal before the record and the later list", [5, 20], [more, config], older],
+  ["ignores a removal after the record, before the later list", [5, 29.5, 32], [config, more, config], []],
+])("the judge %s of one namespace, if the process has listed all namespaces", (_, times, states, violations) => {
+  const edits = times.map((at, index) => [at, states[index] ?? config] as const);
+  const lists = [["", 0] as const, ["shop", 35] as const];
+  expect(judged(volume(false), edits, lists)).toEqual(violations);
+});
+
+it("the judge reports an edit after the first list, although a key was removed before the list", () => {
+  const other = { ...config, data: { k: "B" } };
+  const edits = [[5, { ...other, data: { k: "B", gone: "B" } }] as const, [15, other] as const, [25, config] as const];
+  expect(judged(volume(false), edits, [["shop", 20]])).toEqual(older);
 });
 
 it.each([

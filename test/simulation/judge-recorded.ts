@@ -49,7 +49,9 @@ export function judgeRecorded({
       const [kind = "", namespace = ""] = of.split("/");
       const plural = `${kind.toLowerCase()}s`;
       const { from = 0, listedAt } = life ?? {};
-      const since = listedAt?.get(`${plural}/${namespace}`) ?? listedAt?.get(`${plural}/`) ?? from;
+      // A later list of one namespace may be a live read.
+      const lists = [`${plural}/${namespace}`, `${plural}/`].flatMap((list) => listedAt?.get(list) ?? []);
+      const since = lists.length === 0 ? from : Math.min(...lists);
       return history.findLast((each) => each.at < since)?.rv ?? 0;
     };
     for (const [podKey, pod] of objects) {
@@ -64,9 +66,10 @@ export function judgeRecorded({
         const created = timeline.versions(of).find((each) => each.rv > readyAt && each.object !== undefined)?.rv;
         const since = stored(readyAt) === undefined && needsObject(pod, of) ? Math.min(created ?? rv, rv) : readyAt;
         const [versions, from] = [timeline.versions(of), timeline.at(of, since)];
-        const unseen = versions.slice(from + 1, timeline.at(of, beforeListed(of)) + 1);
+        const listed = beforeListed(of);
+        const unseen = versions.slice(from + 1, timeline.at(of, listed) + 1);
         const isRemoved = unseen.some((each, index) => removesKeys(versions[from + index]?.object, each.object));
-        const [read, now] = [stored(isRemoved ? rv : since), stored(rv)] as const;
+        const [read, now] = [stored(isRemoved ? listed : since), stored(rv)] as const;
         return read === undefined || now === undefined ? read : { ...read, metadata: now.metadata };
       };
       const isRight = (seenRv: number) =>

@@ -165,6 +165,7 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 9500225, name: "a ConfigMap that was emptied before it could be listed", after: "stuck rollouts" },
   { seed: 9500371, name: "a ConfigMap that is shared after a validator has refused it", after: "stuck rollouts" },
   { seed: 80002, name: "an edit beside a key that a validator has refused", after: "refused content" },
+  { seed: 10002022, name: "a record before a live list of one namespace", after: "refused content" },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */
