@@ -3,14 +3,14 @@ import type { Workload } from "../model/workload-shape.ts";
 import type { Hold } from "../outcomes/outcomes.ts";
 import { hasOutgrownPins } from "../pinning/pinned-lookup.ts";
 import type { ConfigDirective } from "../policy/annotation-mistakes.ts";
-import { policyRows } from "../policy/policy-rows.ts";
+import { policyRows, readPolicyValue } from "../policy/policy-rows.ts";
 import type { InvalidPolicyAnnotation, RolloutPolicy } from "../policy/rollout-policy.ts";
 import type { ConfigName } from "../references/references.ts";
 import { formatList, quoted } from "../syntax/names.ts";
 import { closesAt, isOpen, localTime, opensAt } from "../syntax/window.ts";
 import type { DueWrite } from "./due.ts";
 import { describeAnnotation, holdTexts } from "./hold-texts.ts";
-import { lastRolloutAt } from "./rollout-time.ts";
+import { lastRolloutAt, requestsAheadMs } from "./rollout-time.ts";
 
 /** How many annotations or objects a message names. */
 const shown = 3;
@@ -123,9 +123,6 @@ function describeObjects({ workload }: DueWrite, objects: readonly ConfigName[])
 /** How long a request applies, in milliseconds. A request that another hold outlives must not surprise anyone a day later. */
 const validMs = 600_000;
 
-/** How far the clock of the API server may be ahead of this one. A later request would apply to changes that its author has not seen. */
-const clocksDifferMs = 60_000;
-
 /**
  * Reports whether a person requested this rollout, so that it does not wait. The next rollout uses the request up. Times of
  * the API are whole seconds: a rollout in the second of the request may be its result.
@@ -137,8 +134,19 @@ export function isRollRequested({
 }: Pick<DueWrite, "workload" | "policy" | "moment">): boolean {
   if (rollRequest === undefined) return false;
   const { at } = rollRequest;
-  if (at > moment.now + clocksDifferMs || moment.now >= at + validMs) return false;
+  if (at > moment.now + requestsAheadMs || moment.now >= at + validMs) return false;
   return at > (lastRolloutAt(workload, moment) ?? 0);
+}
+
+/**
+ * Returns when a `wave resume` or `wave roll` takes effect whose time is too far ahead of this clock, in milliseconds since the epoch: the
+ * earlier one. Undefined if there is none.
+ */
+export function nextRequestAt({ policy }: Pick<Workload, "policy">, now: number): number | undefined {
+  const { resumed = "", "roll-requested": requested = "" } = policy;
+  const times = [readPolicyValue("resumed", resumed), readPolicyValue("roll-requested", requested)?.at];
+  const later = times.flatMap((at = 0) => (at > now + requestsAheadMs ? [at - requestsAheadMs] : []));
+  return later.length === 0 ? undefined : Math.min(...later);
 }
 
 /** Reports whether a rollout does not wait: a person requested it, or the Pods are being replaced and lack keys that they read. */

@@ -77,6 +77,16 @@ describe("a requested rollout", () => {
     expect(holdAt(0, window, {}, requested(61_000))).toBe("window");
   });
 
+  it.each([
+    ["is a minute ahead", requested(60_000), undefined],
+    ["is further ahead", requested(61_000), noon + 1_000],
+    ["resumes", { resumed: time(61_000) }, noon + 1_000],
+    ["is later than another", { ...requested(62_000), resumed: time(61_000) }, noon + 1_000],
+    ["has no time", { resumed: "now" }, undefined],
+  ])("is planned again when its time is no longer too far ahead: %s", (_, policy, checkAt) => {
+    expect(planned({ policy }, momentAt(noon)).checkAt).toBe(checkAt);
+  });
+
   it.each(["now", "2026-01-01 alice", "", "2026-99-01T12:00:00Z alice"])("has no effect with the value %j", (text) => {
     expect(holdAt(0, { policy: { window: closed } }, {}, { "roll-requested": text })).toBe("window");
   });

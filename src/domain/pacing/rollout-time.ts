@@ -5,8 +5,11 @@ import type { Moment } from "./moment.ts";
 /** How far the clock of the API server may be ahead of this one. A later time of a rollout is forged and ignored. */
 const clocksDifferMs = 600_000;
 
-/** How far the clock of a person who resumes may be ahead of this one. */
-const clocksOfPeopleDifferMs = 60_000;
+/**
+ * How far the time of a request may be ahead of this clock. `wave resume` and `wave roll` write the time of the API server, people may write another.
+ * A later request would apply to failures and changes that its author has not seen.
+ */
+export const requestsAheadMs = 60_000;
 
 /** Returns the time of the last rollout by the API, milliseconds since the epoch; 0 if there was none. */
 export function storedRolloutAt({ rolledAt }: Pick<Workload, "rolledAt">, now: number): number {
@@ -42,7 +45,7 @@ export function isEditedSinceRollout(
 
 /** Reports whether a person resumed the workload at a time or later. A time in the future is ignored: it would apply forever. */
 export function resumedSince(resumed: number | undefined, time: number, now: number): boolean {
-  return resumed !== undefined && resumed >= time && resumed <= now + clocksOfPeopleDifferMs;
+  return resumed !== undefined && resumed >= time && resumed <= now + requestsAheadMs;
 }
 
 /** Reports whether a person resumed the workload in a second after that of a rollout. */

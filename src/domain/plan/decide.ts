@@ -19,7 +19,7 @@ import { type DueWrite, dueReason, editsOf, heldReason, knownChanges, replacesPo
 import { dueWrite, holdOf, holdOfReturn, holdRows, isHalt } from "../pacing/holds.ts";
 import { blockedWarnings, flapWarnings, nextConsecutiveRollouts } from "../pacing/interval.ts";
 import type { Moment } from "../pacing/moment.ts";
-import { closing, requestedReason, skipsWaits } from "../pacing/requested-holds.ts";
+import { closing, nextRequestAt, requestedReason, skipsWaits } from "../pacing/requested-holds.ts";
 import { isPinned, keptWithoutKey, unusableCopies } from "../pinning/pin-request.ts";
 import { pinsIn, readablePins } from "../pinning/pinned-lookup.ts";
 import { isOptedIn, type Policy } from "../policy/policy.ts";
@@ -59,7 +59,9 @@ export function decide(world: World): RolloutPlan {
     ...unrestoredPins(plan, workload, moment),
     ...stuckTemplate(plan, world),
   ];
-  return warnings.length === 0 ? plan : { ...plan, warnings: [...plan.warnings, ...warnings] };
+  const requestAt = nextRequestAt(workload, moment.now);
+  const timed = requestAt === undefined ? plan : { ...plan, checkAt: Math.min(plan.checkAt ?? requestAt, requestAt) };
+  return warnings.length === 0 ? timed : { ...timed, warnings: [...plan.warnings, ...warnings] };
 }
 
 /** A rollout that only the batches of its changes can hold. */

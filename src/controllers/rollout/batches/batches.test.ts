@@ -372,6 +372,18 @@ describe("a bad change", () => {
     expect([rolled.length, halted()]).toEqual([6, 0]);
   });
 
+  it("continues if the failed canary is resumed while the clock of Wave is behind", async () => {
+    const { clock, editConfig, annotate, pass, rolled, breakRollouts, halted } = await steady(6);
+    breakRollouts((name) => name === "web-0");
+    await editConfig("bad");
+    await pass(650_000, 10_000);
+    await annotate("web-0", "resumed", new Date(clock.wall() + 180_000).toISOString());
+    await pass(115_000, 5_000);
+    expect([rolled, halted()]).toEqual([["web-0"], 1]);
+    await pass(65_000, 5_000);
+    expect([rolled.length, halted()]).toEqual([6, 0]);
+  });
+
   it("that fails and recovers repeatedly is reported on the object at most once a minute", async () => {
     const { cluster, editConfig, pass, rolled, breakRollouts, leader } = await steady(6);
     breakRollouts((name) => name === "web-0");
