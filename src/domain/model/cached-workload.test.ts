@@ -58,6 +58,22 @@ describe("matchesObject", () => {
     expect(matchesObject(workload({ kind: "StatefulSet", pod, ...wanted }), changed(wanted))).toBe(true);
   });
 
+  it("is false while Wave gives up a scheduler: a newer status moves the field manager of Wave", () => {
+    const wave = {
+      manager: "wave",
+      fieldsV1: { "f:spec": { "f:template": { "f:spec": { "f:schedulerName": {} } } } },
+    };
+    const status = { manager: "kube-controller-manager", subresource: "status", fieldsV1: {} };
+    const fixture = (...managedFields: readonly object[]) => ({
+      kind: "StatefulSet",
+      pod,
+      metadata: { managedFields },
+    });
+    const disowning = workload(fixture(status, wave) as WorkloadFixture);
+    expect(disowning.disowning?.[0]).toMatchObject({ path: "/metadata/managedFields/1/manager" });
+    expect(matchesObject(disowning, workloadObject(fixture(wave, status) as WorkloadFixture))).toBe(false);
+  });
+
   it("is false for an object without a generation", () => {
     const metadata = { generation: undefined };
     expect(matchesObject(workload({ metadata }), workloadObject({ metadata }))).toBe(false);

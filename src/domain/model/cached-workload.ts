@@ -23,6 +23,8 @@ export function matchesObject(workload: Workload, object: WorkloadObject, contex
   if (metadata?.generation === undefined || metadata.generation === 0) return false;
   const annotations = metadata.annotations;
   return (
+    // Its patch names a place in `managedFields`, which moves when the status changes.
+    workload.disowning === undefined &&
     metadata.generation === workload.generation &&
     metadata.uid === workload.uid &&
     isDeleting(metadata) === workload.deleting &&
