@@ -284,9 +284,9 @@ export function sameConfig(a: Config, b: Config): boolean {
   return equalJson({ ...a, ...notCompared }, { ...b, ...notCompared });
 }
 
-/** Returns when the content of an object changed last, in seconds since the epoch; undefined if the API does not show it. */
-export function contentChangedAt({ editedAt, changedAt }: Pick<Config, "editedAt" | "changedAt">): number | undefined {
-  return editedAt ?? changedAt;
+/** Returns when the content of an object changed last, in seconds since the epoch; undefined if the API does not show it, or without an object. */
+export function contentChangedAt(config: Pick<Config, "editedAt" | "changedAt"> | undefined): number | undefined {
+  return config?.editedAt ?? config?.changedAt;
 }
 
 /** Reports whether caches that have received everything up to a resourceVersion have received each change of an object up to this state. */

@@ -163,8 +163,8 @@ export interface ConfigChange {
  * See https://kubernetes.io/docs/reference/using-api/server-side-apply/
  */
 export function storedTimeOf({ before, after }: ConfigChange): number | undefined {
-  const changedAt = after && contentChangedAt(after);
-  return changedAt !== undefined && changedAt > ((before && contentChangedAt(before)) ?? 0) ? changedAt : undefined;
+  const changedAt = contentChangedAt(after);
+  return changedAt !== undefined && changedAt > (contentChangedAt(before) ?? 0) ? changedAt : undefined;
 }
 
 /** A change of one object since the last rollout. */

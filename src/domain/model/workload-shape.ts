@@ -113,9 +113,9 @@ export interface Workload extends WorkloadName {
   readonly rolledIncomplete: string | undefined;
   /** The raw annotation with the alert by which a rollout failed; undefined if absent. */
   readonly failedAlert: string | undefined;
-  /** The raw annotation with the cause of its last rollout; undefined if absent. Only batches read it. */
+  /** The raw annotation with the cause of its last rollout; undefined if absent. Batches and the alert gate read it. */
   readonly cause: string | undefined;
-  /** The raw annotation with digests of what its recorded hash covers; undefined if absent. Only reasons depend on it. */
+  /** The raw annotation with digests of what its recorded hash covers; undefined if absent. Only reasons and batches depend on it. */
   readonly configDigests: string | undefined;
   /** The other field manager that changed its spec or metadata last; undefined if there is none. */
   readonly editedBy: string | undefined;

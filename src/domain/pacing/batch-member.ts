@@ -209,8 +209,7 @@ export function rolledIncompleteBy(due: DueWrite): IncompleteRollout | undefined
 
 /** Returns when the content of the objects that made a workload due last changed, in milliseconds since the epoch; infinity if that is not known. */
 function lastChange({ changed, lookup }: DueWrite): number {
-  const found = changed.flatMap((object) => findConfig(lookup, object) ?? []);
-  const times = found.flatMap((config) => contentChangedAt(config) ?? []);
+  const times = changed.flatMap((object) => contentChangedAt(findConfig(lookup, object)) ?? []);
   return times.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...times) * 1000;
 }
 

@@ -90,8 +90,7 @@ export function isHaltedFor(workload: Workload, { object, readers, lookup, polic
   if (flags === undefined || flags.maxConcurrent === 0) return false;
   if (!rolloutPolicyOf(workload, policy).batches.value) return false;
   const config = configKey(object);
-  const found = findConfig(lookup, object);
-  const changedAt = ((found && contentChangedAt(found)) ?? 0) * 1000;
+  const changedAt = (contentChangedAt(findConfig(lookup, object)) ?? 0) * 1000;
   const planned = (reader: Workload): readonly [string, PlannedWorkload] => {
     const rules = policyOf(reader);
     // The status does not show when a rollout last made progress.

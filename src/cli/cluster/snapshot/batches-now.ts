@@ -126,8 +126,7 @@ function batchesIn(
 }
 
 function changedAtOf(config: string, read: ReadConfigs): number | undefined {
-  const found = presentOf(read.get(config));
-  const seconds = found && contentChangedAt(found.config);
+  const seconds = contentChangedAt(presentOf(read.get(config))?.config);
   return seconds === undefined ? undefined : seconds * 1000;
 }
 

@@ -82,7 +82,7 @@ export class BatchFacts {
     const stored = this.#options.caches.lookup(object.kind, object.namespace, object.name);
     const seen = this.#seen.get(config);
     const known = seen?.at ?? (this.#forgot ? undefined : this.#startedAt);
-    const storedAt = seen?.isDated === false ? undefined : stored && contentChangedAt(stored);
+    const storedAt = seen?.isDated === false ? undefined : contentChangedAt(stored);
     const changedAt = storedAt === undefined ? this.#onWall(seen?.at ?? this.#startedAt) : storedAt * 1000;
     const seenAt = known === undefined ? undefined : this.#onWall(known);
     return { object, changedAt, seenAt, isSeen: seen?.isEdit === true };
