@@ -77,6 +77,19 @@ export function lastWaitEnd({ history, lives, settings }: Pick<Recording, "histo
   return Math.max(0, ...last.values().map(({ at, streak }) => at + waitAfter(streak)));
 }
 
+/** Reports whether a workload became complete a moment before a write, which Wave may not have seen. */
+function becameComplete({ at, sentAt, before: { metadata } }: WaveWrite, { history }: Recording): boolean {
+  return history.some(
+    ({ before, after, at: then }) =>
+      then <= at &&
+      then > sentAt - slackMs &&
+      before !== undefined &&
+      after?.metadata.uid === metadata.uid &&
+      !isComplete(before) &&
+      isComplete(after),
+  );
+}
+
 function wrongIn(
   write: WaveWrite,
   rolls: Rolls,
@@ -96,7 +109,7 @@ function wrongIn(
   const wait = Math.max(flapping, minIntervalMs);
   // A failed rollout does not hold its fix. One that was complete for less than the soak time, and is not any more, may fail, too.
   const isDeaf = run.lives.some((life) => life.replica === replica && life.deafAt !== undefined && life.deafAt <= at);
-  const sawComplete = rolls.wasComplete && isComplete(before) && !isDeaf;
+  const sawComplete = rolls.wasComplete && isComplete(before) && !isDeaf && !becameComplete(write, run);
   const timedOut = !sawComplete && gap >= drift * pacing.rolloutTimeoutMs - slack;
   const hasExited = isValidator(before) && hasExit(before, rolls.lastAt - slack, at, run.history);
   const hasFailed = timedOut || hasExited || restarts(before, rolls.lastAt - slack, run);
