@@ -51,6 +51,10 @@ interface Case {
   readonly rolled?: boolean;
   /** Whether the hash is recorded on the workload, not in its pod template. */
   readonly isBeside?: boolean;
+  /** When Wave recorded it there. Default: it was there when the DaemonSet was created. */
+  readonly recordedAt?: number;
+  /** The value "A" and one more key are stored from 100 to 150 s, not "B". This is when the leader first lists the object. */
+  readonly listedAt?: number;
   /** The image of the pod template, which the Pod does not have. Default: no image, like the Pod. */
   readonly image?: string;
 }
@@ -60,10 +64,14 @@ function recordingOf(given: Case): Recording {
   const cluster = { actor: "kube-controller-manager" };
   const wave = { actor: "wave", replica: "a#1" };
   const lease = { ...stored("Lease", "wave"), spec: { holderIdentity: "a" } };
+  const other = given.listedAt === undefined ? config("B") : { ...config("A"), data: { k: "A", gone: "B" } };
+  const { annotations: recorded } = web.metadata;
+  const { "wave.pusher.com/recorded-config": _, ...annotations } = recorded ?? {};
+  const created = given.recordedAt === undefined ? web : { ...web, metadata: { ...web.metadata, annotations } };
   const history: HistoryEntry[] = [
     { at: 0, rv: 1, type: "ADDED", resource: "configmaps", after: config("A"), by: cluster },
-    { at: 0, rv: 2, type: "ADDED", resource: "daemonsets", after: web, by: cluster },
-    { at: 100 * second, rv: 100, type: "MODIFIED", resource: "configmaps", after: config("B"), by: cluster },
+    { at: 0, rv: 2, type: "ADDED", resource: "daemonsets", after: created, by: cluster },
+    { at: 100 * second, rv: 100, type: "MODIFIED", resource: "configmaps", after: other, by: cluster },
     { at: 150 * second, rv: 150, type: "MODIFIED", resource: "configmaps", after: config("A"), by: cluster },
   ];
   const leadsFrom = given.leadsFrom ?? 0;
@@ -73,6 +81,10 @@ function recordingOf(given: Case): Recording {
     history.push({ at: given.nextLeadsFrom * second, rv: 5, type: "MODIFIED", resource: "leases", after: lease, by });
   }
   history.push({ at: 1, rv: 4, type: "ADDED", resource: "pods", after: pod, by: cluster });
+  if (given.recordedAt !== undefined) {
+    const [at, rv] = [given.recordedAt * second, given.recordedAt];
+    history.push({ at, rv, type: "MODIFIED", resource: "daemonsets", before: created, after: web, by: wave });
+  }
   if (given.rolled) {
     const template = (web.spec as { readonly template: StoredObject }).template;
     const annotations = { ...template.metadata.annotations, "wave.pusher.com/rolled-at": "2026-01-01T00:05:00Z" };
@@ -89,16 +101,20 @@ function recordingOf(given: Case): Recording {
     container: "app",
   };
   const first: ContainerStart = { ...start, at: 20 * second, rv: 20, filesRv: 20 };
-  const lives = [{ replica: "a#1", wallOffMs: given.wallOffMs ?? 0 }];
+  const listedAt = new Map([["configmaps/", (given.listedAt ?? 0) * second]]);
+  const lives = [{ replica: "a#1", from: 0, wallOffMs: given.wallOffMs ?? 0, listedAt }];
   const containers = { starts: [first, start], rightAt: [600 * second] };
   return { history, settings, calmAt: -600 * second, lives, containers } as unknown as Recording;
 }
+
+const removed = { reads: reads.files, startedAt: 120, isBeside: true, recordedAt: 200, nextLeadsFrom: 130 };
 
 describe("the judge of containers", () => {
   it.each<[string, Case]>([
     ["started while the configuration differed", { startedAt: 120 }],
     ["started in a difference that was noted before the leader changed", { startedAt: 120, nextLeadsFrom: 160 }],
     ["started while the configuration differed, with a hash on the workload", { startedAt: 120, isBeside: true }],
+    ["read a key whose removal a watch has shown", { ...removed, listedAt: 140 }],
     ["shows a file from before the configuration was right", { reads: reads.files, startedAt: 200, filesOf: 140 }],
   ])("finds a container that %s", (_what, given) => {
     expect(mixedAtEnd(recordingOf(given))).toMatchObject([
@@ -112,6 +128,7 @@ describe("the judge of containers", () => {
     ["started afterwards and shows the file of that time", { reads: reads.files, startedAt: 160 }],
     ["started in a difference that began before the leader knew everything", { startedAt: 120, leadsFrom: 95 }],
     ["started in a difference that was too short to be noted", { startedAt: 120, nextLeadsFrom: 130 }],
+    ["read a key that was removed before the first list", { ...removed, listedAt: 160 }],
     ["belongs to an earlier pod template without a hash", { startedAt: 120, isBeside: true, image: "app:2" }],
     ["started in a difference, while the clock of the leader was wrong", { startedAt: 120, wallOffMs: 60_000 }],
   ])("accepts a container that %s", (_what, given) => {

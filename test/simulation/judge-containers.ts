@@ -1,13 +1,13 @@
 import { excuseIn } from "./judge-excuses.ts";
 import { type Holding, holdingsOf } from "./judge-leadership.ts";
-import { ConfigTimeline } from "./model-configs.ts";
+import { ConfigTimeline, listedRv } from "./model-configs.ts";
 import { containersOf, hashOfPod, isOfTemplate, ownerOf, placesOfContainer } from "./model-containers.ts";
 import { partOf } from "./model-hash.ts";
 import type { Place } from "./model-reading.ts";
 import { standsFor } from "./model-search.ts";
 import { namespaceOf, type Stored, storedWhenRight } from "./model-stored.ts";
 import { isOutOfSight, namedBy, optedIn, readHash, recordedBeside, recordedHash } from "./model-workload.ts";
-import type { ContainerStart, Recording, StoredObject } from "./record.ts";
+import type { ContainerStart, HistoryEntry, Recording, StoredObject } from "./record.ts";
 import { crashesWith } from "./stage/crashing-pods.ts";
 
 /** How long after the start of a leadership its leader knows everything that is stored, in milliseconds. */
@@ -53,9 +53,9 @@ class ContainersJudge {
     const violations: string[] = [];
     for (const [key, pod] of stored.objects) {
       if (!key.startsWith("pods/") || !this.#mustBeRight(pod, stored)) continue;
-      const recordedAt = this.#recordedAt(pod, stored);
+      const record = this.#recordOf(pod, stored);
       for (const read of this.#lastReads(pod, stored.at)) {
-        const wrong = this.#wrongIn(read, stored, recordedAt);
+        const wrong = this.#wrongIn(read, stored, record);
         if (wrong !== undefined) violations.push(`containers: ${key}: ${wrong} (at ${stored.at} ms)`);
       }
     }
@@ -83,18 +83,17 @@ class ContainersJudge {
     return excuseIn(stored, this.#run, workload, hash) === undefined;
   }
 
-  /** Returns when Wave recorded beside the hash what the Pods of the workload read; 0 if it did not. */
-  #recordedAt(pod: StoredObject, stored: Stored): number {
+  /** Returns the write by which Wave recorded beside the hash what the Pods of the workload read. */
+  #recordOf(pod: StoredObject, stored: Stored): HistoryEntry | undefined {
     const workload = ownerOf(pod, stored);
     const beside = recordedBeside(workload);
-    if (beside === undefined) return 0;
-    const write = this.#run.history.findLast(
+    if (beside === undefined) return undefined;
+    return this.#run.history.findLast(
       ({ at, after, before }) =>
         at <= stored.at &&
         after?.metadata.uid === workload?.metadata.uid &&
         recordedBeside(before)?.hash !== recordedBeside(after)?.hash,
     );
-    return write?.at ?? 0;
   }
 
   /** Returns what the containers of a Pod have read at their last start, by container and object. */
@@ -110,22 +109,28 @@ class ContainersJudge {
     });
   }
 
-  /** Returns what is wrong with a read; undefined if nothing is, or Wave could not know it. What Wave recorded as read, it must know. */
-  #wrongIn({ start, object, places }: Read, stored: Stored, recordedAt: number): string | undefined {
+  /**
+   * Returns what is wrong with a read; undefined if nothing is, or Wave could not know it. What Wave recorded as read, it must know, but not
+   * a removal of keys before its first list.
+   */
+  #wrongIn({ start, object, places }: Read, stored: Stored, record: HistoryEntry | undefined): string | undefined {
+    const isRecorded = record !== undefined && start.at <= record.at;
+    const listed = isRecorded ? listedRv(this.#run, record.by.replica, object) : 0;
     for (const through of ["variables", "files"] as const) {
       const own = places.filter((place) => place.through === through);
       if (own.length === 0) continue;
       const bytes = (state: StoredObject | undefined) => partOf(own, state).bytes;
       const now = bytes(stored.find(object));
       const versions = this.#timeline.versions(object);
-      const read = this.#timeline.at(object, through === "files" ? start.filesRv : start.rv);
+      const readRv = through === "files" ? start.filesRv : start.rv;
+      const read = this.#timeline.at(object, this.#timeline.removesKeys(object, readRv, listed) ? listed : readRv);
       const differs = (index: number) => !bytes(versions[index]?.object).equals(now);
       if (!differs(read)) continue;
       let [first, next] = [read, read + 1];
       while (first > 0 && differs(first - 1)) first--;
       while (next < versions.length && differs(next)) next++;
       const [from, to] = [first, next].map((index) => this.#times.get(versions[index]?.rv ?? -1) ?? 0);
-      if (start.at > recordedAt && !this.#isKnown(from ?? 0, to ?? 0)) continue;
+      if (!isRecorded && !this.#isKnown(from ?? 0, to ?? 0)) continue;
       return `container ${start.container} started at ${start.at} ms and read ${object} of ${from} to ${to} ms as ${through}`;
     }
     return undefined;

@@ -1,4 +1,4 @@
-import { ConfigTimeline } from "./model-configs.ts";
+import { ConfigTimeline, listedRv } from "./model-configs.ts";
 import { containersOf, ownerOf, placesOfContainer, placesOfPod } from "./model-containers.ts";
 import { standsFor } from "./model-search.ts";
 import { namedBy, readHash, recordedBeside, recordedHash, workloadResources } from "./model-workload.ts";
@@ -44,16 +44,6 @@ export function judgeRecorded({
     const sentRv = history.findLast((each) => each.at <= sentAt)?.rv ?? rv;
     // A watch may not have shown an edit yet when the write was sent.
     const seenRvs = history.flatMap((each) => (each.at <= sentAt && each.at >= sentAt - lagMs ? [each.rv - 1] : []));
-    const life = lives.find(({ replica }) => replica === by.replica);
-    const beforeListed = (of: string) => {
-      const [kind = "", namespace = ""] = of.split("/");
-      const plural = `${kind.toLowerCase()}s`;
-      const { from = 0, listedAt } = life ?? {};
-      // A later list of one namespace may be a live read.
-      const lists = [`${plural}/${namespace}`, `${plural}/`].flatMap((list) => listedAt?.get(list) ?? []);
-      const since = lists.length === 0 ? from : Math.min(...lists);
-      return history.findLast((each) => each.at < since)?.rv ?? 0;
-    };
     for (const [podKey, pod] of objects) {
       const { uid, deletionTimestamp } = pod.metadata;
       if (!podKey.startsWith("pods/") || deletionTimestamp !== undefined) continue;
@@ -65,11 +55,8 @@ export function judgeRecorded({
         // Kubernetes starts no container of the Pod before a required object exists. Until then, it has read nothing.
         const created = timeline.versions(of).find((each) => each.rv > readyAt && each.object !== undefined)?.rv;
         const since = stored(readyAt) === undefined && needsObject(pod, of) ? Math.min(created ?? rv, rv) : readyAt;
-        const [versions, from] = [timeline.versions(of), timeline.at(of, since)];
-        const listed = beforeListed(of);
-        const unseen = versions.slice(from + 1, timeline.at(of, listed) + 1);
-        const isRemoved = unseen.some((each, index) => removesKeys(versions[from + index]?.object, each.object));
-        const [read, now] = [stored(isRemoved ? listed : since), stored(rv)] as const;
+        const listed = listedRv({ history, lives }, by.replica, of);
+        const [read, now] = [stored(timeline.removesKeys(of, since, listed) ? listed : since), stored(rv)] as const;
         return read === undefined || now === undefined ? read : { ...read, metadata: now.metadata };
       };
       const isRight = (seenRv: number) =>
@@ -125,16 +112,6 @@ function startsOf(pod: StoredObject | undefined): ReadonlyMap<string, string> {
     return startedAt === undefined ? [] : [[name, `${startedAt} ${restartCount}`] as const];
   });
   return new Map(all);
-}
-
-/** Reports whether a change of an object only removed keys. */
-function removesKeys(before: StoredObject | undefined, after: StoredObject | undefined): boolean {
-  if (before === undefined || after === undefined) return false;
-  const [had, has] = [before, after].map((each) => {
-    const { data, binaryData } = each as { readonly data?: object; readonly binaryData?: object };
-    return Object.entries({ ...data, ...binaryData }).map((entry) => entry.join("="));
-  });
-  return had !== undefined && has !== undefined && has.length < had.length && has.every((each) => had.includes(each));
 }
 
 /** Reports whether Wave recorded other content as read, in a write that replaces no Pods. */

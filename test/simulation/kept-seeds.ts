@@ -166,6 +166,7 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 9500371, name: "a ConfigMap that is shared after a validator has refused it", after: "stuck rollouts" },
   { seed: 80002, name: "an edit beside a key that a validator has refused", after: "refused content" },
   { seed: 10002022, name: "a record before a live list of one namespace", after: "refused content" },
+  { seed: 14101011, name: "the removal of all keys before the first list", after: "refused content" },
   { seed: 12110006, name: "a validator that was complete just before its next rollout", after: "refused content" },
 ];
 
