@@ -15,6 +15,8 @@ export interface Sandbox {
   readonly url: string;
   /** A kubeconfig for it: an object whose JSON is valid YAML. */
   kubeconfig(): object;
+  /** Whether workloads get Pods. */
+  readonly hasControllers: boolean;
   /** Rules for requests that go wrong. */
   readonly faults: Faults;
   /** The last 100,000 requests, oldest first. */
@@ -54,6 +56,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   return {
     url,
     kubeconfig: () => kubeconfigFor(url, options.tls?.cert),
+    hasControllers: options.controllers ?? true,
     faults,
     requests,
     dropConnections,

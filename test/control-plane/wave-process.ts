@@ -21,11 +21,12 @@ export interface WaveProcess {
 
 /**
  * Returns a port that was free a moment ago and that no other test gets. The port is below those that the kernel gives to
- * connections (Linux: from 32,768), and each call returns a different port.
+ * connections (Linux: from 32,768), and none of about 150 calls returns the port of an earlier one.
  */
 export async function freePort(): Promise<number> {
+  if (given.size > portsPerWorker / 2) given.clear();
   for (;;) {
-    const port = 10_000 + 64 * Math.floor(Math.random() * 312) + worker;
+    const port = 10_000 + 64 * Math.floor(Math.random() * portsPerWorker) + worker;
     if (port !== blocked && !given.has(port) && (await isFree(port))) {
       given.add(port);
       return port;
@@ -34,6 +35,7 @@ export async function freePort(): Promise<number> {
 }
 
 const given = new Set<number>();
+const portsPerWorker = 312;
 
 /** Vitest runs several files at the same time, each in its own process. Each process has its own range of ports. */
 const worker = Number(process.env.VITEST_POOL_ID ?? 0) % 64;

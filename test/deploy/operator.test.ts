@@ -15,6 +15,11 @@ const annotation = (name: string) => `/metadata/annotations/wave.pusher.com~1${n
 const resources = ["deployment/app", "statefulset/app", "daemonset/app", "configmap/page", `namespace/${ns}`];
 const set = (name: string, value = "true") => [{ op: "add", path: annotation(name), value }];
 
+interface ReadMetadata {
+  readonly resourceVersion: string;
+  readonly managedFields: readonly { readonly fieldsV1: object }[];
+}
+
 describeOnControlPlane("a person with the role of operators, and no other permission to write,", (cluster) => {
   let token: string;
   let folder: string;
@@ -226,12 +231,17 @@ describeOnControlPlane("a person with the role of operators, and no other permis
 
   it("changes no time of a field manager that wrote the spec or the data", async () => {
     for (const resource of resources.slice(0, 4)) {
-      const read = await cluster.kubectl(["-n", ns, "get", resource, "-o", "json", "--show-managed-fields"]);
-      const { managedFields }: { managedFields: readonly { fieldsV1: object }[] } = JSON.parse(read).metadata;
-      // Another manager may be the first, for example the one of the status.
-      const index = managedFields.findIndex(({ fieldsV1 }) => "f:spec" in fieldsV1 || "f:data" in fieldsV1);
-      const time = { op: "replace", path: `/metadata/managedFields/${index}/time`, value: "2020-01-01T00:00:00Z" };
-      await expect(patch(resource, [time, ...set("hold")])).rejects.toThrow("managedFields");
+      const refusal = await until(`an answer about the state of ${resource} that was read`, async () => {
+        const read = await cluster.kubectl(["-n", ns, "get", resource, "-o", "json", "--show-managed-fields"]);
+        const { managedFields, resourceVersion }: ReadMetadata = JSON.parse(read).metadata;
+        // Another manager may be the first, for example the one of the status, and its next write changes the order.
+        const index = managedFields.findIndex(({ fieldsV1 }) => "f:spec" in fieldsV1 || "f:data" in fieldsV1);
+        const isAsRead = { op: "test", path: "/metadata/resourceVersion", value: resourceVersion };
+        const time = { op: "replace", path: `/metadata/managedFields/${index}/time`, value: "2020-01-01T00:00:00Z" };
+        const answer = await patch(resource, [isAsRead, time, ...set("hold")]).catch(String);
+        return /managedFields|patched/.exec(answer)?.[0];
+      });
+      expect(refusal).toBe("managedFields");
     }
   });
 

@@ -102,7 +102,8 @@ describeOnControlPlane("wave doctor with pinned configuration", (cluster) => {
     const next = async () => {
       const [finding = ""] = await found("pinning");
       const [what, fix = ""] = finding.split(" → ");
-      await cluster.kubectl(fix.split(" ").slice(1));
+      // The API server enforces a policy for up to some seconds after the deletion of its binding.
+      await until(`the command to succeed: ${fix}`, () => cluster.kubectl(fix.split(" ").slice(1)));
       return what;
     };
     const left = "warning: Wave runs without --pin-config, but 1 copy in 1 namespace of pinned configuration remains.";

@@ -325,7 +325,7 @@ describe("the rows of wave ui", () => {
   });
 
   it("stay when the cluster is lost, and are right again when it comes back", async () => {
-    const own = await startSandbox();
+    const own = await startSandbox({ controllers: false });
     const cluster = commandScene(own, "shop");
     await cluster.createNamespace("shop");
     await cluster.createConfigMap("page", "1");

@@ -37,6 +37,12 @@ export interface CommandScene {
 interface ApiServer {
   readonly url: string;
   readonly kubeconfig: () => object;
+  readonly hasControllers?: boolean;
+}
+
+interface WorkloadOfScene {
+  readonly spec: { readonly replicas?: number; readonly paused?: boolean };
+  readonly status?: { readonly replicas?: number; readonly currentNumberScheduled?: number };
 }
 
 /** Returns the scene in one namespace of a sandbox. */
@@ -79,6 +85,15 @@ export function commandScene(sandbox: ApiServer, namespace: string): CommandScen
     for (const key of [`${value}, edited`, value])
       await call("PATCH", collection(`configmaps/${name}`), { data: { key } });
   };
+  const read: CommandScene["read"] = async (path) =>
+    (await call("GET", collection(path))).json() as Promise<KubeObject>;
+  /** Waits until a new workload has a Pod, which is then not newer than an edit. A workload without replicas has none, nor has one that is paused. */
+  const podToExist = (path: string) =>
+    eventually(async () => {
+      const { spec, status } = (await read(path)) as KubeObject & WorkloadOfScene;
+      const pods = status?.replicas ?? status?.currentNumberScheduled ?? 0;
+      expect(pods > 0 || spec.replicas === 0 || spec.paused === true).toBe(true);
+    });
   return {
     env,
     run,
@@ -112,10 +127,11 @@ export function commandScene(sandbox: ApiServer, namespace: string): CommandScen
           ...spec,
         },
       });
+      if (sandbox.hasControllers) await podToExist(path);
       for (const { configMapRef } of envFrom as readonly { configMapRef?: { readonly name: string } }[])
         if (configMapRef !== undefined) await touch(configMapRef.name);
     },
-    read: async (path) => (await call("GET", collection(path))).json() as Promise<KubeObject>,
+    read,
     roll: async (path) => {
       const { currentHash } = await explained(path);
       await merge(path, { spec: { template: { metadata: { annotations: { [configHash]: currentHash } } } } }, "wave");
