@@ -57,10 +57,6 @@ const include = (isIncluded: (needs: readonly string[], uses: readonly string[])
   return included.length > 0 ? included : ["no files"];
 };
 
-/** `.ci/run` reads from this file which tests failed. */
-const outputFile = process.env.WAVE_REPORT;
-const jsonReport: [string, { outputFile: string }][] = outputFile === undefined ? [] : [["json", { outputFile }]];
-
 const setup = ["test/support/cost-setup.ts", "test/support/properties-setup.ts"];
 const shared = {
   ...patience,
@@ -86,7 +82,7 @@ export default defineConfig({
   test: {
     sequence: { sequencer: InOrder },
     coverage: { include: ["src/**/*.ts"], reporter: ["text-summary", "html"], reportsDirectory: "coverage" },
-    reporters: ["default", new CostReporter(rest()), ...jsonReport],
+    reporters: ["default", new CostReporter(rest())],
     projects: [
       {
         test: {
