@@ -1,6 +1,7 @@
 // Notifications of Events to Slack, Teams, Google Chat, webhooks and CloudEvents. Knows kube/events and runtime, not the controllers.
 import type { ObjectEvent } from "../kube/events/event-object.ts";
 import type { EventResult } from "../kube/events/event-recorder.ts";
+import { setLatest } from "../lib/latest-entries.ts";
 import { notificationMetrics } from "../telemetry/catalogue/notifications.ts";
 import type { ProcessContext } from "../telemetry/process-context.ts";
 import type { ReceiverSettings } from "./file/notify-file.ts";
@@ -73,13 +74,11 @@ const mostRemembered = 1_000;
 
 /** Returns a function that reports whether an Event is the first one of its group: all workloads that one change halts are one message. */
 function onePerGroup(): (event: ObjectEvent) => boolean {
-  const sent = new Set<string>();
+  const sent = new Map<string, true>();
   return ({ group }) => {
     if (group === undefined) return true;
     if (sent.has(group)) return false;
-    const [oldest] = sent;
-    if (sent.size >= mostRemembered && oldest !== undefined) sent.delete(oldest);
-    sent.add(group);
+    setLatest(sent, group, true, mostRemembered);
     return true;
   };
 }

@@ -16,6 +16,7 @@ import { type ConfigName, configKey, type StoredKind } from "../../domain/refere
 import { sharedString } from "../../domain/syntax/json.ts";
 import { type KubeObject, type Resource, resources } from "../../kube/api/resources.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { setLatest } from "../../lib/latest-entries.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { OwnerIndex } from "../index/owner-index.ts";
 import { KindCache, type ListListener, type Watch } from "../store/kind-cache.ts";
@@ -176,14 +177,8 @@ class LastTimes {
   #forgotten = 0;
 
   set(key: string, at: number): void {
-    this.#times.delete(key);
-    this.#times.set(key, at);
-    if (this.#times.size <= maxKept) return;
-    for (const [oldest, time] of this.#times) {
-      this.#times.delete(oldest);
-      this.#forgotten = time;
-      return;
-    }
+    const [, forgotten] = setLatest(this.#times, key, at, maxKept) ?? [];
+    this.#forgotten = forgotten ?? this.#forgotten;
   }
 
   get(key: string): number {

@@ -3,6 +3,7 @@ import { type Workload, workloadKey } from "../../domain/model/workload-shape.ts
 import { podOwner } from "../../domain/pods/pod-owner.ts";
 import { isDnsSubdomain } from "../../domain/syntax/names.ts";
 import type { KubeObject } from "../../kube/api/resources.ts";
+import { setLatest } from "../../lib/latest-entries.ts";
 import type { LeaderParts } from "../leader-context.ts";
 
 /** What the controller and its parts need. */
@@ -38,9 +39,7 @@ export class PendingPodReport {
     if (missing === undefined) return;
     const message = pendingPodText(missing);
     if (this.#reported.get(uid) === message) return;
-    const [oldest] = this.#reported.keys();
-    if (this.#reported.size >= mostRemembered && oldest !== undefined) this.#reported.delete(oldest);
-    this.#reported.set(uid, message);
+    setLatest(this.#reported, uid, message, mostRemembered);
     const regarding = { apiVersion: "v1", kind: "Pod", namespace, name, uid };
     post({ regarding, type: "Warning", reason: "SchedulingDisabled", message, repeats: "perhaps" });
   }

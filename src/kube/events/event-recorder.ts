@@ -1,5 +1,6 @@
 // Writes of Events. Knows no reason or text of a particular Event.
 /** This folder writes core/v1 Events. It knows no texts of Wave. */
+import { setLatest } from "../../lib/latest-entries.ts";
 import { workloadMetrics } from "../../telemetry/catalogue/workloads.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { ProcessContext } from "../../telemetry/process-context.ts";
@@ -83,9 +84,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     counts.delete(path);
     const { count, recorded } =
       before === undefined ? await create(named, times) : await raiseOrCreate(named, before, times);
-    counts.set(path, count);
-    const oldest = counts.size > maxRememberedCounts ? counts.keys().next().value : undefined;
-    if (oldest !== undefined) counts.delete(oldest);
+    setLatest(counts, path, count, maxRememberedCounts);
     return recorded;
   };
 
@@ -107,9 +106,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 
   const failed = (namespace: string, event: ObjectEvent, error: unknown): void => {
     failures.inc();
-    if (rejectsAllEvents(error)) rejecting.set(namespace, clock.monotonic() + rejectedPauseMs);
-    const oldest = rejecting.size > maxRejecting ? rejecting.keys().next().value : undefined;
-    if (oldest !== undefined) rejecting.delete(oldest);
+    if (rejectsAllEvents(error)) setLatest(rejecting, namespace, clock.monotonic() + rejectedPauseMs, maxRejecting);
     if (clock.monotonic() < loggedAt + logEveryMs) {
       unlogged++;
       return;

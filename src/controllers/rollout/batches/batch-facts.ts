@@ -9,6 +9,7 @@ import { type PacingFlags, policyFor } from "../../../domain/policy/policy.ts";
 import { noPolicy } from "../../../domain/policy/policy-rows.ts";
 import { isValidator, rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
 import { type ConfigName, parseConfigKey } from "../../../domain/references/references.ts";
+import { setLatest } from "../../../lib/latest-entries.ts";
 import type { LeaderParts } from "../../leader-context.ts";
 import { hasCaughtUp, newestOf } from "../freshness/caught-up.ts";
 import { knownFailedAlert, progressOf } from "../memory/pacing-memory.ts";
@@ -67,13 +68,9 @@ export class BatchFacts {
   configChanged(change: StoreChange<Config>): void {
     const { key, before, after } = change;
     if (before && after && before.rotated === after.rotated && hasSameContent(before, after)) return;
-    this.#seen.delete(key);
     const at = this.#options.clock.monotonic();
-    this.#seen.set(key, { at, isDated: storedTimeOf(change) !== undefined, isEdit: before !== undefined });
-    const oldest = this.#seen.size > maxSeen ? this.#seen.keys().next().value : undefined;
-    if (oldest === undefined) return;
-    this.#seen.delete(oldest);
-    this.#forgot = true;
+    const seen = { at, isDated: storedTimeOf(change) !== undefined, isEdit: before !== undefined };
+    if (setLatest(this.#seen, key, seen, maxSeen) !== undefined) this.#forgot = true;
   }
 
   /** Returns the last change of an object. */
