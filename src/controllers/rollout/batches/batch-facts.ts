@@ -64,13 +64,17 @@ export class BatchFacts {
     this.#startedAt = options.clock.monotonic();
   }
 
-  /** Remembers the change of the content of an object. An annotation is none: it would end a halt of content that has failed. */
-  configChanged(change: StoreChange<Config>): void {
+  /**
+   * Remembers the change of the content of an object, and reports whether it is one. An annotation is none: it would end a halt of content that has
+   * failed.
+   */
+  configChanged(change: StoreChange<Config>): boolean {
     const { key, before, after } = change;
-    if (before && after && before.rotated === after.rotated && hasSameContent(before, after)) return;
+    if (before && after && before.rotated === after.rotated && hasSameContent(before, after)) return false;
     const at = this.#options.clock.monotonic();
     const seen = { at, isDated: storedTimeOf(change) !== undefined, isEdit: before !== undefined };
     if (setLatest(this.#seen, key, seen, maxSeen) !== undefined) this.#forgot = true;
+    return true;
   }
 
   /** Returns the last change of an object. */

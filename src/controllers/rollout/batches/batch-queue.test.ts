@@ -5,6 +5,7 @@ import { type Workload, workloadKey } from "../../../domain/model/workload-shape
 import type { Hold } from "../../../domain/outcomes/outcomes.ts";
 import { writeFailedAlert } from "../../../domain/pacing/failed-alert.ts";
 import { unpaced } from "../../../domain/policy/policy.ts";
+import { configKey } from "../../../domain/references/references.ts";
 import { newMemory, type WorkloadMemory } from "../memory/workload-memory.ts";
 import type { HaltedChange } from "../report/report-halt.ts";
 import { BatchQueue } from "./batch-queue.ts";
@@ -113,6 +114,18 @@ it("a halt also stops a workload that was admitted before it and has not been wr
   run("a", { reason: "hold", message: "", until: undefined, warning: false });
   await clock.advance(1_000);
   expect([enqueued.slice(2), run("b"), run("c")]).toEqual([["b", "c"], "halted", "halted"]);
+});
+
+it("new content of the object also stops a workload that was admitted before and is not written yet, an annotation does not", async () => {
+  const { clock, enqueued, queue, run } = readers("a", "b");
+  run("a");
+  await clock.advance(1_000);
+  const before = configMap("page", { a: "1" });
+  const change = { key: configKey(page), before, initial: false };
+  queue.configChanged({ ...change, after: { ...before, sharedWith: ",other," } });
+  expect([enqueued, run("a")]).toEqual([["a"], undefined]);
+  queue.configChanged({ ...change, after: configMap("page", { a: "2" }) });
+  expect(run("a")).toBe("batch");
 });
 
 it("a namespace in which no workload waits costs nothing", async () => {

@@ -126,9 +126,10 @@ export class BatchQueue {
     };
   }
 
-  /** Remembers the change of an object. */
+  /** Remembers the change of an object. A workload that was admitted for its earlier content, and is not written yet, waits again. */
   configChanged(change: StoreChange<Config>): void {
-    this.#facts.configChanged(change);
+    if (!this.#facts.configChanged(change)) return;
+    for (const batches of this.#namespaces.values()) endAdmissions(batches, change.key);
   }
 
   /** Stops: no workload is admitted any more. */
@@ -248,20 +249,16 @@ export class BatchQueue {
   }
 
   /** Stores the result of a sweep for one change, and reports what changed. */
-  #update({ due, admitted, changes }: NamespaceBatches, config: string, { change, admission }: DerivedChange): void {
+  #update(batches: NamespaceBatches, config: string, { change, admission }: DerivedChange): void {
     const { clock, onChange, onCanary, onHalted, onUnvalidated } = this.#options;
+    const { due, changes } = batches;
     const state = changes.get(config);
     if (state === undefined) return;
     const wasHalted = state.admission?.halted ?? false;
     state.admission = admission;
     state.waitingSince = undefined;
     for (const key of admission.canary) onCanary(key);
-    if (admission.halted && !wasHalted) {
-      // An admitted workload may wait for a permit for minutes.
-      for (const [key, { changes: of }] of admitted) {
-        if (of.includes(config) && admitted.delete(key)) due.set(key, of);
-      }
-    }
+    if (admission.halted && !wasHalted) endAdmissions(batches, config);
     if (admission.halted !== wasHalted) {
       for (const [key, of] of due) if (of.includes(config) && !admission.admitted.has(key)) onChange(key, "low");
     }
@@ -274,6 +271,13 @@ export class BatchQueue {
     const news = haltNews(state.halt, admission, clock.monotonic());
     const refusal = admission.hold.reason === "validator" ? admission.hold.message : undefined;
     if (news !== undefined) onHalted({ object: change.object, namespace: change.namespace, refusal, ...news });
+  }
+}
+
+/** Lets the workloads wait again that were admitted for the change of an object. An admitted workload may wait for a permit for minutes. */
+function endAdmissions({ due, admitted }: NamespaceBatches, config: string): void {
+  for (const [key, { changes }] of admitted) {
+    if (changes.includes(config) && admitted.delete(key)) due.set(key, changes);
   }
 }
 

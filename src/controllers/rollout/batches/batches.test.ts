@@ -989,6 +989,22 @@ describe("several changes, several namespaces, stale caches", () => {
     expect(next.metrics.render()).toContain("wave_rollouts_halted 1\n");
   });
 
+  it("workloads that an earlier change admitted wait for the canary of newer content", async () => {
+    const { cluster, editConfig, pass, rolled, breakRollouts } = await steady(6, { settleMs: 0 });
+    await editConfig("1");
+    await pass(8_000);
+    cluster.answers = ({ method }) =>
+      method === "PATCH"
+        ? new ApiError({ request: "PATCH", status: 503, reason: "ServiceUnavailable", serverMessage: "no" })
+        : undefined;
+    await pass(20_000);
+    cluster.answers = () => undefined;
+    breakRollouts(() => true);
+    await editConfig("bad");
+    await pass(60_000);
+    expect(rolled).toEqual(["web-0", "web-0"]);
+  });
+
   it("a workload that is admitted but cannot be written for longer than the rollout timeout causes no repeated sweeps", async () => {
     const { cluster, clock, editConfig, pass } = await steady(6);
     cluster.answers = ({ method }) =>
