@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defaultPolicy, lookupOf, workload } from "../../../../test/support/domain/objects.ts";
 import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
-import { resultOf } from "./finish.ts";
+import { finish, resultOf } from "./finish.ts";
 import { newMemory, type WorkloadMemory } from "./workload-memory.ts";
 
 const web = workload();
@@ -68,4 +68,15 @@ describe("the result of a run", () => {
   ] as const)("follows from %s", (_, memory, outcome, result) => {
     expect(of(memory, outcome)).toEqual(result);
   });
+});
+
+it("a workload that waits for its batch between two runs with late caches is retried with growing delays", () => {
+  const memory = newMemory();
+  const start = { changeSeenAt: undefined, requestedRuns: 0, changes: undefined };
+  const behind = { ...done, cachesBehind: true };
+  const delays = [behind, held, behind, held, behind].map((outcome) => {
+    finish(memory, { start, findings: memory, hold: undefined, blockers: undefined, outcome, now: 1_000 });
+    return resultOf(memory, outcome, 1_000, () => 1);
+  });
+  expect(delays).toMatchObject([{ delayMs: 200 }, {}, { delayMs: 400 }, {}, { delayMs: 800 }]);
 });

@@ -85,7 +85,9 @@ export function finish(memory: Writable<WorkloadMemory>, run: FinishedRun): void
     memory.changes = changesAfter(memory.changes, outcome, start.changes);
     memory.changeInProgressSince = isInProgress(outcome, run.hold) ? inProgressSince : undefined;
     if (outcome.type === "done" || outcome.type === "written") {
-      memory.disagreements = outcome.cachesBehind ? memory.disagreements + 1 : 0;
+      if (outcome.cachesBehind) memory.disagreements++;
+      // Otherwise a workload that waits for its batch between two live reads would be read without growing delays.
+      else if (!isHeld(outcome)) memory.disagreements = 0;
     }
   }
   if (!isAnswered(outcome, run.hold)) memory.changeSeenAt = start.changeSeenAt ?? memory.changeSeenAt;
@@ -114,7 +116,7 @@ function loggedAfter(before: WorkloadMemory["logged"], outcome: ReconcileOutcome
   switch (outcome.type) {
     case "done":
     case "written":
-      return keepsFailures(outcome) ? before : undefined;
+      return isHeld(outcome) ? before : undefined;
     case "refused":
       return "refused";
     default:
@@ -148,7 +150,7 @@ export function resultOf(
   switch (outcome.type) {
     case "done":
     case "written": {
-      if (!outcome.cachesBehind) return keepsFailures(outcome) ? deferredTo(memory, now) : untilNextEvent(memory, now);
+      if (!outcome.cachesBehind) return isHeld(outcome) ? deferredTo(memory, now) : untilNextEvent(memory, now);
       const { baseMs, retryMaxMs, rejectedMaxMs } = rolloutBackoff;
       const maxMs = memory.disagreements <= runsUntilSlow ? retryMaxMs : rejectedMaxMs;
       return { type: "requeueAfter", delayMs: backoffMs(memory.disagreements - 1, { baseMs, maxMs, random }) };
@@ -169,10 +171,10 @@ export function resultOf(
 }
 
 /**
- * Reports whether a run shows nothing about the failures before it: the due write was held. Otherwise a refused write that waits for its batch
- * between two tries would be retried without growing delays.
+ * Reports whether a due write was held, so that the run shows nothing about the failures before it. Otherwise a refused write that waits for its
+ * batch between two tries would be retried without growing delays.
  */
-function keepsFailures(outcome: ReconcileOutcome): boolean {
+function isHeld(outcome: ReconcileOutcome): boolean {
   return outcome.type === "done" && outcome.plan.outcome === "held";
 }
 

@@ -82,7 +82,7 @@ export interface WorkloadMemory extends PacingMemory, Findings {
   readonly requestedRuns: number;
   /** The value of `requestedRuns` at the start of the last run that has ended. */
   readonly finishedRuns: number;
-  /** The number of consecutive live plans that needed no write where the plan from the caches did. */
+  /** The number of consecutive live plans that needed no write where the plan from the caches did. Runs that were held are not counted. */
   readonly disagreements: number;
   /** The failure that was logged since the last success, so that each is logged once. */
   readonly logged: "refused" | "bug" | undefined;
