@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isList, isObject, type Json, type JsonObject, objectOf, sameJson, valueAt, without } from "../objects/json.ts";
+import { isObject, type Json, type JsonObject, objectOf, sameJson, valueAt, without } from "../objects/json.ts";
 import type { ApiObject } from "../objects/object.ts";
 import { resources } from "../objects/resources.ts";
 import { create } from "../registry/registry.ts";
@@ -15,25 +15,14 @@ const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 /** The hashes of templates: what is stored never changes in place, and a template is hashed in each sync of its workload. */
 const hashes = new WeakMap<object, string>();
 
-/** Returns a hash of a template, ten characters long. The order of the fields does not matter. */
+/** Returns a hash of a stored template, ten characters long. Storage has its fields in one order. */
 export function templateHash(template: JsonObject | readonly Json[]): string {
   const known = hashes.get(template);
   if (known !== undefined) return known;
-  const digest = createHash("sha256")
-    .update(JSON.stringify(sorted(template)))
-    .digest();
+  const digest = createHash("sha256").update(JSON.stringify(template)).digest();
   const hash = Array.from(digest.subarray(0, 10), (byte) => alphabet[byte % alphabet.length]).join("");
   hashes.set(template, hash);
   return hash;
-}
-
-function sorted(value: Json): Json {
-  if (isList(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
-  const fields = Object.entries(value).filter((field): field is [string, Json] => field[1] !== undefined);
-  return Object.fromEntries(
-    fields.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, item]) => [name, sorted(item)]),
-  );
 }
 
 /** Where a ControllerRevision says its hash. */

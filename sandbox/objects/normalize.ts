@@ -44,6 +44,25 @@ function normalizedList(list: readonly Json[]): readonly Json[] {
   return items.every((item, index) => item === list[index]) ? list : items;
 }
 
+/**
+ * Returns a value with the fields of each object by name; the value itself if they are. A client or a webhook may write them in another order.
+ * A real API server has one order: that of the definition for the fields of a kind, and by name for the keys of a map.
+ */
+export function inFieldOrder(value: Json): Json {
+  if (isList(value)) {
+    const items = value.map(inFieldOrder);
+    return items.every((item, index) => item === value[index]) ? value : items;
+  }
+  if (!isObject(value)) return value;
+  const names = Object.keys(value);
+  const fields = names.toSorted().map((name): [string, Json | undefined] => {
+    const field = value[name];
+    return [name, field === undefined || raw.has(name) ? field : inFieldOrder(field)];
+  });
+  const same = fields.every(([name, field], index) => name === names[index] && field === value[name]);
+  return same ? value : Object.fromEntries(fields);
+}
+
 /** A Secret's stringData is write-only: it lands in data, in base64, over what is there. */
 function withStringData({ stringData, ...secret }: JsonObject): JsonObject {
   const data: MutableJsonObject = {};

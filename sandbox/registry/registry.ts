@@ -1,6 +1,7 @@
 import { type Decoded, decode } from "../objects/decode.ts";
 import { withDefaults } from "../objects/defaults.ts";
 import { isList, type Json, type JsonObject, objectOf, sameJson, stringOf, without } from "../objects/json.ts";
+import { inFieldOrder } from "../objects/normalize.ts";
 import { type ApiObject, type ManagedFieldsEntry, timestamp } from "../objects/object.ts";
 import { resources, type SandboxResource } from "../objects/resources.ts";
 import {
@@ -176,13 +177,13 @@ function checkNamespaceTakesObjects(storage: Storage, resource: SandboxResource,
   if (found.metadata.deletionTimestamp !== undefined) throw namespaceTerminating(resource, name, namespace);
 }
 
-/** With defaults and the labels that the server sets; throws 422 where the object breaks a rule of its kind. */
+/** With defaults and the labels that the server sets, and fields in order; throws 422 where the object breaks a rule of its kind. */
 function checked(resource: SandboxResource, before: ApiObject | undefined, candidate: ApiObject): ApiObject {
   const labelled = withServerLabels(before, withAllDefaults(candidate));
   const mistakes = mistakesOf(labelled);
   if (before !== undefined) mistakes.push(...mistakesInChange(before, labelled));
   if (mistakes.length > 0) throw invalid(resource, labelled.metadata.name, mistakes);
-  return labelled;
+  return inFieldOrder(labelled) as ApiObject;
 }
 
 /** Returns the object after admission. Managed fields are computed before, so no manager owns what a webhook adds. */

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { Body } from "./api.ts";
 import { describeApiServers } from "./targets.ts";
 
 describeApiServers("objects", (target) => {
@@ -132,6 +133,36 @@ describeApiServers("objects", (target) => {
     expect(made.metadata).not.toHaveProperty("labels");
     expect(made.metadata).not.toHaveProperty("finalizers");
     expect(made).not.toHaveProperty("data");
+  });
+
+  it("show their fields in the same order, in whichever order clients write them", async () => {
+    const path = `${deployments()}/ordered`;
+    const labels = { app: "ordered" };
+    const written = (template: object) => ({
+      metadata: { name: "ordered" },
+      spec: { replicas: 0, selector: { matchLabels: labels }, template },
+    });
+    const shown = (reply: { readonly body: Body }) => JSON.stringify(reply.body.spec);
+    const created = await target().api.call("POST", deployments(), {
+      body: written({
+        spec: { serviceAccountName: "robot", containers: [{ name: "main", image: "main:1" }] },
+        metadata: { annotations: { b: "", a: "" }, labels },
+      }),
+    });
+    const annotate = (a: string | null) =>
+      target().api.call("PATCH", path, {
+        body: { spec: { template: { metadata: { annotations: { a } } } } },
+        contentType: "application/merge-patch+json",
+      });
+    await annotate(null);
+    expect(shown(await annotate(""))).toBe(shown(created));
+    const replaced = await target().api.call("PUT", path, {
+      body: written({
+        metadata: { labels, annotations: { a: "", b: "" } },
+        spec: { containers: [{ image: "main:1", name: "main" }], serviceAccountName: "robot" },
+      }),
+    });
+    expect(shown(replaced)).toBe(shown(created));
   });
 
   const refusals: [string, object, number, string][] = [

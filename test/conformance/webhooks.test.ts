@@ -151,6 +151,12 @@ describeApiServers("webhooks", (target) => {
     expect(fields).toMatchObject({ "f:metadata": { "f:annotations": { "f:value": {} } } });
   });
 
+  it("do not change the order of fields", async () => {
+    answer = () => patchOf({ op: "add", path: "/metadata/annotations", value: { b: "", a: "" } });
+    const { body } = await create("ordered");
+    expect(Object.keys(body.metadata.annotations ?? {})).toEqual(["a", "b"]);
+  });
+
   it("warn the client that wrote, and refuse", async () => {
     answer = () => ({ allowed: true, warnings: ["look out"] });
     expect((await create("warned")).headers.warning).toBe('299 - "look out"');

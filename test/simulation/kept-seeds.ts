@@ -169,6 +169,7 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 14101011, name: "the removal of all keys before the first list", after: "refused content" },
   { seed: 12110006, name: "a validator that was complete just before its next rollout", after: "refused content" },
   { seed: 15102160, name: "an admission before an edit that a late watch shows", after: "refused content" },
+  { seed: 15101317, name: "a hash that a webhook put back behind another annotation", after: "refused content" },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */
