@@ -179,7 +179,8 @@ function nextStep(minuteOfDay: number, at: number, offsetAt: OffsetAt): number {
 /** Returns when the clocks change between two moments that have different offsets and are at most one day apart. */
 function changeBetween(before: number, after: number, offsetAt: OffsetAt): number {
   const offset = offsetAt(before);
-  let [low, high] = [before, after];
+  // Whole milliseconds: between others, the middle may be the lower one again and again.
+  let [low, high] = [Math.floor(before), Math.ceil(after)];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
     if (offsetAt(middle) === offset) low = middle;
