@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { configMap, defaultPolicy, readsAll, workload } from "../../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
+import { processorMs } from "../../../../test/support/processor-time.ts";
 import { type Workload, workloadKey } from "../../../domain/model/workload-shape.ts";
 import type { Hold } from "../../../domain/outcomes/outcomes.ts";
 import { writeFailedAlert } from "../../../domain/pacing/failed-alert.ts";
@@ -135,6 +136,22 @@ it("a namespace in which no workload waits costs nothing", async () => {
   run("a", { reason: "hold", message: "", until: undefined, warning: false });
   await clock.advance(1_000);
   expect(clock.pending).toBe(0);
+});
+
+it("an edit costs nothing for the namespaces that do not read the object, also if workloads wait in thousands of them", async () => {
+  const { queue } = readers();
+  const hold = { reason: "batch", message: "", until: undefined, warning: false } as const;
+  const plan = { outcome: "held", due: { outcome: "roll" } as never, hold, reason: "", warnings: [] } as const;
+  for (let n = 0; n < 10_000; n++) {
+    const of = { ...workload(), namespace: `team-${n}` };
+    queue.startRun(workloadKey(of)).ended({ type: "done", workload: of, plan });
+  }
+  const [before, after] = [configMap("other", { a: "1" }), configMap("other", { a: "2" })];
+  const edit = { key: configKey({ ...page, name: "other" }), before, after, initial: false };
+  const edits = () => {
+    for (let n = 0; n < 20_000; n++) queue.configChanged(edit);
+  };
+  expect(await processorMs(edits)).toBeLessThan(1_000);
 });
 
 const validator = { policy: { validator: "true" } };

@@ -128,8 +128,12 @@ export class BatchQueue {
 
   /** Remembers the change of an object. A workload that was admitted for its earlier content, and is not written yet, waits again. */
   configChanged(change: StoreChange<Config>): void {
-    if (!this.#facts.configChanged(change)) return;
-    for (const batches of this.#namespaces.values()) endAdmissions(batches, change.key);
+    if (!this.#facts.configChanged(change) || this.#namespaces.size === 0) return;
+    // Not all namespaces: thousands of them may wait, and a burst may edit an object in each of them.
+    for (const key of this.#options.caches.workloadsReading(change.key)) {
+      const batches = this.#namespaces.get(namespaceOf(key));
+      if (batches !== undefined) endAdmission(batches, key, change.key);
+    }
   }
 
   /** Stops: no workload is admitted any more. */
@@ -251,14 +255,14 @@ export class BatchQueue {
   /** Stores the result of a sweep for one change, and reports what changed. */
   #update(batches: NamespaceBatches, config: string, { change, admission }: DerivedChange): void {
     const { clock, onChange, onCanary, onHalted, onUnvalidated } = this.#options;
-    const { due, changes } = batches;
+    const { due, admitted, changes } = batches;
     const state = changes.get(config);
     if (state === undefined) return;
     const wasHalted = state.admission?.halted ?? false;
     state.admission = admission;
     state.waitingSince = undefined;
     for (const key of admission.canary) onCanary(key);
-    if (admission.halted && !wasHalted) endAdmissions(batches, config);
+    if (admission.halted && !wasHalted) for (const key of admitted.keys()) endAdmission(batches, key, config);
     if (admission.halted !== wasHalted) {
       for (const [key, of] of due) if (of.includes(config) && !admission.admitted.has(key)) onChange(key, "low");
     }
@@ -274,11 +278,10 @@ export class BatchQueue {
   }
 }
 
-/** Lets the workloads wait again that were admitted for the change of an object. An admitted workload may wait for a permit for minutes. */
-function endAdmissions({ due, admitted }: NamespaceBatches, config: string): void {
-  for (const [key, { changes }] of admitted) {
-    if (changes.includes(config) && admitted.delete(key)) due.set(key, changes);
-  }
+/** Lets a workload wait again if it was admitted for the change of an object. An admitted workload may wait for a permit for minutes. */
+function endAdmission({ due, admitted }: NamespaceBatches, key: string, config: string): void {
+  const { changes } = admitted.get(key) ?? {};
+  if (changes?.includes(config) && admitted.delete(key)) due.set(key, changes);
 }
 
 function newChange(): ChangeState {
