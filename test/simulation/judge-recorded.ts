@@ -8,10 +8,15 @@ import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 const lagMs = 1_000;
 
 /**
- * Judges each configuration that Wave recorded beside the hash as what the Pods read, unless Wave recorded that this is unproven: each Pod
- * that was not being deleted got its node when everything that it reads had this content, waits for a required object, or has started each container that reads it as
- * variables since. What the files of an older Pod show is not certain. Only the data of the objects is compared: other annotations, and other references, replace no
- * Pods. A removal of keys leaves no time in the API, so a process that first listed the object later cannot know it.
+ * Judges each configuration that Wave recorded beside the hash as what the Pods read, unless Wave recorded that this is unproven. Each Pod
+ * that is not being deleted must be right for everything that it reads, in one of these ways:
+ *
+ * - it got its node when the object had this content;
+ * - it waits for the object, which its containers need;
+ * - each container that reads the object as variables has started since. What the files of an older Pod show is not certain.
+ *
+ * Only the data of the objects is compared: other annotations, and other references, replace no Pods. A removal of keys leaves no time in
+ * the API, so a process that first listed the object later cannot know it.
  */
 export function judgeRecorded({
   history,
