@@ -175,6 +175,7 @@ describeOnNode("the truth about Pods", (node) => {
     expect((await pods("web")).map(nameOf).sort()).toEqual(before.map(nameOf).sort());
   });
 
+  // It waits for the whole soak time.
   it.concurrent("restarts at the opt-in only a workload whose containers read an earlier page", async () => {
     const ns = "opts-in";
     const { kubectl, create, edit, page, pods, annotate, wave } = await scene(ns);
@@ -209,7 +210,7 @@ describeOnNode("the truth about Pods", (node) => {
       expect(await revisions(name)).toBe(1);
       expect((await pods(name)).map(nameOf)).toEqual(kept.map(nameOf));
     }
-  });
+  }, 600_000);
 
   it.concurrent("does not restart a Pod that has waited for its ConfigMap without a scheduling hold", async () => {
     const ns = "waited";

@@ -44,7 +44,7 @@ export function planComplete(
       if (shown?.state === "proven") return record("proven", view, view, podsAreNewer);
       if (!isRecorded) return { outcome: "firstHash", hash, view, reason: "no hash is recorded yet", ...open(shown) };
       const recordedNow = record("firstSight", view, view, "Wave sees the workload for the first time");
-      return { ...recordedNow, ...open(shown), ...(shown?.state === "unproven" && { unproven: timesOf(shown) }) };
+      return { ...recordedNow, ...open(shown), ...unprovenUntilProven(shown) };
     }
     case "foreign": {
       const reason = "the recorded hash is of another algorithm";
@@ -102,8 +102,16 @@ function open(evidence: Evidence | undefined): { readonly unlisted?: true; reado
   return evidence?.state === "underWay" ? { underWay: true } : {};
 }
 
-function timesOf({ changedAt, podsAt }: UnprovenTimes): UnprovenTimes {
-  return { changedAt, podsAt };
+/** Returns what is recorded with a configuration that nothing proves yet. A rollout that is under way may prove it, and may be undone. */
+function unprovenUntilProven(evidence: Evidence | undefined): { readonly unproven?: UnprovenTimes } {
+  switch (evidence?.state) {
+    case "unproven":
+      return { unproven: { changedAt: evidence.changedAt, podsAt: evidence.podsAt } };
+    case "underWay":
+      return { unproven: { changedAt: 0, podsAt: 0 } };
+    default:
+      return {};
+  }
 }
 
 /**

@@ -40,6 +40,7 @@ const listed = (scheduledAt: number | undefined, listedUpTo = 1_000, envAt = 0):
   listedUpTo,
 });
 const noNode = Number.POSITIVE_INFINITY;
+const oneReplica = { replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
 const onlyOne: Partial<Workload> = { progress: { state: "complete", since: undefined } };
 const hashOf = (config: Config) => {
   const plan = planRollout(seen(), lookupOf(config), defaultPolicy);
@@ -264,6 +265,17 @@ it("waits for Pods of a pod template that was written after the change, for 30 s
   expect(heldAt(30_000).outcome).toBe("firstHash");
 });
 
+it("waits until the status shows that an opt-in has not changed the pod template, if containers have started again", () => {
+  const at = (observedGeneration: number) =>
+    planned(
+      seen({ metadata: { generation: 2 }, status: { observedGeneration, ...oneReplica } }),
+      web("1", second),
+      listed(second - 60, 1_000, second + 6),
+    );
+  expect(at(1)).toMatchObject({ outcome: "firstHash", underWay: true });
+  expect(at(2)).toMatchObject({ outcome: "recorded", cause: "proven" });
+});
+
 describe("a workload that is recorded although nothing shows what its Pods read", () => {
   const config = web("1", second);
   const first = planned(seen(), config, listed(second - 70), recording);
@@ -278,6 +290,15 @@ describe("a workload that is recorded although nothing shows what its Pods read"
     expect(planned(recorded, config, listed(second - 70))).toMatchObject({
       outcome: "current",
       unproven: { changedAt: second, podsAt: second - 70 },
+    });
+  });
+
+  it("says so while Kubernetes replaces the Pods, because that rollout may be undone", () => {
+    const progress = { state: "progressing", step: 0, available: 0 } as const;
+    const workload = { ...seen(), ...later(501, second), progress };
+    expect(planned(workload, config, listed(second - 70), recording)).toMatchObject({
+      outcome: "recorded",
+      unproven: { changedAt: 0, podsAt: 0 },
     });
   });
 

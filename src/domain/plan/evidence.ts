@@ -78,16 +78,26 @@ export function evidenceOf(
   const isBefore = (config: Config, at: number) =>
     changedBefore(config, at) && (config.revision === undefined ? Number.isFinite(at) : config.revision <= listedUpTo);
   const files = new Set(references.filter(({ reads }) => reads === "files").map(configKey));
-  const isRead = (object: ConfigName, isAfter: (at: number) => boolean) =>
-    isAfter(scheduledAt) ||
-    (hasOneTemplate(workload) && !files.has(configKey(object)) && isAfter(envAt - startMarginS));
-  const wasAwaited = (config: Config) =>
-    wasRequired(config) && isAbsentBefore(config.wasAbsentSince, scheduledAt, pods);
-  const isAbsent = (object: ConfigName) => isRead(object, (at) => isAbsentBefore(absentSince?.(object), at, pods));
-  const unread = configs.filter((config) => !isRead(config, (at) => isBefore(config, at)));
-  if (unread.every(wasAwaited) && absent.every(isAbsent)) {
-    // Pods of an earlier pod template may have started without the object.
-    if (unread.length === 0 || templateWrite?.isFirst || hasOneTemplate(workload)) return { state: "proven" };
+  const changes = [
+    ...configs.map((config) => ({
+      object: config,
+      isBefore: (at: number) => isBefore(config, at),
+      wasAwaited: wasRequired(config) && isAbsentBefore(config.wasAbsentSince, scheduledAt, pods),
+    })),
+    ...absent.map((object) => ({
+      object,
+      isBefore: (at: number) => isAbsentBefore(absentSince?.(object), at, pods),
+      wasAwaited: false,
+    })),
+  ];
+  if (changes.every((change) => change.isBefore(scheduledAt))) return { state: "proven" };
+  const isRead = ({ object, wasAwaited, ...change }: (typeof changes)[number]) =>
+    wasAwaited ||
+    change.isBefore(scheduledAt) ||
+    (!files.has(configKey(object)) && change.isBefore(envAt - startMarginS));
+  if (changes.every(isRead)) {
+    // Pods of an earlier pod template may have started without the object, and their containers may have read no variables.
+    if (templateWrite?.isFirst || hasOneTemplate(workload)) return { state: "proven" };
     if (progress.state === "progressing") return { state: "underWay" };
   }
   // Its Pods may not exist yet.

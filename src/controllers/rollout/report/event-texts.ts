@@ -23,7 +23,7 @@ export type WorkloadEvent = Omit<ObjectEvent, "regarding">;
 /** Returns the Events about what needs a person as long as a workload has this plan: missing objects, Pods that may run an earlier configuration, and invalid annotations. */
 export function blockerEvents(workload: Workload, plan: RolloutPlan): readonly WorkloadEvent[] {
   const warnings = warningEvents(plan);
-  if (plan.outcome === "current" && plan.unproven !== undefined) {
+  if (plan.outcome === "current" && plan.unproven !== undefined && !plan.underWay) {
     const message = unprovenText(plan.unproven, waveArguments(workload));
     return [{ type: "Warning", reason: "ConfigUnproven", message }, ...warnings];
   }
