@@ -383,6 +383,25 @@ describe("the caches", () => {
     expect(workloadChanges.map((change) => change.after?.progress.state)).toEqual(["progressing", "complete"]);
   });
 
+  it("show whether the rollout before a write of the pod template was complete, so that the write restored no template with Pods", async () => {
+    const { fake, caches } = start();
+    const feed = fake.feed("deployments");
+    const at = (generation: number, reads: string, availableReplicas: number) => {
+      const { metadata, spec } = deployment("web", [reads]);
+      const versions = { resourceVersion: `${generation}${availableReplicas}`, generation };
+      const status = { observedGeneration: generation, replicas: 1, updatedReplicas: 1, availableReplicas };
+      return { metadata: { ...metadata, ...versions }, spec, status };
+    };
+    const write = async (object: ReturnType<typeof at>) => {
+      await feed.push({ type: "apply", object });
+      return caches.workload("Deployment/ns/web")?.templateWrite?.hasOnlyNewPods;
+    };
+    await feed.list(at(1, "a", 1));
+    expect(await write(at(2, "b", 0))).toBe(true);
+    expect(await write(at(3, "a", 1))).toBe(false);
+    expect(await write(at(4, "b", 0))).toBe(true);
+  });
+
   it("ignore events of a workload that are older than what a list has shown", async () => {
     const { fake, caches } = start();
     const at = (resourceVersion: string, reads: string, generation: number) => {

@@ -8,7 +8,7 @@ import { hasSchedulingHold } from "../../domain/model/scheduling-hold.ts";
 import { isUndone } from "../../domain/model/undo-request.ts";
 import { MalformedWorkload, toWorkload } from "../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
-import { namespaceOf, type TemplateWrite, type Workload } from "../../domain/model/workload-shape.ts";
+import { hasOneTemplate, namespaceOf, type TemplateWrite, type Workload } from "../../domain/model/workload-shape.ts";
 import { updateOnConfigChange } from "../../domain/references/annotations.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { fieldsOf } from "../../domain/syntax/json.ts";
@@ -142,11 +142,12 @@ function templateWriteAfter(
       at: isTimed ? Math.max(templateEditedAt, rolledAt) : undefined,
       editedAt: templateEditedAt,
       isFirst: false,
+      hasOnlyNewPods: hasOneTemplate(held),
     };
   }
   // The controllers of these kinds write the status of each new object.
   const isNew = object.metadata.generation === 1 && fieldsOf(object.status).observedGeneration === undefined;
   return isNew && builtInKinds.includes(workload.row)
-    ? { revision, at: createdAt, editedAt: templateEditedAt, isFirst: true }
+    ? { revision, at: createdAt, editedAt: templateEditedAt, isFirst: true, hasOnlyNewPods: true }
     : undefined;
 }

@@ -8,7 +8,7 @@ import type { AnnotationReads } from "./annotation-reads.ts";
 import type { Progress, TemplateSource, WorkloadKind, WorkloadRow } from "./kind-row.ts";
 import type { KeptPods, RolloutStrategy } from "./rollout-strategy.ts";
 
-/** A write of a pod template that a watch has shown. All Pods of the template are created after it. */
+/** A write of a pod template that a watch has shown. It may restore an earlier template, of which Pods still exist. */
 export interface TemplateWrite {
   /** The resourceVersion of the workload after the write. */
   readonly revision: number;
@@ -18,6 +18,8 @@ export interface TemplateWrite {
   readonly editedAt: number;
   /** Whether it created the workload, so that there are no earlier Pods. */
   readonly isFirst: boolean;
+  /** Whether all Pods before it were of one other pod template, so that all Pods of this one are created later. */
+  readonly hasOnlyNewPods: boolean;
 }
 
 /** The slim form of a workload: everything that Wave needs, and what caches keep. */
@@ -143,4 +145,9 @@ export function parseWorkloadKey(key: string): WorkloadName {
   const [kind, namespace, name, ...rest] = key.split("/");
   if (!kind || !namespace || !name || rest.length > 0) throw new Error(`"${key}" is not the key of a workload`);
   return { kind, namespace, name };
+}
+
+/** Reports whether the status shows that all Pods were created from the pod template. */
+export function hasOneTemplate({ progress, keptPods }: Pick<Workload, "progress" | "keptPods">): boolean {
+  return progress.state === "complete" && keptPods === undefined;
 }

@@ -55,7 +55,7 @@ const podWith = (keys: readonly string[]) => {
 };
 const recorded = planRollout(workload({ pod: podWith(["a"]) }), lookupOf(configMap("page", { a: "1" })), policy);
 
-const templateWrittenAt = (at: number) => ({ revision: at, at, editedAt: at, isFirst: false });
+const templateWrittenAt = (at: number) => ({ revision: at, at, editedAt: at, isFirst: false, hasOnlyNewPods: true });
 
 /** Plans a workload that was rolled at 10 s and now reads these keys; its copy has key `a`. */
 function planned(keys: readonly string[], change: Partial<Workload> = {}, changedAt = 5, annotations = {}) {

@@ -102,6 +102,13 @@ describe.each([
       { ...later(501, second), progress: { state: "idle" } },
       rolls,
     ],
+    [
+      "rolls if its Pods may be of an earlier rollout of the pod template in the same second, because an incomplete rollout was undone",
+      listed(second),
+      {},
+      later(501, second, false),
+      rolls,
+    ],
     ["rolls if the API has no time of a later pod template", listed(second), {}, later(501, undefined), rolls],
     ["rolls if a later pod template has earlier Pods", listed(second - 1), {}, later(501, second), rolls],
   ])("%s", (_case, pods, config, known, outcome) => {
@@ -243,12 +250,16 @@ describe("an object that did not exist when the Pods got their node, and was cre
 });
 
 function first(revision: number, at = second): Pick<Workload, "templateWrite"> {
-  return { templateWrite: { revision, at, editedAt: 0, isFirst: true } };
+  return { templateWrite: { revision, at, editedAt: 0, isFirst: true, hasOnlyNewPods: true } };
 }
 
-function later(revision: number, at: number | undefined): Pick<Workload, "templateWrite" | "progress"> {
+function later(
+  revision: number,
+  at: number | undefined,
+  hasOnlyNewPods = true,
+): Pick<Workload, "templateWrite" | "progress"> {
   return {
-    templateWrite: { revision, at, editedAt: 0, isFirst: false },
+    templateWrite: { revision, at, editedAt: 0, isFirst: false, hasOnlyNewPods },
     progress: { state: "complete", since: undefined },
   };
 }

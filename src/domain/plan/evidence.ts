@@ -1,7 +1,7 @@
 import { type Config, changedBefore, changedBeforeWrite, contentChangedAt } from "../config/digest.ts";
 import type { UnprovenTimes } from "../config/hash.ts";
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
-import type { Workload } from "../model/workload-shape.ts";
+import { hasOneTemplate, type TemplateWrite, type Workload } from "../model/workload-shape.ts";
 import type { ListedPods, Moment } from "../pacing/moment.ts";
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";
 
@@ -104,7 +104,7 @@ export function evidenceOf(
   const wasAbsent = (object: ConfigName) => isAbsentBefore(absentSince?.(object), templateWrite?.at ?? 0, pods);
   if (isAfterChanges && templateWrite.isFirst && absent.every(wasAbsent)) return { state: "proven" };
   if (absent.length > 0) return nothing;
-  if (isLaterWrite && isOfTemplate(workload, templateWrite.at, scheduledAt)) return { state: "proven" };
+  if (isLaterWrite && isOfTemplate(workload, templateWrite, scheduledAt)) return { state: "proven" };
   const changedAt = configs.reduce((last, config) => Math.max(last, contentChangedAt(config) ?? 0), 0);
   return { state: "unproven", changedAt, podsAt: nothing.podsAt };
 }
@@ -119,15 +119,10 @@ function isAbsentBefore(since: number | undefined, at: number, { requested }: Li
   return at > requested.serverTime - agoS + clocks.serversS;
 }
 
-/** Reports whether all Pods were created from the pod template that was written at `at`, in seconds: in the same second, the status must show it. */
-function isOfTemplate(workload: Workload, at: number | undefined, scheduledAt: number): boolean {
+/** Reports whether all Pods were created after a write of the pod template: in the same second, the status before and after it must show it. */
+function isOfTemplate(workload: Workload, { at, hasOnlyNewPods }: TemplateWrite, scheduledAt: number): boolean {
   if (at === undefined) return false;
-  return at < scheduledAt || (at === scheduledAt && hasOneTemplate(workload));
-}
-
-/** Reports whether the status shows that all Pods were created from the pod template. */
-function hasOneTemplate({ progress, keptPods }: Workload): boolean {
-  return progress.state === "complete" && keptPods === undefined;
+  return at < scheduledAt || (at === scheduledAt && hasOnlyNewPods && hasOneTemplate(workload));
 }
 
 /** Returns when the first Pod got its node, in seconds since the epoch; 0 if unknown. */

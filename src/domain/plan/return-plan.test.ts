@@ -77,7 +77,7 @@ describe("a rollout that failed", () => {
     const of = (editedAt: number) =>
       failed({
         templateEditedAt: rolledAt + 5,
-        templateWrite: { revision: 7, at: undefined, editedAt, isFirst: false },
+        templateWrite: { revision: 7, at: undefined, editedAt, isFirst: false, hasOnlyNewPods: true },
       });
     expect(planned(of(rolledAt))).toHaveProperty("returns");
     expect(planned(of(rolledAt + 5))).not.toHaveProperty("returns");
