@@ -44,7 +44,7 @@ export function planComplete(
       if (shown?.state === "proven") return record("proven", view, view, podsAreNewer);
       if (!isRecorded) return { outcome: "firstHash", hash, view, reason: "no hash is recorded yet", ...open(shown) };
       const recordedNow = record("firstSight", view, view, "Wave sees the workload for the first time");
-      return { ...recordedNow, ...open(shown), ...unprovenUntilProven(shown) };
+      return { ...recordedNow, ...open(shown), ...unprovenBy(shown) };
     }
     case "foreign": {
       const reason = "the recorded hash is of another algorithm";
@@ -103,15 +103,10 @@ function open(evidence: Evidence | undefined): { readonly unlisted?: true; reado
 }
 
 /** Returns what is recorded with a configuration that nothing proves yet. A rollout that is under way may prove it, and may be undone. */
-function unprovenUntilProven(evidence: Evidence | undefined): { readonly unproven?: UnprovenTimes } {
-  switch (evidence?.state) {
-    case "unproven":
-      return { unproven: { changedAt: evidence.changedAt, podsAt: evidence.podsAt } };
-    case "underWay":
-      return { unproven: { changedAt: 0, podsAt: 0 } };
-    default:
-      return {};
-  }
+function unprovenBy(evidence: Evidence | undefined): { readonly unproven?: UnprovenTimes } {
+  if (evidence?.state !== "unproven" && evidence?.state !== "underWay") return {};
+  const { changedAt, podsAt } = evidence;
+  return { unproven: { changedAt, podsAt } };
 }
 
 /**

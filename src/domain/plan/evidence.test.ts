@@ -309,7 +309,7 @@ describe("a workload that is recorded although nothing shows what its Pods read"
     const workload = { ...seen(), ...later(501, second), progress };
     expect(planned(workload, config, listed(second - 70), recording)).toMatchObject({
       outcome: "recorded",
-      unproven: { changedAt: 0, podsAt: 0 },
+      unproven: { changedAt: second, podsAt: second - 70 },
     });
   });
 

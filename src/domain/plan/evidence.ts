@@ -11,8 +11,8 @@ import { type ConfigName, configKey, type Reference } from "../references/refere
  * read, and `podsAt` the time at which the first Pod got its node, in seconds since the epoch; 0 if unknown.
  */
 export type Evidence =
-  | { readonly state: "proven" | "unlisted" | "underWay" }
-  | { readonly state: "unproven"; readonly changedAt: number; readonly podsAt: number };
+  | { readonly state: "proven" | "unlisted" }
+  | { readonly state: "unproven" | "underWay"; readonly changedAt: number; readonly podsAt: number };
 
 /** Changes that the watch has shown are so recent, in seconds: a workload that has not changed since has older Pods. */
 const recentS = 60;
@@ -58,7 +58,9 @@ export function evidenceOf(
     templateWrite !== undefined && configs.every((config) => changedBeforeWrite(config, templateWrite));
   const isLaterWrite = isAfterChanges && absent.length === 0;
   if (isLaterWrite && templateWrite.isFirst) return { state: "proven" };
-  if (isLaterWrite && progress.state === "progressing") return { state: "underWay" };
+  const changedAt = configs.reduce((last, config) => Math.max(last, contentChangedAt(config) ?? 0), 0);
+  const times = { changedAt, podsAt: nothing.podsAt };
+  if (isLaterWrite && progress.state === "progressing") return { state: "underWay", ...times };
   // No container of a Pod starts without an object that all of them require. So a Pod of that time has read nothing earlier.
   const isOptional = (object: ConfigName) => (each: Reference) =>
     configKey(each) === configKey(object) && (each.optional || each.annotation !== undefined);
@@ -98,15 +100,14 @@ export function evidenceOf(
   if (changes.every(isRead)) {
     // Pods of an earlier pod template may have started without the object, and their containers may have read no variables.
     if (templateWrite?.isFirst || hasOneTemplate(workload)) return { state: "proven" };
-    if (progress.state === "progressing") return { state: "underWay" };
+    if (progress.state === "progressing") return { state: "underWay", ...times };
   }
   // Its Pods may not exist yet.
   const wasAbsent = (object: ConfigName) => isAbsentBefore(absentSince?.(object), templateWrite?.at ?? 0, pods);
   if (isAfterChanges && templateWrite.isFirst && absent.every(wasAbsent)) return { state: "proven" };
   if (absent.length > 0) return nothing;
   if (isLaterWrite && isOfTemplate(workload, templateWrite, scheduledAt)) return { state: "proven" };
-  const changedAt = configs.reduce((last, config) => Math.max(last, contentChangedAt(config) ?? 0), 0);
-  return { state: "unproven", changedAt, podsAt: nothing.podsAt };
+  return { state: "unproven", ...times };
 }
 
 /** How far the clocks of API servers may differ, in seconds, and the monotonic clock of this process, as a part of the time that it measures. */
