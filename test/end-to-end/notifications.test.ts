@@ -31,7 +31,7 @@ describeOnControlPlane("Wave with --notify", (cluster) => {
     await once(endpoint.listen(0, "127.0.0.1"), "listening");
     const { port } = endpoint.address() as AddressInfo;
     writeFileSync(join(folder, "slack-url"), `http://127.0.0.1:${port}/services/T0P-S3CR3T\n`);
-    // Not "complete": Wave tells of the end of a rollout only if it has seen the rollout under way.
+    // Not "complete": Wave reports the end of a rollout only if it has seen the rollout in progress.
     const outcomes = ["waiting", "firstHash", "roll"];
     const receiver = { name: "on-call", type: "slack", urlFile: "slack-url", outcomes, perMinute: 600 };
     writeFileSync(join(folder, "notify.yaml"), stringify({ receivers: [receiver] }));

@@ -213,13 +213,14 @@ export class RolloutWorkers {
   /** Enqueues the readers of an object that has just changed. */
   configChanged(change: StoreChange<Config>, priority: Priority): void {
     const { caches, clock } = this.#options;
-    this.#loop.batches?.configChanged(change);
+    const readers = [...caches.workloadsReading(change.key)];
+    this.#loop.batches?.configChanged(change, readers);
     const { after } = change;
     if (after?.misused !== undefined && after.misused !== change.before?.misused)
       void postConfigEvent(after, misusedEvent(after.misused), this.#configEvents);
     const now = clock.monotonic();
     const isEdit = change.before !== undefined && change.after !== undefined;
-    for (const key of caches.workloadsReading(change.key)) {
+    for (const key of readers) {
       const memory = this.#loop.memories.of(key);
       // Configuration for which Pods may be waiting does not settle.
       if (memory.state !== "waiting") rememberUnsettledChange(memory, now, change);

@@ -85,12 +85,7 @@ describe("in a process that did not see the changes, a workload is due for", () 
   };
 
   it.each([
-    [
-      "an object of which a key was removed",
-      [earlier("web", { a: "1" }), earlier("other", { a: "1" })],
-      ["web"],
-      undefined,
-    ],
+    ["an object with a removed key", [earlier("web", { a: "1" }), earlier("other", { a: "1" })], ["web"], undefined],
     ["no object that is as it was", [earlier("web", { a: "1" }), later("other", { a: "1" })], ["web"], ["other"]],
     ["an object that was deleted", [later("web", { a: "1", b: "1" })], ["other"], ["web"]],
     ["each of two changed objects", [later("web", { a: "2" })], ["other", "web"], ["web"]],

@@ -60,7 +60,7 @@ function readers(...names: readonly string[]) {
   const set = (name: string, change: Partial<Workload>) =>
     workloads.set(keyOf(name), { ...(workloads.get(keyOf(name)) ?? workload()), ...change });
   const plan = (name: string, memory: WorkloadMemory) => memories.set(keyOf(name), memory);
-  return { clock, changedAt, enqueued, halts, unvalidated, queue, run, set, plan };
+  return { clock, changedAt, enqueued, halts, unvalidated, queue, run, set, plan, workloads };
 }
 
 it("a change admits a workload when every reader was planned, or 10 s later", async () => {
@@ -118,14 +118,14 @@ it("a halt also stops a workload that was admitted before it and has not been wr
 });
 
 it("new content of the object also stops a workload that was admitted before and is not written yet, an annotation does not", async () => {
-  const { clock, enqueued, queue, run } = readers("a", "b");
+  const { clock, enqueued, queue, run, workloads } = readers("a", "b");
   run("a");
   await clock.advance(1_000);
   const before = configMap("page", { a: "1" });
   const change = { key: configKey(page), before, initial: false };
-  queue.configChanged({ ...change, after: { ...before, sharedWith: ",other," } });
+  queue.configChanged({ ...change, after: { ...before, sharedWith: ",other," } }, [...workloads.keys()]);
   expect([enqueued, run("a")]).toEqual([["a"], undefined]);
-  queue.configChanged({ ...change, after: configMap("page", { a: "2" }) });
+  queue.configChanged({ ...change, after: configMap("page", { a: "2" }) }, [...workloads.keys()]);
   expect(run("a")).toBe("batch");
 });
 
@@ -149,7 +149,7 @@ it("an edit costs nothing for the namespaces that do not read the object, also i
   const [before, after] = [configMap("other", { a: "1" }), configMap("other", { a: "2" })];
   const edit = { key: configKey({ ...page, name: "other" }), before, after, initial: false };
   const edits = () => {
-    for (let n = 0; n < 20_000; n++) queue.configChanged(edit);
+    for (let n = 0; n < 20_000; n++) queue.configChanged(edit, []);
   };
   expect(await processorMs(edits)).toBeLessThan(1_000);
 });

@@ -126,11 +126,11 @@ export class BatchQueue {
     };
   }
 
-  /** Remembers the change of an object. A workload that was admitted for its earlier content, and is not written yet, waits again. */
-  configChanged(change: StoreChange<Config>): void {
+  /** Remembers the change of an object. A reader that was admitted for its earlier content, and is not written yet, waits again. */
+  configChanged(change: StoreChange<Config>, readers: readonly string[]): void {
     if (!this.#facts.configChanged(change) || this.#namespaces.size === 0) return;
     // Not all namespaces: thousands of them may wait, and a burst may edit an object in each of them.
-    for (const key of this.#options.caches.workloadsReading(change.key)) {
+    for (const key of readers) {
       const batches = this.#namespaces.get(namespaceOf(key));
       if (batches !== undefined) endAdmission(batches, key, change.key);
     }
