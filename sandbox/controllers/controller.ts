@@ -31,8 +31,15 @@ export const controllerManager: WriteOptions = {
 /** The kubelet's and scheduler's writes. */
 export const kubelet: WriteOptions = { ...controllerManager, fieldManager: "kubelet" };
 
-/** Runs controllers on every write, each key once however often it was concerned; the returned function stops them. */
-export function runControllers(registry: Registry, controllers: readonly Controller[]): () => void {
+/**
+ * Runs controllers on every write, each key once however often it was concerned; the returned function stops them. `delayMs` returns how late
+ * they see the next write, in milliseconds.
+ */
+export function runControllers(
+  registry: Registry,
+  controllers: readonly Controller[],
+  delayMs: () => number,
+): () => void {
   const due = new Map<string, () => void>();
   let cancel: (() => void) | undefined;
   const drain = () => {
@@ -45,7 +52,7 @@ export function runControllers(registry: Registry, controllers: readonly Control
     controllers.forEach((controller, index) => {
       for (const key of controller.concerned(event)) due.set(`${index}/${key}`, () => controller.sync(key));
     });
-    if (due.size > 0) cancel ??= registry.clock.timer(0, drain);
+    if (due.size > 0) cancel ??= registry.clock.timer(delayMs(), drain);
   });
   return () => {
     unsubscribe();

@@ -15,6 +15,8 @@ import { widgetController } from "./widget.ts";
 export interface ControllerOptions extends KubeletOptions {
   /** Whether Deployments, StatefulSets and DaemonSets get Pods. Without them owners and namespaces are cleaned up all the same. */
   readonly workloads: boolean;
+  /** How late they see the next write, in milliseconds. */
+  readonly controllerDelayMs: () => number;
 }
 
 /** Starts the controllers; the returned function stops them. */
@@ -34,7 +36,7 @@ export function startControllers(registry: Registry, options: ControllerOptions)
       kubeletController(registry, steps, options),
     );
   }
-  const stop = runControllers(registry, controllers);
+  const stop = runControllers(registry, controllers, options.controllerDelayMs);
   return () => {
     stop();
     steps.stop();

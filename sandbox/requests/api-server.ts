@@ -13,6 +13,8 @@ export interface ApiServerOptions {
   readonly controllers?: boolean;
   /** How many writes history holds for watches that resume. Default 10,000. */
   readonly historySize?: number;
+  /** How late the controllers see the next write, in milliseconds. Default: at once. */
+  readonly controllerDelayMs?: () => number;
   /** How long a Pod takes to become ready and to stop, in milliseconds. Default 50. */
   readonly podDelayMs?: number;
   /** How often watches get a bookmark, in milliseconds. Default 10,000. */
@@ -54,6 +56,7 @@ export function startApiServer(options: ApiServerOptions = {}): ApiServer {
   const stop = startControllers(registry, {
     workloads: options.controllers ?? true,
     podDelayMs: options.podDelayMs ?? 50,
+    controllerDelayMs: options.controllerDelayMs ?? (() => 0),
     crashes: options.crashes,
     hasRoom: options.hasRoom,
     waits: options.waits,

@@ -9,6 +9,7 @@ const additions = [
   "returns and alerts",
   "stuck rollouts",
   "refused content",
+  "late controllers",
 ] as const;
 
 /** Something that runs did not have from the start. */

@@ -57,6 +57,8 @@ export function startCluster(options: {
   readonly epoch: number;
   /** When Widgets become available; undefined: never. */
   readonly widgetsFrom: number | undefined;
+  /** How late the built-in controllers see a write. */
+  readonly controllerDelayMs: () => number;
   readonly trace: Trace;
 }): Cluster {
   const { scheduler, webhooks, historySize, epoch, widgetsFrom = Number.POSITIVE_INFINITY, trace } = options;
@@ -78,6 +80,7 @@ export function startCluster(options: {
     historySize,
     bookmarkMs: 10_000,
     podDelayMs: 50,
+    controllerDelayMs: options.controllerDelayMs,
     admitPod: (pod) => {
       obstructed.creation(pod, cluster);
       return pointed(pod as unknown as StoredObject) as unknown as typeof pod;

@@ -24,6 +24,12 @@ export function chooseFull(random: Random, seed: number): boolean {
   return random.chance(0.34) && !isOlderThan(seed, "full nodes");
 }
 
+/** Returns how late the built-in controllers see a write: in half of the runs at once, as in older runs that are kept. */
+export function chooseControllerDelay(random: Random, seed: number): () => number {
+  const isLate = random.chance(0.5) && !isOlderThan(seed, "late controllers");
+  return () => (isLate ? Math.min(random.exponential(40), 1_000) : 0);
+}
+
 /** Lets no Pod find a node for some time, again and again until a time. The last time may be as much longer, so that a rollout is stuck. */
 export async function fillNodes(
   { cluster, scheduler, trace, ...options }: NodesOptions,

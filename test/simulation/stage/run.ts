@@ -12,7 +12,7 @@ import { type Cluster, startCluster } from "./cluster.ts";
 import { Director } from "./director.ts";
 import { emptied } from "./emptied.ts";
 import { Encore } from "./encore.ts";
-import { chooseFull, chooseRestarts, fillNodes, Nodes } from "./nodes.ts";
+import { chooseControllerDelay, chooseFull, chooseRestarts, fillNodes, Nodes } from "./nodes.ts";
 import { chooseBroken, choosePacing, chooseValidators } from "./pacing.ts";
 import { choosePinning, collectedMs } from "./pinning.ts";
 import { Random } from "./random.ts";
@@ -91,7 +91,10 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     const historySize = random.pick([30, 200, 5_000]);
     const widgetsFrom = chooseWidgets(random.stream("kinds"), weather.calmAt);
     const caller = webhooks.caller;
-    const cluster = startCluster({ scheduler, random, webhooks: caller, historySize, epoch, widgetsFrom, trace });
+    const controllerDelayMs = chooseControllerDelay(random.stream("controllers"), seed);
+    const cluster = startCluster({
+      ...{ scheduler, random, webhooks: caller, historySize, epoch, widgetsFrom, controllerDelayMs, trace },
+    });
     webhooks.revision = () => cluster.server.registry.storage.revision;
     const { api, history } = cluster;
     const paced = pacing && { pacing, wall: () => epoch + scheduler.now };
