@@ -17,7 +17,7 @@ const set = (name: string, value = "true") => [{ op: "add", path: annotation(nam
 
 interface ReadMetadata {
   readonly resourceVersion: string;
-  readonly managedFields: readonly { readonly fieldsV1: object }[];
+  readonly managedFields: readonly { readonly manager: string; readonly time: string; readonly fieldsV1: object }[];
 }
 
 describeOnControlPlane("a person with the role of operators, and no other permission to write,", (cluster) => {
@@ -229,20 +229,43 @@ describeOnControlPlane("a person with the role of operators, and no other permis
     await expect(patch("deployment/app", [{ op: "remove", path: annotation("hold") }])).resolves.toContain("patched");
   });
 
-  it("changes no time of a field manager that wrote the spec or the data", async () => {
-    for (const resource of resources.slice(0, 4)) {
-      const refusal = await until(`an answer about the state of ${resource} that was read`, async () => {
-        const read = await cluster.kubectl(["-n", ns, "get", resource, "-o", "json", "--show-managed-fields"]);
-        const { managedFields, resourceVersion }: ReadMetadata = JSON.parse(read).metadata;
-        // Another manager may be the first, for example the one of the status, and its next write changes the order.
-        const index = managedFields.findIndex(({ fieldsV1 }) => "f:spec" in fieldsV1 || "f:data" in fieldsV1);
-        const isAsRead = { op: "test", path: "/metadata/resourceVersion", value: resourceVersion };
-        const time = { op: "replace", path: `/metadata/managedFields/${index}/time`, value: "2020-01-01T00:00:00Z" };
-        const answer = await patch(resource, [isAsRead, time, ...set("hold")]).catch(String);
-        return /managedFields|patched/.exec(answer)?.[0];
-      });
-      expect(refusal).toBe("managedFields");
-    }
+  const readMetadata = async (resource: string): Promise<ReadMetadata> =>
+    JSON.parse(await cluster.kubectl(["-n", ns, "get", resource, "-o", "json", "--show-managed-fields"])).metadata;
+  /** Tries to change the time of the last field manager that wrote the spec or the data, and returns the answer. */
+  const changeTime = (resource: string) =>
+    until(`an answer about the state of ${resource} that was read`, async () => {
+      const { managedFields, resourceVersion } = await readMetadata(resource);
+      // Another manager may be the last, for example the one of the status, and its next write changes the order.
+      const index = managedFields.findLastIndex(({ fieldsV1 }) => "f:spec" in fieldsV1 || "f:data" in fieldsV1);
+      const isAsRead = { op: "test", path: "/metadata/resourceVersion", value: resourceVersion };
+      // Not earlier than the joined managers: the API server would join this one, too, and lose the entry of both.
+      const joined = managedFields.find(({ manager }) => manager === "ancient-changes");
+      const value = joined?.time ?? "2020-01-01T00:00:00Z";
+      const time = { op: "replace", path: `/metadata/managedFields/${index}/time`, value };
+      const answer = await patch(resource, [isAsRead, time, ...set("hold")]).catch(String);
+      return /managedFields|patched/.exec(answer)?.[0];
+    });
+
+  it.each(resources.slice(1, 4))(
+    "changes no time of the field manager that wrote the spec or the data of %s",
+    async (resource) => {
+      expect(await changeTime(resource)).toBe("managedFields");
+    },
+  );
+
+  it("changes no time of one of more than ten field managers, which the API server joins with older ones", async () => {
+    const app = "deployment/app";
+    const newest = Math.max(...(await readMetadata(app)).managedFields.map(({ time }) => Date.parse(time)));
+    await until("a later second than that of all other managers", async () => Date.now() > newest + 1_000 || undefined);
+    const spec = JSON.stringify({ spec: { minReadySeconds: 1 } });
+    await cluster.kubectl(["-n", ns, "patch", app, "-p", spec, "--field-manager=editor"]);
+    await until("ten field managers", async () => {
+      const { length } = (await readMetadata(app)).managedFields;
+      if (length >= 10) return true;
+      await cluster.kubectl(["-n", ns, "annotate", app, `more-${length}=x`, `--field-manager=more-${length}`]);
+      return undefined;
+    });
+    expect(await changeTime(app)).toBe("managedFields");
   });
 
   it("does not write as Wave, whose time of the last rollout would change", async () => {
