@@ -7,7 +7,7 @@ import { policyRows } from "../../src/domain/policy/policy-rows.ts";
 import { helm, reads } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until, wave } from "../control-plane/wave-process.ts";
-import { makeNamespace, workload, workloadKinds } from "../end-to-end/objects.ts";
+import { makeNamespace, namespaceAs, workload, workloadKinds } from "../end-to-end/objects.ts";
 import { chart } from "./rendered.ts";
 
 const [release, ns] = ["operated", "operated-shop"];
@@ -253,19 +253,40 @@ describeOnControlPlane("a person with the role of operators, and no other permis
     },
   );
 
-  it("changes no time of one of more than ten field managers, which the API server joins with older ones", async () => {
-    const app = "deployment/app";
-    const newest = Math.max(...(await readMetadata(app)).managedFields.map(({ time }) => Date.parse(time)));
-    await until("a later second than that of all other managers", async () => Date.now() > newest + 1_000 || undefined);
-    const spec = JSON.stringify({ spec: { minReadySeconds: 1 } });
-    await cluster.kubectl(["-n", ns, "patch", app, "-p", spec, "--field-manager=editor"]);
-    await until("ten field managers", async () => {
-      const { length } = (await readMetadata(app)).managedFields;
+  /** Patches an object as a field manager, in a later second than all writes before: the joined managers have the time of the newest of them. */
+  const patchLater = async (resource: string, manager: string, change: object, ...more: readonly string[]) => {
+    const newest = Math.max(...(await readMetadata(resource)).managedFields.map(({ time }) => Date.parse(time)));
+    await until("a later second", async () => Date.now() > newest + 1_000 || undefined);
+    const args = ["patch", resource, "-p", JSON.stringify(change), `--field-manager=${manager}`, ...more];
+    await cluster.kubectl(["-n", ns, ...args]);
+  };
+  /** Writes annotations as other field managers until the API server joins managers at the next one. */
+  const addManagers = (resource: string) =>
+    until("ten field managers", async () => {
+      const { length } = (await readMetadata(resource)).managedFields;
       if (length >= 10) return true;
-      await cluster.kubectl(["-n", ns, "annotate", app, `more-${length}=x`, `--field-manager=more-${length}`]);
+      await cluster.kubectl(["-n", ns, "annotate", resource, `more-${length}=x`, `--field-manager=more-${length}`]);
       return undefined;
     });
-    expect(await changeTime(app)).toBe("managedFields");
+
+  it("changes no time of one of more than ten field managers, which the API server joins with older ones", async () => {
+    await patchLater("deployment/app", "editor", { spec: { minReadySeconds: 1 } });
+    await addManagers("deployment/app");
+    expect(await changeTime("deployment/app")).toBe("managedFields");
+  });
+
+  it("holds a workload also if the API server then joins one of two entries of a field manager", async () => {
+    const app = "deployment/scaled";
+    await namespaceAs(cluster, ns).create(workload("scaled", reads("page")));
+    await patchLater(app, "autoscaler", { spec: { minReadySeconds: 1 } });
+    await patchLater(app, "autoscaler", { spec: { replicas: 2 } }, "--subresource=scale", "--type=merge");
+    await addManagers(app);
+    await expect(patch(app, set("hold"))).resolves.toContain("patched");
+    const managers = (await readMetadata(app)).managedFields.map(({ manager }) => manager);
+    expect(managers.filter((each) => ["ancient-changes", "autoscaler"].includes(each))).toEqual([
+      "ancient-changes",
+      "autoscaler",
+    ]);
   });
 
   it("does not write as Wave, whose time of the last rollout would change", async () => {
