@@ -172,6 +172,7 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 15102160, name: "an admission before an edit that a late watch shows", after: "refused content" },
   { seed: 15101317, name: "a hash that a webhook put back behind another annotation", after: "refused content" },
   { seed: 18001153, name: "an undo in the second in which the restored Pods started", after: "refused content" },
+  { seed: 21001382, name: "a mixed Pod that waits for an interval of an hour", after: "late controllers" },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */

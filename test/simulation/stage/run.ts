@@ -181,7 +181,8 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     if (nodes !== undefined) {
       const becomePodsRight = async () => {
         await becomeRight(calmMs);
-        const end = scheduler.now + podsRightMs;
+        const { lives } = director;
+        const end = Math.max(scheduler.now + podsRightMs, lastWaitEnd({ history, lives, settings }) + calmMs);
         while (scheduler.now < end && mixedAtEnd(recorded([], [scheduler.now])).length > 0)
           await scheduler.runUntil(scheduler.now + 15_000);
       };
