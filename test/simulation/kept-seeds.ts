@@ -172,6 +172,11 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 15102160, name: "an admission before an edit that a late watch shows", after: "refused content" },
   { seed: 15101317, name: "a hash that a webhook put back behind another annotation", after: "refused content" },
   { seed: 18001153, name: "an undo in the second in which the restored Pods started", after: "refused content" },
+  {
+    seed: 23001759,
+    name: "an earlier hash that was written with the end of a scheduling hold",
+    after: "late controllers",
+  },
   { seed: 21001382, name: "a mixed Pod that waits for an interval of an hour", after: "late controllers" },
 ];
 

@@ -58,6 +58,7 @@ export function mutate(request: MutatedRequest, policy: Policy): Mutation {
     case "ignore":
       return { outcome: "ignored", operations: [] };
     case "cleanUp": {
+      if (plan.newPods !== undefined) return mutateComplete(request, plan.newPods);
       const kept = isOptedIn(workload, policy) ? keepHash(request) : [];
       return { outcome: "schedulingReleased", operations: [...kept, ...liftSchedulingHold(workload, before)] };
     }

@@ -48,8 +48,11 @@ export type Decision =
   | { readonly outcome: "waiting"; readonly missing: readonly Missing[]; readonly schedulingHold: "closed" | "open" }
   /** The workload exceeds a limit: its configuration is not read, and existing Pods are kept. */
   | { readonly outcome: "overLimit"; readonly limitExceeded: LimitExceeded }
-  /** Remove a scheduling hold without a rollout, or unpause a Deployment that Stakater Reloader left paused. */
-  | ({ readonly outcome: "cleanUp" } & IncompleteRecord);
+  /**
+   * Remove a scheduling hold without a rollout, or unpause a Deployment that Stakater Reloader left paused. `newPods` is what Pods of a new
+   * pod template read; absent if the workload has opted out or its configuration is not complete.
+   */
+  | ({ readonly outcome: "cleanUp"; readonly newPods?: ConfigView } & IncompleteRecord);
 
 /** Where a workload returns to after a failed rollout. */
 export interface PinsReturn {

@@ -137,6 +137,14 @@ const cases: readonly PlanCase[] = [
     expected: { outcome: "cleanUp" },
   },
   {
+    when: "it was recorded beside an earlier hash and an annotation of a scheduling hold is left",
+    fixture: {
+      ...withHash(leftover, `v2:${foreign}`),
+      annotations: { ...leftover.annotations, "wave.pusher.com/recorded-config": `v2:${foreign} ${hashWith()}` },
+    },
+    expected: { outcome: "cleanUp" },
+  },
+  {
     when: "the configuration changed",
     fixture: withHash({ pod }, hashWith()),
     config: edited,

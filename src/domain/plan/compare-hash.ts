@@ -67,9 +67,9 @@ export function planComplete(
       if (views.asRecorded !== undefined) return recordClasses(view, reason);
       if (!needsCleanUp && recorded.unproven !== undefined) return planUnproven(view, recorded.unproven, evidence());
       if (!needsCleanUp) return { outcome: "current", view, reason };
-      // A first hash would replace Pods.
-      if (workload.recordedHash === undefined) return { outcome: "cleanUp", reason };
-      return { outcome: "firstHash", hash: workload.recordedHash, view, reason };
+      // What was recorded beside the pod template is another hash, which would replace Pods.
+      if (recorded.hash !== workload.recordedHash) return { outcome: "cleanUp", newPods: view, reason };
+      return { outcome: "firstHash", hash: recorded.hash, view, reason };
     }
     case "outdated": {
       const { asRecorded } = views;
