@@ -49,7 +49,8 @@ export function isIdle(workload: StoredObject): boolean {
   return (spec.updateStrategy?.rollingUpdate?.partition ?? 0) >= (spec.replicas ?? 1);
 }
 
-/** Reports whether a workload is complete, by the status of this or of an earlier generation. */
+/** Reports whether a workload is complete, by the status of this or of an earlier generation. One without a status is not. */
 export function wasComplete(workload: StoredObject): boolean {
-  return isComplete({ ...workload, metadata: { ...workload.metadata, generation: 0 } });
+  const observed = Number(((workload.status ?? {}) as Status).observedGeneration ?? 0);
+  return isComplete({ ...workload, metadata: { ...workload.metadata, generation: Math.max(1, observed) } });
 }

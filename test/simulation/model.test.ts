@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { hashOf, partOf } from "./model-hash.ts";
+import { wasComplete } from "./model-progress.ts";
 import { type Place, placesOf } from "./model-reading.ts";
 import { standsFor } from "./model-search.ts";
 import { namedBy } from "./model-workload.ts";
@@ -119,4 +120,12 @@ describe("the model's reading", () => {
     const shared = { "wave.pusher.com/shared-with": "three, one" };
     expect(read({}, [there(shared)], annotations).missing).toBe(false);
   });
+});
+
+it("takes a DaemonSet as complete only after its controller has seen it, also if it wants no Pods", () => {
+  const metadata = { namespace: "one", name: "w", uid: "u", resourceVersion: "1", generation: 2 };
+  const daemonSet = (status?: object) => wasComplete({ kind: "DaemonSet", metadata, spec: {}, status } as StoredObject);
+  expect(daemonSet()).toBe(false);
+  expect(daemonSet({ observedGeneration: 1 })).toBe(true);
+  expect(daemonSet({ observedGeneration: 1, desiredNumberScheduled: 1 })).toBe(false);
 });
