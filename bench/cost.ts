@@ -7,9 +7,9 @@ import { kinds } from "../src/domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../src/domain/model/workload.ts";
 import type { WorkloadObject } from "../src/domain/model/workload-references.ts";
 import { patchFor } from "../src/domain/patch/workload-patch.ts";
-import { planRollout } from "../src/domain/plan/plan.ts";
 import type { Policy } from "../src/domain/policy/policy.ts";
 import { configKey } from "../src/domain/references/references.ts";
+import { planRollout } from "../test/support/domain/decisions.ts";
 import { type LargeObject, largeObjects } from "./large-objects.ts";
 import { waveEnv, waveFlags } from "./wave-node.ts";
 
@@ -51,7 +51,6 @@ const policy: Policy = {
   crossNamespace: "granted",
   namespaces: undefined,
   schedulingHold: true,
-  namespacePolicy: undefined,
 };
 
 function measure(what: string, entries: number): Cost {

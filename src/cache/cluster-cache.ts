@@ -6,7 +6,7 @@ import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
 import { parseWorkloadKey, type Workload, workloadKey } from "../domain/model/workload-shape.ts";
 import type { AbsentSince } from "../domain/pacing/moment.ts";
 import type { CopySize } from "../domain/pinning/collect.ts";
-import type { ClusterHold, NamespacePolicy, PolicyFlags } from "../domain/policy/policy.ts";
+import type { ClusterHold, NamespacePolicy, Policy } from "../domain/policy/policy.ts";
 import {
   type ConfigKind,
   configKey,
@@ -269,12 +269,12 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
 
 /** Options of the caches, without the connection to the API server. */
 export interface CachesOptions
-  extends Pick<PolicyFlags, "namespaces" | "compatibility" | "providerClasses">,
+  extends Pick<Policy, "namespaces" | "compatibility" | "providerClasses">,
     Pick<ProcessContext, "clock" | "log" | "metrics"> {
   /** The Namespace in which Wave runs. Its annotation may hold every rollout. Undefined outside a cluster. */
   readonly ownNamespace?: string | undefined;
   /** Policy for references into other namespaces. With "none", no workload waits for another namespace. Default: not "none". */
-  readonly crossNamespace?: PolicyFlags["crossNamespace"] | undefined;
+  readonly crossNamespace?: Policy["crossNamespace"] | undefined;
   /** Kinds of workload in addition to the built-in ones. Each is used while the API server serves it. */
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
   /** The memory limit of the process, in bytes. Default: none. */

@@ -2,7 +2,7 @@ import type { Caches } from "../cache/cluster-cache.ts";
 import type { StoreChange } from "../cache/store/store.ts";
 import type { Config } from "../domain/config/digest.ts";
 import type { Workload } from "../domain/model/workload-shape.ts";
-import type { ClusterPolicy } from "../domain/policy/policy.ts";
+import type { Policy } from "../domain/policy/policy.ts";
 import type { ObjectEvent } from "../kube/events/event-object.ts";
 import type { ApiClient } from "../kube/http/client.ts";
 import type { Leadership, WritePermits } from "../runtime/write-permits.ts";
@@ -11,7 +11,7 @@ import type { ProcessContext } from "../telemetry/process-context.ts";
 /** What all controllers share, for one leadership. */
 interface LeaderContext extends Omit<ProcessContext, "metrics"> {
   readonly client: Pick<ApiClient, "request">;
-  readonly policy: ClusterPolicy;
+  readonly policy: Policy;
   readonly leadership: Leadership;
   /** The permits of this leadership. They are closed when it ends. */
   readonly permits: WritePermits;

@@ -5,7 +5,7 @@ import { type Controller, type ControllerOptions, createController } from "../co
 import { type AlertQuery, createAlertQuery } from "../controllers/rollout/gate/query-alerts.ts";
 import { loadNamePatterns } from "../domain/compatibility/stakater-directives.ts";
 import { judgedAnnotation, writeJudged } from "../domain/plan/verdict.ts";
-import type { ClusterPolicy } from "../domain/policy/policy.ts";
+import type { Policy } from "../domain/policy/policy.ts";
 import type { ClusterConfig } from "../kube/config/cluster-access.ts";
 import { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "../kube/events/event-recorder.ts";
 import { type ApiClient, type ApiClientOptions, createApiClient } from "../kube/http/client.ts";
@@ -83,7 +83,7 @@ export async function assemble(
   const onChange = () => controlled.controller.onPolicyChange();
   const hashKeys = secret && new HashKeyStore({ ...connected, secret, onChange });
   // Every plan uses the current keys. No plan may run before they are known: see runAssembly.
-  const policy: ClusterPolicy = {
+  const policy: Policy = {
     crossNamespace,
     firstSight,
     namespaces,
@@ -181,7 +181,7 @@ function assembleGate(
 async function assembleWebhook(
   { webhooks, workloadKinds, podNamespace }: Settings,
   config: ClusterConfig,
-  policy: ClusterPolicy,
+  policy: Policy,
   { lookup: cached, kinds, workload, workloadsReading, copiesIn }: Caches,
   connected: ClusterDependencies,
   create: AssemblyDependencies["createWebhook"],

@@ -1,6 +1,6 @@
 import type { PrometheusSettings } from "../controllers/rollout/gate/query-alerts.ts";
 import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
-import type { PacingFlags, PolicyFlags } from "../domain/policy/policy.ts";
+import type { PacingFlags, Policy } from "../domain/policy/policy.ts";
 import type { ChosenCluster } from "../kube/config/cluster-config.ts";
 import type { SecretName } from "../kube/secrets/own-secret.ts";
 import type { LogFormat, LogLevel } from "../telemetry/logging/log.ts";
@@ -27,7 +27,7 @@ export interface AlertGateSettings extends PrometheusSettings {
 }
 
 /** The checked flags of `wave run`. */
-export interface Settings extends PolicyFlags {
+export interface Settings extends Policy {
   /** The cluster that the flags choose. */
   readonly cluster: ChosenCluster;
   /** Whether Wave starts outside the cluster although an installed Wave rolls the same namespaces. Default: no. */

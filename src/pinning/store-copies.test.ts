@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { type ApiServer, startApiServer } from "../../sandbox/requests/api-server.ts";
+import { planRollout } from "../../test/support/domain/decisions.ts";
 import { defaultPolicy, workload } from "../../test/support/domain/objects.ts";
 import { memoryClient } from "../../test/support/memory-client.ts";
 import { type ConfigObject, toConfig } from "../domain/config/digest.ts";
@@ -8,7 +9,7 @@ import type { Workload } from "../domain/model/workload-shape.ts";
 import { type CopySize, copyLimits } from "../domain/pinning/collect.ts";
 import { pinSources } from "../domain/pinning/pin-request.ts";
 import { formatPins, parsePins } from "../domain/pinning/pinned-lookup.ts";
-import { planRollout } from "../domain/plan/plan.ts";
+import { rulesFor } from "../domain/policy/rules.ts";
 import { editedBy, unusedSince } from "../domain/references/annotations.ts";
 import { ApiError } from "../kube/api/api-failure.ts";
 import type { ApiRequest } from "../kube/http/api-request.ts";
@@ -81,7 +82,7 @@ function web(keys: Readonly<Record<string, string>>, more: { pinned?: string; re
 
 async function store(of: Workload, isAlive = true, plannedBy = lookup) {
   const plan = planRollout(of, plannedBy, policy);
-  const sources = "view" in plan ? (pinSources(of, plan.view, plannedBy, policy) ?? []) : [];
+  const sources = "view" in plan ? (pinSources(of, plan.view, plannedBy, rulesFor(of, policy)) ?? []) : [];
   const client = memoryClient(server);
   const request = async <T>(sent: ApiRequest): Promise<T> => {
     const error = refuse(sent);

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Lookup } from "../domain/config/view-of-references.ts";
 import type { WorkloadRow } from "../domain/model/kind-row.ts";
 import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
-import type { ClusterPolicy } from "../domain/policy/policy.ts";
+import type { Policy } from "../domain/policy/policy.ts";
 import { type Resource, resources } from "../kube/api/resources.ts";
 import type { ApiClient } from "../kube/http/client.ts";
 import { listWatch } from "../kube/list-watch/list-watch.ts";
@@ -28,7 +28,7 @@ import { type AdmissionServer, type ServerConfig, serveAdmission } from "./serve
 /** Options of {@link createWebhook}. */
 export interface WebhookOptions extends Pick<ProcessContext, "clock" | "log" | "metrics"> {
   readonly client: ApiClient;
-  readonly policy: ClusterPolicy;
+  readonly policy: Policy;
   /** Looks objects up in the caches. */
   readonly cached: Lookup;
   /** The kinds of workload that exist in the cluster. Default: the built-in ones. */

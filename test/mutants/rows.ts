@@ -40,7 +40,7 @@ export const mutants: readonly Mutant[] = [
   ...of(
     "domain/plan/compare-hash.ts",
     ['if (workload.strategy.hasImmutableTemplate) return "record";', ""],
-    ["rolloutPolicyOf(workload, policy).firstSight ?? policy.firstSight", "policy.firstSight"],
+    ["rules.firstSight ??", ""],
     ['.includes("stakater") ? "record" : "roll"', '.includes("stakater") ? "roll" : "record"'],
   ),
   ...of(
@@ -55,7 +55,7 @@ export const mutants: readonly Mutant[] = [
     ['if (workload.deleting) return ignored("the workload is being deleted", []);', ""],
     ["if (missing.length > 0)", "if (missing.length > 1)"],
     ['reads === "existence")) {', 'reads !== "existence")) {'],
-    ["if (!rolloutPolicyOf(workload, policy).schedulingHold)", "if (false)"],
+    ["if (!rules.schedulingHold)", "if (false)"],
     ["if (limitExceeded !== undefined) return planOverLimit(workload, limitExceeded, warnings);", ""],
   ),
   ...of(

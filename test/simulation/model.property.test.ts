@@ -3,7 +3,7 @@ import { describe, expect, inject, it } from "vitest";
 import { type ConfigObject, toConfig } from "../../src/domain/config/digest.ts";
 import { type BuiltInKind, kinds } from "../../src/domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../src/domain/model/workload.ts";
-import { planRollout } from "../../src/domain/plan/plan.ts";
+import { planRollout } from "../support/domain/decisions.ts";
 import { createDice, randomFrom } from "./dice.ts";
 import { standsFor } from "./model-search.ts";
 import { hasSchedulingHold, namedBy, optedIn } from "./model-workload.ts";
@@ -49,7 +49,7 @@ describe("model and Wave", () => {
           const found = find(`${of}/${namespace}/${name}`);
           return found && of !== "SecretProviderClass" ? toConfig(of, found as unknown as ConfigObject) : undefined;
         },
-        { ...settings, namespacePolicy: undefined, hashKeys: undefined },
+        { ...settings, hashKeys: undefined },
       );
       // The judge checks scheduling holds, because it reads the writes.
       const schedulingHeld = hasSchedulingHold(workload);

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { loadNamePatterns } from "../../src/domain/compatibility/stakater-directives.ts";
-import { type ClusterPolicy, unpaced } from "../../src/domain/policy/policy.ts";
+import { type Policy, unpaced } from "../../src/domain/policy/policy.ts";
 import { soleLeadership } from "../../src/runtime/write-permits.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { TestCluster } from "./fake-cluster.ts";
@@ -11,7 +11,7 @@ export const plainPolicy = {
   namespaces: undefined,
   schedulingHold: true,
   pacing: unpaced,
-} as const satisfies ClusterPolicy;
+} as const satisfies Policy;
 
 /** Starts an API server without controllers: `startSandbox`, which only tests may import. */
 type StartApiServer = (options: {
@@ -22,7 +22,7 @@ type StartApiServer = (options: {
 /** A controller that leads and has listed what `create` made on its API server. Both end with the test. For tests only. */
 export async function leadingCluster(
   startApiServer: StartApiServer,
-  policy: ClusterPolicy,
+  policy: Policy,
   create: (cluster: TestCluster) => Promise<void>,
 ): Promise<TestCluster> {
   await loadNamePatterns(policy.compatibility);

@@ -11,7 +11,7 @@ import {
   withoutKeys,
 } from "../../domain/config/digest.ts";
 import { type PodStatus, type PodStatusObject, samePodStatus, toPodStatus } from "../../domain/config/pod-status.ts";
-import type { PolicyFlags } from "../../domain/policy/policy.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
 import { type ConfigName, configKey, type StoredKind } from "../../domain/references/references.ts";
 import { sharedString } from "../../domain/syntax/json.ts";
 import { type KubeObject, type Resource, resources } from "../../kube/api/resources.ts";
@@ -24,7 +24,7 @@ import { type NamespaceExceeded, type NamespaceLimits, SharedLists } from "../st
 import type { StoreChange } from "../store/store.ts";
 import { ProviderClasses } from "./mounted-classes.ts";
 
-interface Options extends Pick<PolicyFlags, "namespaces" | "compatibility" | "providerClasses"> {
+interface Options extends Pick<Policy, "namespaces" | "compatibility" | "providerClasses"> {
   readonly log: Logger;
   readonly clock: Clock;
   readonly onConfigChange: (change: StoreChange<Config>) => void;

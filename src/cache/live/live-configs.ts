@@ -13,7 +13,8 @@ import type { Lookup } from "../../domain/config/view-of-references.ts";
 import { standardForm } from "../../domain/model/kind-row.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
-import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
+import { rulesFor } from "../../domain/policy/rules.ts";
 import { configKey, type StoredKind, type StoredName } from "../../domain/references/references.ts";
 import { isDnsSubdomain } from "../../domain/syntax/names.ts";
 import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
@@ -112,7 +113,7 @@ export async function readLegacy(
   before: Workload,
   options: {
     readonly client: Pick<ApiClient, "request">;
-    readonly policy: ClusterPolicy;
+    readonly policy: Policy;
     readonly cached: Lookup;
     /** See {@link liveLookup}. */
     readonly syncedUpTo?: Caches["syncedUpTo"];
@@ -127,7 +128,7 @@ export async function readLegacy(
   if (object === undefined) return undefined;
   const workload = toWorkload(before.row, object, policy);
   const granted = new Map(
-    grantedObjects(workload, cached, policyFor(workload, policy)).map((each) => [configKey(each), each]),
+    grantedObjects(workload, cached, rulesFor(workload, policy)).map((each) => [configKey(each), each]),
   );
 
   async function readConfiguration({ kind, namespace, name }: StoredName): Promise<ConfigObject | undefined> {

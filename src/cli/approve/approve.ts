@@ -1,9 +1,8 @@
 // `wave approve KIND/NAME...`: writes the approved hash. src/cli/annotation has the mechanism.
-import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
+import { rulesFor } from "../../domain/policy/rules.ts";
 import { annotate, removeCommand } from "../annotation/annotate.ts";
 import { type AnnotationContext, actOnWorkload, annotationCommand } from "../annotation/annotation-command.ts";
 import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
-import { policyOf } from "../cluster/running-wave/known-policy.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { CommandFailure, commandErrorTexts, exitCodes } from "../command/command.ts";
 import { type NamedObject, objectName, workloadArgumentKinds } from "../command/workload-argument.ts";
@@ -32,7 +31,7 @@ async function approveOne(context: AnnotationContext, target: NamedObject, snaps
   const explanation = explainWorkload(snapshot);
   const { workload } = snapshot.found;
   const isDue = explanation.state === "due" || explanation.state === "held";
-  if (isDue && rolloutPolicyOf(workload, policyOf(workload, snapshot.policy)).mode.value !== "approve") {
+  if (isDue && rulesFor(workload, snapshot.policy).mode.value !== "approve") {
     context.print(`${objectName(target)} unchanged: its mode is not approve, so no approval is needed`);
   } else if (isDue || explanation.state === "unknown") {
     const digits = digitsOf(explanation);

@@ -10,8 +10,9 @@ import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
 import type { DuePlan } from "../../domain/outcomes/outcomes.ts";
 import { planRollout } from "../../domain/plan/plan.ts";
+import { rulesFor } from "../../domain/policy/rules.ts";
 import { configKey } from "../../domain/references/references.ts";
-import { hashFormOf, policyOf } from "../cluster/running-wave/known-policy.ts";
+import { hashFormOf } from "../cluster/running-wave/known-policy.ts";
 import { isUnread, lookupIn, readableReferences } from "../cluster/snapshot/live-plan.ts";
 import { type Style, sentences } from "../output/sentences.ts";
 import type { ClusterState, ClusterStates, ComparedWith } from "./cluster-states.ts";
@@ -84,7 +85,7 @@ interface PairPlans {
 
 function planIn({ read, policy }: ClusterState, workload: Workload, seen?: ConfigView): DuePlan {
   const readable = { ...workload, references: readableReferences(workload.references, read) };
-  return planRollout(readable, lookupIn(read), policyOf(workload, policy), seen);
+  return planRollout(readable, lookupIn(read), rulesFor(workload, policy), seen);
 }
 
 /** Reports whether the recorded hash cannot be verified: an unknown key, a hash of another controller, or unread objects. */

@@ -1,9 +1,9 @@
 // `wave hold KIND/NAME...` or `wave hold --cluster`: writes one annotation. src/cli/annotation has the mechanism.
 import { isPinned } from "../../domain/pinning/pin-request.ts";
 import { policyRows } from "../../domain/policy/policy-rows.ts";
+import { rulesFor } from "../../domain/policy/rules.ts";
 import { annotate, signedReason } from "../annotation/annotate.ts";
 import { annotationCommand, nextStep } from "../annotation/annotation-command.ts";
-import { policyOf } from "../cluster/running-wave/known-policy.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { accepting, type Command } from "../command/command.ts";
 import {
@@ -52,7 +52,7 @@ const holdObjects = annotationCommand({
 /** Reports whether Pods of a workload do not read held changes. Secrets are not pinned. */
 function readsOnlyCopies({ found: { workload }, policy }: WorkloadSnapshot): boolean {
   return (
-    isPinned(workload, policyOf(workload, policy)) && workload.references.every(({ kind }) => kind === "ConfigMap")
+    isPinned(workload, rulesFor(workload, policy)) && workload.references.every(({ kind }) => kind === "ConfigMap")
   );
 }
 

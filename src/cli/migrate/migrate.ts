@@ -4,10 +4,11 @@ import { describeMissing } from "../../domain/config/view-of-references.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
 import type { DuePlan } from "../../domain/outcomes/outcomes.ts";
 import { planRollout } from "../../domain/plan/plan.ts";
+import { rulesFor } from "../../domain/policy/rules.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { printable } from "../../lib/printable.ts";
 import type { ReadFailure } from "../cluster/requests.ts";
-import { policyOf, readPolicy } from "../cluster/running-wave/known-policy.ts";
+import { readPolicy } from "../cluster/running-wave/known-policy.ts";
 import { type OtherController, otherControllers } from "../cluster/running-wave/other-controllers.ts";
 import { type RunningWaves, readRunningWaves } from "../cluster/running-wave/running-wave.ts";
 import { isUnread, lookupIn, readableReferences } from "../cluster/snapshot/live-plan.ts";
@@ -174,7 +175,7 @@ function migrationOf({ found, unnamed, read, policy, gaps }: WorkloadSnapshot): 
   const { object, workload } = found;
   const { kind, namespace, name } = workload;
   const readable = { ...workload, references: readableReferences(workload.references, read) };
-  const plan = planRollout(readable, lookupIn(read), policyOf(workload, policy));
+  const plan = planRollout(readable, lookupIn(read), rulesFor(workload, policy));
   const unread = workload.references.filter((reference) => isUnread(read.get(configKey(reference))));
   const unknown =
     unread.length > 0 ? `Cannot read ${describeMissing(unread, namespace)}.` : (unnamed?.error ?? gaps[0]);

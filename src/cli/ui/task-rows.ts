@@ -1,7 +1,6 @@
-import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
+import { rulesFor } from "../../domain/policy/rules.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { waveArguments } from "../../domain/syntax/names.ts";
-import { policyOf } from "../cluster/running-wave/known-policy.ts";
 import type { EditLog } from "./edit-log.ts";
 import type { Task } from "./model.ts";
 import { changedObjects, type ExplainedWorkload, objectName, type RowContext } from "./workload-rows.ts";
@@ -37,10 +36,10 @@ export function taskRows(
       const roll = command("roll", waveArguments(workload));
       add({ namespace, about, type: "window", ...unsigned, until, changes, command: roll });
     }
-    const policy = rolloutPolicyOf(workload, policyOf(workload, snapshot.policy));
-    if (policy.hold.value && policy.hold.by !== "flag") {
-      const { by } = policy.hold;
-      const signed = signatureOf(policy.holdReason.by === by ? policy.holdReason.value : undefined);
+    const rules = rulesFor(workload, snapshot.policy);
+    if (rules.hold.value && rules.hold.by !== "flag") {
+      const { by } = rules.hold;
+      const signed = signatureOf(rules.holdReason.by === by ? rules.holdReason.value : undefined);
       const target = by === "namespace" ? `namespace/${namespace}` : waveArguments(workload);
       const held = by === "namespace" ? target : about;
       add({

@@ -1,6 +1,6 @@
 import { type WorkloadName, workloadKey } from "../../domain/model/workload-shape.ts";
 import { type HoldCommand, holdRows } from "../../domain/pacing/holds.ts";
-import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
+import { rulesFor } from "../../domain/policy/rules.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
 import { waveArguments } from "../../domain/syntax/names.ts";
 import {
@@ -12,7 +12,6 @@ import {
 import { heldChangeLines } from "../cluster/explanation/workload-notes.ts";
 import { editedAt } from "../cluster/read/configs.ts";
 import type { RunningPod } from "../cluster/read/pods.ts";
-import { policyOf } from "../cluster/running-wave/known-policy.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
 import { withKubernetesReason, workloadStates } from "../cluster/states/state-rows.ts";
 import { sentences } from "../output/sentences.ts";
@@ -166,7 +165,7 @@ const holdCommands: Readonly<Record<HoldCommand, CommandOf>> = {
 
 /** Returns what a person holds so that a workload does not roll, as arguments: the workload, its Namespace, or the first object. */
 function heldTarget({ explanation: { workload }, snapshot }: ExplainedWorkload): string {
-  const { hold } = rolloutPolicyOf(snapshot.found.workload, policyOf(snapshot.found.workload, snapshot.policy));
+  const { hold } = rulesFor(snapshot.found.workload, snapshot.policy);
   if (hold.value) return hold.by === "namespace" ? `namespace/${workload.namespace}` : waveArguments(workload);
   const held = snapshot.found.workload.references.find((object) => {
     const found = snapshot.read.get(configKey(object));

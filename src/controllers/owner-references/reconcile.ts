@@ -8,7 +8,7 @@ import {
   ownerText,
   planOwners,
 } from "../../domain/owner-references/owner-references.ts";
-import { policyFor } from "../../domain/policy/policy.ts";
+import { rulesFor } from "../../domain/policy/rules.ts";
 import { configKey, isStored, parseStoredKey, type StoredName } from "../../domain/references/references.ts";
 import { done, type Result, type Workers } from "../../runtime/workers.ts";
 import { FinalizerSweeps } from "./finalizer-sweeps.ts";
@@ -42,7 +42,7 @@ export class OwnerReferenceReconciler {
   /** Returns the keys of the objects of its own namespace that a workload references. */
   objectsOf(workload: Workload | undefined): readonly string[] {
     if (workload === undefined) return [];
-    const { references } = matchedReferences(workload, policyFor(workload, this.#options.policy));
+    const { references } = matchedReferences(workload, rulesFor(workload, this.#options.policy));
     const own = references.filter((each) => each.namespace === workload.namespace && isStored(each));
     return own.map(configKey);
   }
@@ -82,7 +82,7 @@ export class OwnerReferenceReconciler {
     const { caches, policy } = this.#options;
     const workload = caches.workload(key);
     if (workload === undefined) return done;
-    switch (ownershipActionOf(workload, policyFor(workload, policy))) {
+    switch (ownershipActionOf(workload, rulesFor(workload, policy))) {
       case "none":
         return done;
       case "own":
@@ -172,7 +172,7 @@ export class OwnerReferenceReconciler {
       owners,
       own.filter((reader) => reader !== undefined),
       caches.workload,
-      policyFor({ namespace }, policy),
+      policy,
     );
   }
 }

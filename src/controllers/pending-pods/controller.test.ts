@@ -4,7 +4,7 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { builtInKinds, kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
-import type { ClusterPolicy } from "../../domain/policy/policy.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
 import { ApiError } from "../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -13,7 +13,7 @@ import { type Leadership, soleLeadership, WritePermits } from "../../runtime/wri
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { PendingPods } from "./controller.ts";
 
-const policy: ClusterPolicy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
+const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
 const schedulingHold = "wave.pusher.com/invalid";
 
 function statefulSet(

@@ -3,9 +3,9 @@ import { workloadPath } from "../../cache/workloads/workload-reads.ts";
 import { isOfKind } from "../../domain/model/kind-row.ts";
 import { invalidScheduler, isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import { workloadKey } from "../../domain/model/workload-shape.ts";
-import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
 import { policyAnnotationsOf } from "../../domain/policy/policy-rows.ts";
-import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
+import { rulesFor } from "../../domain/policy/rules.ts";
 import { isDnsSubdomain } from "../../domain/syntax/names.ts";
 import type { KubeObject } from "../../kube/api/resources.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
@@ -56,9 +56,9 @@ export function podsOfOnePage(
 }
 
 /** Reports whether the policy only observes the owner of Pods. */
-export function isObservedOwner({ metadata, spec }: Owner, namespace: string, policy: ClusterPolicy): boolean {
+export function isObservedOwner({ metadata, spec }: Owner, namespace: string, policy: Policy): boolean {
   const own = policyAnnotationsOf(metadata.annotations, "workload", spec?.template.metadata?.annotations);
-  return rolloutPolicyOf({ policy: own }, policyFor({ namespace }, policy)).mode.value === "observe";
+  return rulesFor({ namespace, policy: own }, policy).mode.value === "observe";
 }
 
 function decisionOn(pod: KubeObject, owner: Owner): PodDecision {

@@ -2,11 +2,11 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { httpClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
-import { type ClusterPolicy, unpaced } from "../../domain/policy/policy.ts";
+import { type Policy, unpaced } from "../../domain/policy/policy.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { ControllerOptions } from "./controller.ts";
 
-const settlesForASecond: ClusterPolicy = {
+const settlesForASecond: Policy = {
   crossNamespace: "granted",
   namespaces: undefined,
   schedulingHold: true,

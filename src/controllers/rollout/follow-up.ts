@@ -4,8 +4,8 @@ import { rolloutResult } from "../../domain/pacing/rollout-result.ts";
 import { isPinned } from "../../domain/pinning/pin-request.ts";
 import { withRejected } from "../../domain/pinning/rejections.ts";
 import { type Verdict, verdictOf } from "../../domain/plan/verdict.ts";
-import { type Policy, policyFor, unpaced } from "../../domain/policy/policy.ts";
-import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
+import { unpaced } from "../../domain/policy/policy.ts";
+import { type Rules, rulesFor } from "../../domain/policy/rules.ts";
 import { mayHaveStuckPods, replaceStuckPods } from "./apply/replace-stuck-pods.ts";
 import { checkBy } from "./memory/finish.ts";
 import { momentOf } from "./memory/moment.ts";
@@ -28,11 +28,10 @@ export async function followUp(
   findings.isPublished = outcome.type === "written";
   if (outcome.type !== "done") return outcome;
   const { workload, plan } = outcome;
-  const own = policyFor(workload, options.policy);
-  const verdict = verdictNow(run, outcome, own, options);
-  const { mode } = rolloutPolicyOf(workload, own);
+  const rules = rulesFor(workload, options.policy);
+  const verdict = verdictNow(run, outcome, rules, options);
   // Readers see in the annotation of the workload that Wave publishes nothing.
-  const isObserved = mode.value === "observe" && mode.by === "workload";
+  const isObserved = rules.mode.value === "observe" && rules.mode.by === "workload";
   findings.isPublished = isObserved || isPublished(workload, verdict);
   await noteState(workload, plan, verdict, differed, findings, { ...options, takePermit });
   return await withoutStuckPods(outcome, run, options);
@@ -42,16 +41,16 @@ export async function followUp(
 function verdictNow(
   { memory, findings }: ReconcileRun,
   { workload, plan }: Done,
-  own: Policy,
+  rules: Rules,
   options: ReconcileOptions,
 ): Verdict | undefined {
   const moment = momentOf(memory, findings, workload, options);
-  const isPinnedBack = workload.rejected !== undefined && isPinned(workload, own);
+  const isPinnedBack = workload.rejected !== undefined && isPinned(workload, rules);
   return verdictOf(workload, plan, {
-    rollout: rolloutResult(workload, options.policy.pacing ?? unpaced, moment),
+    rollout: rolloutResult(workload, rules.pacing, moment),
     newPods: moment.newPods,
     failedAlert: failedAlertOf(workload, moment),
-    isRolledBack: isPinnedBack && withRejected(workload, options.caches.lookup, own).kept.size > 0,
+    isRolledBack: isPinnedBack && withRejected(workload, options.caches.lookup, rules).kept.size > 0,
   });
 }
 

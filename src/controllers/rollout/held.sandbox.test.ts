@@ -6,7 +6,7 @@ import { leadingCluster, plainPolicy } from "../../../test/support/leading-clust
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import { parseCause } from "../../domain/pacing/cause.ts";
-import { type ClusterPolicy, type PacingFlags, unpaced } from "../../domain/policy/policy.ts";
+import { type PacingFlags, type Policy, unpaced } from "../../domain/policy/policy.ts";
 import { noPolicy, type PolicyAnnotations } from "../../domain/policy/policy-rows.ts";
 
 const flags: PacingFlags = { ...unpaced, settleMs: 1_000 };
@@ -16,7 +16,7 @@ const hashPath = "wave.pusher.com/config-hash";
 /** A controller that leads, and a Deployment `web` that has its first hash since long ago. */
 async function scene(annotations: Readonly<Record<string, string>> = {}) {
   let ofNamespace: PolicyAnnotations = noPolicy;
-  const policy: ClusterPolicy = {
+  const policy: Policy = {
     ...plainPolicy,
     pacing: flags,
     namespacePolicyOf: (name) => ({ optsIn: false, annotations: name === "default" ? ofNamespace : noPolicy }),

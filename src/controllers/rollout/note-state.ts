@@ -9,8 +9,7 @@ import { storedFailedAlert } from "../../domain/pacing/failed-alert.ts";
 import { previousPinsPatch } from "../../domain/patch/workload-patch.ts";
 import { parseVerdict, type Verdict, verdictId, writeVerdict } from "../../domain/plan/verdict.ts";
 import { annotationFor, openSpanOf, recordedSpans } from "../../domain/pods/spans.ts";
-import { policyFor } from "../../domain/policy/policy.ts";
-import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
+import { rulesFor } from "../../domain/policy/rules.ts";
 import {
   configDiffered,
   failedAlertAnnotation,
@@ -50,7 +49,7 @@ export async function noteState(
   options: LeaderParts<"client" | "policy" | "clock" | "log" | "leadership"> & { readonly takePermit: () => boolean },
 ): Promise<void> {
   const { client, policy, clock, log, leadership, takePermit } = options;
-  if (workload.deleting || rolloutPolicyOf(workload, policyFor(workload, policy)).mode.value === "observe") return;
+  if (workload.deleting || rulesFor(workload, policy).mode.value === "observe") return;
   const now = clock.monotonic();
   const state = verdict && verdictId(verdict);
   const { since, notBefore } = noteOf(workload, state, findings.note, now);
@@ -173,7 +172,7 @@ export async function writeLastNotes(
     if (spans === undefined || openSpanOf(recordedSpans(spans)) === undefined) return [];
     const workload = caches.workload(key);
     if (workload?.uid !== spans.uid) return [];
-    if (rolloutPolicyOf(workload, policyFor(workload, policy)).mode.value === "observe") return [];
+    if (rulesFor(workload, policy).mode.value === "observe") return [];
     const text = annotationFor(spans, workload.differed, true, now);
     return text === workload.differed ? [] : [{ key, workload, text }];
   });

@@ -7,7 +7,8 @@ import type { Workload } from "../../domain/model/workload-shape.ts";
 import type { Hold, RolloutPlan } from "../../domain/outcomes/outcomes.ts";
 import { holdRows } from "../../domain/pacing/holds.ts";
 import { decide } from "../../domain/plan/decide.ts";
-import { policyFor, unpaced } from "../../domain/policy/policy.ts";
+import { unpaced } from "../../domain/policy/policy.ts";
+import { rulesFor } from "../../domain/policy/rules.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -104,7 +105,7 @@ export function planNow(
   const plan = decide({
     workload,
     lookup,
-    policy: policyFor(workload, policy),
+    rules: rulesFor(workload, policy),
     previous: views.of(key),
     moment,
     batchHold: (_, changed) => batchHold(changed, lookup),

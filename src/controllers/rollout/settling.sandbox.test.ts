@@ -3,7 +3,7 @@ import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { workload } from "../../../test/support/fake-cluster.ts";
 import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
-import { type ClusterPolicy, type PacingFlags, unpaced } from "../../domain/policy/policy.ts";
+import { type PacingFlags, type Policy, unpaced } from "../../domain/policy/policy.ts";
 
 const settles: PacingFlags = { ...unpaced, settleMs: 1_000 };
 /** Long enough that no rollout is consecutive or still in progress. */
@@ -11,7 +11,7 @@ const quietMs = 700_000;
 
 /** A controller that leads, and a Deployment `web` that has its first hash since long ago. */
 async function scene(onPlan = () => {}) {
-  const policy: ClusterPolicy = {
+  const policy: Policy = {
     ...plainPolicy,
     pacing: settles,
     // Every plan takes the keys as they are then.
@@ -43,7 +43,7 @@ async function scene(onPlan = () => {}) {
 
 describe("a recorded configuration", () => {
   it("delays no rollout: an edit after it only settles", async () => {
-    const policy: ClusterPolicy = { ...plainPolicy, pacing: settles, firstSight: "record" };
+    const policy: Policy = { ...plainPolicy, pacing: settles, firstSight: "record" };
     const cluster = await leadingCluster(startSandbox, policy, async (cluster) => {
       await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
       await cluster.create("Deployment", workload("web"));

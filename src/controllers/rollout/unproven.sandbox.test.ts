@@ -4,10 +4,10 @@ import { defaultPolicy } from "../../../test/support/domain/objects.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { TestCluster, workload } from "../../../test/support/fake-cluster.ts";
-import { type ClusterPolicy, unpaced } from "../../domain/policy/policy.ts";
+import { type Policy, unpaced } from "../../domain/policy/policy.ts";
 
 /** A StatefulSet `web` that Wave has not seen, with one Pod, and a function that creates and deletes its Pods. */
-async function scene(policy: Partial<ClusterPolicy>, annotations: Readonly<Record<string, string>> = {}) {
+async function scene(policy: Partial<Policy>, annotations: Readonly<Record<string, string>> = {}) {
   const clock = new FakeClock();
   const sandbox = await startSandbox({ controllers: false, clock });
   const cluster = new TestCluster(sandbox.url, { policy: { ...defaultPolicy, ...policy } }, clock);

@@ -6,7 +6,7 @@ import { rejectPatch } from "../../domain/patch/workload-patch.ts";
 import { isPinned, readAsCopy } from "../../domain/pinning/pin-request.ts";
 import { pinnedLookup } from "../../domain/pinning/pinned-lookup.ts";
 import { carriedRejections, undoSince } from "../../domain/pinning/rejections.ts";
-import { type Policy, policyFor } from "../../domain/policy/policy.ts";
+import { type Rules, rulesFor } from "../../domain/policy/rules.ts";
 import { pinnedAnnotation } from "../../domain/references/annotations.ts";
 import { isWrittenByWave } from "../../domain/references/field-managers.ts";
 import type { ApplyOptions } from "./apply/apply.ts";
@@ -46,11 +46,11 @@ export async function updateRejections(
   options: UpdateRejectionsOptions,
 ): Promise<UpdatedRejections> {
   const { client, leadership } = options;
-  const policy = policyFor(workload, options.policy);
-  if (!isPinned(workload, policy)) return nothing;
+  const rules = rulesFor(workload, options.policy);
+  if (!isPinned(workload, rules)) return nothing;
   let found: Rejections | undefined;
   try {
-    found = await findRejections(findings, workload, policy, options);
+    found = await findRejections(findings, workload, rules, options);
   } catch (error) {
     const write = leadership.abort.aborted ? ({ type: "stopped" } as const) : readFailure(error, workload);
     return { ...nothing, write };
@@ -75,7 +75,7 @@ const nothing: UpdatedRejections = { unusable: [] };
 async function findRejections(
   { pins, writtenPins }: Pick<Findings, "pins" | "writtenPins">,
   workload: Workload,
-  policy: Policy,
+  rules: Rules,
   { client, caches, live, leadership, webhooks }: UpdateRejectionsOptions,
 ): Promise<Rejections | undefined> {
   if (pins !== undefined && !hasOtherTemplate(pins, workload)) return undefined;
@@ -85,7 +85,7 @@ async function findRejections(
   }
   if (pins === undefined || workload.pinned === writtenPins) return undefined;
   if (webhooks) {
-    const undo = undoSince(workload, pins, caches.lookup, policy);
+    const undo = undoSince(workload, pins, caches.lookup, rules);
     if (undo === undefined || undo.rejected === workload.rejected) return undefined;
   }
   // A cache that was behind shows the rollouts of another leader late, as one change.
@@ -93,9 +93,9 @@ async function findRejections(
   const stored = await client.request<WorkloadObject>({ method: "GET", path, signal: leadership.abort });
   if (hasPinsOfWave(workload, stored)) return undefined;
   const lookup = await live.lookup(workload, [workload.pinned, pins.pinned]);
-  const { unusable } = pinnedLookup(workload, lookup, readAsCopy(workload, lookup, policy));
+  const { unusable } = pinnedLookup(workload, lookup, readAsCopy(workload, lookup, rules));
   if (unusable.length > 0) return { rejected: workload.rejected, unusable };
-  const undo = undoSince(workload, pins, lookup, policy);
+  const undo = undoSince(workload, pins, lookup, rules);
   // The webhook writes pins, too. Then the content differs from them only if it was edited after the pod template.
   const isOlder = (name: string) => {
     const { changedAt } = lookup("ConfigMap", workload.namespace, name) ?? {};

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import { configMap, defaultPolicy, lookupOf, pinnedCopy, workload } from "../../../test/support/domain/objects.ts";
 import type { ConfigObject } from "../../domain/config/digest.ts";
 import { formatRejected, rejectionDigest } from "../../domain/pinning/rejections.ts";
-import { planRollout } from "../../domain/plan/plan.ts";
 import { ApiError } from "../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { soleLeadership } from "../../runtime/write-permits.ts";

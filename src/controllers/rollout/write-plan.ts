@@ -9,7 +9,7 @@ import { type PinsToWrite, patchFor } from "../../domain/patch/workload-patch.ts
 import { pinSources, previousPinsAfter, previousPinsOf } from "../../domain/pinning/pin-request.ts";
 import { stillRejected } from "../../domain/pinning/rejections.ts";
 import { planRollout } from "../../domain/plan/plan.ts";
-import { policyFor } from "../../domain/policy/policy.ts";
+import { rulesFor } from "../../domain/policy/rules.ts";
 import { isApiFailure, retryAfterMs } from "../../kube/api/api-failure.ts";
 import { storeCopies } from "../../pinning/store-copies.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
@@ -85,7 +85,7 @@ export async function writePlan(
 
 /** Reports whether the caches have what a workload was just written with. */
 function matches(after: Workload, lookup: Lookup, { policy }: Pick<ReconcileOptions, "policy">): boolean {
-  return planRollout(after, lookup, policyFor(after, policy)).outcome === "current";
+  return planRollout(after, lookup, rulesFor(after, policy)).outcome === "current";
 }
 
 function withUnpinnedWarning(plan: RolloutPlan, message: string | undefined): RolloutPlan {
@@ -126,10 +126,10 @@ export async function storePins(
     leadership,
   }: LeaderParts<"client" | "policy" | "leadership", "workload" | "kinds" | "copiesIn">,
 ): Promise<PinsForWrite> {
-  const workloadPolicy = policyFor(workload, policy);
+  const rules = rulesFor(workload, policy);
   const sources =
     plan.outcome === "roll" || plan.outcome === "firstHash"
-      ? pinSources(workload, plan.view, lookup, workloadPolicy)
+      ? pinSources(workload, plan.view, lookup, rules)
       : undefined;
   if (sources === undefined || !("hash" in plan)) return { type: "pins", pins: {} };
   const returns = plan.outcome === "roll" ? plan.returns : undefined;
@@ -152,7 +152,7 @@ export async function storePins(
             ? {
                 pinned,
                 rejected: stillRejected(workload, lookup),
-                previous: previousPinsAfter(workload, plan.hash, workloadPolicy),
+                previous: previousPinsAfter(workload, plan.hash, rules),
               }
             : { pinned, rejected: returns.rejected, previous: previousPinsOf(plan.hash, pinned) };
         return { type: "pins", pins, ...(stored.type === "unpinned" && { unpinned: stored.message }) };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import { defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
 import type { WorkloadRow } from "../model/kind-row.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { parseRequestedKind, requestedKindRow } from "../model/kinds/requested-kind.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
-import { planRollout } from "../plan/plan.ts";
 import { planAdmission, toAdmissionObject } from "./admission.ts";
 
 function rowOf(id: string, kind: string): WorkloadRow {
@@ -47,7 +47,9 @@ describe("a workload whose Pods would keep a scheduling hold for ever", () => {
   it.each(["workload", "Namespace"])("gets no hold, and loses one, if its %s opts out", (by) => {
     const annotations = { "scheduling-hold": "off" };
     const policy =
-      by === "Namespace" ? { ...defaultPolicy, namespacePolicy: { optsIn: false, annotations } } : defaultPolicy;
+      by === "Namespace"
+        ? { ...defaultPolicy, namespacePolicyOf: () => ({ optsIn: false, annotations }) }
+        : defaultPolicy;
     const planOf = (schedulerName: string) => {
       const object = objectOf(kinds.Deployment, { schedulerName });
       if (by === "workload" && object.metadata)

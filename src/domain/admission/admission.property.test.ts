@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, inject, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import { testKeys } from "../../../test/support/domain/hash-keys.ts";
 import {
   configMap,
@@ -15,7 +16,6 @@ import { kinds } from "../model/kinds/apps-kinds.ts";
 import { invalidScheduler, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import { toWorkload } from "../model/workload.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
-import { planRollout } from "../plan/plan.ts";
 import type { Policy } from "../policy/policy.ts";
 import { planAdmission, toAdmissionObject } from "./admission.ts";
 
@@ -55,7 +55,6 @@ const policy: fc.Arbitrary<Policy> = fc.record({
   crossNamespace: fc.constant(defaultPolicy.crossNamespace),
   namespaces: fc.constant(undefined),
   schedulingHold: fc.boolean(),
-  namespacePolicy: fc.constant(undefined),
   hashKeys: fc.constantFrom(undefined, testKeys(1), testKeys(2, 1), testKeys(3, 2, 1)),
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import {
   configMap,
   defaultPolicy,
@@ -13,7 +14,6 @@ import type { Config } from "../config/digest.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
-import { planRollout } from "../plan/plan.ts";
 import { type Policy, unpaced } from "../policy/policy.ts";
 import { planAdmission, toAdmissionObject } from "./admission.ts";
 

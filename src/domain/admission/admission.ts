@@ -20,8 +20,8 @@ import {
 } from "../pinning/pin-request.ts";
 import { pinsIn, type ReadablePins, readablePins } from "../pinning/pinned-lookup.ts";
 import { planRollout } from "../plan/plan.ts";
-import { isOptedIn, type Policy } from "../policy/policy.ts";
-import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import type { Policy } from "../policy/policy.ts";
+import { isOptedIn, rulesFor } from "../policy/rules.ts";
 import { type Annotations, pinnedAnnotation } from "../references/annotations.ts";
 import type { Warning } from "../references/warning.ts";
 import { equalJson, forMissingAnnotations, type JsonPatch } from "../syntax/json.ts";
@@ -91,13 +91,14 @@ export function planAdmission(
   const before = operation === "UPDATE" ? old : undefined;
   const undone = before && undoneObject(after, before, live, policy);
   const requested = undone ?? after;
+  const rules = rulesFor(requested.workload, policy);
   const keepsTemplate = before !== undefined && sameTemplates(requested, before);
-  const pinned = pinnedRequest(requested.workload, before?.workload, live, policy, !keepsTemplate, isHalted);
+  const pinned = pinnedRequest(requested.workload, before?.workload, live, rules, !keepsTemplate, isHalted);
   const { workload, lookup } = pinned;
-  const planned = planRollout(workload, lookup, policy);
+  const planned = planRollout(workload, lookup, rules);
   const kept = undone ? changedUserAnnotations(annotationsOf(after), annotationsOf(undone)) : [];
   const plan = { ...planned, warnings: [...planned.warnings, ...pinned.warnings, ...keptAnnotations(kept)] };
-  const precondition = preconditionOf(workload, plan, policy);
+  const precondition = preconditionOf(workload, plan, rules);
   if (precondition.state === "failed") {
     const { message: denied } = precondition;
     return { patch: undefined, warnings: plan.warnings, outcome: "denied", denied, reason: denied };
@@ -105,14 +106,13 @@ export function planAdmission(
   const keepsPods = keepsTemplate && !pinned.isUndo;
   const canBeHeld = acceptsSchedulingHold(workload) && (before !== undefined || !hasPartition(requested.object));
   const request: MutatedRequest = { workload, plan, before: before?.workload, keepsPods, canBeHeld };
-  const { mode } = rolloutPolicyOf(workload, policy);
-  const mutation = mode.value === "observe" ? observe(request) : mutate(request, policy);
+  const mutation = rules.mode.value === "observe" ? observe(request) : mutate(request, rules);
   const { outcome, view } = mutation;
   const restoresPins =
-    staysRecorded(request) && canBePinned(workload) && isOptedIn(workload, policy) && outcome !== "ignored";
+    staysRecorded(request) && canBePinned(workload) && isOptedIn(workload, rules) && outcome !== "ignored";
   const templatePins = restoresPins ? before?.workload.pinned : after.workload.pinned;
   // The copies of a new pod template that gets no hash were stored for the one before.
-  const isUnchecked = view === undefined && !keepsPods && !pinned.isUndo && policy.pinConfig === true;
+  const isUnchecked = view === undefined && !keepsPods && !pinned.isUndo && rules.storesCopies;
   const stays: ReadablePins = isUnchecked
     ? readablePins({ ...workload, pinned: templatePins }, before?.workload, live)
     : { pinned: templatePins, live: [] };
@@ -125,7 +125,7 @@ export function planAdmission(
   const checked = precondition.state === "met" ? precondition.patch : [];
   const patch = [...checked, ...(after.workload.hasAnnotations ? operations : forMissingAnnotations(operations))];
   const warnings = withLivePins(plan.warnings, stays.live);
-  const pinsChange = view !== undefined && (isPinned(workload, policy) || after.workload.pinned !== undefined);
+  const pinsChange = view !== undefined && (isPinned(workload, rules) || after.workload.pinned !== undefined);
   return {
     patch: patch.length > 0 ? patchOfKind(workload.row, patch) : undefined,
     warnings: plan.outcome === "waiting" ? [...warnings, missingWarning(plan, workload, outcome)] : warnings,
@@ -133,7 +133,7 @@ export function planAdmission(
     denied: undefined,
     reason: plan.reason,
     pins: pinsChange
-      ? pinsOf(workload, pinSources(workload, view, lookup, policy), lookup, live, pinned.isUndo)
+      ? pinsOf(workload, pinSources(workload, view, lookup, rules), lookup, live, pinned.isUndo)
       : undefined,
   };
 }
@@ -188,7 +188,8 @@ function undoneObject(
   if (!returnsPins && !byKubectl) return undefined;
   const annotations = withUserAnnotations(sent.metadata?.annotations ?? {}, before.sent.metadata?.annotations ?? {});
   const undone = toAdmissionObject(workload.row, { ...sent, metadata: { ...sent.metadata, annotations } }, policy);
-  const { isUndo } = pinnedRequest(undone.workload, before.workload, live, policy, true, () => false);
+  const rules = rulesFor(undone.workload, policy);
+  const { isUndo } = pinnedRequest(undone.workload, before.workload, live, rules, true, () => false);
   return byKubectl || isUndo ? undone : undefined;
 }
 

@@ -5,8 +5,8 @@ import type { WorkloadObject } from "../model/workload-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { DuePlan } from "../outcomes/outcomes.ts";
 import { setHash, writeHash } from "../patch/workload-patch.ts";
-import { isOptedIn, type Policy, type PolicyFlags } from "../policy/policy.ts";
-import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import type { Policy } from "../policy/policy.ts";
+import { isOptedIn, type Rules } from "../policy/rules.ts";
 import { annotationPointer, type JsonPatch, type JsonPatchOperation } from "../syntax/json.ts";
 
 /**
@@ -52,18 +52,18 @@ export function observe(request: MutatedRequest): Mutation {
 }
 
 /** Returns what a plan writes: the hash, a scheduling hold, or the hash that the request removed. */
-export function mutate(request: MutatedRequest, policy: Policy): Mutation {
+export function mutate(request: MutatedRequest, rules: Rules): Mutation {
   const { workload, before, plan } = request;
   switch (plan.outcome) {
     case "ignore":
       return { outcome: "ignored", operations: [] };
     case "cleanUp": {
       if (plan.newPods !== undefined) return mutateComplete(request, plan.newPods);
-      const kept = isOptedIn(workload, policy) ? keepHash(request) : [];
+      const kept = isOptedIn(workload, rules) ? keepHash(request) : [];
       return { outcome: "schedulingReleased", operations: [...kept, ...liftSchedulingHold(workload, before)] };
     }
     case "waiting":
-      return mutateIncomplete(request, policy);
+      return mutateIncomplete(request, rules);
     case "overLimit":
       return named("kept", keepHash(request));
     case "current":
@@ -99,12 +99,12 @@ function mutateComplete(request: MutatedRequest, current: ConfigView): Mutation 
   return { ...written, view: current };
 }
 
-function mutateIncomplete(request: MutatedRequest, policy: Policy): Mutation {
+function mutateIncomplete(request: MutatedRequest, rules: Rules): Mutation {
   const { workload, before, keepsPods } = request;
   const held = before !== undefined && isSchedulingHeld(before);
   const hash = keepHash(request);
-  const mayBeHeld = held || (!keepsPods && policy.isStopping !== true);
-  if (rolloutPolicyOf(workload, policy).schedulingHold && request.canBeHeld && mayBeHeld) {
+  const mayBeHeld = held || (!keepsPods && rules.isStopping !== true);
+  if (rules.schedulingHold && request.canBeHeld && mayBeHeld) {
     return { outcome: "schedulingHeld", operations: [...hash, ...addSchedulingHold(workload, before)] };
   }
   // The request would hold running Pods, for example `kubectl rollout undo` to a template with a scheduling hold.
@@ -142,7 +142,7 @@ type Precondition =
   | { readonly state: "failed"; readonly message: string };
 
 /** Checks the precondition of a request. `plan` must be made from the current configuration. */
-export function preconditionOf({ peer }: Workload, plan: DuePlan, { hashKeys }: Policy): Precondition {
+export function preconditionOf({ peer }: Workload, plan: DuePlan, { hashKeys }: Rules): Precondition {
   const value = peer?.precondition;
   if (value === undefined || !peer?.compatibility.includes("sap")) return { state: "none" };
   if (!("view" in plan)) return { state: "failed", message: cannotCheck(plan.reason) };
@@ -164,7 +164,7 @@ export function hasPrecondition(
 /** Returns why a request is denied if its configuration could not be read; undefined without a precondition. */
 export function uncheckedPrecondition(
   object: WorkloadObject,
-  { compatibility }: PolicyFlags,
+  { compatibility }: Policy,
   why: string,
 ): string | undefined {
   return hasPrecondition(object, compatibility) ? cannotCheck(why) : undefined;

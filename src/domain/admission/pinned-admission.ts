@@ -7,8 +7,7 @@ import { isPinned, keptPins, readAsCopy, rolledBack, undoWithoutPins, unusableCo
 import { pinnedLookup, pinsIn } from "../pinning/pinned-lookup.ts";
 import { carriedRejections, rejectionDigest, undoOf } from "../pinning/rejections.ts";
 import { planRollout } from "../plan/plan.ts";
-import type { Policy } from "../policy/policy.ts";
-import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import type { Rules } from "../policy/rules.ts";
 import { type Annotations, annotationPrefix, rejectedConfigMaps, writtenByWave } from "../references/annotations.ts";
 import type { Warning } from "../references/warning.ts";
 import { annotationPointer, type JsonPatchOperation } from "../syntax/json.ts";
@@ -37,22 +36,22 @@ export function pinnedRequest(
   workload: Workload,
   before: Workload | undefined,
   lookup: Lookup,
-  policy: Policy,
+  rules: Rules,
   replacesPods: boolean,
   isHalted: HaltLookup,
 ): PinnedRequest {
   const live: PinnedRequest = { workload, lookup, isUndo: false, operations: [], warnings: [] };
-  if (before === undefined || !isPinned(workload, policy)) return live;
+  if (before === undefined || !isPinned(workload, rules)) return live;
   if (workload.pinned !== undefined && workload.pinned !== before.pinned) {
-    const all = pinnedLookup(workload, lookup, readAsCopy(workload, lookup, policy));
+    const all = pinnedLookup(workload, lookup, readAsCopy(workload, lookup, rules));
     if (all.unusable.length > 0) return { ...live, warnings: [unusableCopies(all.unusable)] };
-    const undo = undoOf(workload, before, lookup, policy);
+    const undo = undoOf(workload, before, lookup, rules);
     if (undo === undefined) {
       // In a reinvocation, the pins are those that the first review wrote.
       const isHeld = heldChanges(
         workload,
         lookup,
-        policy,
+        rules,
         (name) => differs(workload, lookup, all.lookup, name) && isHalted(workload, name),
       );
       const [written, earlier] = [pinsIn(workload.pinned), pinsIn(before.pinned)];
@@ -60,7 +59,7 @@ export function pinnedRequest(
         live,
         workload,
         before,
-        policy,
+        rules,
         (name) => written.get(name) === earlier.get(name) && isHeld(name),
       );
     }
@@ -84,7 +83,7 @@ export function pinnedRequest(
     replacesPods && differs(before, lookup, copies, name) && isHalted(workload, name);
   // `kubectl rollout undo` of a Deployment replaces the annotation. People remove it without new Pods.
   const rejections = replacesPods ? [workload.rejected, before.rejected] : [workload.rejected];
-  const heldFor = (of: Workload) => heldChanges(of, lookup, policy, isHaltedHere);
+  const heldFor = (of: Workload) => heldChanges(of, lookup, rules, isHaltedHere);
   const isHeldBefore = heldFor(workload);
   const carried = carriedRejections(
     { ...workload, pinned: before.pinned },
@@ -95,7 +94,7 @@ export function pinnedRequest(
   );
   const restored = { ...workload, pinned: before.pinned, rejected: carried.rejected };
   const request = { ...live, operations: setRejected(workload, carried.rejected) };
-  return withCopies(request, restored, before, policy, heldFor(restored), carried.unusable);
+  return withCopies(request, restored, before, rules, heldFor(restored), carried.unusable);
 }
 
 /** Returns a request whose new Pods read the copies of the ConfigMaps that are held. The copies were stored for `before`. `unread` are rejected ConfigMaps without a copy. */
@@ -103,11 +102,11 @@ function withCopies(
   request: PinnedRequest,
   workload: Workload,
   before: Workload,
-  policy: Policy,
+  rules: Rules,
   isHeld: (name: string) => boolean,
   unread: readonly string[] = [],
 ): PinnedRequest {
-  const canBeRead = readAsCopy(workload, request.lookup, policy);
+  const canBeRead = readAsCopy(workload, request.lookup, rules);
   const { lookup, kept, unusable } = pinnedLookup(
     workload,
     request.lookup,
@@ -127,10 +126,10 @@ function withCopies(
 function heldChanges(
   workload: Workload,
   lookup: Lookup,
-  policy: Policy,
+  rules: Rules,
   isHalted: (name: string) => boolean,
 ): (name: string) => boolean {
-  if (isHeld(workload, lookup, policy)) return () => true;
+  if (isHeld(workload, lookup, rules)) return () => true;
   return (name) => {
     const directive = lookup("ConfigMap", workload.namespace, name)?.directive;
     return directive === "hold" || directive === "unclear" || isHalted(name);
@@ -138,17 +137,11 @@ function heldChanges(
 }
 
 /** Reports whether no change of the configuration may be rolled. */
-function isHeld(workload: Workload, lookup: Lookup, policy: Policy): boolean {
-  const rules = rolloutPolicyOf(workload, policy);
-  if (
-    policy.clusterHold !== undefined ||
-    rules.hold.value ||
-    rules.invalid.length > 0 ||
-    rules.mode.value === "observe"
-  )
+function isHeld(workload: Workload, lookup: Lookup, rules: Rules): boolean {
+  if (rules.clusterHold !== undefined || rules.hold.value || rules.invalid.length > 0 || rules.mode.value === "observe")
     return true;
   if (rules.mode.value !== "approve") return false;
-  const plan = planRollout(workload, lookup, policy);
+  const plan = planRollout(workload, lookup, rules);
   // A change that removes a required key, or exceeds a limit, is not approved either.
   if (plan.outcome === "waiting" || plan.outcome === "overLimit") return true;
   return "hash" in plan && !isApproved(workload, rules, plan.hash);

@@ -6,6 +6,7 @@ import {
   peerObject,
   peerWorkload,
 } from "../../../test/support/domain/compatibility.ts";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import {
   configMap,
   defaultPolicy,
@@ -21,7 +22,6 @@ import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload } from "../model/workload.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
 import { patchFor } from "../patch/workload-patch.ts";
-import { planRollout } from "../plan/plan.ts";
 import { configHash, updateOnConfigChange } from "../references/annotations.ts";
 
 const configmaps = "pod-reloader.cs.sap.com/configmaps";

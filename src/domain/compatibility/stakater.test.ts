@@ -6,6 +6,7 @@ import {
   peerWorkload,
   settingsWith,
 } from "../../../test/support/domain/compatibility.ts";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import {
   configMap,
   defaultPolicy,
@@ -20,10 +21,9 @@ import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload } from "../model/workload.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
 import { patchFor } from "../patch/workload-patch.ts";
-import { planRollout } from "../plan/plan.ts";
 import { hashKey } from "../policy/hash-key.ts";
 import type { Policy } from "../policy/policy.ts";
-import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import { rulesFor } from "../policy/rules.ts";
 import { configHash, updateOnConfigChange } from "../references/annotations.ts";
 
 const web = configMap("web", { a: "1" });
@@ -186,7 +186,7 @@ describe("Stakater annotations", () => {
 
   it("set an interval, and the longer one applies", () => {
     const interval = (annotations: Readonly<Record<string, string>>) =>
-      rolloutPolicyOf(peerWorkload(on({ "reloader.stakater.com/auto": "true", ...annotations })), allCompatibilities)
+      rulesFor(peerWorkload(on({ "reloader.stakater.com/auto": "true", ...annotations })), allCompatibilities)
         .minIntervalMs;
     const pause = "deployment.reloader.stakater.com/pause-period";
     expect(interval({ [pause]: "5m" })).toEqual({ value: 300_000, by: "workload" });
@@ -256,7 +256,7 @@ describe("regular expressions", () => {
   const names = ["app-a", "app-b", "other"];
   const policy: Policy = {
     ...allCompatibilities,
-    matchedNames: [names.slice(0, 2)],
+    namesMatching: () => [names.slice(0, 2)],
   };
   const wanted = {
     annotations: {
@@ -288,7 +288,7 @@ describe("regular expressions", () => {
   it("exceed a limit if they match too many names, or if the names are unknown", () => {
     const many = Array.from({ length: 1_001 }, (_, index) => `app-${index}`);
     for (const matchedNames of [[many], "tooMuchWork"] as const) {
-      const plan = planRollout(peerWorkload(wanted), lookupOf(), { ...policy, matchedNames });
+      const plan = planRollout(peerWorkload(wanted), lookupOf(), { ...policy, namesMatching: () => matchedNames });
       expect(plan.outcome).toBe("overLimit");
     }
   });

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import { testKeys } from "../../../test/support/domain/hash-keys.ts";
 import {
   configMap,
@@ -19,7 +20,6 @@ import { toWorkload } from "../model/workload.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
 import type { RolloutPlan } from "../outcomes/outcomes.ts";
 import { patchFor } from "../patch/workload-patch.ts";
-import { planRollout } from "../plan/plan.ts";
 import type { HashKeys } from "../policy/hash-key.ts";
 import type { Policy } from "../policy/policy.ts";
 import { hashFormat, type ViewEntry, viewOf } from "./hash.ts";

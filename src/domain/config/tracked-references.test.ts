@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import { defaultPolicy, lookupOf, secret, workload } from "../../../test/support/domain/objects.ts";
-import { planRollout } from "../plan/plan.ts";
 import type { Policy } from "../policy/policy.ts";
+import { rulesFor } from "../policy/rules.ts";
 import type { Config } from "./digest.ts";
 import { objectsToRead } from "./tracked-references.ts";
 
@@ -99,14 +100,15 @@ describe("objectsToRead", () => {
   it("returns each object once, without objects that the policy refuses", () => {
     const db = { kind: "Secret", namespace: "other", name: "db" };
     const mine = { kind: "Secret", namespace: "default", name: "own" };
-    expect(objectsToRead(object, defaultPolicy)).toEqual([mine, db]);
-    expect(objectsToRead(object, { ...defaultPolicy, crossNamespace: "none" })).toEqual([mine]);
+    expect(objectsToRead(object, rulesFor(object, defaultPolicy))).toEqual([mine, db]);
+    expect(objectsToRead(object, rulesFor(object, { ...defaultPolicy, crossNamespace: "none" }))).toEqual([mine]);
   });
 
   it("leaves out invalid object names", () => {
     const names = ["a/b", "../x?y#z", "a b", "%2e%2e", "A_b", "x".repeat(254), "fine.name-1"];
     const volumes = names.map((secretName, i) => ({ name: `v${i}`, secret: { secretName } }));
     const fine = { kind: "Secret", namespace: "default", name: "fine.name-1" };
-    expect(objectsToRead(workload({ pod: { volumes } }), defaultPolicy)).toEqual([fine]);
+    const of = workload({ pod: { volumes } });
+    expect(objectsToRead(of, rulesFor(of, defaultPolicy))).toEqual([fine]);
   });
 });

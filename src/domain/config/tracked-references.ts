@@ -1,7 +1,7 @@
 import { withoutMarkedTwice } from "../model/workload-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
-import { ignoresKind, type Policy } from "../policy/policy.ts";
-import { type RolloutPolicy, rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import { ignoresKind } from "../policy/policy.ts";
+import type { Rules } from "../policy/rules.ts";
 import { sharedWith } from "../references/annotations.ts";
 import {
   type ConfigName,
@@ -38,14 +38,13 @@ export interface TrackedReferences extends GrantedReferences {
  * Returns the granted references without ignored, excluded, unmarked and unselected objects. Untracked objects cause neither
  * waiting nor rollouts: the workload is treated as if it did not read them.
  */
-export function trackedReferences(workload: Workload, lookup: Lookup, policy: Policy): TrackedReferences {
-  const granted = grantedReferences(workload, lookup, policy);
-  const isExcluded = excludedBy(workload, policy);
+export function trackedReferences(workload: Workload, lookup: Lookup, rules: Rules): TrackedReferences {
+  const granted = grantedReferences(workload, lookup, rules);
   const untracked = new Map<string, UntrackedReason>();
   for (const reference of granted.references) {
     const { kind, namespace, name } = reference;
-    if (isExcluded?.(reference)) untracked.set(configKey(reference), "excluded");
-    else if (ignoresKind(policy.compatibility, kind)) untracked.set(configKey(reference), "unselected");
+    if (isExcluded(workload, rules, reference)) untracked.set(configKey(reference), "excluded");
+    else if (ignoresKind(rules.compatibility, kind)) untracked.set(configKey(reference), "unselected");
     else {
       const config = granted.lookup(kind, namespace, name);
       if (config?.isCopy) untracked.set(configKey(reference), "copy");
@@ -59,19 +58,10 @@ export function trackedReferences(workload: Workload, lookup: Lookup, policy: Po
   return { ...granted, references, all, untracked };
 }
 
-/** Returns undefined if the workload excludes nothing, as most do. */
-function excludedBy(workload: Workload, policy: Policy): ((reference: Reference) => boolean) | undefined {
-  const isSet = (name: "exclude-configmaps" | "exclude-secrets") =>
-    workload.policy[name] !== undefined || policy.namespacePolicy?.annotations[name] !== undefined;
-  if (!isSet("exclude-configmaps") && !isSet("exclude-secrets")) return undefined;
-  const rules = rolloutPolicyOf(workload, policy);
-  return (reference) => isExcluded(workload, rules, reference);
-}
-
 /** Reports whether the workload or its Namespace excludes an object. */
 export function isExcluded(
   { namespace }: Pick<Workload, "namespace">,
-  { excludeConfigMaps, excludeSecrets }: Pick<RolloutPolicy, "excludeConfigMaps" | "excludeSecrets">,
+  { excludeConfigMaps, excludeSecrets }: Pick<Rules, "excludeConfigMaps" | "excludeSecrets">,
   object: ConfigName,
 ): boolean {
   return isListed((object.kind === "ConfigMap" ? excludeConfigMaps : excludeSecrets).value, object, namespace);
@@ -86,7 +76,7 @@ interface MatchedReferences {
 /** Returns the references of a workload. Regular expressions match the objects that exist in its namespace now. */
 export function matchedReferences(
   workload: Workload,
-  { matchedNames }: Pick<Policy, "matchedNames">,
+  { matchedNames }: Pick<Rules, "matchedNames">,
 ): MatchedReferences {
   const { references, peer, namespace } = workload;
   if (peer === undefined || peer.patterns.length === 0 || matchedNames === undefined) {
@@ -134,24 +124,24 @@ const shownObjects = 5;
  * whether the object exists, and nothing restarts if a grant is withdrawn or the object is deleted and created again.
  * References that the policy itself forbids are ignored.
  */
-function grantedReferences(workload: Workload, lookup: Lookup, policy: Policy): GrantedReferences {
+function grantedReferences(workload: Workload, lookup: Lookup, rules: Rules): GrantedReferences {
   const references: Reference[] = [];
   const refused = new Map<string, Refused>();
   // A plan looks up an object several times, and its list of namespaces may be long.
   const known = new Map<Config, boolean>();
   const shared: Lookup = (kind, namespace, name) => {
     const config = lookup(kind, namespace, name);
-    if (config === undefined || needsNoGrant(workload, config, policy)) return config;
+    if (config === undefined || needsNoGrant(workload, config, rules)) return config;
     const isReadable = known.get(config) ?? isSharedWith(config, workload.namespace);
     known.set(config, isReadable);
     return isReadable ? config : undefined;
   };
-  for (const reference of matchedReferences(workload, policy).references) {
+  for (const reference of matchedReferences(workload, rules).references) {
     const { kind, namespace, name } = reference;
-    const forbids = forbidden(workload, reference, policy);
+    const forbids = forbidden(workload, reference, rules);
     if (forbids === undefined) references.push(reference);
     if (namespace === workload.namespace) continue;
-    const why = forbids ?? unshared(workload, shared(kind, namespace, name), policy);
+    const why = forbids ?? unshared(workload, shared(kind, namespace, name), rules);
     if (why !== undefined) refused.set(configKey(reference), { kind, namespace, name, why });
   }
   return {
@@ -175,14 +165,14 @@ function warningsOf(refused: readonly Refused[]): readonly Warning[] {
 }
 
 /** Returns the same text whether the object exists or not, so that the warning does not reveal it. */
-function unshared({ namespace }: Workload, found: Config | undefined, policy: Policy): string | undefined {
-  if (found !== undefined || policy.crossNamespace === "any") return undefined;
+function unshared({ namespace }: Workload, found: Config | undefined, rules: Rules): string | undefined {
+  if (found !== undefined || rules.crossNamespace === "any") return undefined;
   return crossNamespaceTexts.unshared(sharedWith, namespace);
 }
 
 /** Reports whether a workload may read an object without a grant: it is in the same namespace, or the policy allows any. */
-function needsNoGrant({ namespace }: Workload, object: ConfigName, policy: Policy): boolean {
-  return object.namespace === namespace || policy.crossNamespace === "any";
+function needsNoGrant({ namespace }: Workload, object: ConfigName, rules: Rules): boolean {
+  return object.namespace === namespace || rules.crossNamespace === "any";
 }
 
 /**
@@ -190,10 +180,10 @@ function needsNoGrant({ namespace }: Workload, object: ConfigName, policy: Polic
  * `cached` shows a grant, so that a reference cannot make Wave read an object that was not granted. SecretProviderClasses
  * are not included: Wave never reads what they fetch.
  */
-export function grantedObjects(workload: Workload, cached: Lookup, policy: Policy): readonly StoredName[] {
-  return objectsToRead(workload, policy).filter((object): object is StoredName => {
+export function grantedObjects(workload: Workload, cached: Lookup, rules: Rules): readonly StoredName[] {
+  return objectsToRead(workload, rules).filter((object): object is StoredName => {
     if (!isStored(object)) return false;
-    if (needsNoGrant(workload, object, policy)) return true;
+    if (needsNoGrant(workload, object, rules)) return true;
     const known = cached(object.kind, object.namespace, object.name);
     return known !== undefined && isSharedWith(known, workload.namespace);
   });
@@ -203,9 +193,9 @@ export function grantedObjects(workload: Workload, cached: Lookup, policy: Polic
  * Returns every object that the plan of a workload looks up, each once, granted or not. Invalid object names are left out, so
  * that text of a user never becomes a URL path.
  */
-export function objectsToRead(workload: Workload, policy: Policy): readonly ConfigName[] {
-  const readable = matchedReferences(workload, policy).references.filter(
-    (reference) => isDnsSubdomain(reference.name) && forbidden(workload, reference, policy) === undefined,
+export function objectsToRead(workload: Workload, rules: Rules): readonly ConfigName[] {
+  const readable = matchedReferences(workload, rules).references.filter(
+    (reference) => isDnsSubdomain(reference.name) && forbidden(workload, reference, rules) === undefined,
   );
   const byName = new Map(
     readable.map((reference) => {
@@ -217,12 +207,12 @@ export function objectsToRead(workload: Workload, policy: Policy): readonly Conf
 }
 
 /** Returns why the policy alone refuses a reference, whatever grants the object has; undefined if it does not. */
-function forbidden({ namespace }: Workload, reference: Reference, policy: Policy): string | undefined {
+function forbidden({ namespace }: Workload, reference: Reference, rules: Rules): string | undefined {
   if (reference.namespace === namespace) return undefined;
-  if (policy.crossNamespace === "none") {
+  if (rules.crossNamespace === "none") {
     return crossNamespaceTexts.off;
   }
-  if (policy.namespaces !== undefined && !policy.namespaces.includes(reference.namespace)) {
+  if (rules.namespaces !== undefined && !rules.namespaces.includes(reference.namespace)) {
     return crossNamespaceTexts.unwatched;
   }
   return undefined;

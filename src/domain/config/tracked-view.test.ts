@@ -10,6 +10,7 @@ import {
 } from "../../../test/support/domain/objects.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload } from "../model/workload.ts";
+import { rulesFor } from "../policy/rules.ts";
 import type { Config } from "./digest.ts";
 import type { ConfigView } from "./hash.ts";
 import { classConfig, recordedClassesOf, versionsKey } from "./recorded-digests.ts";
@@ -26,7 +27,7 @@ const bEditedAndIgnored = configMap("b", { key: "2" }, ignore);
 function viewsOf(fixture: WorkloadFixture, configs: readonly Config[], keys = testKeys(1)): TrackedViews {
   const reader = workload(fixture);
   const classes = recordedClassesOf(reader, lookupOf(...configs));
-  return trackedViews(trackedReferences(reader, classes.lookup, defaultPolicy), keys, classes);
+  return trackedViews(trackedReferences(reader, classes.lookup, rulesFor(reader, defaultPolicy)), keys, classes);
 }
 
 const all = viewsOf({ pod }, [a, b]);
@@ -88,7 +89,7 @@ describe("trackedViews", () => {
   ])("return the versions to record and the recorded view if %s", (_, fixture, configs, toRecord, asRecorded) => {
     const reader = toWorkload(kinds.Deployment, workloadObject(fixture), policy);
     const classes = recordedClassesOf(reader, lookupOf(...configs));
-    const views = trackedViews(trackedReferences(reader, classes.lookup, policy), undefined, classes);
+    const views = trackedViews(trackedReferences(reader, classes.lookup, rulesFor(reader, policy)), undefined, classes);
     expect(views.tracked.recordedClasses).toBe(toRecord);
     expect(views.asRecorded?.entries.map(({ name, key }) => `${name}/${key}`)).toEqual(asRecorded);
   });

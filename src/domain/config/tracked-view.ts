@@ -3,7 +3,7 @@ import { kinds } from "../model/kinds/apps-kinds.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { HashKeys } from "../policy/hash-key.ts";
-import { isOptedIn, type Policy } from "../policy/policy.ts";
+import { isOptedIn, type Rules } from "../policy/rules.ts";
 import { allowWorkloadRef, workloadRefHash } from "../references/annotations.ts";
 import { type ConfigName, configKey, limits } from "../references/references.ts";
 import { invalidAnnotationTexts, type Warning, wholeObjectText } from "../references/warning.ts";
@@ -153,19 +153,19 @@ export function missingTemplateWarning({ templateSource }: Pick<Workload, "templ
  */
 export function allowsWorkloadRef({ spec, metadata }: WorkloadObject, source: DecidedWorkload): boolean {
   const { replicas } = (spec ?? {}) as { readonly replicas?: number };
-  if (replicas === 0 || isOptedIn(source.workload, source.policy)) return true;
+  if (replicas === 0 || isOptedIn(source.workload, source.rules)) return true;
   return metadata?.annotations?.[allowWorkloadRef] === "true";
 }
 
-/** A workload with its policy. */
+/** A workload with its rules. */
 interface DecidedWorkload {
   readonly workload: Workload;
-  readonly policy: Policy;
+  readonly rules: Rules;
 }
 
 /**
  * Returns the annotation of the template source that contains the hash of a workload with a workloadRef. Each workload has its
- * own policy, because their regular expressions differ. If the template source
+ * own rules, because their regular expressions differ. If the template source
  * has not opted in, or tracks the same objects, it is the hash annotation of the template source: then an edit changes the
  * template once. Otherwise it is a separate annotation, so that the two workloads do not overwrite each other.
  */
@@ -174,9 +174,9 @@ export function workloadRefAnnotation(
   withRef: DecidedWorkload,
   lookup: Lookup,
 ): string {
-  const tracked = ({ workload, policy }: DecidedWorkload) => trackedReferences(workload, lookup, policy).references;
+  const tracked = ({ workload, rules }: DecidedWorkload) => trackedReferences(workload, lookup, rules).references;
   const differs =
-    isOptedIn(templateSource.workload, templateSource.policy) && !equalJson(tracked(templateSource), tracked(withRef));
+    isOptedIn(templateSource.workload, templateSource.rules) && !equalJson(tracked(templateSource), tracked(withRef));
   return differs ? workloadRefHash : templateSource.workload.hashAnnotation;
 }
 

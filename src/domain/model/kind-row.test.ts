@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
 import { patchFor } from "../patch/workload-patch.ts";
-import { planRollout } from "../plan/plan.ts";
 import { resourceName, type WorkloadRow } from "./kind-row.ts";
 import { kinds } from "./kinds/apps-kinds.ts";
 import { toWorkload } from "./workload.ts";

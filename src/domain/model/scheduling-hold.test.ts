@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
 import { allCompatibilities } from "../../../test/support/domain/compatibility.ts";
+import { decide, planRollout } from "../../../test/support/domain/decisions.ts";
 import {
   configMap,
   defaultPolicy,
@@ -11,8 +12,6 @@ import {
 } from "../../../test/support/domain/objects.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { patchFor } from "../patch/workload-patch.ts";
-import { decide } from "../plan/decide.ts";
-import { planRollout } from "../plan/plan.ts";
 import type { Policy } from "../policy/policy.ts";
 import { matchesObject } from "./cached-workload.ts";
 import { kinds } from "./kinds/apps-kinds.ts";

@@ -5,11 +5,12 @@ import { builtInKinds } from "../model/kinds/apps-kinds.ts";
 import { oldFinalizer } from "../model/scheduling-hold.ts";
 import { type Workload, workloadKey } from "../model/workload-shape.ts";
 import { emptyNamespacePolicy, type Policy, unpaced } from "../policy/policy.ts";
+import { rulesFor } from "../policy/rules.ts";
 import { maxOwners, ownershipActionOf, ownersOf, planOwners, withPlannedOwners } from "./owner-references.ts";
 
 const keeps: Policy = { ...defaultPolicy, ownership: "keep" };
 const removes: Policy = { ...defaultPolicy, ownership: "remove" };
-const inEnding: Policy = { ...keeps, namespacePolicy: { ...emptyNamespacePolicy, deleting: true } };
+const inEnding: Policy = { ...keeps, namespacePolicyOf: () => ({ ...emptyNamespacePolicy, deleting: true }) };
 const pod = readsAll("ConfigMap", "settings");
 const optedOut = { "wave.pusher.com/update-on-config-change": "false" };
 const observed = { "wave.pusher.com/mode": "observe" };
@@ -51,7 +52,8 @@ describe("a workload", () => {
     ],
     ["does not change with --observe", {}, { ...keeps, pacing: { ...unpaced, observe: true } }, "none"],
   ])("%s", (_, { annotations, ...wanted }, policy, action) => {
-    expect(ownershipActionOf(workload({ pod, ...wanted, annotations: { ...annotations } }), policy)).toBe(action);
+    const of = workload({ pod, ...wanted, annotations: { ...annotations } });
+    expect(ownershipActionOf(of, rulesFor(of, policy))).toBe(action);
   });
 });
 

@@ -3,8 +3,8 @@
 import type { OwnerReference } from "#kubernetes";
 import type { WorkloadRow } from "../model/kind-row.ts";
 import { type Workload, workloadKey } from "../model/workload-shape.ts";
-import { isOptedIn, type Policy } from "../policy/policy.ts";
-import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import type { Policy } from "../policy/policy.ts";
+import { isOptedIn, type Rules, rulesFor } from "../policy/rules.ts";
 import { isStored } from "../references/references.ts";
 import { sharedString } from "../syntax/json.ts";
 import { isDnsSubdomain } from "../syntax/names.ts";
@@ -19,12 +19,12 @@ import { isDnsSubdomain } from "../syntax/names.ts";
 type OwnershipAction = "own" | "release" | "removeFinalizer" | "none";
 
 /** Returns the action for a workload if the policy sets `ownership`. It is never "none" for a workload that is being deleted. */
-export function ownershipActionOf(workload: Workload, policy: Policy): OwnershipAction {
+export function ownershipActionOf(workload: Workload, rules: Rules): OwnershipAction {
   // The roles of Wave there may be deleted at any time. Without them the finalizer would block the Namespace forever.
-  if (policy.namespacePolicy?.deleting) return "removeFinalizer";
+  if (rules.namespacePolicy?.deleting) return "removeFinalizer";
   if (workload.deleting) return "release";
-  if (rolloutPolicyOf(workload, policy).mode.value === "observe") return "none";
-  if (policy.ownership !== "keep" || !isOptedIn(workload, policy)) return "release";
+  if (rules.mode.value === "observe") return "none";
+  if (rules.ownership !== "keep" || !isOptedIn(workload, rules)) return "release";
   return namesOwnObjects(workload) ? "own" : "release";
 }
 
@@ -42,7 +42,7 @@ export const maxOwners = 100;
 
 /**
  * Returns the changes of the owner references of one object; undefined if there are none. `readers` are the workloads of its
- * namespace that reference the object; `workload` finds a workload by its key; `policy` is that of the namespace.
+ * namespace that reference the object; `workload` finds a workload by its key.
  *
  * A workload is added as an owner only after it has the finalizer. An owner is removed only if it has the finalizer and must not
  * be an owner: references to a workload without the finalizer belong to other clients. While workloads are owners, the Namespace
@@ -56,7 +56,10 @@ export function planOwners(
   workload: (key: string) => Workload | undefined,
   policy: Policy,
 ): OwnersPlan | undefined {
-  const mayOwn = (each: Workload) => each.oldFinalizer && each.uid !== "" && ownershipActionOf(each, policy) === "own";
+  // What its expressions match is not needed.
+  const actionOf = (each: Workload) =>
+    ownershipActionOf(each, rulesFor({ namespace: each.namespace, policy: each.policy }, policy));
+  const mayOwn = (each: Workload) => each.oldFinalizer && each.uid !== "" && actionOf(each) === "own";
   const wanted = new Map(
     (controlled ? [] : [...readers].filter(mayOwn))
       .map((each) => [ownerText(each), each] as const)
@@ -66,7 +69,7 @@ export function planOwners(
   const isManaged = (text: string) => {
     const owner = workload(keyOfOwner(text));
     if (owner?.oldFinalizer !== true || ownerText(owner) !== text) return false;
-    const action = ownershipActionOf(owner, policy);
+    const action = actionOf(owner);
     return action === "own" || action === "release";
   };
   const dropped = owners.filter((text) => !wanted.has(text) && isManaged(text));

@@ -2,7 +2,7 @@
 import type { Workload } from "../model/workload-shape.ts";
 import type { Hold, HoldReason } from "../outcomes/outcomes.ts";
 import type { PacingFlags } from "../policy/policy.ts";
-import { isValidator } from "../policy/rollout-policy.ts";
+import { isValidator } from "../policy/rules.ts";
 import { parseCause } from "./cause.ts";
 import type { DueWrite } from "./due.ts";
 import { holdTexts } from "./hold-texts.ts";
@@ -27,8 +27,8 @@ export function alertsUnknown(due: DueWrite): Hold | undefined {
   return { reason: "alertsUnknown", message, until: undefined, warning };
 }
 
-function hasFailed({ workload, flags, moment }: DueWrite): boolean {
-  return rolloutResult(workload, flags, moment)?.state === "failed";
+function hasFailed({ workload, rules, moment }: DueWrite): boolean {
+  return rolloutResult(workload, rules.pacing, moment)?.state === "failed";
 }
 
 /** Returns what the cause of a rollout names as its last hold: an alert, if the rollout goes past one. Then the alert did not begin during the rollout. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { decide } from "../../../test/support/domain/decisions.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import { defaultFlags, momentAt, noon, outdated, planned } from "../../../test/support/pacing/due.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { Hold, RolloutPlan } from "../outcomes/outcomes.ts";
-import { decide } from "../plan/decide.ts";
 import type { LastWrite, Moment } from "./moment.ts";
 
 /** Returns the hold of a plan, and how long after noon it ends; undefined if it is not held. */

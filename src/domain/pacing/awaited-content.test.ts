@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import type { Workload } from "../model/workload-shape.ts";
-import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import { rulesFor } from "../policy/rules.ts";
 import { awaitedContent } from "./awaited-content.ts";
 import { writeCause } from "./cause.ts";
 
@@ -63,7 +63,7 @@ it.for<[string, Workload, readonly Workload[], { readonly isAll: boolean } | und
   ],
   ["the object, but Wave did not roll it", { ...reader(all, at), rolledAt: 0 }, [reader(all, before)], undefined],
 ])("a rollout shows what due workloads wait for, if its workload reads %s", ([, of, due, shown]) => {
-  const policy = rolloutPolicyOf(of, defaultPolicy);
+  const policy = rulesFor(of, defaultPolicy);
   const find = awaitedContent(page, due, lookupOf(configMap("page", { a: "1", b: "2" })), { left: 1_000 });
   expect(find(of, policy, of.rolledAt * 1_000)).toEqual(shown);
 });
@@ -76,14 +76,14 @@ it.each([
   const cause = writeCause("v2:a", { at: 0, why: "", edits, heldBy: undefined });
   const of = { ...reader(all, at), cause, rolledIncomplete: `${before * 1_000 + 1}` };
   const find = awaitedContent(page, [reader(all, before)], lookupOf(configMap("page", { a: "1" })), { left: 1_000 });
-  expect(find(of, rolloutPolicyOf(of, defaultPolicy), at * 1_000)?.since).toBe(since);
+  expect(find(of, rulesFor(of, defaultPolicy), at * 1_000)?.since).toBe(since);
 });
 
 it("a rollout shows nothing if no key may be compared any more", () => {
   const [of, due] = [reader(readsKey("a"), at), [reader(readsKey("a"), before)]];
   const shown = [3, 4].map((left) => {
     const find = awaitedContent(page, due, lookupOf(configMap("page", { a: "1" })), { left });
-    return find(of, rolloutPolicyOf(of, defaultPolicy), of.rolledAt * 1_000)?.isAll;
+    return find(of, rulesFor(of, defaultPolicy), of.rolledAt * 1_000)?.isAll;
   });
   expect(shown).toEqual([undefined, true]);
 });

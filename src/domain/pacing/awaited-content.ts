@@ -1,7 +1,7 @@
 import { isExcluded } from "../config/tracked-references.ts";
 import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
-import type { RolloutPolicy } from "../policy/rollout-policy.ts";
+import type { Rules } from "../policy/rules.ts";
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";
 import { parseCause } from "./cause.ts";
 import { hasMark, isEditedSinceRollout } from "./rollout-time.ts";
@@ -51,7 +51,7 @@ export function awaitedContent(
   due: readonly Workload[],
   lookup: Lookup,
   budget: KeysBudget,
-): (workload: Workload, policy: ExclusionPolicy, startedAt: number) => AwaitedContent | undefined {
+): (workload: Workload, rules: Exclusions, startedAt: number) => AwaitedContent | undefined {
   const isMarked = findConfig(lookup, object)?.isMarked === true;
   const readsOf = ({ references }: Workload) => references.filter((each) => isContentOf(each, object, isMarked));
   const groups = new Map<string, Readers>();
@@ -67,9 +67,9 @@ export function awaitedContent(
     group.last = Math.max(group.last, hashWrittenAt);
     groups.set(key, group);
   }
-  return (workload, policy, startedAt) => {
+  return (workload, rules, startedAt) => {
     if (budget.left < 0 || startedAt === 0) return undefined;
-    if (!isHashOfRollout(workload) || isExcluded(workload, policy, object)) return undefined;
+    if (!isHashOfRollout(workload) || isExcluded(workload, rules, object)) return undefined;
     const reads = readsOf(workload);
     budget.left -= groups.size + countKeys(reads);
     const own = contentOf(reads);
@@ -96,7 +96,7 @@ function isCausedBy(object: ConfigName, { recordedHash, cause }: Workload): bool
 }
 
 /** What decides whether a workload leaves out an object. */
-export type ExclusionPolicy = Pick<RolloutPolicy, "excludeConfigMaps" | "excludeSecrets">;
+type Exclusions = Pick<Rules, "excludeConfigMaps" | "excludeSecrets">;
 
 function isContentOf(reference: Reference, { kind, namespace, name }: ConfigName, isMarked: boolean): boolean {
   if (reference.name !== name || reference.kind !== kind || reference.namespace !== namespace) return false;

@@ -3,7 +3,7 @@ import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../..
 import type { BuiltInKind } from "../model/kinds/apps-kinds.ts";
 import { workloadKey } from "../model/workload-shape.ts";
 import { unpaced } from "../policy/policy.ts";
-import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import { rulesFor } from "../policy/rules.ts";
 import { batchMember, type MemberFacts, type MemberPosition } from "./batch-member.ts";
 import { admitBatch } from "./batches.ts";
 
@@ -30,7 +30,7 @@ function stageWith({ position = "none", ...change }: Given, of: object = {}, at 
   const facts: MemberFacts = {
     key: workloadKey(reader),
     workload: reader,
-    policy: rolloutPolicyOf(reader, { ...defaultPolicy, pacing: flags }),
+    rules: rulesFor(reader, { ...defaultPolicy, pacing: flags }),
     held: undefined,
     lastWrite: undefined,
     completeSince: undefined,
@@ -101,7 +101,7 @@ it("orders the members of a change by kind and size, whatever their names and st
     const spec = replicas === undefined ? {} : { replicas };
     const reader = { ...workload({ kind, metadata: { name }, spec, pod: readsAll("ConfigMap", "page") }) };
     const due = { workload: { ...reader, progress: rolled.progress } };
-    const facts = { key: workloadKey(reader), policy: rolloutPolicyOf(reader, { ...defaultPolicy, pacing: flags }) };
+    const facts = { key: workloadKey(reader), rules: rulesFor(reader, { ...defaultPolicy, pacing: flags }) };
     const unknown = { held: undefined, lastWrite: undefined, completeSince: undefined, advancedAt: undefined };
     const known = { ...unknown, ...due, ...facts, completeMs: 0 };
     return batchMember(known, "due", page, times, { lookup, flags, now });

@@ -6,10 +6,10 @@ import type { HoldReason, IncompleteRollout } from "../outcomes/outcomes.ts";
 import { rejectsLive } from "../pinning/rejections.ts";
 import type { NewPods } from "../pods/new-pods.ts";
 import type { PacingFlags } from "../policy/policy.ts";
-import { isValidator, type RolloutPolicy } from "../policy/rollout-policy.ts";
+import { isValidator, type Rules } from "../policy/rules.ts";
 import { type ConfigName, parseConfigKey } from "../references/references.ts";
 import { isDnsSubdomain } from "../syntax/names.ts";
-import type { AwaitedContent, ExclusionPolicy } from "./awaited-content.ts";
+import type { AwaitedContent } from "./awaited-content.ts";
 import type { BatchMember } from "./batches.ts";
 import type { DueWrite } from "./due.ts";
 import { storedFailedAlert } from "./failed-alert.ts";
@@ -47,7 +47,10 @@ export interface MemberFacts {
   /** The key by `workloadKey`. */
   readonly key: string;
   readonly workload: Workload;
-  readonly policy: Pick<RolloutPolicy, "batches" | "priority" | "resumedAt" | "validatorRequired"> & ExclusionPolicy;
+  readonly rules: Pick<
+    Rules,
+    "batches" | "priority" | "resumedAt" | "validatorRequired" | "excludeConfigMaps" | "excludeSecrets"
+  >;
   /** Whether it must be planned before others may start: it may have to roll first. Default: no. */
   readonly mustBePlanned?: boolean;
   /** The write that another hold than a batch delays; undefined if there is none. */
@@ -100,12 +103,12 @@ export function batchMember(
   change: ChangeForMember,
   context: StageContext,
 ): BatchMember | undefined {
-  const { workload, policy } = facts;
-  if (workload.deleting || workload.optIn.state !== "in" || !policy.batches.value) return undefined;
+  const { workload, rules } = facts;
+  if (workload.deleting || workload.optIn.state !== "in" || !rules.batches.value) return undefined;
   const stage = stageAt(facts, position, config, change, context);
-  const member = stage && { key: facts.key, priority: policy.priority.value, weight: weightOf(workload), stage };
+  const member = stage && { key: facts.key, priority: rules.priority.value, weight: weightOf(workload), stage };
   return member && isValidator(workload)
-    ? { ...member, validator: policy.validatorRequired ? "required" : "optional" }
+    ? { ...member, validator: rules.validatorRequired ? "required" : "optional" }
     : member;
 }
 
@@ -124,7 +127,7 @@ function stageAt(
   { changedAt, seenAt, awaited }: ChangeForMember,
   { lookup, flags, now }: StageContext,
 ): Stage | undefined {
-  const { workload, policy, held, isCurrent, lastWrite, completeSince, advancedAt, completeMs, newPods } = facts;
+  const { workload, rules, held, isCurrent, lastWrite, completeSince, advancedAt, completeMs, newPods } = facts;
   // Its status is that of the previous rollout, or already of the new one if the write is not answered yet.
   if (typeof position === "object")
     return { state: "progressing", until: now + flags.rolloutTimeoutMs, wasComplete: position.wasComplete };
@@ -151,7 +154,7 @@ function stageAt(
     isSecret: parseConfigKey(config).kind === "Secret",
     soaked: hasSoaked(completeMs, flags.soakMs),
     isForOthers: isCurrentWrite && lastWrite.includes?.includes(config) === false,
-    resumed: policy.resumedAt,
+    resumed: rules.resumedAt,
     awaited,
   };
   if (!isValidator(workload)) return stageOf(known, flags, now);
@@ -200,11 +203,11 @@ export function batchedChanges(due: DueWrite): readonly ConfigName[] | undefined
  * before; undefined for other rollouts. Also for a workload whose first Pods are being created.
  */
 export function rolledIncompleteBy(due: DueWrite): IncompleteRollout | undefined {
-  const { workload, moment, flags } = due;
+  const { workload, moment, rules } = due;
   if (!isBatched(due) || isComplete(workload)) return undefined;
   // A bad edit is the reason why it is not complete. It must still check the next one.
   if (isValidator(workload) && canCheck(workload, lastChange(due))) return undefined;
-  return incompleteRollout(workload, moment, flags.soakMs);
+  return incompleteRollout(workload, moment, rules.pacing.soakMs);
 }
 
 /** Returns when the content of the objects that made a workload due last changed, in milliseconds since the epoch; infinity if that is not known. */
@@ -214,8 +217,8 @@ function lastChange({ changed, lookup }: DueWrite): number {
 }
 
 /** Reports whether the rollout of a workload has a stage in the batches of its changes. */
-function isBatched({ workload, policy, flags }: DueWrite): boolean {
-  return flags.maxConcurrent > 0 && policy.batches.value && workload.progress.state !== "idle";
+function isBatched({ workload, rules }: DueWrite): boolean {
+  return rules.pacing.maxConcurrent > 0 && rules.batches.value && workload.progress.state !== "idle";
 }
 
 /**

@@ -4,7 +4,7 @@ import { writeDigests } from "../config/recorded-digests.ts";
 import { viewOfReferences } from "../config/view-of-references.ts";
 import { type Workload, workloadKey } from "../model/workload-shape.ts";
 import { unpaced } from "../policy/policy.ts";
-import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import { rulesFor } from "../policy/rules.ts";
 import { parseConfigKey } from "../references/references.ts";
 import type { MemberFacts } from "./batch-member.ts";
 import { type BatchesFacts, deriveBatches, holdingChange } from "./derive-batches.ts";
@@ -24,9 +24,9 @@ function batches(readers: Readers, rest: Partial<BatchesFacts> = {}, times: { re
   const factsOf = (key: string): MemberFacts => {
     const name = key.split("/").at(-1) ?? "";
     const of: Workload = { ...workload(), name, ...complete };
-    const policy = rolloutPolicyOf(of, { ...defaultPolicy, pacing: flags });
+    const rules = rulesFor(of, { ...defaultPolicy, pacing: flags });
     const unknown = { held: undefined, lastWrite: undefined, completeSince: undefined, advancedAt: undefined };
-    return { key, workload: of, policy, ...unknown, completeMs: 0, ...readers[name]?.facts };
+    return { key, workload: of, rules, ...unknown, completeMs: 0, ...readers[name]?.facts };
   };
   return deriveBatches({
     ...{ namespace: "default", due: new Map(keys), flags, now, lookup: () => undefined, hashKeys: undefined, factsOf },
@@ -37,8 +37,8 @@ function batches(readers: Readers, rest: Partial<BatchesFacts> = {}, times: { re
 }
 
 const priority = (value: number) => {
-  const policy = rolloutPolicyOf(workload(), { ...defaultPolicy, pacing: flags });
-  return { policy: { ...policy, priority: { value, by: "workload" } } } as const;
+  const rules = rulesFor(workload(), { ...defaultPolicy, pacing: flags });
+  return { rules: { ...rules, priority: { value, by: "workload" } } } as const;
 };
 const names = (keys: Iterable<string>) => [...keys].map((key) => key.split("/").at(-1));
 

@@ -4,7 +4,7 @@ import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { HashKeys } from "../policy/hash-key.ts";
 import type { PacingFlags } from "../policy/policy.ts";
-import { isValidator } from "../policy/rollout-policy.ts";
+import { isValidator } from "../policy/rules.ts";
 import { awaitedContent, type KeysBudget } from "./awaited-content.ts";
 import { batchMember, type MemberFacts, type MemberPosition, type ObjectChange } from "./batch-member.ts";
 import { admitBatch, type BatchAdmission, type BatchedChange, type BatchMember } from "./batches.ts";
@@ -175,7 +175,7 @@ function membersOf(
     const awaited = (startedAt: number) => {
       if (change.isSeen || !hasContentOf(config, known, dueChanges.get(known.key))) return undefined;
       shownBy ??= awaitedContent(change.object, due, facts.lookup, budget);
-      return shownBy(known.workload, known.policy, startedAt);
+      return shownBy(known.workload, known.rules, startedAt);
     };
     const found = batchMember(known, position, config, { ...change, changedAt, awaited }, facts);
     // Other readers do not wait longer for its plan, but for its check.
@@ -215,9 +215,9 @@ function hasContentOf(config: string, { isCurrent, held }: MemberFacts, due: rea
 }
 
 /** Returns a validator that must be planned first as one that others wait for. */
-function unplannedValidator({ key, policy }: MemberFacts, found: BatchMember | undefined): BatchMember | undefined {
-  if (found?.stage.state === "failed" || !policy.batches.value) return found;
-  const validator = policy.validatorRequired ? "required" : "optional";
+function unplannedValidator({ key, rules }: MemberFacts, found: BatchMember | undefined): BatchMember | undefined {
+  if (found?.stage.state === "failed" || !rules.batches.value) return found;
+  const validator = rules.validatorRequired ? "required" : "optional";
   return { priority: 0, weight: 0, ...found, key, validator, stage: { state: "heldElsewhere" } };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PodSpec } from "#kubernetes";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import { decide, planRollout } from "../../../test/support/domain/decisions.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
 import { changedAt, defaultFlags, momentAt, noon, outdated } from "../../../test/support/pacing/due.ts";
 import type { Config } from "../config/digest.ts";
@@ -9,9 +10,7 @@ import { toWorkload } from "../model/workload.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
 import type { DueDecision } from "../outcomes/outcomes.ts";
 import { patchFor } from "../patch/workload-patch.ts";
-import { decide } from "../plan/decide.ts";
-import { planRollout } from "../plan/plan.ts";
-import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import { rulesFor } from "../policy/rules.ts";
 import { changedObjects, heldReason } from "./due.ts";
 import { dueWrite } from "./holds.ts";
 
@@ -27,8 +26,7 @@ it("if the change is unknown, a missing object may have changed, and a class tha
     workload,
     decision,
     lookup: lookupOf(),
-    policy: rolloutPolicyOf(workload, policy),
-    hashKeys: undefined,
+    rules: rulesFor(workload, policy),
   };
   expect(changedObjects(due).map(({ kind, name }) => `${kind} ${name}`)).toEqual(["ConfigMap gone"]);
 });
@@ -104,8 +102,7 @@ describe("in a process that did not see the changes, a workload is due for", () 
       workload,
       decision,
       lookup: restored,
-      policy: rolloutPolicyOf(workload, policy),
-      hashKeys: undefined,
+      rules: rulesFor(workload, policy),
     };
     expect(changedObjects(due).map(({ name }) => name)).toEqual(["web"]);
   });
@@ -166,7 +163,8 @@ describe("the reason of a held rollout", () => {
   });
 
   it("keeps what the reason has around the changes", () => {
-    const write = dueWrite(outdated(), planRollout(outdated(), lookup, policy) as DueDecision, lookup, policy, moment);
+    const rules = rulesFor(outdated(), policy);
+    const write = dueWrite(outdated(), planRollout(outdated(), lookup, policy) as DueDecision, lookup, rules, moment);
     const around = { ...write.decision, prefix: "the hold is removed; ", suffix: ", and more" } as DueDecision;
     const reason = heldReason({ ...write, decision: around }, "");
     expect(reason).toBe(`the hold is removed; ConfigMap "web" changed${edited}, and more`);

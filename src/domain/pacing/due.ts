@@ -7,8 +7,7 @@ import { isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { DueDecision, RolloutEdit } from "../outcomes/outcomes.ts";
 import type { HashKeys } from "../policy/hash-key.ts";
-import type { ClusterHold, PacingFlags } from "../policy/policy.ts";
-import type { RolloutPolicy } from "../policy/rollout-policy.ts";
+import type { Rules } from "../policy/rules.ts";
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";
 import { quoted } from "../syntax/names.ts";
 import type { Moment } from "./moment.ts";
@@ -18,10 +17,7 @@ export interface DueWrite {
   readonly workload: Workload;
   readonly decision: DueDecision;
   readonly lookup: Lookup;
-  readonly policy: RolloutPolicy;
-  readonly clusterHold: ClusterHold | undefined;
-  readonly flags: PacingFlags;
-  readonly hashKeys: HashKeys | undefined;
+  readonly rules: Rules;
   readonly moment: Moment;
   /** The objects whose changes made it due, found by {@link changedObjects}. */
   readonly changed: readonly ConfigName[];
@@ -48,9 +44,8 @@ export function changedObjects({
   workload,
   decision,
   lookup,
-  policy,
-  hashKeys,
-}: Pick<DueWrite, "workload" | "decision" | "lookup" | "policy" | "hashKeys">): readonly ConfigName[] {
+  rules,
+}: Pick<DueWrite, "workload" | "decision" | "lookup" | "rules">): readonly ConfigName[] {
   if (decision.outcome === "roll" && decision.changed !== undefined) {
     // A regular expression match is not a reference, and it is unknown after the object is deleted.
     if (workload.peer?.patterns.length) return decision.changed;
@@ -62,7 +57,7 @@ export function changedObjects({
   const seen = (reference: Reference) =>
     reference.reads !== "existence" &&
     (reference.namespace === workload.namespace || shown.has(configKey(reference))) &&
-    !isExcluded(workload, policy, reference);
+    !isExcluded(workload, rules, reference);
   const matched = workload.peer?.patterns.length ? decision.view.entries : [];
   const all: readonly ConfigName[] = [...workload.references.filter(seen), ...matched];
   const objects = [...new Map(all.map((each) => [configKey(each), each])).values()];
@@ -72,7 +67,9 @@ export function changedObjects({
     // A SecretProviderClass that no Pod has mounted is unknown. That is not a change.
     .filter(({ object, config }) => config !== undefined || object.kind !== "SecretProviderClass");
   const differences =
-    decision.outcome === "roll" && !decision.again ? recordedDifferences(workload, decision.view, hashKeys) : undefined;
+    decision.outcome === "roll" && !decision.again
+      ? recordedDifferences(workload, decision.view, rules.hashKeys)
+      : undefined;
   const isLater = (config: Config | undefined) => config && (config.changedAt ?? 0) >= workload.hashWrittenAt;
   const since = found.filter(({ object, config }) => {
     const known = differences?.(object);
@@ -128,13 +125,13 @@ export function editsOf(due: DueWrite): readonly RolloutEdit[] {
  * is no reason.
  */
 function changesOf(due: DueWrite): readonly Change[] {
-  const { workload, decision, lookup, policy, changed, hashKeys } = due;
+  const { workload, decision, lookup, rules, changed } = due;
   if (decision.outcome !== "roll" || decision.again) return [];
   if (decision.changed !== undefined) return decision.changed;
-  const find = recordedDifferences(workload, decision.view, hashKeys);
+  const find = recordedDifferences(workload, decision.view, rules.hashKeys);
   if (find === undefined) return changed.flatMap((object) => changeByTimes(object, decision.view, due));
   const missing = workload.references.filter(
-    (each) => findConfig(lookup, each) === undefined && !isExcluded(workload, policy, each),
+    (each) => findConfig(lookup, each) === undefined && !isExcluded(workload, rules, each),
   );
   const objects = new Map<string, ConfigName>(
     [...decision.view.entries, ...missing, ...changed].map((each) => [configKey(each), each]),

@@ -3,7 +3,7 @@ import type { WorkloadName } from "../model/workload-shape.ts";
 import type { HoldReason } from "../outcomes/outcomes.ts";
 import type { ContainerExit } from "../pods/observed-pod.ts";
 import type { ClusterHold } from "../policy/policy.ts";
-import type { DecidedBy } from "../policy/rollout-policy.ts";
+import type { DecidedBy } from "../policy/rules.ts";
 import { annotationPrefix } from "../references/annotations.ts";
 import { type ConfigName, isStored } from "../references/references.ts";
 import { formatCount, quoted, waveArguments } from "../syntax/names.ts";

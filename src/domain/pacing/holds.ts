@@ -2,8 +2,7 @@
 import type { Lookup } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { DueDecision, Hold, HoldReason } from "../outcomes/outcomes.ts";
-import { type Policy, unpaced } from "../policy/policy.ts";
-import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import type { Rules } from "../policy/rules.ts";
 import { alert, alertsUnknown } from "./alerts.ts";
 import { changedObjects, type DueWrite, replacesPods } from "./due.ts";
 import { interval, progressing, reverted, settling } from "./interval.ts";
@@ -240,13 +239,11 @@ export function dueWrite(
   workload: Workload,
   decision: DueDecision,
   lookup: Lookup,
-  policy: Policy,
+  rules: Rules,
   moment: Moment,
 ): DueWrite {
-  const flags = policy.pacing ?? unpaced;
-  const { clusterHold, hashKeys } = policy;
-  const facts = { workload, decision, lookup, policy: rolloutPolicyOf(workload, policy), hashKeys };
-  return { ...facts, clusterHold, flags, moment, changed: changedObjects(facts) };
+  const facts = { workload, decision, lookup, rules };
+  return { ...facts, moment, changed: changedObjects(facts) };
 }
 
 /** Returns what holds a return to earlier pins; undefined if nothing does. */

@@ -49,8 +49,8 @@ export function isFlapping(
  * Returns the warning about a held rollout if the configuration keeps changing, also while an edit settles: otherwise the Event would be written again after
  * each edit. `why` names what changed and who edited it.
  */
-export function flapWarnings({ workload, moment, flags }: DueWrite, why: string): readonly Warning[] {
-  if (flags.settleMs === 0 || !isFlapping(workload, moment)) return [];
+export function flapWarnings({ workload, moment, rules }: DueWrite, why: string): readonly Warning[] {
+  if (rules.pacing.settleMs === 0 || !isFlapping(workload, moment)) return [];
   return [{ reason: "ConfigurationFlaps", message: flapText(why, longestWaitMs) }];
 }
 
@@ -73,18 +73,18 @@ export function nextConsecutiveRollouts(
  * Holds a rollout that follows the previous one too soon, for consecutive rollouts or for `min-interval`. A failed rollout does not hold its
  * fix: each failure takes long enough to limit the rate of rollouts.
  */
-export function interval({ workload, policy, flags, moment }: DueWrite): Hold | undefined {
+export function interval({ workload, rules, moment }: DueWrite): Hold | undefined {
   const last = lastRolloutAt(workload, moment);
   if (last === undefined) return undefined;
-  const consecutiveMs = flags.settleMs === 0 ? 0 : waitAfter(lastConsecutiveRollouts(workload, moment));
-  const waitMs = Math.max(consecutiveMs, policy.minIntervalMs.value);
+  const consecutiveMs = rules.pacing.settleMs === 0 ? 0 : waitAfter(lastConsecutiveRollouts(workload, moment));
+  const waitMs = Math.max(consecutiveMs, rules.minIntervalMs.value);
   const until = last + waitMs;
   // The clock of the API server may be ahead. Without a wait, that is no reason to hold.
   if (waitMs === 0 || moment.now >= until) return undefined;
   // A validator may fail in a second.
   const isQuick = moment.newPods?.state === "exited" && isFlapping(workload, moment);
-  if (!isQuick && rolloutResult(workload, flags, moment)?.state === "failed") return undefined;
-  const setBy = policy.minIntervalMs.value >= waitMs ? "min-interval" : "consecutive rollouts";
+  if (!isQuick && rolloutResult(workload, rules.pacing, moment)?.state === "failed") return undefined;
+  const setBy = rules.minIntervalMs.value >= waitMs ? "min-interval" : "consecutive rollouts";
   return { reason: "interval", message: holdTexts.interval(waitMs, setBy), until, warning: false };
 }
 
@@ -109,7 +109,7 @@ function lastConsecutiveRollouts(
 const stalledMs = 30_000;
 
 /** Holds a rollout while the previous rollout is in progress, also one of another client whose Pods may read what is live. */
-export function progressing({ workload, decision, flags, moment }: DueWrite): Hold | undefined {
+export function progressing({ workload, decision, rules: { pacing: flags }, moment }: DueWrite): Hold | undefined {
   const isUnderWay = (decision.outcome === "roll" || decision.outcome === "firstHash") && decision.underWay === true;
   const last = isUnderWay ? moment.progressSince : lastRolloutAt(workload, moment);
   if ((decision.outcome !== "roll" && !isUnderWay) || last === undefined || flags.settleMs === 0) return undefined;
@@ -134,9 +134,9 @@ export function blockedWarnings({ namespace, progress }: Workload): readonly War
  * that are applied together, or the edit may be reverted. However often objects change, the wait after the first change is
  * at most ten times as long.
  */
-export function settling({ policy, moment }: DueWrite): Hold | undefined {
+export function settling({ rules, moment }: DueWrite): Hold | undefined {
   const { changes, now } = moment;
-  const settleMs = policy.settleMs.value;
+  const settleMs = rules.settleMs.value;
   if (changes === undefined || settleMs === 0) return undefined;
   const maxMs = 10 * settleMs;
   const until = Math.min(changes.last + settleMs, changes.first + maxMs);
@@ -148,7 +148,7 @@ export function settling({ policy, moment }: DueWrite): Hold | undefined {
 const maxWrites = 10;
 
 /** Holds a write of a hash that another client removed. Each write waits longer, and after the last one Wave stops. */
-export function reverted({ workload, decision, flags, moment: { lastWrite, now } }: DueWrite): Hold | undefined {
+export function reverted({ workload, decision, rules, moment: { lastWrite, now } }: DueWrite): Hold | undefined {
   if (!("hash" in decision) || lastWrite === undefined || lastWrite.hash !== decision.hash) return undefined;
   if (workload.recordedHash === decision.hash) return undefined;
   // A client that only removes fields owns none, so managedFields name the last client that edited and still owns a field.
@@ -160,7 +160,7 @@ export function reverted({ workload, decision, flags, moment: { lastWrite, now }
   }
   // Without a settle time, the first removal is treated as a `kubectl rollout undo` of a person.
   const unsettledMs = writes === 1 ? 0 : waitAfter(writes - 1);
-  const waitMs = flags.settleMs === 0 ? unsettledMs : waitAfter(lastWrite.consecutiveRollouts);
+  const waitMs = rules.pacing.settleMs === 0 ? unsettledMs : waitAfter(lastWrite.consecutiveRollouts);
   const until = lastWrite.at + waitMs;
   if (now >= until) return undefined;
   return { reason: "reverted", message: holdTexts.reverted(editedBy, waitMs), until, warning: true };

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { decide, planRollout } from "../../../test/support/domain/decisions.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import type { Config } from "../config/digest.ts";
 import type { Workload } from "../model/workload-shape.ts";
-import { decide } from "../plan/decide.ts";
-import { planRollout } from "../plan/plan.ts";
 import { type Policy, unpaced } from "../policy/policy.ts";
 import { type PolicyAnnotation, type PolicyAnnotations, policyRows } from "../policy/policy-rows.ts";
 import { configHash } from "../references/annotations.ts";
@@ -36,7 +35,7 @@ function planned({ own = {}, ofNamespace = {}, flags, config = edited, now = "20
   const policy: Policy = {
     ...defaultPolicy,
     pacing: { ...unpaced, ...flags },
-    namespacePolicy: { optsIn: false, annotations: ofNamespace },
+    namespacePolicyOf: () => ({ optsIn: false, annotations: ofNamespace }),
   };
   return decide({
     workload: { ...reader, policy: own, ...of },

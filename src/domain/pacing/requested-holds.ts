@@ -4,7 +4,7 @@ import type { Hold } from "../outcomes/outcomes.ts";
 import { hasOutgrownPins } from "../pinning/pinned-lookup.ts";
 import type { ConfigDirective } from "../policy/annotation-mistakes.ts";
 import { policyRows, readPolicyValue } from "../policy/policy-rows.ts";
-import type { InvalidPolicyAnnotation, RolloutPolicy } from "../policy/rollout-policy.ts";
+import type { InvalidPolicyAnnotation, Rules } from "../policy/rules.ts";
 import type { ConfigName } from "../references/references.ts";
 import { formatList, quoted } from "../syntax/names.ts";
 import { closesAt, isOpen, localTime, opensAt } from "../syntax/window.ts";
@@ -19,18 +19,18 @@ const shown = 3;
 const preventing: ReadonlySet<ConfigDirective | undefined> = new Set(["hold", "unclear"]);
 
 /** Holds every write in `mode: observe` or with `--observe`. */
-export function observed({ policy: { mode } }: DueWrite): Hold | undefined {
+export function observed({ rules: { mode } }: DueWrite): Hold | undefined {
   return mode.value === "observe" ? heldBy("observed", holdTexts.observed(mode.by)) : undefined;
 }
 
 /** Holds every rollout while the Namespace of Wave has the annotation `hold-cluster`. */
-export function clusterHeld({ clusterHold }: DueWrite): Hold | undefined {
+export function clusterHeld({ rules: { clusterHold } }: DueWrite): Hold | undefined {
   return clusterHold && heldBy("clusterHold", holdTexts.clusterHold(clusterHold));
 }
 
 /** Holds a rollout if a pacing annotation is invalid: its author did not want rollouts at any time. */
 export function invalid(due: DueWrite): Hold | undefined {
-  const { invalid } = due.policy;
+  const { invalid } = due.rules;
   const unclear = invalid.length > 0 ? [] : heldObjects(due, "unclear");
   if (invalid.length === 0 && unclear.length === 0) return undefined;
   const problems =
@@ -42,9 +42,9 @@ export function invalid(due: DueWrite): Hold | undefined {
 
 /** Holds a rollout with `hold: "true"` on the workload, its Namespace, or all changed objects. */
 export function hold(due: DueWrite): Hold | undefined {
-  const { workload, policy } = due;
-  const { value, by } = policy.hold;
-  const why = policy.holdReason.by === by ? policy.holdReason.value : "";
+  const { workload, rules } = due;
+  const { value, by } = rules.hold;
+  const why = rules.holdReason.by === by ? rules.holdReason.value : "";
   if (value && by === "namespace") return heldBy("hold", holdTexts.holdOnNamespace(workload, why));
   if (value) return heldBy("hold", holdTexts.holdOnWorkload(workload, why));
   const objects = heldObjects(due, "hold");
@@ -60,7 +60,7 @@ export function hold(due: DueWrite): Hold | undefined {
  * Holds a rollout in `mode: approve` if its hash is not approved. An approval is used up when its hash is rolled: otherwise a
  * person who may edit the configuration could construct another one whose hash begins with the same digits.
  */
-export function approval({ workload, policy: { mode, approved }, decision }: DueWrite): Hold | undefined {
+export function approval({ workload, rules: { mode, approved }, decision }: DueWrite): Hold | undefined {
   if (mode.value !== "approve" || !("hash" in decision)) return undefined;
   if (isApproved(workload, { approved }, decision.hash)) return undefined;
   return heldBy("approval", holdTexts.approval(workload, digitsOf(decision.hash).slice(0, 8), approved));
@@ -69,7 +69,7 @@ export function approval({ workload, policy: { mode, approved }, decision }: Due
 /** Reports whether a hash is approved, and the approval is not used up. */
 export function isApproved(
   { recordedHash = "" }: Pick<Workload, "recordedHash">,
-  { approved }: Pick<RolloutPolicy, "approved">,
+  { approved }: Pick<Rules, "approved">,
   hash: string,
 ): boolean {
   if (approved === undefined || !digitsOf(hash).startsWith(approved)) return false;
@@ -77,9 +77,9 @@ export function isApproved(
 }
 
 /** Holds a rollout outside its window. */
-export function window({ policy, moment: { now } }: DueWrite): Hold | undefined {
-  if (policy.window === undefined || isOpen(policy.window.value, now)) return undefined;
-  const { value, by } = policy.window;
+export function window({ rules, moment: { now } }: DueWrite): Hold | undefined {
+  if (rules.window === undefined || isOpen(rules.window.value, now)) return undefined;
+  const { value, by } = rules.window;
   const until = opensAt(value, now);
   const local = localTime(value, until);
   const opens = `${new Date(until).toISOString().replace(".000Z", "Z")}${local === undefined ? "" : ` (${local})`}`;
@@ -87,9 +87,9 @@ export function window({ policy, moment: { now } }: DueWrite): Hold | undefined 
 }
 
 /** Returns when the open window closes; nothing without a window. */
-export function closing({ policy, moment: { now } }: DueWrite): Pick<Hold, "closesAt"> {
-  if (policy.window === undefined || !isOpen(policy.window.value, now)) return {};
-  return { closesAt: closesAt(policy.window.value, now) };
+export function closing({ rules, moment: { now } }: DueWrite): Pick<Hold, "closesAt"> {
+  if (rules.window === undefined || !isOpen(rules.window.value, now)) return {};
+  return { closesAt: closesAt(rules.window.value, now) };
 }
 
 /**
@@ -129,9 +129,9 @@ const validMs = 600_000;
  */
 export function isRollRequested({
   workload,
-  policy: { rollRequest },
+  rules: { rollRequest },
   moment,
-}: Pick<DueWrite, "workload" | "policy" | "moment">): boolean {
+}: Pick<DueWrite, "workload" | "rules" | "moment">): boolean {
   if (rollRequest === undefined) return false;
   const { at } = rollRequest;
   if (at > moment.now + requestsAheadMs || moment.now >= at + validMs) return false;
@@ -157,7 +157,7 @@ export function skipsWaits(due: DueWrite): boolean {
 /** Returns the reason of a rollout, with the name of the person if one requested it. */
 export function requestedReason(reason: string, due: DueWrite): string {
   if (!isRollRequested(due)) return reason;
-  const { rollRequest } = due.policy;
+  const { rollRequest } = due.rules;
   const by = rollRequest?.by ?? "";
   return `${reason}; requested ${by === "" ? "with wave roll" : `by ${quoted(by)}`}`;
 }

@@ -4,7 +4,7 @@ import { defaultFlags } from "../../../test/support/pacing/due.ts";
 import { type Workload, workloadKey } from "../model/workload-shape.ts";
 import { rejectionDigest } from "../pinning/rejections.ts";
 import type { NewPods } from "../pods/new-pods.ts";
-import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import { rulesFor } from "../policy/rules.ts";
 import { batchMember, type MemberFacts, type MemberPosition } from "./batch-member.ts";
 import { admitBatch, type BatchAdmission, type BatchMember } from "./batches.ts";
 import type { Stage } from "./stage.ts";
@@ -126,7 +126,7 @@ function memberOf({ position = "none", ...facts }: Given, change: Partial<Worklo
     {
       key: workloadKey(of),
       workload: of,
-      policy: rolloutPolicyOf(of, { ...defaultPolicy, pacing: flags }),
+      rules: rulesFor(of, { ...defaultPolicy, pacing: flags }),
       held: undefined,
       lastWrite: undefined,
       completeSince: undefined,

@@ -5,7 +5,7 @@ import type { Workload } from "../model/workload-shape.ts";
 import type { HoldReason } from "../outcomes/outcomes.ts";
 import type { LastRolloutPods } from "../pods/new-pods.ts";
 import type { PacingFlags } from "../policy/policy.ts";
-import { isValidator } from "../policy/rollout-policy.ts";
+import { isValidator } from "../policy/rules.ts";
 import { holdRows } from "./holds.ts";
 import { rolloutDeadline } from "./rollout-result.ts";
 import {

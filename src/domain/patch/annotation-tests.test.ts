@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
 import { allCompatibilities, settingsWith } from "../../../test/support/domain/compatibility.ts";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
 import { compatibilities } from "../compatibility/directive.ts";
 import { peerAnnotationNames } from "../compatibility/directives.ts";
@@ -10,7 +11,6 @@ import { kinds } from "../model/kinds/apps-kinds.ts";
 import { argoRollout } from "../model/kinds/known-kinds.ts";
 import { toWorkload } from "../model/workload.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
-import { planRollout } from "../plan/plan.ts";
 import { userAnnotations } from "../policy/annotation-mistakes.ts";
 import type { Policy } from "../policy/policy.ts";
 import { annotationPrefix, configHash, updateOnConfigChange, writtenByWave } from "../references/annotations.ts";

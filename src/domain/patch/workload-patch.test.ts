@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import { decide, planRollout } from "../../../test/support/domain/decisions.ts";
 import {
   configMap,
   defaultPolicy,
@@ -14,8 +15,6 @@ import { kinds } from "../model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import { toWorkload } from "../model/workload.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
-import { decide } from "../plan/decide.ts";
-import { planRollout } from "../plan/plan.ts";
 import { type Policy, unpaced } from "../policy/policy.ts";
 import { patchFor } from "./workload-patch.ts";
 

@@ -6,8 +6,7 @@ import { trackedReferences } from "../config/tracked-references.ts";
 import { type Lookup, missingFrom, viewOfReferences } from "../config/view-of-references.ts";
 import { isComplete } from "../model/kind-row.ts";
 import type { Workload } from "../model/workload-shape.ts";
-import type { Policy } from "../policy/policy.ts";
-import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import type { Rules } from "../policy/rules.ts";
 import type { Reference } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
 import { formatList, isDnsSubdomain, isListed, quoted } from "../syntax/names.ts";
@@ -36,8 +35,8 @@ export const neverPinned: readonly string[] = [
 ];
 
 /** Reports whether the Pods of a workload read pinned copies: the feature is on, and the workload or its Namespace asks for it. */
-export function isPinned(workload: Workload, policy: Policy): boolean {
-  return policy.pinConfig === true && canBePinned(workload) && rolloutPolicyOf(workload, policy).pinConfig.value;
+export function isPinned(workload: Workload, rules: Rules): boolean {
+  return rules.storesCopies && canBePinned(workload) && rules.pinConfig.value;
 }
 
 /**
@@ -56,11 +55,11 @@ export function pinSources(
   workload: Workload,
   view: ConfigView,
   lookup: Lookup,
-  policy: Policy,
+  rules: Rules,
 ): readonly PinSource[] | undefined {
-  if (!isPinned(workload, policy)) return undefined;
-  const { references, lookup: granted } = trackedReferences(workload, lookup, policy);
-  const canBeRead = readAsCopy(workload, granted, policy);
+  if (!isPinned(workload, rules)) return undefined;
+  const { references, lookup: granted } = trackedReferences(workload, lookup, rules);
+  const canBeRead = readAsCopy(workload, granted, rules);
   const { namespace } = workload;
   const byName = Map.groupBy(
     references.filter((each) => each.kind === "ConfigMap" && each.namespace === namespace),
@@ -81,12 +80,11 @@ export function pinSources(
  * Returns which ConfigMaps, by name, the Pods of a pinned workload read as copies. The plan must use it, too: a hash that includes the
  * content of a copy is wrong if Pods read the live ConfigMap. A name that no object can have needs no copy.
  */
-export function readAsCopy(workload: Workload, live: Lookup, policy: Policy): (name: string) => boolean {
+export function readAsCopy(workload: Workload, live: Lookup, rules: Rules): (name: string) => boolean {
   const { namespace } = workload;
-  const { liveConfigMaps } = rolloutPolicyOf(workload, policy);
   return (name) => {
     if (!isDnsSubdomain(name) || neverPinned.includes(name)) return false;
-    if (isListed(liveConfigMaps.value, { namespace, name }, namespace)) return false;
+    if (isListed(rules.liveConfigMaps.value, { namespace, name }, namespace)) return false;
     const config = live("ConfigMap", namespace, name);
     return !config?.isCopy && !config?.isInjected;
   };
@@ -110,8 +108,8 @@ export function contentOf({ references, entries }: PinSource, config: Config | u
 export const maxPreviousLength = 8_192;
 
 /** Reports whether a workload is to return to its previous pins if a rollout fails. */
-export function returnsOnFailure(workload: Workload, policy: Policy): boolean {
-  return isPinned(workload, policy) && rolloutPolicyOf(workload, policy).onFailure.value === "return";
+export function returnsOnFailure(workload: Workload, rules: Rules): boolean {
+  return isPinned(workload, rules) && rules.onFailure.value === "return";
 }
 
 /** Returns the pins to return to if the last rollout fails: its own pins if it has passed or is a return; undefined if they are unknown, or malformed, or those of another rollout. */
@@ -124,8 +122,8 @@ export function pinsBeforeRollout({ previousPins = "", recordedHash }: Workload)
  * Returns the annotation of previous pins for a rollout by Wave; undefined if there is nothing to return to. Only pins whose rollout was
  * complete are good: if the last rollout was not, or its status does not show it yet, the rollout before it counts, if there was one.
  */
-export function previousPinsAfter(workload: Workload, hash: string, policy: Policy): string | undefined {
-  if (!returnsOnFailure(workload, policy)) return undefined;
+export function previousPinsAfter(workload: Workload, hash: string, rules: Rules): string | undefined {
+  if (!returnsOnFailure(workload, rules)) return undefined;
   const { pinned: own } = workload;
   // The status may not show the generation of an annotation yet.
   const good =

@@ -2,12 +2,13 @@ import fc from "fast-check";
 import { expect, inject, it } from "vitest";
 import type { ConfigMap, PodSpec } from "#kubernetes";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import { defaultPolicy, workload } from "../../../test/support/domain/objects.ts";
 import { toConfig } from "../config/digest.ts";
 import { type Lookup, missingFrom, viewOfReferences } from "../config/view-of-references.ts";
 import { podReferences } from "../model/pod-references.ts";
 import { mergeReferences } from "../model/workload-references.ts";
-import { planRollout } from "../plan/plan.ts";
+import { rulesFor } from "../policy/rules.ts";
 import type { Reference } from "../references/references.ts";
 import { contentOf, pinSources } from "./pin-request.ts";
 import { copyData, copyName, formatPins, parsePins } from "./pinned-lookup.ts";
@@ -106,7 +107,7 @@ it("lets a pointed Pod start and read exactly what the hash includes", () => {
       const plan = planRollout(of, lookupOf(live), policy);
       fc.pre("view" in plan);
       if (!("view" in plan)) return;
-      const sources = pinSources(of, plan.view, lookupOf(live), policy) ?? [];
+      const sources = pinSources(of, plan.view, lookupOf(live), rulesFor(of, policy)) ?? [];
       const copies = new Map<string, ConfigMap>();
       const pins = new Map<string, string>();
       for (const source of sources) {

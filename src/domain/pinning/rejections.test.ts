@@ -7,6 +7,7 @@ import {
   readsAll,
   workload,
 } from "../../../test/support/domain/objects.ts";
+import { rulesFor } from "../policy/rules.ts";
 import { carriedRejections, formatRejected, rejectionDigest, stillRejected, withRejected } from "./rejections.ts";
 
 const copy = (content: string) => pinnedCopy("page-0000000001", { a: content });
@@ -26,7 +27,7 @@ function readBy(content: string, annotations: Readonly<Record<string, string>> =
     },
     templateAnnotations: { "wave.pusher.com/pinned": "page=page-0000000001" },
   });
-  const { kept, lookup: found, unusable } = withRejected(undone, lookup, policy);
+  const { kept, lookup: found, unusable } = withRejected(undone, lookup, rulesFor(undone, policy));
   return { kept: [...kept], unusable, digests: found("ConfigMap", "default", "page")?.digests };
 }
 

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { type Lookup, viewOfReferences } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
-import type { Policy } from "../policy/policy.ts";
+import type { Rules } from "../policy/rules.ts";
 import { configKey } from "../references/references.ts";
 import { readAsCopy } from "./pin-request.ts";
 import { type PinnedLookup, pinnedLookup, pinsIn, referencesTo } from "./pinned-lookup.ts";
@@ -12,9 +12,9 @@ export function nothingRejected(lookup: Lookup): PinnedLookup {
 }
 
 /** Returns the lookup of what new Pods are to read: a ConfigMap whose live content is rejected is read as its pinned copy. */
-export function withRejected(workload: Workload, lookup: Lookup, policy: Policy): PinnedLookup {
+export function withRejected(workload: Workload, lookup: Lookup, rules: Rules): PinnedLookup {
   const rejected = parseRejected(workload.rejected);
-  const canBeRead = readAsCopy(workload, lookup, policy);
+  const canBeRead = readAsCopy(workload, lookup, rules);
   const found = pinnedLookup(workload, lookup, (name) => {
     const digest = rejected.get(name);
     return digest !== undefined && canBeRead(name) && digest === rejectionDigest(workload, lookup, name);
@@ -140,9 +140,9 @@ type BeforeUndo = Pick<Workload, "pinned" | "rejected" | "references">;
  * these ConfigMaps differs from its copy. Undefined if it is no undo: for example a reinvocation, in which nothing differs. What was rejected
  * before and still is live stays rejected, also if the undo removed its annotation. A ConfigMap that is read live now is not undone.
  */
-export function undoOf(workload: Workload, beforeUndo: BeforeUndo, live: Lookup, policy: Policy): Undo | undefined {
+export function undoOf(workload: Workload, beforeUndo: BeforeUndo, live: Lookup, rules: Rules): Undo | undefined {
   if (workload.pinned === undefined || workload.pinned === beforeUndo.pinned) return undefined;
-  const { lookup, kept, unusable } = pinnedLookup(workload, live, readAsCopy(workload, live, policy));
+  const { lookup, kept, unusable } = pinnedLookup(workload, live, readAsCopy(workload, live, rules));
   if (unusable.length > 0) return undefined;
   const pins = pinsIn(workload.pinned);
   const before = pinsIn(beforeUndo.pinned);
@@ -167,8 +167,8 @@ export function undoOf(workload: Workload, beforeUndo: BeforeUndo, live: Lookup,
  * Returns the undo that a controller sees without webhooks: the Pods had other pins when it last saw the workload, and the live content is
  * still the content of the copies that they had, as far as they read it. An edit that followed is a new change, which is not rejected.
  */
-export function undoSince(workload: Workload, beforeUndo: BeforeUndo, live: Lookup, policy: Policy): Undo | undefined {
-  const undo = undoOf(workload, beforeUndo, live, policy);
+export function undoSince(workload: Workload, beforeUndo: BeforeUndo, live: Lookup, rules: Rules): Undo | undefined {
+  const undo = undoOf(workload, beforeUndo, live, rules);
   if (undo === undefined) return undefined;
   const before = { ...workload, ...beforeUndo };
   const copies = pinnedLookup(before, live, () => true).lookup;

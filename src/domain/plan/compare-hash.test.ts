@@ -20,6 +20,7 @@ import { toWorkload } from "../model/workload.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { HashKeys } from "../policy/hash-key.ts";
 import type { Policy } from "../policy/policy.ts";
+import { rulesFor } from "../policy/rules.ts";
 import { planComplete } from "./compare-hash.ts";
 
 const pod = readsAll("ConfigMap", "web");
@@ -38,7 +39,7 @@ function viewsOf(fixture: WorkloadFixture, config: Config, keys: HashKeys | unde
 
 function viewsUnder(policy: Policy, reader: Workload, keys: HashKeys | undefined, ...configs: readonly Config[]) {
   const classes = recordedClassesOf(reader, lookupOf(...configs));
-  return trackedViews(trackedReferences(reader, classes.lookup, policy), keys, classes);
+  return trackedViews(trackedReferences(reader, classes.lookup, rulesFor(reader, policy)), keys, classes);
 }
 
 const hashWith = (keys?: HashKeys) => viewsOf({ pod }, web, keys).tracked.hash;
@@ -181,17 +182,19 @@ const cases: readonly PlanCase[] = [
 describe("planComplete", () => {
   it.each(cases)("returns $expected.outcome if $when", ({ fixture, config = web, policy, keys, isKnown, expected }) => {
     const previous = isKnown && viewsOf(fixture, web, keys).tracked;
-    const all = { ...defaultPolicy, ...policy, hashKeys: keys };
-    expect(planComplete(workload(fixture), viewsOf(fixture, config, keys), all, previous)).toMatchObject(expected);
+    const reader = workload(fixture);
+    const rules = rulesFor(reader, { ...defaultPolicy, ...policy, hashKeys: keys });
+    expect(planComplete(reader, viewsOf(fixture, config, keys), rules, previous)).toMatchObject(expected);
   });
 
   it("names only tracked objects if a tracked and an untracked object changed", () => {
     const references = ["web", "other"].map((name) => ({ configMapRef: { name } }));
     const both: WorkloadFixture = { pod: { containers: [{ name: "web", envFrom: references }] } };
     const recorded = viewsOf(both, web, undefined, configMap("other", { a: "1" })).tracked;
-    const reader = withHash({ ...both, annotations: { "wave.pusher.com/exclude-configmaps": "other" } }, recorded.hash);
-    const views = viewsOf(reader, edited, undefined, configMap("other", { a: "2" }));
-    expect(planComplete(workload(reader), views, defaultPolicy, recorded)).toMatchObject({
+    const object = withHash({ ...both, annotations: { "wave.pusher.com/exclude-configmaps": "other" } }, recorded.hash);
+    const reader = workload(object);
+    const views = viewsOf(object, edited, undefined, configMap("other", { a: "2" }));
+    expect(planComplete(reader, views, rulesFor(reader, defaultPolicy), recorded)).toMatchObject({
       outcome: "roll",
       changed: [{ name: "web", keys: ["page"] }],
     });
@@ -206,7 +209,8 @@ describe("planComplete", () => {
       viewsUnder(allCompatibilities, reader, undefined, ...configs);
     const recorded = views(peerWorkload({ annotations }), web, configMap("other", { a: "1" })).tracked;
     const reader = peerWorkload(withHash({ ...fixture, annotations }, recorded.hash));
-    expect(planComplete(reader, views(reader, web), allCompatibilities, recorded).outcome).toBe(outcome);
+    const rules = rulesFor(reader, allCompatibilities);
+    expect(planComplete(reader, views(reader, web), rules, recorded).outcome).toBe(outcome);
   });
 
   it("releases pending Pods that read a SecretProviderClass whose version is not recorded yet", () => {
@@ -216,7 +220,8 @@ describe("planComplete", () => {
     const reader = withHash({ ...pending, pod: { ...pending.pod, volumes: [{ name: "vault", csi }] } }, hashWith());
     const policy = { ...defaultPolicy, providerClasses: true };
     const held = toWorkload(kinds.Deployment, workloadObject(reader), policy);
-    expect(planComplete(held, viewsUnder(policy, held, undefined, web, version), policy, undefined)).toMatchObject({
+    const views = viewsUnder(policy, held, undefined, web, version);
+    expect(planComplete(held, views, rulesFor(held, policy), undefined)).toMatchObject({
       outcome: "roll",
       prefix: `${removed}; `,
     });

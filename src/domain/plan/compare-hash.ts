@@ -13,8 +13,7 @@ import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts
 import type { Workload } from "../model/workload-shape.ts";
 import type { ExplainedDecision, RecordedCause } from "../outcomes/outcomes.ts";
 import { isPinned } from "../pinning/pin-request.ts";
-import type { Policy } from "../policy/policy.ts";
-import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import type { Rules } from "../policy/rules.ts";
 import { configKey } from "../references/references.ts";
 import type { Evidence } from "./evidence.ts";
 
@@ -25,7 +24,7 @@ import type { Evidence } from "./evidence.ts";
 export function planComplete(
   workload: Workload,
   views: TrackedViews,
-  policy: Policy,
+  rules: Rules,
   previous: ConfigView | undefined,
   evidence: () => Evidence | undefined = () => undefined,
 ): ExplainedDecision {
@@ -33,14 +32,14 @@ export function planComplete(
   const { hash } = view;
   const needsCleanUp = hasSchedulingHold(workload);
   const lifted = needsCleanUp ? `${schedulingHoldRemoved}; ` : "";
-  const { hashKeys: keys } = policy;
+  const { hashKeys: keys } = rules;
   const recorded = readRecordedHash(workload, view, keys);
   switch (recorded.state) {
     case "none": {
       if (needsCleanUp) return { outcome: "firstHash", hash, view, reason: schedulingHoldRemoved };
-      const isRecorded = firstSightOf(workload, policy) === "record";
+      const isRecorded = firstSightOf(workload, rules) === "record";
       // Only a hash in the pod template comes with pins.
-      const shown = !isRecorded && isPinned(workload, policy) ? undefined : evidence();
+      const shown = !isRecorded && isPinned(workload, rules) ? undefined : evidence();
       if (shown?.state === "proven") return record("proven", view, view, podsAreNewer);
       if (!isRecorded) return { outcome: "firstHash", hash, view, reason: "no hash is recorded yet", ...open(shown) };
       const recordedNow = record("firstSight", view, view, "Wave sees the workload for the first time");
@@ -78,8 +77,8 @@ export function planComplete(
       const recordedView =
         previous !== undefined && matchesView(recorded.hash, previous, keys)
           ? previous
-          : beforeReturn(recorded.hash, view, policy);
-      const decided = planOutdated(workload, views, policy, recordedView, evidence);
+          : beforeReturn(recorded.hash, view, rules);
+      const decided = planOutdated(workload, views, rules, recordedView, evidence);
       const isLiftedRoll = needsCleanUp && decided.outcome === "roll";
       return { ...decided, reason: lifted + decided.reason, ...(isLiftedRoll && { prefix: lifted }) };
     }
@@ -128,14 +127,14 @@ function record(cause: RecordedCause, view: ConfigView, newPods: ConfigView, rea
 function planOutdated(
   workload: Workload,
   views: TrackedViews,
-  policy: Policy,
+  rules: Rules,
   recordedView: ConfigView | undefined,
   evidence: () => Evidence | undefined,
 ): ExplainedDecision {
   const { tracked: view, untracked } = views;
   const { hash } = view;
   const isPending = isSchedulingHeld(workload);
-  const same = isPending ? undefined : membershipChange(workload, views, recordedView, policy.hashKeys);
+  const same = isPending ? undefined : membershipChange(workload, views, recordedView, rules.hashKeys);
   if (same !== undefined)
     return record(
       "tracking",
@@ -148,13 +147,13 @@ function planOutdated(
   const kept =
     recordedView === undefined || changes === undefined || isPending
       ? undefined
-      : afterExistenceChanges(workload, recordedView, view, changes, policy);
+      : afterExistenceChanges(workload, recordedView, view, changes, rules);
   if (kept !== undefined && changes !== undefined) {
     const described = describeChanges(changes, workload.namespace);
     return record("tracking", kept, kept, `${described}, which alone does not replace Pods`);
   }
   // Pods of a pinned workload read copies.
-  const shown = isPending || isPinned(workload, policy) ? undefined : evidence();
+  const shown = isPending || isPinned(workload, rules) ? undefined : evidence();
   if (shown?.state === "proven") return record("proven", view, view, podsAreNewer);
   const changed = changes?.length ? withReturned(changes, view.removed) : undefined;
   return { outcome: "roll", hash, view, changed, reason: describeChanges(changed, workload.namespace), ...open(shown) };
@@ -172,10 +171,9 @@ type FirstSight =
  * changes. Otherwise the annotation decides, then the flag, then the compatibility: Stakater Reloader replaces no Pods before
  * a change, the other controllers do.
  */
-function firstSightOf(workload: Workload, policy: Policy): FirstSight {
+function firstSightOf(workload: Workload, rules: Rules): FirstSight {
   if (workload.strategy.hasImmutableTemplate) return "record";
-  const said = rolloutPolicyOf(workload, policy).firstSight ?? policy.firstSight;
-  return said ?? (workload.peer?.compatibility.includes("stakater") ? "record" : "roll");
+  return rules.firstSight ?? (workload.peer?.compatibility.includes("stakater") ? "record" : "roll");
 }
 
 /** Limit of removed objects whose hashes are recorded. With more, their removal replaces Pods. */
@@ -188,7 +186,7 @@ export function withRemoved(views: TrackedViews, { recordedHash = "", recordedCo
 }
 
 /** Returns the view of the recorded hash `recorded`, if it is `view` without removed objects that have returned. */
-function beforeReturn(recorded: string, view: ConfigView, { hashKeys }: Policy): ConfigView | undefined {
+function beforeReturn(recorded: string, view: ConfigView, { hashKeys }: Rules): ConfigView | undefined {
   const { removed } = view;
   if (removed === undefined) return undefined;
   const before = viewOf(
@@ -208,7 +206,7 @@ function afterExistenceChanges(
   before: ConfigView,
   view: ConfigView,
   changes: readonly Change[],
-  { compatibility, hashKeys }: Policy,
+  { compatibility, hashKeys }: Rules,
 ): ConfigView | undefined {
   if (compatibility === undefined || peer?.compatibility.join() !== "stakater") return undefined;
   const removed = new Map(view.removed);

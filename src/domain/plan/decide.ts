@@ -22,7 +22,7 @@ import type { Moment } from "../pacing/moment.ts";
 import { closing, nextRequestAt, requestedReason, skipsWaits } from "../pacing/requested-holds.ts";
 import { isPinned, keptWithoutKey, unusableCopies } from "../pinning/pin-request.ts";
 import { pinsIn, readablePins } from "../pinning/pinned-lookup.ts";
-import { isOptedIn, type Policy } from "../policy/policy.ts";
+import { isOptedIn, type Rules } from "../policy/rules.ts";
 import type { ConfigName } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
 import { planReturn, planWanted, type Wanted, wantedOf } from "./plan.ts";
@@ -31,7 +31,7 @@ import { planReturn, planWanted, type Wanted, wantedOf } from "./plan.ts";
 export interface World {
   readonly workload: Workload;
   readonly lookup: Lookup;
-  readonly policy: Policy;
+  readonly rules: Rules;
   /** The last known view of the workload. If it belongs to the recorded hash, a rollout can name the changes. Default: unknown. */
   readonly previous?: ConfigView | undefined;
   /** The time, and what the caller knows or remembers of the workload. */
@@ -48,9 +48,9 @@ export interface World {
  * creates its next Pods, or these Pods would be replaced later.
  */
 export function decide(world: World): RolloutPlan {
-  const { workload, lookup, policy, previous, moment } = world;
-  const wanted = wantedOf(workload, lookup, policy, moment.legacy);
-  const due = planWanted(wanted, policy, previous, moment);
+  const { workload, lookup, rules, previous, moment } = world;
+  const wanted = wantedOf(workload, lookup, rules, moment.legacy);
+  const due = planWanted(wanted, rules, previous, moment);
   const planned = isDue(due) ? applyHolds(due, wanted, world) : due;
   const decided = withReturn(planned, wanted, world);
   const plan = decided.outcome === "candidate" ? applyBatches(decided, world) : decided;
@@ -83,10 +83,10 @@ interface Candidate extends PlanTexts {
 function applyHolds(
   plan: DueDecision & PlanTexts,
   { workload, lookup }: Wanted,
-  { policy, moment, batchHold }: World,
+  { rules, moment, batchHold }: World,
 ): RolloutPlan | Candidate {
   const { reason, warnings, ...due } = plan;
-  const write = dueWrite(workload, due, lookup, policy, moment);
+  const write = dueWrite(workload, due, lookup, rules, moment);
   const own = holdOf(write);
   if (own !== undefined) {
     const { hold, ...halted } = haltInstead(own, write, batchHold) ?? { hold: own };
@@ -99,7 +99,7 @@ function applyHolds(
   const incomplete = rolledIncompleteBy(write);
   if ((due.outcome !== "roll" && due.outcome !== "firstHash") || !replacesPods(workload, due)) {
     // The API does not tell this write from a rollout.
-    const startsPods = isSchedulingHeld(workload) && isOptedIn(workload, policy);
+    const startsPods = isSchedulingHeld(workload) && isOptedIn(workload, rules);
     return startsPods && incomplete !== undefined ? { ...plan, incomplete } : plan;
   }
   const batched = batchedChanges(write);
@@ -141,10 +141,10 @@ function haltInstead(
 function withReturn(
   planned: RolloutPlan | Candidate,
   { workload, lookup }: Wanted,
-  { lookup: live, policy, previous, moment }: World,
+  { lookup: live, rules, previous, moment }: World,
 ): RolloutPlan | Candidate {
   if (workload.previousPins === undefined || precedesReturn(planned)) return planned;
-  const returned = planReturn(workload, live, policy, previous, moment);
+  const returned = planReturn(workload, live, rules, previous, moment);
   switch (returned.type) {
     case "none":
       return planned;
@@ -156,7 +156,7 @@ function withReturn(
       return { ...planned, warnings: [...planned.warnings, returned.warning] };
     case "now": {
       const { reason, warnings, ...due } = returned.plan;
-      const write = dueWrite(workload, due, lookup, policy, moment);
+      const write = dueWrite(workload, due, lookup, rules, moment);
       const hold = holdOfReturn(write);
       const plan: RolloutPlan =
         hold === undefined
@@ -206,8 +206,8 @@ function unrestoredPins(plan: RolloutPlan, workload: Workload, { unrestored }: M
  * Returns a warning about a held plan if new Pods cannot start, because a copy that the pod template names lacks a required key. Without webhooks, a
  * template change of another client keeps such a pin. Only a rollout to the held change would replace the pin.
  */
-function stuckTemplate(plan: RolloutPlan, { workload, lookup, policy }: World): readonly Warning[] {
-  if (plan.outcome !== "held" || holdRows[plan.hold.reason].isShort || !isPinned(workload, policy)) return [];
+function stuckTemplate(plan: RolloutPlan, { workload, lookup, rules }: World): readonly Warning[] {
+  if (plan.outcome !== "held" || holdRows[plan.hold.reason].isShort || !isPinned(workload, rules)) return [];
   const { live } = readablePins(workload, undefined, lookup);
   const pins = pinsIn(workload.pinned);
   const exists = (copy = "") => lookup("ConfigMap", workload.namespace, copy)?.isCopy === true;

@@ -22,8 +22,7 @@ import type { Workload } from "../model/workload-shape.ts";
 import type { Decision, DuePlan, ExplainedDecision } from "../outcomes/outcomes.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { isRollRequested } from "../pacing/requested-holds.ts";
-import { ignoredReason, isOptedIn, type Policy } from "../policy/policy.ts";
-import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import { ignoredReason, isOptedIn, type Rules } from "../policy/rules.ts";
 import { updateOnConfigChange } from "../references/annotations.ts";
 import { describeLimitExceeded, type LimitExceeded } from "../references/references.ts";
 import { invalidAnnotationTexts, mergeWarnings, overLimitText, type Warning } from "../references/warning.ts";
@@ -35,38 +34,38 @@ import { evidenceOf } from "./evidence.ts";
 export function planDue(
   workload: Workload,
   lookup: Lookup,
-  policy: Policy,
+  rules: Rules,
   previous: ConfigView | undefined,
   moment?: Moment,
 ): DuePlan {
   const { mistakes, namespace } = workload;
   if (workload.deleting) return ignored("the workload is being deleted", []);
-  if (policy.namespaces !== undefined && !policy.namespaces.includes(namespace))
+  if (rules.namespaces !== undefined && !rules.namespaces.includes(namespace))
     return ignored(`Wave does not watch namespace ${quoted(namespace)}`, []);
-  if (!isOptedIn(workload, policy)) return planOptedOut(workload, ignoredReason(namespace, policy));
+  if (!isOptedIn(workload, rules)) return planOptedOut(workload, ignoredReason(namespace, rules));
 
   const noTemplate = missingTemplateWarning(workload);
   if (noTemplate !== undefined) return ignored(asClause(noTemplate.message), [noTemplate, ...mistakes]);
   if (workload.limitExceeded !== undefined) return planOverLimit(workload, workload.limitExceeded, mistakes);
-  const matched = matchedReferences(workload, policy);
+  const matched = matchedReferences(workload, rules);
   if (matched.limitExceeded !== undefined) return planOverLimit(workload, matched.limitExceeded, mistakes);
   const classes = recordedClassesOf(workload, lookup);
-  const whole = withWholeObjects(trackedReferences(workload, classes.lookup, policy), namespace);
+  const whole = withWholeObjects(trackedReferences(workload, classes.lookup, rules), namespace);
   const { tracked } = whole;
   const warnings = mergeWarnings([...mistakes, ...tracked.warnings, ...whole.warnings]);
   const limitExceeded = limitExceededBy(tracked.references, tracked.lookup);
   if (limitExceeded !== undefined) return planOverLimit(workload, limitExceeded, warnings);
   const missing = missingFrom(tracked.references, tracked.lookup);
-  if (missing.length > 0) return planIncomplete(workload, missing, policy, warnings, moment?.now);
-  const views = withRemoved(trackedViews(tracked, policy.hashKeys, classes), workload);
+  if (missing.length > 0) return planIncomplete(workload, missing, rules, warnings, moment?.now);
+  const views = withRemoved(trackedViews(tracked, rules.hashKeys, classes), workload);
   if (!hasSchedulingHold(workload) && tracked.references.every(({ reads }) => reads === "existence")) {
     const what = tracked.untracked.size > 0 ? "no tracked configuration" : "no configuration";
     return { outcome: "current", view: views.tracked, reason: `the workload reads ${what}`, warnings };
   }
   const evidence = () => moment && evidenceOf(workload, tracked.references, tracked.lookup, moment);
-  const decision = planComplete(workload, views, policy, previous, evidence);
+  const decision = planComplete(workload, views, rules, previous, evidence);
   if (moment === undefined) return { ...decision, warnings };
-  return { ...withMixedPods(withRequestedRestart(decision, workload, policy, moment), workload, moment), warnings };
+  return { ...withMixedPods(withRequestedRestart(decision, workload, rules, moment), workload, moment), warnings };
 }
 
 /** The reasons of a rollout that replaces Pods without another hash, after the number of these Pods. */
@@ -92,11 +91,11 @@ function withMixedPods(
 function withRequestedRestart(
   decision: ExplainedDecision,
   workload: Workload,
-  policy: Policy,
+  rules: Rules,
   moment: Moment,
 ): ExplainedDecision {
   if (decision.outcome !== "current" || decision.unproven === undefined) return decision;
-  if (!isRollRequested({ workload, policy: rolloutPolicyOf(workload, policy), moment })) return decision;
+  if (!isRollRequested({ workload, rules, moment })) return decision;
   const { view, reason } = decision;
   return { outcome: "firstHash", hash: view.hash, view, reason };
 }
@@ -143,14 +142,13 @@ function planOverLimit(workload: Workload, limitExceeded: LimitExceeded, others:
 function planIncomplete(
   workload: Workload,
   missing: readonly Missing[],
-  policy: Policy,
+  rules: Rules,
   warnings: readonly Warning[],
   now: number | undefined,
 ): DuePlan {
   const reason = describeWaiting(missing, workload.namespace);
   if (!isSchedulingHeld(workload)) return { outcome: "waiting", missing, schedulingHold: "open", reason, warnings };
-  if (!rolloutPolicyOf(workload, policy).schedulingHold)
-    return { ...cleanUp(`scheduling holds are off; ${reason}`), warnings };
+  if (!rules.schedulingHold) return { ...cleanUp(`scheduling holds are off; ${reason}`), warnings };
   if (!acceptsSchedulingHold(workload)) return { ...cleanUp(`its Pods would stay pending; ${reason}`), warnings };
   const endsAt = schedulingHoldEndsAt(workload);
   if (now === undefined || now < endsAt)

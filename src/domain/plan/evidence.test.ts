@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PodSpec } from "#kubernetes";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import { decide, planRollout } from "../../../test/support/domain/decisions.ts";
 import { defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
 import { defaultFlags, momentAt } from "../../../test/support/pacing/due.ts";
 import { type Config, toConfig } from "../config/digest.ts";
@@ -10,8 +11,6 @@ import type { Workload } from "../model/workload-shape.ts";
 import type { ListedPods } from "../pacing/moment.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import type { Policy } from "../policy/policy.ts";
-import { decide } from "./decide.ts";
-import { planRollout } from "./plan.ts";
 
 const second = 1_800_000_000;
 const recording: Policy = { ...defaultPolicy, firstSight: "record" };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import {
   configMap,
   defaultPolicy,
@@ -14,7 +15,6 @@ import { toWorkload } from "../model/workload.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { type Policy, toNamespacePolicy } from "../policy/policy.ts";
-import { planRollout } from "./plan.ts";
 
 const pod = readsAll("ConfigMap", "web");
 const firstSight = "wave.pusher.com/first-sight";
@@ -90,13 +90,13 @@ describe("a workload at first sight", () => {
     [
       "records with the annotation of its Namespace",
       {},
-      { ...defaultPolicy, namespacePolicy: recordingNamespace },
+      { ...defaultPolicy, namespacePolicyOf: () => recordingNamespace },
       "recorded",
     ],
     [
       "prefers its annotation to that of its Namespace",
       { annotations: { [firstSight]: "roll" } },
-      { ...defaultPolicy, namespacePolicy: recordingNamespace },
+      { ...defaultPolicy, namespacePolicyOf: () => recordingNamespace },
       "firstHash",
     ],
     ["prefers its annotation to the flag", { annotations: { [firstSight]: "roll" } }, recording, "firstHash"],

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { decide, planRollout } from "../../../test/support/domain/decisions.ts";
 import { configMap, defaultPolicy, lookupOf } from "../../../test/support/domain/objects.ts";
 import { defaultFlags, momentAt, noon, outdated } from "../../../test/support/pacing/due.ts";
 import { writeRecordedConfig } from "../config/hash.ts";
 import { patchFor } from "../patch/workload-patch.ts";
-import { decide } from "./decide.ts";
-import { planRollout } from "./plan.ts";
 
 const lookup = lookupOf(configMap("web", { a: "1" }));
 const policy = { ...defaultPolicy, pacing: defaultFlags };

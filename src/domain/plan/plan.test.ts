@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import {
   configMap,
   defaultPolicy,
@@ -13,7 +14,6 @@ import { type ConfigView, viewOf } from "../config/hash.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import type { RolloutPlan } from "../outcomes/outcomes.ts";
 import type { Policy } from "../policy/policy.ts";
-import { planRollout } from "./plan.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 const schedulingHold = "wave.pusher.com/scheduling-disabled";

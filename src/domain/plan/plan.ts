@@ -28,9 +28,8 @@ import {
   rejectionDigest,
   withRejected,
 } from "../pinning/rejections.ts";
-import { isOptedIn, type Policy, unpaced } from "../policy/policy.ts";
 import { readPolicyValue } from "../policy/policy-rows.ts";
-import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import { isOptedIn, type Rules } from "../policy/rules.ts";
 import { configKey } from "../references/references.ts";
 import { invalidAnnotationTexts, mergeWarnings, type Warning } from "../references/warning.ts";
 import { formatList } from "../syntax/names.ts";
@@ -40,8 +39,8 @@ import { planDue } from "./due-plan.ts";
  * Returns what is due for a workload, whether it may happen now or not: the part of {@link decide} that does not depend on holds. `previous` is
  * the last known view of the workload.
  */
-export function planRollout(workload: Workload, lookup: Lookup, policy: Policy, previous?: ConfigView): DuePlan {
-  return planWanted(wantedOf(workload, lookup, policy, undefined), policy, previous, undefined);
+export function planRollout(workload: Workload, lookup: Lookup, rules: Rules, previous?: ConfigView): DuePlan {
+  return planWanted(wantedOf(workload, lookup, rules, undefined), rules, previous, undefined);
 }
 
 /** A workload, and what its new Pods are to read. */
@@ -51,27 +50,27 @@ export interface Wanted extends PinnedLookup {
 }
 
 /** Returns what new Pods of a workload are to read: not what was rolled back. */
-export function wantedOf(stored: Workload, live: Lookup, policy: Policy, legacy: Moment["legacy"]): Wanted {
+export function wantedOf(stored: Workload, live: Lookup, rules: Rules, legacy: Moment["legacy"]): Wanted {
   const workload = withLegacyVerification(stored, legacy);
-  const hasRejected = workload.rejected !== undefined && isPinned(workload, policy);
-  return { workload, ...(hasRejected ? withRejected(workload, live, policy) : nothingRejected(live)) };
+  const hasRejected = workload.rejected !== undefined && isPinned(workload, rules);
+  return { workload, ...(hasRejected ? withRejected(workload, live, rules) : nothingRejected(live)) };
 }
 
 /** Returns what is due, with its warnings. Without a moment, a workload is not new, and the pause of Stakater Reloader stays, as in a webhook. */
 export function planWanted(
   { workload, lookup, kept, unusable }: Wanted,
-  policy: Policy,
+  rules: Rules,
   previous: ConfigView | undefined,
   moment: Moment | undefined,
 ): DuePlan {
   const unpauses =
-    moment !== undefined && workload.pausedByReloader && isOptedIn(workload, policy) && !hasSchedulingHold(workload);
+    moment !== undefined && workload.pausedByReloader && isOptedIn(workload, rules) && !hasSchedulingHold(workload);
   const decided = unpauses
     ? planUnpause(workload)
-    : withUnrestored(planDue(workload, lookup, policy, previous, moment), workload, kept);
-  const checked = policy.ownership === undefined ? withOldFinalizerWarning(workload, decided) : decided;
+    : withUnrestored(planDue(workload, lookup, rules, previous, moment), workload, kept);
+  const checked = rules.ownership === undefined ? withOldFinalizerWarning(workload, decided) : decided;
   const pinWarnings = [
-    ...(decided.outcome === "ignore" ? [] : returnMistakes(workload, policy)),
+    ...(decided.outcome === "ignore" ? [] : returnMistakes(workload, rules)),
     ...(kept.size > 0 ? [rolledBack([...kept].sort())] : []),
     ...(unusable.length > 0 ? [unusableCopies(unusable)] : []),
   ];
@@ -133,18 +132,18 @@ type ReturnPlan =
 export function planReturn(
   workload: Workload,
   live: Lookup,
-  policy: Policy,
+  rules: Rules,
   previous: ConfigView | undefined,
   moment: Moment,
 ): ReturnPlan {
   const pinned = pinsBeforeRollout(workload);
-  if (pinned === undefined || pinned === workload.pinned || !returnsOnFailure(workload, policy)) return none;
-  const end = endOfRollout(workload, policy, moment);
+  if (pinned === undefined || pinned === workload.pinned || !returnsOnFailure(workload, rules)) return none;
+  const end = endOfRollout(workload, rules, moment);
   if (end === undefined) return none;
   if (end.at > moment.now) return Number.isFinite(end.at) ? { type: "later", at: end.at } : none;
   if (end.type === "passed")
     return { type: "passed", previousPins: previousPinsOf(workload.recordedHash, workload.pinned) };
-  const canBeRead = readAsCopy(workload, live, policy);
+  const canBeRead = readAsCopy(workload, live, rules);
   const before = pinnedLookup({ ...workload, pinned }, live, canBeRead);
   if (before.unusable.length > 0) {
     const message = pinTexts.cannotReturn(before.unusable);
@@ -152,16 +151,16 @@ export function planReturn(
   }
   const returns = returnTo(pinned, workload, live, before.lookup, [...before.kept].sort());
   if (returns === undefined) return none;
-  const due = planDue(workload, before.lookup, policy, previous);
+  const due = planDue(workload, before.lookup, rules, previous);
   if (due.outcome !== "roll") return none;
   const reason = `the rollout failed, and Pods return to the earlier content of ${formatConfigMaps(returns.names)}`;
   return { type: "now", plan: { ...due, reason, returns } };
 }
 
 /** Returns a warning if a workload asks to return and has no pins. On a Namespace, the annotation is also for workloads that are not pinned. */
-function returnMistakes(workload: Workload, policy: Policy): readonly Warning[] {
+function returnMistakes(workload: Workload, rules: Rules): readonly Warning[] {
   const text = workload.policy["on-failure"];
-  if (text === undefined || readPolicyValue("on-failure", text) !== "return" || isPinned(workload, policy)) return [];
+  if (text === undefined || readPolicyValue("on-failure", text) !== "return" || isPinned(workload, rules)) return [];
   return [{ reason: "InvalidAnnotation", message: invalidAnnotationTexts.returnWithoutPins }];
 }
 
@@ -173,12 +172,12 @@ const none: ReturnPlan = { type: "none" };
  */
 function endOfRollout(
   workload: Workload,
-  policy: Policy,
+  rules: Rules,
   moment: Moment,
 ): { readonly type: "passed" | "failed"; readonly at: number } | undefined {
-  const flags = policy.pacing ?? unpaced;
+  const flags = rules.pacing;
   const rolledAt = lastRolloutAt(workload, moment) ?? 0;
-  if (resumedAfter(rolloutPolicyOf(workload, policy).resumedAt, rolledAt, moment.now)) return undefined;
+  if (resumedAfter(rules.resumedAt, rolledAt, moment.now)) return undefined;
   // The pins before it are noted as previous ones until the rollout has passed.
   const result = rolloutResult(workload, flags, moment, true);
   switch (result?.state) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { decide, planRollout } from "../../../test/support/domain/decisions.ts";
 import {
   configMap,
   defaultPolicy,
@@ -15,8 +16,7 @@ import type { Moment } from "../pacing/moment.ts";
 import { maxPreviousLength, previousPinsAfter } from "../pinning/pin-request.ts";
 import { rejectionDigest } from "../pinning/rejections.ts";
 import { unpaced } from "../policy/policy.ts";
-import { decide } from "./decide.ts";
-import { planRollout } from "./plan.ts";
+import { rulesFor } from "../policy/rules.ts";
 
 const now = Date.UTC(2026, 0, 1, 12);
 const policy = { ...defaultPolicy, pinConfig: true, pacing: unpaced };
@@ -237,7 +237,7 @@ it("warns that a workload without pins cannot return", () => {
 });
 
 describe("previousPinsAfter", () => {
-  const rollTo = (of: Workload) => previousPinsAfter(of, "h", policy);
+  const rollTo = (of: Workload) => previousPinsAfter(of, "h", rulesFor(of, policy));
   const complete = { progress: { state: "complete", since: undefined } } as const;
 
   it("returns the pins of the last complete rollout", () => {
@@ -281,7 +281,7 @@ describe("a workload that rejects a change", () => {
       {
         key: "web",
         workload: of,
-        policy: {
+        rules: {
           batches: { value: true, by: "flag" },
           priority: { value: 0, by: "flag" },
           resumedAt,

@@ -1,11 +1,12 @@
 import { expect, it } from "vitest";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import { writeCause } from "../pacing/cause.ts";
 import { writeFailedAlert } from "../pacing/failed-alert.ts";
 import { incompleteMark } from "../pacing/rollout-time.ts";
 import { unpaced } from "../policy/policy.ts";
-import { planRollout } from "./plan.ts";
+import { rulesFor } from "../policy/rules.ts";
 import { isHaltedFor } from "./stored-batches.ts";
 
 const changedAt = 1_000;
@@ -50,6 +51,8 @@ const checked = {
 };
 const refusing = { ...checked, hashWrittenAt: changedAt - 30 };
 const passing = { ...refusing, progress: { state: "complete", since: changedAt - 20 } as const };
+
+const rulesOf = (reader: Workload) => rulesFor(reader, policy);
 
 const cases: readonly [string, Workload, readonly Workload[], boolean][] = [
   ["the canary failed", web, [rolled("canary", failed), due("other")], true],
@@ -125,14 +128,14 @@ it("finds a halt by a canary that reads only a part of the object, by the time o
   const labelled = { ...configMap("page", { a: "2" }), changedAt: changedAt + 60 };
   const haltedAt = (editedAt: number) => {
     const lookup = lookupOf({ ...labelled, editedAt });
-    return isHaltedFor(web, { object, readers: [web, canary], lookup, policyOf: () => policy, now });
+    return isHaltedFor(web, { object, readers: [web, canary], lookup, rulesOf, now });
   };
   expect([haltedAt(changedAt), haltedAt(changedAt + 60)]).toEqual([true, false]);
 });
 
 it.for(cases)("finds whether a change is halted if %s", ([, of, others, halted]) => {
   const object = { kind: "ConfigMap", namespace: "default", name: "page" } as const;
-  const facts = { object, readers: [of, ...others], lookup: live, policyOf: () => policy, now };
+  const facts = { object, readers: [of, ...others], lookup: live, rulesOf, now };
   expect(isHaltedFor(of, facts)).toBe(halted);
 });
 
@@ -142,11 +145,10 @@ it.each([
 ])(
   "a change of a key that a validator does not read %s if the validator failed for its own reason",
   (_, annotations, halted) => {
-    const namespacePolicy = annotations && { optsIn: false, annotations };
+    const namespacePolicyOf = () => annotations && { optsIn: false, annotations };
+    const rulesOf = (reader: Workload) => rulesFor(reader, { ...policy, namespacePolicyOf });
     const object = { kind: "ConfigMap", namespace: "default", name: "page" } as const;
     const readers = [web, { ...refusing, rolledIncomplete: "never" }];
-    expect(
-      isHaltedFor(web, { object, readers, lookup: live, policyOf: () => ({ ...policy, namespacePolicy }), now }),
-    ).toBe(halted);
+    expect(isHaltedFor(web, { object, readers, lookup: live, rulesOf, now })).toBe(halted);
   },
 );

@@ -8,8 +8,8 @@ import type { BatchAdmission } from "../pacing/batches.ts";
 import { type BatchesFacts, type DerivedBatches, deriveBatches } from "../pacing/derive-batches.ts";
 import { rolloutDeadline } from "../pacing/rollout-result.ts";
 import { blockedBy } from "../pacing/validator.ts";
-import type { PacingFlags, Policy } from "../policy/policy.ts";
-import { isValidator, rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import type { PacingFlags } from "../policy/policy.ts";
+import { isValidator, type Rules } from "../policy/rules.ts";
 import { type ConfigName, configKey } from "../references/references.ts";
 import { decide } from "./decide.ts";
 
@@ -25,7 +25,7 @@ export interface StoredBatchesFacts
 }
 
 /** A workload with its plan without batches, and what is known of its rollout beside its status. */
-export interface PlannedWorkload extends Pick<MemberFacts, "policy"> {
+export interface PlannedWorkload extends Pick<MemberFacts, "rules"> {
   readonly workload: Workload;
   readonly plan: RolloutPlan;
   /** Returns what its Pods show. Default: they are not known. */
@@ -46,11 +46,11 @@ export function storedBatches({ workloads, only, also = [], ...rest }: StoredBat
   return deriveBatches({ ...rest, due, also: only === undefined ? also : [only, ...also], factsOf });
 }
 
-function storedFacts(key: string, { workload, policy, plan, observe }: PlannedWorkload): MemberFacts {
+function storedFacts(key: string, { workload, rules, plan, observe }: PlannedWorkload): MemberFacts {
   return {
     key,
     workload,
-    policy,
+    rules,
     held:
       plan.outcome === "held"
         ? { reason: plan.hold.reason, changed: plan.changed && new Set(plan.changed.map(configKey)) }
@@ -72,7 +72,7 @@ interface ChangeFacts {
   /** The workloads of one namespace that read the object. */
   readonly readers: readonly Workload[];
   readonly lookup: Lookup;
-  readonly policyOf: (workload: Workload) => Policy;
+  readonly rulesOf: (workload: Workload) => Rules;
   /** In milliseconds since the epoch. */
   readonly now: number;
 }
@@ -84,19 +84,17 @@ interface ChangeFacts {
  *
  * Costs one plan of each reader only if a reader has failed.
  */
-export function isHaltedFor(workload: Workload, { object, readers, lookup, policyOf, now }: ChangeFacts): boolean {
-  const policy = policyOf(workload);
-  const { pacing: flags, hashKeys } = policy;
-  if (flags === undefined || flags.maxConcurrent === 0) return false;
-  if (!rolloutPolicyOf(workload, policy).batches.value) return false;
+export function isHaltedFor(workload: Workload, { object, readers, lookup, rulesOf, now }: ChangeFacts): boolean {
+  const { pacing: flags, hashKeys, batches } = rulesOf(workload);
+  if (flags.maxConcurrent === 0 || !batches.value) return false;
   const config = configKey(object);
   const changedAt = (contentChangedAt(findConfig(lookup, object)) ?? 0) * 1000;
   const planned = (reader: Workload): readonly [string, PlannedWorkload] => {
-    const rules = policyOf(reader);
+    const rules = rulesOf(reader);
     // The status does not show when a rollout last made progress.
     const moment = { now, changes: undefined, lastWrite: undefined, progressSince: reader.rolledAt * 1000 };
-    const plan = decide({ workload: reader, lookup, policy: rules, moment });
-    return [workloadKey(reader), { workload: reader, policy: rolloutPolicyOf(reader, rules), plan }];
+    const plan = decide({ workload: reader, lookup, rules, moment });
+    return [workloadKey(reader), { workload: reader, rules, plan }];
   };
   const admission = (of: readonly Workload[]) => {
     const workloads = new Map(of.map(planned));

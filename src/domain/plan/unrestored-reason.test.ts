@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import {
   configMap,
   defaultPolicy,
@@ -8,7 +9,6 @@ import {
   workload,
 } from "../../../test/support/domain/objects.ts";
 import { rejectionDigest } from "../pinning/rejections.ts";
-import { planRollout } from "./plan.ts";
 
 const policy = { ...defaultPolicy, pinConfig: true };
 const pod = {

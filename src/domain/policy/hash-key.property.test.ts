@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, inject, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import { testKey, testKeys } from "../../../test/support/domain/hash-keys.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
 import { planAdmission, toAdmissionObject } from "../admission/admission.ts";
@@ -8,7 +9,6 @@ import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload } from "../model/workload.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
 import { patchFor } from "../patch/workload-patch.ts";
-import { planRollout } from "../plan/plan.ts";
 import { configHash, recordedConfigAnnotation } from "../references/annotations.ts";
 import type { HashKeys } from "./hash-key.ts";
 import type { Policy } from "./policy.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import {
   configMap,
   defaultPolicy,
@@ -15,7 +16,6 @@ import { invalidScheduler } from "../model/scheduling-hold.ts";
 import { toWorkload } from "../model/workload.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
 import { patchFor } from "../patch/workload-patch.ts";
-import { planRollout } from "../plan/plan.ts";
 import type { NamespacePolicy, Policy } from "./policy.ts";
 import { noPolicy } from "./policy-rows.ts";
 
@@ -27,12 +27,15 @@ const web = configMap("web", { a: "1" });
 
 const decides = (optsIn: boolean): NamespacePolicy => ({ optsIn, annotations: noPolicy });
 const optingIn = () => decides(true);
-const policyOf = (namespacePolicy: Policy["namespacePolicy"]): Policy => ({ ...defaultPolicy, namespacePolicy });
+const policyOf = (namespacePolicy: NamespacePolicy | undefined): Policy => ({
+  ...defaultPolicy,
+  namespacePolicyOf: () => namespacePolicy,
+});
 const silent: WorkloadFixture = { pod, metadata: { annotations: undefined } };
 const ofOthers: WorkloadFixture = { pod, metadata: { annotations: { other: "x" } } };
 const saying = (value: string): WorkloadFixture => ({ pod, annotations: { [optIn]: value } });
 
-const planned = (object: WorkloadObject, namespacePolicy: Policy["namespacePolicy"]) =>
+const planned = (object: WorkloadObject, namespacePolicy: NamespacePolicy | undefined) =>
   planRollout(
     toWorkload(kinds.Deployment, object, { namespacePolicyOf: () => namespacePolicy }),
     lookupOf(web),

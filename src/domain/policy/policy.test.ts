@@ -1,45 +1,44 @@
 import { describe, expect, it } from "vitest";
 import { settingsWith } from "../../../test/support/domain/compatibility.ts";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import { defaultPolicy, lookupOf, workload } from "../../../test/support/domain/objects.ts";
 import type { Filters, NamesMatching, PatternReference } from "../compatibility/directive.ts";
 import { type Config, type ConfigObject, toConfig } from "../config/digest.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
-import { planRollout } from "../plan/plan.ts";
 import { readLabelSelector } from "../syntax/label-selector.ts";
-import {
-  type ClusterPolicy,
-  emptyNamespacePolicy,
-  type Policy,
-  policyFor,
-  sameNamespacePolicy,
-  toNamespacePolicy,
-} from "./policy.ts";
+import { emptyNamespacePolicy, type Policy, sameNamespacePolicy, toNamespacePolicy } from "./policy.ts";
+import { noPolicy } from "./policy-rows.ts";
+import { rulesFor } from "./rules.ts";
 
 const pattern: PatternReference = { kind: "ConfigMap", source: "web-.*", annotation: "example.com/match", path: "" };
 const matching: NamesMatching = (namespace, patterns) => patterns.map(({ source }) => [`${namespace} ${source}`]);
 const held = toNamespacePolicy({ metadata: { name: "shop", annotations: { "wave.pusher.com/hold": "true" } } });
-const cluster: ClusterPolicy = {
+const cluster: Policy = {
   ...defaultPolicy,
   hashKeys: undefined,
   namespacePolicyOf: (namespace) => (namespace === "shop" ? held : emptyNamespacePolicy),
   namesMatching: matching,
 };
 
-describe("policyFor", () => {
+describe("rulesFor", () => {
   it("has what the Namespace of the workload decides", () => {
-    expect(policyFor({ namespace: "shop" }, cluster).namespacePolicy).toBe(held);
-    expect(policyFor({ namespace: "bank" }, cluster).namespacePolicy).toBe(emptyNamespacePolicy);
+    expect(rulesFor({ namespace: "shop", policy: noPolicy }, cluster).namespacePolicy).toBe(held);
+    expect(rulesFor({ namespace: "bank", policy: noPolicy }, cluster).namespacePolicy).toBe(emptyNamespacePolicy);
   });
 
   it("has the matched names of a workload with patterns, and none without", () => {
-    expect(policyFor({ namespace: "shop", peer: { patterns: [pattern] } }, cluster).matchedNames).toEqual([
-      ["shop web-.*"],
-    ]);
-    expect(policyFor({ namespace: "shop", peer: { patterns: [] } }, cluster).matchedNames).toBeUndefined();
+    expect(
+      rulesFor({ namespace: "shop", policy: noPolicy, peer: { patterns: [pattern] } }, cluster).matchedNames,
+    ).toEqual([["shop web-.*"]]);
+    expect(
+      rulesFor({ namespace: "shop", policy: noPolicy, peer: { patterns: [] } }, cluster).matchedNames,
+    ).toBeUndefined();
   });
 
   it("has only facts: no function reaches a plan", () => {
-    const values = Object.values(policyFor({ namespace: "shop", peer: { patterns: [pattern] } }, cluster));
+    const values = Object.values(
+      rulesFor({ namespace: "shop", policy: noPolicy, peer: { patterns: [pattern] } }, cluster),
+    );
     expect(values.filter((value) => typeof value === "function")).toEqual([]);
   });
 });
@@ -90,7 +89,7 @@ function leavingOut(filters: Partial<Filters>, namespaceLabels?: Readonly<Record
   const none = { ignoredNamespaces: [], namespaces: undefined, configs: undefined, ignoredKinds: [] };
   const compatibility = settingsWith({ understood: ["wave"], filters: { ...none, ...filters } });
   const namespace = namespaceLabels && toNamespacePolicy({ metadata: { labels: namespaceLabels } }, compatibility);
-  return { ...defaultPolicy, compatibility, namespacePolicy: namespace };
+  return { ...defaultPolicy, compatibility, namespacePolicyOf: () => namespace };
 }
 
 const before = lookupOf(config("web", "1"), config("other", "1"));

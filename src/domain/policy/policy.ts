@@ -1,11 +1,5 @@
 import type { Namespace } from "#kubernetes";
-import type {
-  CompatibilitySettings,
-  MatchedNames,
-  NamesMatching,
-  OptIn,
-  PatternReference,
-} from "../compatibility/directive.ts";
+import type { CompatibilitySettings, NamesMatching } from "../compatibility/directive.ts";
 import { holdCluster, updateOnConfigChange } from "../references/annotations.ts";
 import type { ConfigKind } from "../references/references.ts";
 import { equalJson } from "../syntax/json.ts";
@@ -13,8 +7,8 @@ import { selects } from "../syntax/label-selector.ts";
 import type { HashKeys } from "./hash-key.ts";
 import { noPolicy, type PolicyAnnotations, policyAnnotationsOf } from "./policy-rows.ts";
 
-/** What the flags of `wave run` decide for all workloads. */
-export interface PolicyFlags {
+/** What the flags of `wave run` and the state of the cluster decide for all workloads. The state may change at any time. */
+export interface Policy {
   /**
    * Whether a workload may name objects of other namespaces. "granted": if the object is shared with the namespace of the workload.
    * "any": always. "none": never.
@@ -39,20 +33,16 @@ export interface PolicyFlags {
    * does not change owner references and finalizers.
    */
   readonly ownership?: "keep" | "remove" | undefined;
-}
-
-/** What decides about one workload at one moment: facts only, no functions. `policyFor` returns the policy of a workload. */
-export interface Policy extends PolicyFlags {
-  /** What the Namespace of the workload decides; undefined: nothing, or the Namespace is not known. */
-  readonly namespacePolicy: NamespacePolicy | undefined;
   /** The hold of every rollout; undefined: there is none. */
   readonly clusterHold?: ClusterHold | undefined;
   /** The current keys of recorded hashes; undefined: hashes have no key. */
   readonly hashKeys?: HashKeys | undefined;
   /** Whether this replica is stopping. It adds no scheduling hold, because perhaps no replica is left to lift the hold. */
-  readonly isStopping?: boolean;
-  /** The names that the regular expressions of the workload match; undefined: it has none, or the names are not known. */
-  readonly matchedNames?: MatchedNames | undefined;
+  readonly isStopping?: boolean | undefined;
+  /** Returns what a Namespace decides for its workloads; undefined: nothing. */
+  readonly namespacePolicyOf?: ((namespace: string) => NamespacePolicy | undefined) | undefined;
+  /** Returns the names that regular expressions match. Used only if an enabled compatibility has expressions. */
+  readonly namesMatching?: NamesMatching | undefined;
 }
 
 /** What a Namespace decides for its workloads, if they have no annotation of their own. */
@@ -66,34 +56,6 @@ export interface NamespacePolicy {
   readonly unselected?: true;
   /** Present if the Namespace, and everything in it, is being deleted. */
   readonly deleting?: true;
-}
-
-/** What the flags of `wave run` and the state of the cluster decide for all workloads. The state may change at any time. */
-export interface ClusterPolicy extends PolicyFlags {
-  /** The hold of every rollout; undefined: there is none. */
-  readonly clusterHold?: ClusterHold | undefined;
-  /** The current keys of recorded hashes; undefined: hashes have no key. */
-  readonly hashKeys?: HashKeys | undefined;
-  /** Returns what a Namespace decides for its workloads; undefined: nothing. */
-  readonly namespacePolicyOf?: ((namespace: string) => NamespacePolicy | undefined) | undefined;
-  /** Returns the names that regular expressions match. Used only if an enabled compatibility has expressions. */
-  readonly namesMatching?: NamesMatching | undefined;
-}
-
-/** The part of a workload that its facts are found by. */
-export interface WorkloadInNamespace {
-  readonly namespace: string;
-  readonly peer?: { readonly patterns: readonly PatternReference[] } | undefined;
-}
-
-/**
- * Returns what decides about one workload now, so that one plan uses one state of the cluster. The result is valid until the
- * next event of a cache: it shares the matched names with the cache. The cost does not depend on the number of workloads.
- */
-export function policyFor({ namespace, peer }: WorkloadInNamespace, policy: ClusterPolicy): Policy {
-  const { namespacePolicyOf, namesMatching, ...facts } = policy;
-  const matchedNames = peer?.patterns.length ? namesMatching?.(namespace, peer.patterns) : undefined;
-  return { ...facts, namespacePolicy: namespacePolicyOf?.(namespace), matchedNames };
 }
 
 /** The pacing flags: when a due rollout may start, for all workloads without their own annotations. */
@@ -198,30 +160,4 @@ export function ignoresKind(settings: CompatibilitySettings | undefined, kind: C
 export function selectsConfig(settings: CompatibilitySettings | undefined, kind: ConfigKind, labels: Labels): boolean {
   const selector = settings?.filters?.configs;
   return !ignoresKind(settings, kind) && (selector === undefined || selects(selector, labels));
-}
-
-/**
- * Returns why Wave rolls nothing in a namespace, as text after "is in"; undefined if Wave may roll workloads there. A Namespace that
- * is not known yet is treated as not selected. Wave plans its workloads again when its labels are known.
- */
-export function ignoredReason(namespace: string, { compatibility, namespacePolicy }: Policy): string | undefined {
-  const filters = compatibility?.filters;
-  if (filters === undefined) return undefined;
-  if (filters.ignoredNamespaces.includes(namespace))
-    return `namespace "${namespace}", which --namespaces-to-ignore names`;
-  if (filters.namespaces === undefined) return undefined;
-  const selected = namespacePolicy !== undefined && namespacePolicy.unselected !== true;
-  return selected ? undefined : `namespace "${namespace}", which --namespace-selector does not select`;
-}
-
-/**
- * Reports whether a workload is opted in now. The Namespace may have changed since the workload was read, so the function checks the
- * Namespace again.
- */
-export function isOptedIn(
-  { optIn, namespace }: { readonly optIn: OptIn; readonly namespace: string },
-  policy: Policy,
-): boolean {
-  if (optIn.state !== "in" || ignoredReason(namespace, policy) !== undefined) return false;
-  return optIn.by !== "namespace" || policy.namespacePolicy?.optsIn === true;
 }

@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { decide, planRollout } from "../../../test/support/domain/decisions.ts";
 import { configMap, defaultPolicy, lookupOf, workload } from "../../../test/support/domain/objects.ts";
 import { momentAt } from "../../../test/support/pacing/due.ts";
 import type { Config } from "../config/digest.ts";
-import { decide } from "../plan/decide.ts";
-import { planRollout } from "../plan/plan.ts";
 import { userAnnotations } from "./annotation-mistakes.ts";
 import { type PacingFlags, toNamespacePolicy, unpaced } from "./policy.ts";
 
@@ -39,7 +38,7 @@ function planned({ own = {}, ofNamespace = {}, flags, configs, inLine = false }:
   const current = workload({ pod, annotations: prefixed(own), templateAnnotations });
   const namespace = toNamespacePolicy({ metadata: { name: "default", annotations: prefixed(ofNamespace) } });
   const pacing = { ...unpaced, maxConcurrent: inLine ? 50 : 0, ...flags };
-  const policy = { ...defaultPolicy, pacing, namespacePolicy: namespace };
+  const policy = { ...defaultPolicy, pacing, namespacePolicyOf: () => namespace };
   return decide({
     workload: { ...current, rolledAt: 1 },
     lookup: lookupOf(...configs),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import {
   configMap,
   defaultPolicy,
@@ -11,9 +12,8 @@ import { matchesObject } from "../model/cached-workload.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";
-import { planRollout } from "../plan/plan.ts";
 import { toNamespacePolicy } from "./policy.ts";
-import { rolloutPolicyOf } from "./rollout-policy.ts";
+import { rulesFor } from "./rules.ts";
 
 const wave = (name: string) => `wave.pusher.com/${name}`;
 const optIn = wave("update-on-config-change");
@@ -53,7 +53,7 @@ describe("annotations of Wave on a pod template", () => {
     });
     const settings = { [wave("settle")]: "2s", [wave("mode")]: "observe", [wave("priority")]: "1" };
     const { object, workload } = onTemplate(settings, { [wave("mode")]: "approve", [wave("priority")]: "" });
-    expect(rolloutPolicyOf(workload, { ...defaultPolicy, namespacePolicy })).toMatchObject({
+    expect(rulesFor(workload, { ...defaultPolicy, namespacePolicyOf: () => namespacePolicy })).toMatchObject({
       settleMs: { value: 2_000, by: "workload" },
       minIntervalMs: { value: 60_000, by: "namespace" },
       mode: { value: "approve" },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import {
   configMap,
   defaultPolicy,
@@ -10,7 +11,6 @@ import { processorMs } from "../../../test/support/processor-time.ts";
 import { sameWorkload } from "../model/cached-workload.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { toWorkload } from "../model/workload.ts";
-import { planRollout } from "../plan/plan.ts";
 
 const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { planRollout } from "../../../test/support/domain/decisions.ts";
 import {
   configMap,
   defaultPolicy,
@@ -11,7 +12,6 @@ import {
 import { type Config, isSharedWith, keysOf, toConfig } from "../config/digest.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import { patchFor } from "../patch/workload-patch.ts";
-import { planRollout } from "../plan/plan.ts";
 import { formatCount } from "../syntax/names.ts";
 import { limits, maxSharedWithBytes } from "./references.ts";
 

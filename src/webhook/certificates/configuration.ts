@@ -1,7 +1,7 @@
 import type { MutatingWebhook as PublishedWebhook, WebhookClientConfig } from "#kubernetes";
 import type { Compatibility, CompatibilitySettings } from "../../domain/compatibility/directive.ts";
 import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
-import type { PolicyFlags } from "../../domain/policy/policy.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
 import {
   annotationPrefix,
   configHash,
@@ -134,7 +134,7 @@ export function webhookConfiguration({
   compatibility,
   workloadKinds = [],
   pinConfig = false,
-}: Pick<PolicyFlags, "namespaces" | "compatibility" | "pinConfig"> & {
+}: Pick<Policy, "namespaces" | "compatibility" | "pinConfig"> & {
   readonly name: string;
   /** How the API server reaches Wave, with the caBundle in base64. */
   readonly clientConfig: WebhookClientConfig;

@@ -5,12 +5,12 @@ import { toConfig } from "../../domain/config/digest.ts";
 import type { Lookup } from "../../domain/config/view-of-references.ts";
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
-import type { ClusterPolicy } from "../../domain/policy/policy.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
 import { ConnectionError } from "../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { liveConfiguration } from "./live-configuration.ts";
 
-const policy: ClusterPolicy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
+const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
 const nothing: Lookup = () => undefined;
 const sharedWith = (annotation: string): Lookup => {
   const annotations = { "wave.pusher.com/shared-with": annotation };
@@ -54,7 +54,7 @@ const workload = (namespace: string, extra: { secrets?: readonly string[]; confi
 const many = (count: number, prefix = "") => Array.from({ length: count }, (_, index) => `${prefix}n${index}`);
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-function scene(change: { cached?: Lookup; policy?: ClusterPolicy } = {}) {
+function scene(change: { cached?: Lookup; policy?: Policy } = {}) {
   const api = new RecordingApi();
   const clock = new FakeClock();
   const read = liveConfiguration({ client: api, policy, cached: nothing, clock, ...change });

@@ -4,7 +4,8 @@ import { grantedObjects } from "../../domain/config/tracked-references.ts";
 import type { Lookup } from "../../domain/config/view-of-references.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
 import { uncachedCopies } from "../../domain/pinning/pinned-lookup.ts";
-import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
+import { rulesFor } from "../../domain/policy/rules.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
 import { ApiError, apiFailureOf, ConnectionError } from "../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -38,7 +39,7 @@ export function liveConfiguration({
   clock,
 }: {
   readonly client: ApiClient;
-  readonly policy: ClusterPolicy;
+  readonly policy: Policy;
   /** Looks up cross-namespace grants in the caches. */
   readonly cached: Lookup;
   readonly clock: Clock;
@@ -60,7 +61,7 @@ export function liveConfiguration({
   });
 
   return async (workload, pinned = [], others = []) => {
-    const ofForms = [workload, ...others].flatMap((form) => grantedObjects(form, cached, policyFor(form, policy)));
+    const ofForms = [workload, ...others].flatMap((form) => grantedObjects(form, cached, rulesFor(form, policy)));
     const referenced = [...new Map(ofForms.map((object) => [configKey(object), object])).values()];
     if (referenced.length > maxObjectsPerReview) {
       throw new UnreadError(

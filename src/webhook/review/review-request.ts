@@ -7,7 +7,7 @@ import { isOfKind, standardForm, type WorkloadRow } from "../../domain/model/kin
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
 import { compatibilitySourceOf, type WorkloadObject } from "../../domain/model/workload-references.ts";
-import type { ClusterPolicy } from "../../domain/policy/policy.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
 import { annotationPrefix, configHash } from "../../domain/references/annotations.ts";
 import type { AdmissionRequest, AdmittedObject } from "../server/review.ts";
 
@@ -36,7 +36,7 @@ export function workloadObject(object: AdmittedObject | undefined): WorkloadObje
  */
 export function isNotOptedIn(
   request: AdmissionRequest,
-  { namespacePolicyOf, compatibility, providerClasses }: ClusterPolicy,
+  { namespacePolicyOf, compatibility, providerClasses }: Policy,
   kinds: KindsInCluster,
 ): boolean {
   const object = workloadObject(request.object);

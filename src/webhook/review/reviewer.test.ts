@@ -7,7 +7,7 @@ import { type ConfigObject, toConfig } from "../../domain/config/digest.ts";
 import type { Lookup } from "../../domain/config/view-of-references.ts";
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
-import type { ClusterPolicy } from "../../domain/policy/policy.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
 import type { JsonPatchOperation } from "../../domain/syntax/json.ts";
 import { ApiError, ConnectionError } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/resources.ts";
@@ -18,7 +18,7 @@ import type { AdmissionRequest } from "../server/review.ts";
 import { cannotAffectPods } from "./review-request.ts";
 import { createReviewer } from "./reviewer.ts";
 
-const policy: ClusterPolicy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
+const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
 const hashPath = "/spec/template/metadata/annotations/wave.pusher.com~1config-hash";
 
 /** Returns an opted-in Deployment that reads ConfigMap "page" as a volume and Secret "db" as a variable. */
@@ -131,7 +131,7 @@ describe("the reviewer", () => {
     const { metadata, ...rest } = deployment();
     const silent = { ...rest, metadata: { namespace: metadata.namespace, name: metadata.name } };
     const deciding = (optsIn: boolean) => {
-      const namespacePolicyOf: ClusterPolicy["namespacePolicyOf"] = (name) => ({
+      const namespacePolicyOf: Policy["namespacePolicyOf"] = (name) => ({
         optsIn: optsIn && name === "shop",
         annotations: {},
       });
@@ -220,7 +220,7 @@ describe("the reviewer", () => {
       toAdmissionObject(kinds.Deployment, deployment()),
       undefined,
       (kind) => configs.find((c) => c.kind === kind),
-      { ...policy, namespacePolicy: undefined },
+      policy,
     );
     expect(hashIn(planned.patch)?.value).toBe(first);
     expect((await review(requestOf("CREATE", deployment({ hash: first ?? "" })))).patch).toBeUndefined();
@@ -272,6 +272,21 @@ describe("the reviewer", () => {
       expect(warnings.join()).not.toContain("Waiting for");
     },
   );
+
+  it("keeps the opt-in of the Namespace in an undo by kubectl", async () => {
+    await createBoth();
+    const namespacePolicyOf = () => ({ optsIn: true, annotations: {} });
+    const inNamespace = createReviewer({ ...options(silentLogger), policy: { ...policy, namespacePolicyOf } });
+    const withoutOptIn = (hash: string, image: string) => {
+      const { metadata, ...rest } = deployment({ hash, image });
+      return { ...rest, metadata: { namespace: metadata.namespace, name: metadata.name } };
+    };
+    const undone = withoutOptIn("v2:old", "nginx:1");
+    const managedFields = [{ manager: "kubectl", operation: "Update", time: "2026-01-01T00:00:00Z" }];
+    const object = { ...undone, metadata: { ...undone.metadata, managedFields } };
+    const { patch } = await inNamespace(requestOf("UPDATE", object, withoutOptIn("v2:new", "nginx:2")));
+    expect(hashIn(patch)?.value).toMatch(/^v2:[0-9a-f]{64}$/);
+  });
 
   it("reads no object of another namespace that the policy excludes, and does not reveal whether it exists", async () => {
     await createBoth();
@@ -433,7 +448,7 @@ describe("an update that cannot affect Pods", () => {
             toAdmissionObject(kinds.Deployment, object),
             toAdmissionObject(kinds.Deployment, old),
             lookup,
-            { ...policy, namespacePolicy: undefined, schedulingHold },
+            { ...policy, schedulingHold },
           );
           expect(plan.patch).toBeUndefined();
         }

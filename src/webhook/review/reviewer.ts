@@ -19,7 +19,8 @@ import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
 import { pinsOfPod, pointPod } from "../../domain/pinning/pod-pins.ts";
 import { isHaltedFor } from "../../domain/plan/stored-batches.ts";
-import { type ClusterPolicy, policyFor } from "../../domain/policy/policy.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
+import { rulesFor } from "../../domain/policy/rules.ts";
 import { configKey } from "../../domain/references/references.ts";
 import type { JsonPatch } from "../../domain/syntax/json.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -45,7 +46,7 @@ export interface AdmissionOptions
   extends Pick<ReviewPinsOptions, "newOwnerCheck" | "copiesIn">,
     Pick<ProcessContext, "clock" | "log" | "metrics"> {
   readonly client: ApiClient;
-  readonly policy: ClusterPolicy;
+  readonly policy: Policy;
   /** Reports whether this replica is stopping. Default: never. */
   readonly isStopping?: () => boolean;
   /** Looks up cross-namespace grants in the caches. */
@@ -113,7 +114,7 @@ type ReviewOutcome = ReturnType<typeof planAdmission>["outcome"] | PodReview["ou
 type ReviewResult = AdmissionResponse & { readonly outcome: ReviewOutcome };
 
 /** Allows a workload without a review, which the controller handles later. Denies it if the request has a precondition. */
-function allowUnread(why: string, object: WorkloadObject | undefined, policy: ClusterPolicy): ReviewResult {
+function allowUnread(why: string, object: WorkloadObject | undefined, policy: Policy): ReviewResult {
   const denied = object && uncheckedPrecondition(object, policy, why);
   if (denied !== undefined) return { patch: undefined, warnings: [], denied, outcome: "denied" };
   return {
@@ -165,7 +166,7 @@ async function review(
     return allowUnread(error instanceof Error ? error.message : "see Wave's log", object, options.policy);
   }
   const isStopping = options.isStopping?.() ?? false;
-  const policy = { ...policyFor(after.workload, options.policy), isStopping };
+  const policy = { ...options.policy, isStopping };
   const plan = planAdmission(operation, after, before, lookup, policy, haltLookup(options, lookup));
   const { pins, outcome, denied } = plan;
   const warnings = plan.warnings.map(({ message }) => message);
@@ -186,11 +187,7 @@ async function review(
 }
 
 /** Returns the form that `kubectl rollout undo` of a Deployment gets: with the annotations of people from before, it may read other objects. */
-function undoneForm(
-  after: AdmissionObject,
-  before: AdmissionObject | undefined,
-  policy: ClusterPolicy,
-): readonly Workload[] {
+function undoneForm(after: AdmissionObject, before: AdmissionObject | undefined, policy: Policy): readonly Workload[] {
   if (before === undefined || !isKubectlUndo(after.sent, before.sent)) return [];
   const metadata = {
     ...after.sent.metadata,
@@ -205,13 +202,13 @@ function haltLookup({ workloadsReading, policy, clock }: AdmissionOptions, looku
     const { namespace } = workload;
     const object = { kind: "ConfigMap", namespace, name } as const;
     const readers = workloadsReading?.(configKey(object)).filter((reader) => reader.namespace === namespace) ?? [];
-    const policyOf = (reader: Workload) => policyFor(reader, policy);
-    return isHaltedFor(workload, { object, readers, lookup, policyOf, now: clock.wall() });
+    const rulesOf = (reader: Workload) => rulesFor(reader, policy);
+    return isHaltedFor(workload, { object, readers, lookup, rulesOf, now: clock.wall() });
   };
 }
 
 /** Allows a workload whose ConfigMaps keep changing. The controller rolls it after the last change. */
-function changing({ sent }: AdmissionObject, policy: ClusterPolicy): ReviewResult {
+function changing({ sent }: AdmissionObject, policy: Policy): ReviewResult {
   return allowUnread("its ConfigMaps keep changing", sent, policy);
 }
 

@@ -95,5 +95,4 @@ export const defaultPolicy: Policy = {
   crossNamespace: "granted",
   namespaces: undefined,
   schedulingHold: true,
-  namespacePolicy: undefined,
 };

@@ -7,10 +7,11 @@ import { admitBatch, type BatchAdmission, type BatchMember } from "../../../src/
 import { hasSettled } from "../../../src/domain/pacing/holds.ts";
 import type { LastWrite } from "../../../src/domain/pacing/moment.ts";
 import { stageOf } from "../../../src/domain/pacing/stage.ts";
-import { type World as DecisionWorld, decide } from "../../../src/domain/plan/decide.ts";
+import type { World as DecisionWorld } from "../../../src/domain/plan/decide.ts";
 import type { Policy } from "../../../src/domain/policy/policy.ts";
-import { rolloutPolicyOf } from "../../../src/domain/policy/rollout-policy.ts";
+import { rulesFor } from "../../../src/domain/policy/rules.ts";
 import { type ConfigName, configKey } from "../../../src/domain/references/references.ts";
+import { decide } from "../domain/decisions.ts";
 import type { Actor, World } from "./world.ts";
 
 /** What the conductor remembers about a workload. A restart forgets it. */
@@ -146,7 +147,7 @@ export class Conductor {
     const own = configKey(config);
     return this.#world.actors.flatMap((actor): readonly BatchMember[] => {
       const workload = this.#world.observed(actor);
-      const { batches, priority, resumedAt } = rolloutPolicyOf(workload, this.#policy);
+      const { batches, priority, resumedAt } = rulesFor(workload, this.#policy);
       const reads = workload.references.some((reference) => configKey(reference) === own);
       if (workload.namespace !== namespace || !reads || !batches.value) return [];
       const objects = due.get(actor.key) ?? [];

@@ -21,12 +21,13 @@ import { parseVerdict } from "../../../domain/plan/verdict.ts";
 import { readConfigOf, withReadsOf } from "../../../domain/pods/observed-pod.ts";
 import { configStateOf } from "../../../domain/pods/pod-state.ts";
 import { parseSpans } from "../../../domain/pods/spans.ts";
-import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
+import type { HashKeys } from "../../../domain/policy/hash-key.ts";
+import { rulesFor } from "../../../domain/policy/rules.ts";
 import { type ConfigName, configKey, describeLimitExceeded } from "../../../domain/references/references.ts";
 import type { Warning } from "../../../domain/references/warning.ts";
 import { presentOf, type ReadConfigs } from "../read/configs.ts";
 import { countPods, type PodCount, type RunningPod } from "../read/pods.ts";
-import { type HashForm, hashFormOf, type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
+import { type HashForm, hashFormOf } from "../running-wave/known-policy.ts";
 import {
   changedSinceRollout,
   describeLastChange,
@@ -125,7 +126,7 @@ export interface Explanation extends ExplainedOutcome {
 export function explainDecision(snapshot: WorkloadSnapshot) {
   const { found, unnamed, read, policy, pods, kubernetes, now, batch, published } = snapshot;
   const reader = withAllReferences(found, policy);
-  const { untracked } = trackedReferences(reader, lookupIn(read), policyOf(reader, policy));
+  const { untracked } = trackedReferences(reader, lookupIn(read), rulesFor(reader, policy));
   const unread = unreadObjects(reader, read).filter((object) => !untracked.has(configKey(object)));
   const world = { ...worldOf(found, read, policy, now, { pods, kubernetes }), batchHold: batch };
   const first = decide(world);
@@ -187,8 +188,9 @@ export function explainPods(snapshot: WorkloadSnapshot): ExplainedPods {
   const { keys, pacing: flags } = policy;
   const lookup = lookupIn(read);
   const readable = { ...reader, references: readableReferences(reader.references, read) };
-  const counted = trackedReferences(readable, lookup, policyOf(readable, policy));
+  const counted = trackedReferences(readable, lookup, rulesFor(readable, policy));
   const { kind, namespace, name, optIn, recordedHash } = workload;
+  const rules = rulesFor(workload, policy);
   const source = compatibilitySourceOf(object);
   const directives = readDirectives(source, policy);
   const written =
@@ -198,10 +200,10 @@ export function explainPods(snapshot: WorkloadSnapshot): ExplainedPods {
   const places = [...written, ...reader.references.filter((reference) => !named.has(configKey(reference)))].map(
     (reference) => ({ ...reference, path: fieldOfKind(workload.row, reference.path) }),
   );
-  const back = rolledBackConfigMaps(workload, lookup, policyOf(workload, policy));
+  const back = rolledBackConfigMaps(workload, lookup, rules);
   const running = pods.state === "read" ? pods.of(workload) : undefined;
   const isPublished = explained.judgedAt !== null;
-  const isCurrent = currentPods(workload, plan, explained, counted, policy);
+  const isCurrent = currentPods(workload, plan, explained, counted, policy.hashKeys);
   const isTrulyCurrent =
     isCurrent &&
     ((pod: RunningPod) => isCurrent(pod) && !mixed.has(pod.observed.uid) && readsTemplate(workload, pod, lookup, back));
@@ -220,8 +222,7 @@ export function explainPods(snapshot: WorkloadSnapshot): ExplainedPods {
       : null;
   // The next rollout is held, although none is due now.
   const isArmed =
-    rolloutPolicyOf(workload, policyOf(workload, policy)).hold.value ||
-    workload.references.some((reference) => heldOrRead(read.get(configKey(reference))) === "held");
+    rules.hold.value || workload.references.some((reference) => heldOrRead(read.get(configKey(reference))) === "held");
   const { state, because, message, since } = assessState({
     object,
     workload,
@@ -291,8 +292,8 @@ export function explainPods(snapshot: WorkloadSnapshot): ExplainedPods {
     unread,
     warnings: [...plan.warnings, ...misusedOn(reader, read)],
     notes: [
-      ...missingPins(workload, policyOf(workload, policy)),
-      ...heldChangeNotes(held, workload, isPinned(workload, policyOf(workload, policy))),
+      ...missingPins(workload, rules),
+      ...heldChangeNotes(held, workload, isPinned(workload, rules)),
       ...workloadNotes(object, workload),
       ...others,
       ...gaps,
@@ -314,7 +315,7 @@ function currentPods(
   plan: RolloutPlan,
   { outcome, judgedAt }: Pick<Explanation, "outcome" | "judgedAt">,
   { references }: TrackedReferences,
-  policy: KnownPolicy,
+  hashKeys: HashKeys | undefined,
 ): ((pod: RunningPod) => boolean) | undefined {
   const decided = plan.outcome === "held" ? plan.due : plan;
   if (judgedAt !== null && outcome === "current" && workload.strategy.podsCarryHash)
@@ -326,7 +327,6 @@ function currentPods(
   const readsNothing = references.every(({ reads }) => reads === "existence");
   const { recordedHash, recordedConfig } = workload;
   const keepsPods = plan.outcome === "current" || plan.outcome === "recorded";
-  const { hashKeys } = policyOf(workload, policy);
   const matches = (hash: string | undefined) =>
     readRecordedHash({ recordedHash: hash, recordedConfig }, view, hashKeys).state === "current";
   return ({ hash }) => readsNothing || matches(hash) || (keepsPods && hash !== undefined && hash === recordedHash);
@@ -337,7 +337,7 @@ function mixedPods({ found, read, policy, pods, now }: WorkloadSnapshot, reader:
   const { differed, recordedHash: hash, rolledAt } = found.workload;
   const spans = parseSpans(differed, hash, now);
   if (spans.length === 0 || pods.state !== "read") return new Set();
-  const config = readConfigOf(trackedReferences(reader, lookupIn(read), policyOf(reader, policy)).references);
+  const config = readConfigOf(trackedReferences(reader, lookupIn(read), rulesFor(reader, policy)).references);
   const history = { hash, spans, changedAt: undefined, rolledAt: rolledAt * 1000 };
   const isMixed = ({ observed }: RunningPod) => configStateOf(withReadsOf(observed, config), history) === "mixed";
   return new Set(

@@ -9,7 +9,7 @@ import { type ReadConfig, withReadsOf } from "../../../domain/pods/observed-pod.
 import { configStateOf } from "../../../domain/pods/pod-state.ts";
 import { unpaced } from "../../../domain/policy/policy.ts";
 import { type PolicyAnnotation, policyAnnotations } from "../../../domain/policy/policy-rows.ts";
-import type { DecidedBy } from "../../../domain/policy/rollout-policy.ts";
+import type { DecidedBy } from "../../../domain/policy/rules.ts";
 import { quoted } from "../../../domain/syntax/names.ts";
 import type { RunningPod } from "../read/pods.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";

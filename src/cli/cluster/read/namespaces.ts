@@ -4,12 +4,8 @@ import { readNamePattern } from "../../../domain/compatibility/stakater-directiv
 import type { ConfigObject } from "../../../domain/config/digest.ts";
 import { matchedReferences } from "../../../domain/config/tracked-references.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
-import {
-  type ClusterPolicy,
-  type NamespacePolicy,
-  policyFor,
-  toNamespacePolicy,
-} from "../../../domain/policy/policy.ts";
+import { type NamespacePolicy, type Policy, toNamespacePolicy } from "../../../domain/policy/policy.ts";
+import { rulesFor } from "../../../domain/policy/rules.ts";
 import type { ConfigKind } from "../../../domain/references/references.ts";
 import { isForbidden } from "../../../kube/api/api-failure.ts";
 import { type KubeObject, resourcePath, resources } from "../../../kube/api/resources.ts";
@@ -82,7 +78,7 @@ export async function readNamespace(client: ApiClient, name: string): Promise<re
 
 /** The object names that regular expressions of workloads match, and the reads that failed. */
 interface ReadNames {
-  readonly namesMatching: NonNullable<ClusterPolicy["namesMatching"]>;
+  readonly namesMatching: NonNullable<Policy["namesMatching"]>;
   readonly failures: readonly string[];
   /** The failed read that leaves the matches of a workload unknown; undefined if they are known. */
   readonly unreadFor: (workload: Workload) => UnreadConfig | undefined;
@@ -124,8 +120,8 @@ async function namesOf(client: ApiClient, kind: ConfigKind, namespace: string): 
 }
 
 /** Returns the workload with its regular expressions replaced by references to the matching objects. Returns the same workload if it has no expressions or the matches exceed a limit. */
-export function withMatches(workload: Workload, policy: ClusterPolicy): Workload {
-  const { references, limitExceeded } = matchedReferences(workload, policyFor(workload, policy));
+export function withMatches(workload: Workload, policy: Policy): Workload {
+  const { references, limitExceeded } = matchedReferences(workload, rulesFor(workload, policy));
   if (workload.peer === undefined || references === workload.references || limitExceeded !== undefined) return workload;
   return { ...workload, references, peer: { ...workload.peer, patterns: [] } };
 }

@@ -6,14 +6,7 @@ import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import type { RequestedKind } from "../../../domain/model/kinds/requested-kind.ts";
 import { holdTexts } from "../../../domain/pacing/hold-texts.ts";
 import type { HashKeys } from "../../../domain/policy/hash-key.ts";
-import {
-  type ClusterHold,
-  type ClusterPolicy,
-  type Policy,
-  policyFor,
-  readClusterHold,
-  type WorkloadInNamespace,
-} from "../../../domain/policy/policy.ts";
+import { type ClusterHold, type PacingFlags, type Policy, readClusterHold } from "../../../domain/policy/policy.ts";
 import { formatList } from "../../../domain/syntax/names.ts";
 import { ApiError } from "../../../kube/api/api-failure.ts";
 import { type KubeObject, resourcePath, resources } from "../../../kube/api/resources.ts";
@@ -40,8 +33,9 @@ import {
 } from "./running-wave.ts";
 
 /** The policy of the running Wave, as far as the user can read it. */
-export interface KnownPolicy extends Omit<ClusterPolicy, "hashKeys" | "pacing"> {
-  readonly pacing: NonNullable<ClusterPolicy["pacing"]>;
+export interface KnownPolicy extends Policy {
+  readonly pacing: PacingFlags;
+  /** Where its `hashKeys` are from, or why they are not known. */
   readonly keys: ReadHashKeys;
   /** Whether Wave can act now; undefined if that was not read. */
   readonly presence?: WavePresence | undefined;
@@ -50,11 +44,8 @@ export interface KnownPolicy extends Omit<ClusterPolicy, "hashKeys" | "pacing"> 
   /** The kinds of workload that Wave rolls and this cluster serves. */
   readonly kinds: readonly WorkloadRow[];
   /** The flags of the running Wave, and the policy without them; undefined if the command does not use any, or has shown them. */
-  readonly inherited?: { readonly note: string; readonly without: FlagPolicy } | undefined;
+  readonly inherited?: { readonly note: string; readonly without: Pick<KnownPolicy, keyof Policy> } | undefined;
 }
-
-/** The part of the policy that does not depend on the cluster. */
-type FlagPolicy = Omit<KnownPolicy, "keys" | "kinds" | "lease">;
 
 /** The namespace in which the docs install Wave. */
 const usualNamespace = "wave-system";
@@ -65,19 +56,23 @@ export async function readPolicy(
   values: FlagValues<typeof inheritedFlags>,
   namespace: string = usualNamespace,
 ): Promise<KnownPolicy> {
+  const keys = await readHashKeys(client, values["hash-key-secret"]);
   return {
     ...(await policyOfFlags(values)),
+    hashKeys: keys.state === "read" ? keys.keys : undefined,
     lease: {
       namespace: values["leader-election-namespace"] ?? namespace,
       name: values["leader-election-id"],
     },
-    keys: await readHashKeys(client, values["hash-key-secret"]),
+    keys,
     kinds: await availableKinds(client, wantedKinds(values) ?? []),
   };
 }
 
 /** Returns the part of the policy that does not depend on the cluster. */
-export async function policyOfFlags(values: FlagValues<typeof inheritedFlags>): Promise<FlagPolicy> {
+export async function policyOfFlags(
+  values: FlagValues<typeof inheritedFlags>,
+): Promise<Pick<KnownPolicy, keyof Policy>> {
   const compatibility = compatibilitySettings(values);
   await loadNamePatterns(compatibility);
   return {
@@ -91,17 +86,6 @@ export async function policyOfFlags(values: FlagValues<typeof inheritedFlags>): 
     ownership: ownershipOf(values),
     pacing: pacingSettings(values),
   };
-}
-
-/** Converts the policy to the form that the controller uses. */
-export function clusterPolicyOf(known: KnownPolicy): ClusterPolicy {
-  const { keys, kinds: _kinds, presence: _presence, lease: _lease, inherited: _inherited, ...policy } = known;
-  return { ...policy, hashKeys: keys.state === "read" ? keys.keys : undefined };
-}
-
-/** Returns what decides about one workload, for `decide`. */
-export function policyOf(workload: WorkloadInNamespace, policy: KnownPolicy): Policy {
-  return policyFor(workload, clusterPolicyOf(policy));
 }
 
 /** Returns the kinds that Wave rolls in this cluster: the built-in kinds, and each wanted kind that the API server serves. Throws what {@link ApiClient.request} throws. */

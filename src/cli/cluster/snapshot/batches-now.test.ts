@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { planRollout } from "../../../../test/support/domain/decisions.ts";
 import {
   configMap,
   defaultPolicy,
@@ -9,7 +10,6 @@ import {
   workloadObject,
 } from "../../../../test/support/domain/objects.ts";
 import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
-import { planRollout } from "../../../domain/plan/plan.ts";
 import { unpaced } from "../../../domain/policy/policy.ts";
 import type { ReadConfig, ReadConfigs } from "../read/configs.ts";
 import type { FoundWorkload } from "../read/pods.ts";
@@ -94,7 +94,7 @@ describe("the batches that a command derives", () => {
     const config = configMap("page", { a: "1" }, metadata);
     const env = [{ name: "A", valueFrom: { configMapKeyRef: { name: "page", key: "a" } } }];
     const wanted = { metadata: { name: "canary" }, pod: { containers: [{ name: "web", env }] } };
-    const { hash } = planRollout(workload(wanted), lookupOf(config), { ...policy, namespacePolicy: undefined }) as {
+    const { hash } = planRollout(workload(wanted), lookupOf(config), policy) as {
       readonly hash: string;
     };
     const failed = {

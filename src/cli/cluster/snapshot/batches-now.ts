@@ -7,7 +7,7 @@ import { type DerivedChange, holdingChange } from "../../../domain/pacing/derive
 import { decide } from "../../../domain/plan/decide.ts";
 import { type PlannedWorkload, type StoredBatchesFacts, storedBatches } from "../../../domain/plan/stored-batches.ts";
 import { desiredPods } from "../../../domain/pods/pod-owner.ts";
-import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
+import { rulesFor } from "../../../domain/policy/rules.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../../../domain/references/references.ts";
 import { fieldsOf, numberOf } from "../../../domain/syntax/json.ts";
 import { isClusterFailure } from "../../../kube/api/api-failure.ts";
@@ -16,7 +16,7 @@ import type { ApiClient } from "../../../kube/http/client.ts";
 import { presentOf, type ReadConfigs } from "../read/configs.ts";
 import type { FoundWorkload, ReadPods } from "../read/pods.ts";
 import { listAll, mapBounded } from "../requests.ts";
-import { clusterPolicyOf, type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
+import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { newPodsNow, rolloutProgressSince } from "../states/assess-state.ts";
 import { boundedReason, type KubernetesReason, kubernetesReasonOf } from "../states/state-rows.ts";
 import { lookupIn, worldOf } from "./live-plan.ts";
@@ -95,7 +95,7 @@ function batchesIn(
     }
     workloads.set(key, {
       workload,
-      policy: rolloutPolicyOf(workload, policyOf(workload, policy)),
+      rules: rulesFor(workload, policy),
       plan: decide(worldOf(each, read, policy, now, { previous: seen?.(workload), pods, kubernetes: refused(each) })),
       observe: () => ({
         advancedAt: rolloutProgressSince(object, workload, pods),
@@ -106,7 +106,7 @@ function batchesIn(
   const derive = (limits: Pick<StoredBatchesFacts, "only" | "also">) =>
     storedBatches({
       ...{ namespace, workloads, flags: policy.pacing, now, lookup: lookupIn(read) },
-      hashKeys: clusterPolicyOf(policy).hashKeys,
+      hashKeys: policy.hashKeys,
       ...limits,
       readersOf: (config) => readers.get(config) ?? [],
       changeOf: (config) => ({

@@ -2,14 +2,14 @@ import type { Lease } from "#kubernetes";
 import { recordedConfigFor } from "../../../domain/config/hash.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
 import { judgedAnnotation, judgedUpTo, type PublishedVerdict, parseVerdict } from "../../../domain/plan/verdict.ts";
-import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
+import { rulesFor } from "../../../domain/policy/rules.ts";
 import { resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { getIfExists } from "../../../kube/reads/reads.ts";
 import { defaultLeaseDurationMs, holderOf } from "../../../manager/leader-election/lease.ts";
 import { age } from "../../output/sentences.ts";
 import { tryRead } from "../requests.ts";
-import { type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
+import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { isStateName } from "../states/state-rows.ts";
 
 /** The Lease of a leader: when it renewed the Lease last, and its annotation `judged`. */
@@ -59,7 +59,7 @@ export function publishedOf(workload: Workload, view: LeaderView, policy: KnownP
   if ("why" in view) return view;
   const { namespace, recordedHash, recordedConfig, state } = workload;
   const upTo = judgedUpTo(view.judged, namespace);
-  const observes = rolloutPolicyOf(workload, policyOf(workload, policy)).mode.value === "observe";
+  const observes = rulesFor(workload, policy).mode.value === "observe";
   if (observes) return { why: leaderTexts.observed, mayCome: false };
   if (upTo === undefined || now - upTo > maxAgeMs)
     return { why: leaderTexts.notJudged(namespace, upTo, now), mayCome: true };

@@ -13,7 +13,7 @@ import { parsePins } from "../../../domain/pinning/pinned-lookup.ts";
 import type { World } from "../../../domain/plan/decide.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
 import { earliest, type PodTimes } from "../../../domain/pods/pod-state.ts";
-import { policyFor } from "../../../domain/policy/policy.ts";
+import { rulesFor } from "../../../domain/policy/rules.ts";
 import { epochSeconds } from "../../../domain/references/field-managers.ts";
 import { type ConfigName, configKey, type Reference } from "../../../domain/references/references.ts";
 import { quoted } from "../../../domain/syntax/names.ts";
@@ -21,7 +21,7 @@ import type { ApiClient } from "../../../kube/http/client.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import { editedAt, type PresentConfig, presentOf, type ReadConfig, type ReadConfigs } from "../read/configs.ts";
 import type { FoundWorkload, ReadPods, RunningPod } from "../read/pods.ts";
-import { clusterPolicyOf, type KnownPolicy, policyOf } from "../running-wave/known-policy.ts";
+import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { newPodsNow, rolloutProgressSince, statusProgressSince } from "../states/assess-state.ts";
 import type { KubernetesReason } from "../states/state-rows.ts";
 import type { WorkloadSnapshot } from "./workload-snapshot.ts";
@@ -74,7 +74,7 @@ export function worldOf(
     }),
   };
   const readable = { ...workload, references: readableReferences(workload.references, read) };
-  return { workload: readable, lookup: lookupIn(read), policy: policyOf(workload, policy), previous, moment };
+  return { workload: readable, lookup: lookupIn(read), rules: rulesFor(workload, policy), previous, moment };
 }
 
 /** Returns what the Pods of a workload show to {@link decide}. They were read with the objects, so none is missing that matters. */
@@ -151,7 +151,7 @@ function timesSinceRoll(
 
 /** Returns what the plan of a workload depends on: what it references, and its pinned copies if its ConfigMaps were rolled back. */
 export function planObjects(workload: Workload, policy: KnownPolicy): readonly ConfigName[] {
-  const objects = objectsToRead(workload, policyOf(workload, policy));
+  const objects = objectsToRead(workload, rulesFor(workload, policy));
   const { namespace, rejected, pinned } = workload;
   const pins = rejected === undefined || pinned === undefined ? undefined : parsePins(pinned);
   if (pins === undefined) return objects;
@@ -169,11 +169,11 @@ export async function withVerifiedHash(
   const { found, read, gaps } = snapshot;
   const { workload } = found;
   if (!needsLegacyVerification(workload)) return snapshot;
-  const policy = clusterPolicyOf(snapshot.policy);
+  const policy = snapshot.policy;
   const signal = new AbortController().signal;
   try {
     const legacy = await readLegacy(workload, { client, policy, cached: lookupIn(read), signal });
-    const plan = legacy && planRollout(legacy.workload, legacy.lookup, policyFor(legacy.workload, policy));
+    const plan = legacy && planRollout(legacy.workload, legacy.lookup, rulesFor(legacy.workload, policy));
     if (legacy === undefined || plan === undefined || !("view" in plan)) return snapshot;
     const verification = legacyVerificationOf(workload, plan.view, legacy.hash === workload.recordedHash);
     return { ...snapshot, found: { ...found, workload: withLegacyVerification(workload, verification) } };

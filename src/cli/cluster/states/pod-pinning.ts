@@ -4,8 +4,7 @@ import { canBePinned, formatConfigMaps, isPinned, neverPinned } from "../../../d
 import { type Pins, parsePins } from "../../../domain/pinning/pinned-lookup.ts";
 import { type PodPins, pinsRead } from "../../../domain/pinning/pod-pins.ts";
 import { withRejected } from "../../../domain/pinning/rejections.ts";
-import type { Policy } from "../../../domain/policy/policy.ts";
-import { rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
+import type { Rules } from "../../../domain/policy/rules.ts";
 import { configKey } from "../../../domain/references/references.ts";
 import type { RunningPod } from "../read/pods.ts";
 
@@ -40,10 +39,10 @@ export function podPinning(workload: Workload, pods: readonly RunningPod[]): Pod
 }
 
 /** Returns why a workload that requests pins has none, as one line; empty if the request is fulfilled, or if there is nothing to pin. */
-export function missingPins(workload: Workload, policy: Policy): readonly string[] {
+export function missingPins(workload: Workload, rules: Rules): readonly string[] {
   if (workload.optIn.state !== "in" || !canBePinned(workload)) return [];
-  if (!rolloutPolicyOf(workload, policy).pinConfig.value) return [];
-  if (policy.pinConfig !== true) return [pinningTexts.flagMissing];
+  if (!rules.pinConfig.value) return [];
+  if (!rules.storesCopies) return [pinningTexts.flagMissing];
   const canPin = workload.references.some(
     ({ kind, namespace, name, annotation }) =>
       kind === "ConfigMap" &&
@@ -55,9 +54,9 @@ export function missingPins(workload: Workload, policy: Policy): readonly string
 }
 
 /** Returns the ConfigMaps whose live content was rolled back, so that new Pods read their pinned copies. */
-export function rolledBackConfigMaps(workload: Workload, lookup: Lookup, policy: Policy): ReadonlySet<string> {
-  if (workload.rejected === undefined || !isPinned(workload, policy)) return new Set();
-  return withRejected(workload, lookup, policy).kept;
+export function rolledBackConfigMaps(workload: Workload, lookup: Lookup, rules: Rules): ReadonlySet<string> {
+  if (workload.rejected === undefined || !isPinned(workload, rules)) return new Set();
+  return withRejected(workload, lookup, rules).kept;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Deployment, Service } from "#kubernetes";
 import { describeObject } from "../../../domain/config/view-of-references.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
-import { isValidator } from "../../../domain/policy/rollout-policy.ts";
+import { isValidator } from "../../../domain/policy/rules.ts";
 import { configKey, type Reference } from "../../../domain/references/references.ts";
 import { formatCount, formatList, quoted } from "../../../domain/syntax/names.ts";
 import { type KubeObject, resources } from "../../../kube/api/resources.ts";

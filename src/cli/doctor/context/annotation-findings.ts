@@ -11,7 +11,8 @@ import {
   misuseOf,
   userAnnotations,
 } from "../../../domain/policy/annotation-mistakes.ts";
-import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts";
+import type { Policy } from "../../../domain/policy/policy.ts";
+import { rulesFor } from "../../../domain/policy/rules.ts";
 import {
   type Annotations,
   annotationPrefix,
@@ -45,7 +46,7 @@ export type OtherCompatibility = keyof typeof otherCompatibility;
 const nothing: ObjectFindings = { mistakes: [], leftovers: [], otherControllers: [] };
 
 /** Returns the findings about the annotations and labels of a workload; scheduling holds that are left over only with `policy`. */
-export function workloadFindings(row: WorkloadRow, object: WorkloadObject, policy: ClusterPolicy): ObjectFindings {
+export function workloadFindings(row: WorkloadRow, object: WorkloadObject, policy: Policy): ObjectFindings {
   const read = readWorkload(row, object, policy);
   if ("malformed" in read)
     return optsIn(object) ? { ...nothing, mistakes: [malformed(row, object, read.malformed)] } : nothing;
@@ -62,7 +63,7 @@ export function workloadFindings(row: WorkloadRow, object: WorkloadObject, polic
 
 type ReadWorkload = { readonly workload: Workload } | { readonly malformed: string };
 
-function readWorkload(row: WorkloadRow, object: WorkloadObject, policy: ClusterPolicy): ReadWorkload {
+function readWorkload(row: WorkloadRow, object: WorkloadObject, policy: Policy): ReadWorkload {
   try {
     return { workload: toWorkload(row, object, policy) };
   } catch (error) {
@@ -100,7 +101,7 @@ function mistakesOnWorkload(
   place: ObjectRef,
   workload: Workload,
   object: WorkloadObject,
-  policy: ClusterPolicy,
+  policy: Policy,
 ): readonly Finding[] {
   const { annotations, templateAnnotations } = compatibilitySourceOf(object);
   const { labels = {} } = object.metadata ?? {};
@@ -108,7 +109,7 @@ function mistakesOnWorkload(
   const aboutLabels = new Set(misplacedLabels(labels).map(invalidAnnotationTexts.label));
   const unclear = workload.optIn.state === "unclear";
   const warnings = unclear
-    ? planRollout(workload, () => undefined, policyFor(workload, policy)).warnings
+    ? planRollout(workload, () => undefined, rulesFor(workload, policy)).warnings
     : workload.mistakes;
   return [
     ...misplacedAnnotations(place, { annotations, labels, templateAnnotations }),
@@ -121,7 +122,7 @@ function mistakesOnWorkload(
 function leftoversOn(
   place: ObjectRef,
   workload: Workload,
-  { namespacePolicyOf, ownership }: ClusterPolicy,
+  { namespacePolicyOf, ownership }: Policy,
 ): readonly Finding[] {
   const release = `wave release --scheduling-holds -n ${place.namespace}`;
   const migrate = `Run Wave once with --migrate-legacy: ${docsAddress("gitops", "owner-references")}`;

@@ -2,7 +2,7 @@ import type { WorkloadObject } from "../../../domain/model/workload-references.t
 import { type KubeObject, metadataOnlyList, type Resource, resources } from "../../../kube/api/resources.ts";
 import { readNamespace, readNamespaces } from "../../cluster/read/namespaces.ts";
 import { inScope, type ListScope, listAll, type ReadFailure, tryRead } from "../../cluster/requests.ts";
-import { clusterPolicyOf, type KnownPolicy } from "../../cluster/running-wave/known-policy.ts";
+import type { KnownPolicy } from "../../cluster/running-wave/known-policy.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import { configArgumentKinds } from "../../command/workload-argument.ts";
 import {
@@ -37,7 +37,7 @@ export async function scanAnnotations(
   known: KnownPolicy,
 ): Promise<AnnotationScan> {
   const { of: namespacePolicyOf, unread } = await readNamespaces(client, namespace, known.compatibility);
-  const policy = { ...clusterPolicyOf(known), namespacePolicyOf: unread === undefined ? namespacePolicyOf : undefined };
+  const policy = { ...known, namespacePolicyOf: unread === undefined ? namespacePolicyOf : undefined };
   const understood = known.compatibility?.understood;
   const notedOnNamespace = (object: KubeObject) =>
     metadataFindings(

@@ -19,7 +19,8 @@ import { toWorkload } from "../../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
-import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts";
+import type { Policy } from "../../../domain/policy/policy.ts";
+import { rulesFor } from "../../../domain/policy/rules.ts";
 import { fieldManager, recordManager } from "../../../domain/references/field-managers.ts";
 import { annotationPointer, equalJson, type JsonPatch } from "../../../domain/syntax/json.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../../kube/api/api-failure.ts";
@@ -79,7 +80,7 @@ export async function preApply(
   hash: string,
   patch: JsonPatch,
   leadership: WhileLeading,
-  policy: ClusterPolicy,
+  policy: Policy,
   lookup: Lookup,
 ): Promise<Failure | Acted> {
   const { abort: signal, valid: mayBeSent } = leadership;
@@ -145,7 +146,7 @@ interface TemplateSourceRollout {
   readonly hash: string;
   /** Records the hash, and tests that the workload is as it was planned. */
   readonly patch: JsonPatch;
-  readonly policy: ClusterPolicy;
+  readonly policy: Policy;
   readonly lookup: Lookup;
 }
 
@@ -160,7 +161,7 @@ async function rollTemplateSource(
 ): Promise<Failure | Acted> {
   const { namespace } = workload;
   const { name, uid, resourceVersion } = templateSource.metadata;
-  const decided = (each: Workload) => ({ workload: each, policy: policyFor(each, policy) });
+  const decided = (each: Workload) => ({ workload: each, rules: rulesFor(each, policy) });
   const source = toWorkload(kinds.Deployment, templateSource, policy);
   const annotation = workloadRefAnnotation(decided(source), decided(workload), lookup);
   if (inTemplate(templateSource, annotation) === hash) return { type: "acted", patch };
@@ -198,7 +199,7 @@ async function recordRollInProgress(
   workload: Workload,
   patch: JsonPatch,
   leadership: WhileLeading,
-  policy: ClusterPolicy,
+  policy: Policy,
 ): Promise<Failure | undefined> {
   if (workload.recordedHash === rollInProgress) return undefined;
   const path = hashPath(workload);

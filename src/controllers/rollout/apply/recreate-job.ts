@@ -10,7 +10,7 @@ import { oldFinalizer } from "../../../domain/model/scheduling-hold.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
-import type { ClusterPolicy } from "../../../domain/policy/policy.ts";
+import type { Policy } from "../../../domain/policy/policy.ts";
 import type { JsonPatch } from "../../../domain/syntax/json.ts";
 import {
   apiFailureOf,
@@ -45,7 +45,7 @@ export async function recreateJob(
   patch: JsonPatch,
   leadership: Pick<Leadership, "abort" | "valid">,
   clock: Clock,
-  policy: DirectiveContext & Pick<ClusterPolicy, "ownership">,
+  policy: DirectiveContext & Pick<Policy, "ownership">,
 ): Promise<WriteResult> {
   const { abort: signal, valid: mayBeSent } = leadership;
   const path = workloadPath(before);

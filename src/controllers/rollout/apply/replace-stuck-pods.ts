@@ -5,7 +5,7 @@ import type { Workload } from "../../../domain/model/workload-shape.ts";
 import { pinsBeforeRollout, returnsOnFailure } from "../../../domain/pinning/pin-request.ts";
 import { everyObject, observePod } from "../../../domain/pods/observed-pod.ts";
 import { podSelector } from "../../../domain/pods/pod-owner.ts";
-import { policyFor } from "../../../domain/policy/policy.ts";
+import { rulesFor } from "../../../domain/policy/rules.ts";
 import { pinnedAnnotation } from "../../../domain/references/annotations.ts";
 import { isApiFailure, isForbidden, isNotFound, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import { type KubeList, type KubeObject, resourcePath, resources } from "../../../kube/api/resources.ts";
@@ -34,8 +34,8 @@ export function mayHaveStuckPods(workload: Workload, { policy }: Pick<ApplyOptio
   if (row.id !== "StatefulSet" || progress.state !== "progressing" || progress.waitsFor === undefined) return false;
   const isByWave = pinsBeforeRollout(workload) !== undefined && templateEditedAt <= rolledAt;
   if (rejected === undefined && !isByWave) return false;
-  const ofWorkload = policyFor(workload, policy);
-  return ofWorkload.clusterHold === undefined && returnsOnFailure(workload, ofWorkload);
+  const rules = rulesFor(workload, policy);
+  return rules.clusterHold === undefined && returnsOnFailure(workload, rules);
 }
 
 /**

@@ -5,9 +5,9 @@ import { namespaceOf, type Workload } from "../../../domain/model/workload-shape
 import type { MemberFacts, ObjectChange } from "../../../domain/pacing/batch-member.ts";
 import { blockedBy } from "../../../domain/pacing/validator.ts";
 import type { NewPods } from "../../../domain/pods/new-pods.ts";
-import { type PacingFlags, policyFor } from "../../../domain/policy/policy.ts";
+import type { PacingFlags } from "../../../domain/policy/policy.ts";
 import { noPolicy } from "../../../domain/policy/policy-rows.ts";
-import { isValidator, rolloutPolicyOf } from "../../../domain/policy/rollout-policy.ts";
+import { isValidator, rulesFor } from "../../../domain/policy/rules.ts";
 import { type ConfigName, parseConfigKey } from "../../../domain/references/references.ts";
 import { setLatest } from "../../../lib/latest-entries.ts";
 import type { LeaderParts } from "../../leader-context.ts";
@@ -131,15 +131,15 @@ export class BatchFacts {
 
   /** Returns the lookup of what is known about the workloads of a namespace at this moment. */
   membersIn(namespace: string): (key: string) => MemberFacts | undefined {
-    const { caches, clock, policy: clusterPolicy, memory: memoryOf, newPods } = this.#options;
-    const policy = policyFor({ namespace }, clusterPolicy);
-    const ofNamespace = rolloutPolicyOf({ policy: noPolicy }, policy);
+    const { caches, clock, policy, memory: memoryOf, newPods } = this.#options;
+    const ofNamespace = rulesFor({ namespace, policy: noPolicy }, policy);
     const now = clock.monotonic();
     return (key) => {
       const cached = caches.workload(key);
       if (cached === undefined || cached.deleting || cached.optIn.state !== "in") return undefined;
-      const own = cached.policy === noPolicy ? ofNamespace : rolloutPolicyOf(cached, policy);
-      if (!own.batches.value) return undefined;
+      // What its expressions match is not needed.
+      const rules = cached.policy === noPolicy ? ofNamespace : rulesFor({ namespace, policy: cached.policy }, policy);
+      if (!rules.batches.value) return undefined;
       const memory = memoryOf(key);
       const workload = memory === undefined ? cached : newestOf(memory, cached, now);
       // A validator is not passed over because a read of it failed.
@@ -147,7 +147,7 @@ export class BatchFacts {
       return {
         key,
         workload,
-        policy: own,
+        rules,
         mustBePlanned,
         isCurrent: !mustBePlanned && memory?.state === "current",
         ...this.#known(memory, workload),

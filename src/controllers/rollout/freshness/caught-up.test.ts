@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { planRollout } from "../../../../test/support/domain/decisions.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../../test/support/domain/objects.ts";
 import { workload as object } from "../../../../test/support/fake-cluster.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
-import { planRollout } from "../../../domain/plan/plan.ts";
 import { findingsOf } from "../memory/workload-memory.ts";
 import {
   areCachesFresh,

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
+import { planRollout } from "../../../../test/support/domain/decisions.ts";
 import { workload } from "../../../../test/support/fake-cluster.ts";
 import { LateReplica, MemoryCluster } from "../../../../test/support/late-replica.ts";
 import { startMemoryServer } from "../../../../test/support/sandbox-memory-server.ts";
@@ -6,7 +7,6 @@ import { type ConfigObject, toConfig } from "../../../domain/config/digest.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
-import { planRollout } from "../../../domain/plan/plan.ts";
 import { ApiError } from "../../../kube/api/api-failure.ts";
 import { resources } from "../../../kube/api/resources.ts";
 
@@ -39,7 +39,7 @@ async function unseen(count: number, options: ConstructorParameters<typeof LateR
   const hashes = async (name: string) => {
     const config = toConfig("ConfigMap", await cluster.get<ConfigObject>(configMaps, name));
     const stored = toWorkload(kinds.Deployment, await cluster.get<WorkloadObject>(deployments, name));
-    const plan = planRollout(stored, () => config, { ...policy, namespacePolicy: undefined });
+    const plan = planRollout(stored, () => config, policy);
     return { recorded: stored.recordedHash, current: "view" in plan ? plan.view.hash : "" };
   };
   const expectCurrent = async (...of: readonly string[]) => {

@@ -15,7 +15,8 @@ import type { RecordedCause, RolloutPlan } from "../../../domain/outcomes/outcom
 import { pinsBeforeRollout } from "../../../domain/pinning/pin-request.ts";
 import { uncachedCopies } from "../../../domain/pinning/pinned-lookup.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
-import { type ClusterPolicy, policyFor } from "../../../domain/policy/policy.ts";
+import type { Policy } from "../../../domain/policy/policy.ts";
+import { rulesFor } from "../../../domain/policy/rules.ts";
 import { type ConfigName, configKey, parseStoredKey, type StoredName } from "../../../domain/references/references.ts";
 import { isDnsSubdomain } from "../../../domain/syntax/names.ts";
 import { isForbidden } from "../../../kube/api/api-failure.ts";
@@ -102,7 +103,7 @@ async function verifyLegacyHash(
 ): Promise<LegacyRead | "gone"> {
   const read = await live.legacy(workload);
   if (read === undefined) return "gone";
-  const plan = planRollout(read.workload, read.lookup, policyFor(read.workload, policy));
+  const plan = planRollout(read.workload, read.lookup, rulesFor(read.workload, policy));
   if ("view" in plan) {
     findings.legacy = legacyVerificationOf(read.workload, plan.view, read.hash === read.workload.recordedHash);
   }
@@ -138,7 +139,7 @@ const concurrency = 4;
 /** Returns the live reads. Concurrent reads of one object share one request. `signal` ends all reads. */
 export function createLiveReads(options: {
   readonly client: Pick<ApiClient, "request">;
-  readonly policy: ClusterPolicy;
+  readonly policy: Policy;
   readonly cached: Lookup;
   /** See {@link liveLookup}. */
   readonly syncedUpTo?: Caches["syncedUpTo"];
@@ -162,7 +163,7 @@ export function createLiveReads(options: {
     pinned: readonly (string | undefined)[] = [workload.pinned, pinsBeforeRollout(workload)],
   ) => {
     const copies = policy.pinConfig ? uncachedCopies(workload, pinned, cached) : [];
-    return [...grantedObjects(workload, cached, policyFor(workload, policy)), ...copies];
+    return [...grantedObjects(workload, cached, rulesFor(workload, policy)), ...copies];
   };
 
   return {

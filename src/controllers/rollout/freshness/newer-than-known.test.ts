@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
+import { planRollout } from "../../../../test/support/domain/decisions.ts";
 import { workload } from "../../../../test/support/fake-cluster.ts";
 import { LateReplica, MemoryCluster } from "../../../../test/support/late-replica.ts";
 import { startMemoryServer } from "../../../../test/support/sandbox-memory-server.ts";
@@ -7,7 +8,6 @@ import { type ConfigObject, toConfig } from "../../../domain/config/digest.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
-import { planRollout } from "../../../domain/plan/plan.ts";
 import { ApiError } from "../../../kube/api/api-failure.ts";
 import { resources } from "../../../kube/api/resources.ts";
 
@@ -36,7 +36,7 @@ async function empty() {
   /** The hash of the current ConfigMap, which the webhook writes. */
   const current = async () => {
     const config = toConfig("ConfigMap", await cluster.get<ConfigObject>(configMaps, "web"));
-    const plan = planRollout(await web(), () => config, { ...policy, namespacePolicy: undefined });
+    const plan = planRollout(await web(), () => config, policy);
     return "view" in plan ? plan.view.hash : "";
   };
   const editConfig = (v: string) => cluster.edit(configMaps, "web", { data: { v } });

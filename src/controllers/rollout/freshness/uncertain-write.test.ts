@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
+import { planRollout } from "../../../../test/support/domain/decisions.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../../test/support/domain/objects.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
-import { planRollout } from "../../../domain/plan/plan.ts";
 import { soleLeadership } from "../../../runtime/write-permits.ts";
 import { RememberedViews } from "../memory/remembered-views.ts";
 import { findingsOf } from "../memory/workload-memory.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { planRollout } from "../../../../test/support/domain/decisions.ts";
 import { defaultPolicy, lookupOf, workload } from "../../../../test/support/domain/objects.ts";
 import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
-import { planRollout } from "../../../domain/plan/plan.ts";
 import { finish, resultOf } from "./finish.ts";
 import { newMemory, type WorkloadMemory } from "./workload-memory.ts";
 

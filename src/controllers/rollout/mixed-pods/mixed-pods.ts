@@ -19,7 +19,7 @@ import {
   type Span,
   withoutSpansUntil,
 } from "../../../domain/pods/spans.ts";
-import { policyFor } from "../../../domain/policy/policy.ts";
+import { rulesFor } from "../../../domain/policy/rules.ts";
 import { apiFailureOf, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
@@ -156,7 +156,7 @@ async function readAll(
       workload,
       spans,
       lookup,
-      policy: policyFor(workload, policy),
+      rules: rulesFor(workload, policy),
       kinds: caches.kinds(),
       countsUnpinned: unpinned !== undefined,
     },

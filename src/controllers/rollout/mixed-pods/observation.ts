@@ -11,7 +11,7 @@ import { observePod, readConfigOf } from "../../../domain/pods/observed-pod.ts";
 import { podOwner, podSelector } from "../../../domain/pods/pod-owner.ts";
 import { configStateOf, readMargins } from "../../../domain/pods/pod-state.ts";
 import { type ConfigObservation, endOf, type Span } from "../../../domain/pods/spans.ts";
-import type { Policy } from "../../../domain/policy/policy.ts";
+import type { Rules } from "../../../domain/policy/rules.ts";
 import type { ConfigName } from "../../../domain/references/references.ts";
 import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import { type FreshListOptions, freshList } from "../../../kube/reads/reads.ts";
@@ -150,7 +150,7 @@ interface PodsToRead {
   readonly workload: Workload;
   readonly spans: readonly Span[];
   readonly lookup: Lookup;
-  readonly policy: Policy;
+  readonly rules: Rules;
   readonly kinds: readonly WorkloadRow[];
   /** Whether Pods that read no copy count, although their template names copies. */
   readonly countsUnpinned: boolean;
@@ -158,11 +158,11 @@ interface PodsToRead {
 
 /** Lists the Pods of a workload by its selector, in pages, and returns what they run. Rejects with the errors of requests. */
 export async function readPods(
-  { object, workload, spans, lookup, policy, kinds, countsUnpinned }: PodsToRead,
+  { object, workload, spans, lookup, rules, kinds, countsUnpinned }: PodsToRead,
   options: FreshListOptions,
 ): Promise<PodsRead> {
   const { namespace, recordedHash: hash, rolledAt } = workload;
-  const config = readConfigOf(trackedReferences(workload, lookup, policy).references);
+  const config = readConfigOf(trackedReferences(workload, lookup, rules).references);
   const history = { hash, spans, changedAt: undefined, rolledAt: rolledAt * 1000 };
   const lastEnd = Math.max(...spans.map(endOf));
   const key = workloadKey(workload);

@@ -24,7 +24,7 @@ import {
   volumeReason,
 } from "../../../domain/pods/observed-pod.ts";
 import { podOwner, podSelector } from "../../../domain/pods/pod-owner.ts";
-import { isValidator } from "../../../domain/policy/rollout-policy.ts";
+import { isValidator } from "../../../domain/policy/rules.ts";
 import { apiFailureOf, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";

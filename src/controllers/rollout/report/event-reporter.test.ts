@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import { planRollout } from "../../../../test/support/domain/decisions.ts";
 import { defaultPolicy, lookupOf, workload } from "../../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
-import { planRollout } from "../../../domain/plan/plan.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
 import { newMemory, type WorkloadMemory } from "../memory/workload-memory.ts";
 import { EventReporter } from "./outcome-report.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import { planRollout } from "../../../../test/support/domain/decisions.ts";
 import { defaultPolicy, lookupOf, workload } from "../../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
-import { planRollout } from "../../../domain/plan/plan.ts";
 import { silentLogger } from "../../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../../telemetry/metrics/metrics.ts";
 import { finish, startRun } from "../memory/finish.ts";

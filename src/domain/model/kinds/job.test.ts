@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { planRollout } from "../../../../test/support/domain/decisions.ts";
 import {
   configMap,
   defaultPolicy,
@@ -6,7 +7,6 @@ import {
   readsAll,
   workloadObject,
 } from "../../../../test/support/domain/objects.ts";
-import { planRollout } from "../../plan/plan.ts";
 import { replacementRecord } from "../job-replacement.ts";
 import { toWorkload } from "../workload.ts";
 import type { WorkloadObject } from "../workload-references.ts";

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { allCompatibilities } from "../../../../test/support/domain/compatibility.ts";
+import { planRollout } from "../../../../test/support/domain/decisions.ts";
 import { configMap, lookupOf, readsAll, workloadObject } from "../../../../test/support/domain/objects.ts";
 import { rollInProgress } from "../../config/tracked-view.ts";
 import { patchFor } from "../../patch/workload-patch.ts";
-import { planRollout } from "../../plan/plan.ts";
 import { matchesObject, withProgressOf } from "../cached-workload.ts";
 import { invalidScheduler } from "../scheduling-hold.ts";
 import { toWorkload } from "../workload.ts";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, inject, it } from "vitest";
 import type { PodSpec } from "#kubernetes";
+import { planRollout } from "../../../../test/support/domain/decisions.ts";
 import { configMap, defaultPolicy, lookupOf, workloadObject } from "../../../../test/support/domain/objects.ts";
 import { patchFor } from "../../patch/workload-patch.ts";
-import { planRollout } from "../../plan/plan.ts";
 import { MalformedWorkload, toWorkload, toWorkloadIfValid } from "../workload.ts";
 import type { WorkloadObject } from "../workload-references.ts";
 import { parseRequestedKind, requestedKindRow } from "./requested-kind.ts";

@@ -1,6 +1,7 @@
+import type { MatchedNames, OptIn, PatternReference } from "../compatibility/directive.ts";
 import { type Names, noNames } from "../syntax/names.ts";
 import { parseWindow, type Window } from "../syntax/window.ts";
-import { type PacingFlags, type Policy, unpaced } from "./policy.ts";
+import { type NamespacePolicy, type PacingFlags, type Policy, unpaced } from "./policy.ts";
 import {
   noPolicy,
   type PolicyAnnotation,
@@ -27,8 +28,19 @@ export interface InvalidPolicyAnnotation {
   readonly text: string;
 }
 
-/** The policy of one workload. Precedence: workload annotation, then Namespace annotation, then flag. */
-export interface RolloutPolicy {
+/** What decides about one workload at one moment. Precedence: workload annotation, then Namespace annotation, then flag. */
+export interface Rules
+  extends Pick<
+    Policy,
+    "crossNamespace" | "namespaces" | "compatibility" | "ownership" | "clusterHold" | "hashKeys" | "isStopping"
+  > {
+  /** What the Namespace of the workload decides; undefined: nothing, or the Namespace is not known. */
+  readonly namespacePolicy: NamespacePolicy | undefined;
+  /** The names that the regular expressions of the workload match; undefined: it has none, or the names are not known. */
+  readonly matchedNames: MatchedNames | undefined;
+  readonly pacing: PacingFlags;
+  /** Whether Wave stores pinned copies at all. */
+  readonly storesCopies: boolean;
   /** The invalid annotations that hold the workload. Contains only annotations that would take precedence. */
   readonly invalid: readonly InvalidPolicyAnnotation[];
   readonly hold: Decided<boolean>;
@@ -54,7 +66,7 @@ export interface RolloutPolicy {
   readonly resumedAt: number | undefined;
   /** When a person requested a rollout, in milliseconds since the epoch, and the name of that person; "" if it is unknown. */
   readonly rollRequest: PolicyValue<"roll-requested"> | undefined;
-  /** Undefined if no annotation sets it. */
+  /** How to treat the workload when Wave has not seen it before; undefined: as its compatibility requires. */
   readonly firstSight: PolicyValue<"first-sight"> | undefined;
   readonly excludeConfigMaps: Decided<Names>;
   readonly excludeSecrets: Decided<Names>;
@@ -66,17 +78,24 @@ export interface RolloutPolicy {
   readonly liveConfigMaps: Decided<Names>;
 }
 
-/** The part of a workload that decides its policy. */
-interface PacedWorkload {
+/** The part of a workload that decides its rules. */
+interface RuledWorkload {
+  readonly namespace: string;
   readonly policy: PolicyAnnotations;
-  readonly peer?: { readonly minIntervalMs?: number | undefined } | undefined;
+  readonly peer?:
+    | { readonly minIntervalMs?: number | undefined; readonly patterns?: readonly PatternReference[] }
+    | undefined;
 }
 
-/** Returns the policy of one workload. Throws an Error if the flag `window` is invalid. */
-export function rolloutPolicyOf(workload: PacedWorkload, policy: Policy): RolloutPolicy {
-  const own = workload.policy;
-  const shared = policy.namespacePolicy?.annotations ?? noPolicy;
-  const flags = policy.pacing ?? unpaced;
+/**
+ * Returns what decides about one workload now, so that one plan uses one state of the cluster. The result is valid until the
+ * next event of a cache: it shares the matched names with the cache. The cost does not depend on the number of workloads. Throws
+ * an Error if the flag `window` is invalid.
+ */
+export function rulesFor({ namespace, policy: own, peer }: RuledWorkload, policy: Policy): Rules {
+  const { pacing = unpaced } = policy;
+  const namespacePolicy = policy.namespacePolicyOf?.(namespace);
+  const shared = namespacePolicy?.annotations ?? noPolicy;
   const invalid: InvalidPolicyAnnotation[] = [];
   const decide = <Name extends PolicyAnnotation, T>(annotation: Name, fallback: T): Decided<PolicyValue<Name> | T> => {
     const by = isSet(own[annotation]) ? "workload" : "namespace";
@@ -90,14 +109,25 @@ export function rolloutPolicyOf(workload: PacedWorkload, policy: Policy): Rollou
   const hold = decide("hold", false);
   const mode = decide("mode", "roll" as const);
   const approved = decide("approved", undefined).value;
-  const window = decide("window", windowOf(flags));
-  const settle = decide("settle", flags.settleMs);
+  const window = decide("window", windowOf(pacing));
+  const settle = decide("settle", pacing.settleMs);
   const minInterval = decide("min-interval", 0);
-  const peerMs = workload.peer?.minIntervalMs ?? 0;
+  const peerMs = peer?.minIntervalMs ?? 0;
   return {
+    crossNamespace: policy.crossNamespace,
+    namespaces: policy.namespaces,
+    compatibility: policy.compatibility,
+    ownership: policy.ownership,
+    clusterHold: policy.clusterHold,
+    hashKeys: policy.hashKeys,
+    isStopping: policy.isStopping,
+    namespacePolicy,
+    matchedNames: peer?.patterns?.length ? policy.namesMatching?.(namespace, peer.patterns) : undefined,
+    pacing,
+    storesCopies: policy.pinConfig === true,
     hold,
     holdReason: decide("hold-reason", ""),
-    mode: flags.observe ? { value: "observe", by: "flag" } : mode,
+    mode: pacing.observe ? { value: "observe", by: "flag" } : mode,
     approved,
     window: window.value === undefined ? undefined : { value: window.value, by: window.by },
     settleMs: settle,
@@ -108,7 +138,7 @@ export function rolloutPolicyOf(workload: PacedWorkload, policy: Policy): Rollou
     priority: decide("priority", 0),
     resumedAt: decide("resumed", undefined).value,
     rollRequest: decide("roll-requested", undefined).value,
-    firstSight: decide("first-sight", undefined).value,
+    firstSight: decide("first-sight", policy.firstSight).value,
     excludeConfigMaps: decide("exclude-configmaps", noNames),
     excludeSecrets: decide("exclude-secrets", noNames),
     pinConfig: decide("pin-config", false),
@@ -128,6 +158,32 @@ function windowOf({ window }: PacingFlags): Window | undefined {
   const parsed = parseWindow(window);
   if (parsed === undefined) throw new Error(`"${window}" is not a window`);
   return parsed;
+}
+
+/**
+ * Returns why Wave rolls nothing in a namespace, as text after "is in"; undefined if Wave may roll workloads there. A Namespace that
+ * is not known yet is treated as not selected. Wave plans its workloads again when its labels are known.
+ */
+export function ignoredReason(namespace: string, { compatibility, namespacePolicy }: Rules): string | undefined {
+  const filters = compatibility?.filters;
+  if (filters === undefined) return undefined;
+  if (filters.ignoredNamespaces.includes(namespace))
+    return `namespace "${namespace}", which --namespaces-to-ignore names`;
+  if (filters.namespaces === undefined) return undefined;
+  const selected = namespacePolicy !== undefined && namespacePolicy.unselected !== true;
+  return selected ? undefined : `namespace "${namespace}", which --namespace-selector does not select`;
+}
+
+/**
+ * Reports whether a workload is opted in now. The Namespace may have changed since the workload was read, so the function checks the
+ * Namespace again.
+ */
+export function isOptedIn(
+  { optIn, namespace }: { readonly optIn: OptIn; readonly namespace: string },
+  rules: Rules,
+): boolean {
+  if (optIn.state !== "in" || ignoredReason(namespace, rules) !== undefined) return false;
+  return optIn.by !== "namespace" || rules.namespacePolicy?.optsIn === true;
 }
 
 /**
