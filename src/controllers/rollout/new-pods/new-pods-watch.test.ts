@@ -114,9 +114,11 @@ it("gives a Pod that was stuck the whole time of a rollout for its start", async
   await advanceTo(900_000);
   await setScheduled({ status: "True" });
   await advanceTo(1_700_000);
-  const [freed, over] = shown.slice(-2);
-  expect(freed).toEqual([expect.toSatisfy((at) => at > 900_000 && at <= 960_000), "unread"]);
-  expect(over).toEqual([expect.toSatisfy((at) => at >= 1_140_000 && at <= 1_260_000), undefined]);
+  const [[freedAt, freed], [overAt, over]] = shown.slice(-2) as [[number, unknown], [number, unknown]];
+  expect([freed, over]).toEqual(["unread", undefined]);
+  expect(freedAt).toSatisfy((at: number) => at > 900_000 && at <= 960_000);
+  // Wave reads them once a minute, and they may have been stuck until the read that shows their start.
+  expect(overAt - freedAt).toSatisfy((ms: number) => ms >= 300_000 && ms <= 360_000);
 });
 
 it("forgets that a Pod was stuck when its rollout is complete", async () => {

@@ -264,7 +264,8 @@ export class NewPodsWatch {
     const found = newPodsOf(pods, rollout, refused);
     const shown = watched.earlierFail && found?.state === "restarts" ? undefined : found;
     const monotonic = clock.monotonic();
-    if (shown?.state === "stuck") watched.stuckAt = monotonic;
+    // Until this read they may have been stuck.
+    if (shown?.state === "stuck" || watched.shown?.state === "stuck") watched.stuckAt = monotonic;
     const mayStart = isSlow(workload) && watched.stuckAt !== undefined && monotonic - watched.stuckAt < watchMs;
     this.#show(key, watched, shown ?? (mayStart ? { state: "unread" } : undefined));
   }
