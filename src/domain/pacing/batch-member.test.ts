@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
+import { decide } from "../../../test/support/domain/decisions.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
+import { momentAt } from "../../../test/support/pacing/due.ts";
 import type { BuiltInKind } from "../model/kinds/apps-kinds.ts";
 import { workloadKey } from "../model/workload-shape.ts";
 import { unpaced } from "../policy/policy.ts";
@@ -95,6 +97,17 @@ it("fails a rollout timeout after a rollout in the second of the change, as for 
 it.for(cases)("derives the stage of a workload that %s", ([, facts, of, stage]) => {
   expect(stageWith(facts, of)).toBe(stage);
 });
+
+it.each(["on", "off"])(
+  "a rollout from an incomplete state shows nothing if it fails, with `batches: %s`",
+  (batches) => {
+    const first = workload({ annotations: { "wave.pusher.com/batches": batches }, pod: readsAll("ConfigMap", "page") });
+    const progress = { state: "progressing", step: 0, available: 0 } as const;
+    const policy = { ...defaultPolicy, pacing: { ...unpaced, maxConcurrent: 1 } };
+    const plan = decide({ workload: { ...first, progress }, lookup, policy, moment: momentAt(now) });
+    expect(plan).toMatchObject({ outcome: "firstHash", incomplete: { completeBefore: undefined } });
+  },
+);
 
 it("orders the members of a change by kind and size, whatever their names and statuses", () => {
   const member = (kind: BuiltInKind, name: string, replicas?: number) => {

@@ -204,7 +204,8 @@ export function batchedChanges(due: DueWrite): readonly ConfigName[] | undefined
  */
 export function rolledIncompleteBy(due: DueWrite): IncompleteRollout | undefined {
   const { workload, moment, rules } = due;
-  if (!isBatched(due) || isComplete(workload)) return undefined;
+  // Also with `batches: off`, which may be removed before the rollout fails.
+  if (rules.pacing.maxConcurrent === 0 || workload.progress.state === "idle" || isComplete(workload)) return undefined;
   // A bad edit is the reason why it is not complete. It must still check the next one.
   if (isValidator(workload) && canCheck(workload, lastChange(due))) return undefined;
   return incompleteRollout(workload, moment, rules.pacing.soakMs);
