@@ -116,9 +116,10 @@ it("keeps nothing of a workload but what is compared, because only its namespace
 });
 
 const { metadata, spec } = object("web");
-const web = (version: number, uid = "1", generation = version): Workload => {
+const web = (version: number, uid = "1", generation = version, annotations = {}): Workload => {
   const names = { namespace: "default", uid, generation, resourceVersion: `${version}` };
-  return toWorkload(kinds.Deployment, { metadata: { ...metadata, ...names }, spec });
+  const all = { ...metadata.annotations, ...annotations };
+  return toWorkload(kinds.Deployment, { metadata: { ...metadata, ...names, annotations: all }, spec });
 };
 
 describe("the newest known state of a workload", () => {
@@ -137,10 +138,20 @@ describe("the newest known state of a workload", () => {
 
   it("is used until then also if the write changed only annotations, which raises no generation", () => {
     const findings = findingsOf(undefined);
-    const [old, after, caughtUp] = [web(1, "1", 1), web(3, "1", 1), web(3, "1", 1)];
+    const written = { "wave.pusher.com/consecutive-rollouts": "1" };
+    const [old, after, caughtUp] = [web(1, "1", 1), web(3, "1", 1, written), web(3, "1", 1, written)];
     rememberNewest(findings, old, after, 0);
     expect(newestOf(findings, web(2, "1", 1), 0)).toBe(after);
     expect(newestOf(findings, caughtUp, 0)).toBe(caughtUp);
+  });
+
+  it("is not used if the cache has received a later status, which does not change its version", () => {
+    const findings = findingsOf(undefined);
+    const [old, read] = [web(1, "1", 1), web(3, "1", 1)];
+    rememberNewest(findings, old, read, 0);
+    expect(newestOf(findings, old, 0)).toBe(read);
+    const complete = { ...old, progress: { state: "complete", since: undefined } } as const;
+    expect(newestOf(findings, complete, 0)).toBe(complete);
   });
 
   it("does not hide a workload that was recreated with the same name", () => {

@@ -86,7 +86,16 @@ export function newestOf(
  * an annotation instead of the pod template, as for a Rollout that is restarted.
  */
 function isBehind(cached: Workload, { cached: before, newest }: NewerThanCache): boolean {
-  return cached === before || (cached.uid === newest.uid && cached.resourceVersion < newest.resourceVersion);
+  if (cached === before) return true;
+  return (
+    cached.uid === newest.uid && cached.resourceVersion < newest.resourceVersion && !isOfSameVersion(cached, newest)
+  );
+}
+
+/** Reports whether two states differ in their status only. A cache entry keeps its resource version when only the status changes. */
+function isOfSameVersion(a: Workload, b: Workload): boolean {
+  const isKnown = a.generation > 0 && a.generation === b.generation && a.deleting === b.deleting;
+  return isKnown && a.annotationsFingerprint === b.annotationsFingerprint;
 }
 
 /** Returns the newest known state, as `newestOf`, and forgets a stored state that is not newer than the cache any more. */
