@@ -89,6 +89,11 @@ const beginsToRead: readonly Step[] = [
   [600_000, "wave", deployment("late", "v2:old", true, "other")],
   [700_000, "world", deployment("late", "v2:old", true)],
 ];
+/** A person undoes the rollout, so Wave has set the restored hash before the change. */
+const undone: readonly Step[] = [
+  [600_000, "wave", deployment("late", "v2:next", true)],
+  [700_000, "world", deployment("late", "v2:old", true)],
+];
 const edit: Step = [500_000, "world", page("2")];
 const rolled = (time: number, isComplete: boolean): Step => [
   time,
@@ -111,6 +116,12 @@ const cases: readonly [string, readonly Step[], Partial<Pacing>, string | undefi
   [
     "a workload that was complete, and is not complete after this change",
     [...begin, rolled(200_000, true), edit, rolled(520_000, false)],
+    {},
+    "batch",
+  ],
+  [
+    "a workload that is not complete after the last change, after an undo to the content before it",
+    [...begin, rolled(200_000, true), edit, rolled(520_000, false), ...undone],
     {},
     "batch",
   ],

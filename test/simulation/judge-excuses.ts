@@ -187,22 +187,22 @@ function isRemovedAgain(hash: string, workload: StoredObject, history: readonly 
   return writtenAt !== undefined && at < writtenAt + waitMs + slackMs;
 }
 
-/** A time at which a hash of a workload was set, and the workload with it. */
-interface HashSet {
-  readonly at: number;
+/** A time at which a hash of a workload was set, by whom, and the workload with it. */
+interface HashSet extends Pick<HistoryEntry, "at" | "by"> {
   readonly after: StoredObject;
 }
 
-/** Returns when the recorded hash of a workload was last set; undefined if it has none. */
+/** Returns when the recorded hash of a workload was last set for what is stored: an undo restores an earlier one. Undefined if it has none. */
 function hashSetAt(workload: StoredObject, history: readonly HistoryEntry[]): HashSet | undefined {
-  return hashesSetAt(workload, history).at(-1);
+  const same = hashesSetAt(workload, history).filter(({ after }) => readHash(after) === readHash(workload));
+  return same.findLast(({ by }) => by.actor === "wave") ?? same[0];
 }
 
 /** Returns each time at which a hash of a workload was set, oldest first. */
 function hashesSetAt({ metadata: { uid } }: StoredObject, history: readonly HistoryEntry[]): readonly HashSet[] {
-  return history.flatMap(({ at, before, after }) => {
+  return history.flatMap(({ at, by, before, after }) => {
     if (after?.metadata.uid !== uid || readHash(after) === undefined) return [];
-    return readHash(after) === readHash(before) ? [] : [{ at, after }];
+    return readHash(after) === readHash(before) ? [] : [{ at, by, after }];
   });
 }
 
