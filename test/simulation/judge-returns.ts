@@ -163,11 +163,13 @@ class ReaderJudge {
 
   #longestMs(): number {
     const { settings, lives } = this.#run;
-    const { badAt, fixedAt } = this.#played;
+    const { badAt, fixedAt, turn } = this.#played;
     const running = lives.filter(({ from, to = fixedAt }) => from <= fixedAt && to >= badAt);
     const wallOffMs = Math.max(0, ...running.map((life) => life.wallOffMs));
     // Until its clock has passed the time of a rollout, a leader whose clock is far behind ignores this time.
-    return drift * (settings.pacing?.rolloutTimeoutMs ?? 0) + returnMs + 2 * wallOffMs;
+    // A second bad edit may roll the other readers one after the other, of which there are at most two.
+    const rollouts = turn === "bad edit" ? 4 : 2;
+    return drift * (settings.pacing?.rolloutTimeoutMs ?? 0) + returnMs + rollouts * wallOffMs;
   }
 
   #at(time: number): StoredObject | undefined {

@@ -49,7 +49,8 @@ export class Alerted {
       if (rounds.length > 0) await namespace.rest();
       const round = await this.#round(turn);
       rounds.push(isReady ? round : { ...round, editedAt: undefined });
-      isReady &&= namespace.areComplete();
+      // The status may not show the last annotation of Wave yet.
+      isReady &&= await namespace.until(() => namespace.areComplete());
     }
     return rounds;
   }

@@ -74,7 +74,8 @@ export class Returned {
     for (let round = 0; round < 2 && isReady; round++) {
       await namespace.rest();
       rounds.push(await this.#round(`fixed ${round}`, isValidated, needsApproval));
-      isReady = namespace.areComplete();
+      // The status may not show the last annotation of Wave yet.
+      isReady = await namespace.until(() => namespace.areComplete());
     }
     return isReady ? rounds : [...rounds, { ...ended, endAt: this.#options.scheduler.now }];
   }
