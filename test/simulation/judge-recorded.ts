@@ -53,7 +53,8 @@ export function judgeRecorded({
       const { uid, deletionTimestamp } = pod.metadata;
       if (!podKey.startsWith("pods/") || deletionTimestamp !== undefined) continue;
       if (ownerOf(pod, { objects })?.metadata.uid !== after.metadata.uid) continue;
-      const contentAt = (seenRv: number) => (of: string) => {
+      // A share may have ended in an edit that a watch has not shown yet.
+      const contentAt = (seenRv: number, metadataRv: number) => (of: string) => {
         const stored = (when: number) => timeline.versions(of)[timeline.at(of, when)]?.object;
         const readAt = variablesReadAt(pod, of, (container) => starts.get(`${uid}/${container}`) ?? seenRv);
         const readyAt = readAt ?? scheduled.get(uid) ?? seenRv;
@@ -61,11 +62,17 @@ export function judgeRecorded({
         const created = timeline.versions(of).find((each) => each.rv > readyAt && each.object !== undefined)?.rv;
         const since = stored(readyAt) === undefined && needsObject(pod, of) ? Math.min(created ?? rv, rv) : readyAt;
         const listed = listedRv({ history, lives }, by.replica, of);
-        const [read, now] = [stored(timeline.removesKeys(of, since, listed) ? listed : since), stored(rv)] as const;
+        const [read, now] = [
+          stored(timeline.removesKeys(of, since, listed) ? listed : since),
+          stored(metadataRv),
+        ] as const;
         return read === undefined || now === undefined ? read : { ...read, metadata: now.metadata };
       };
       const isRight = (seenRv: number) =>
-        standsFor(namedBy(after, settings), contentAt(seenRv)).hash === readHash(after);
+        [rv, seenRv].some((metadataRv) => {
+          const { hash } = standsFor(namedBy(after, settings), contentAt(seenRv, metadataRv));
+          return hash === readHash(after);
+        });
       if (!isRight(sentRv) && !seenRvs.some(isRight))
         violations.push(`recorded: ${by.replica} on ${key} at ${at} ms: ${podKey} is older than the recorded content`);
     }

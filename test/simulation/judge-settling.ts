@@ -8,6 +8,8 @@ import type { HistoryEntry, Recording } from "./record.ts";
 
 /** Without faults, a replica observes a change within this time. */
 const knownMs = 300;
+/** After a gap of the API server, a replica observes all changes within this time. */
+const knownAfterGapMs = 5_000;
 /** By the fastest clock, a wait is over after this share of its true duration. */
 const drift = 0.96;
 
@@ -60,6 +62,7 @@ export function judgeSettling(run: Recording): readonly string[] {
       return versions.flatMap(({ rv, object }, index) => {
         const at = times.get(rv);
         if (index === 0 || at === undefined || at <= from || at > to) return [];
+        if (run.gapsAt?.some((gapAt) => at >= gapAt && at < gapAt + knownAfterGapMs)) return [];
         // Objects that Pods may be waiting for do not settle, however late their change arrives; nor do changes that make Pods wait.
         if (versions[index - 1]?.object === undefined || isWaiting(rv - 1) || isWaiting(rv)) return [];
         return partOf(object).bytes.equals(partOf(versions[index - 1]?.object).bytes) ? [] : [at];

@@ -178,6 +178,14 @@ export const keptSeeds: readonly KeptSeed[] = [
     after: "late controllers",
   },
   { seed: 21001382, name: "a mixed Pod that waits for an interval of an hour", after: "late controllers" },
+  { seed: 26001043, name: "a round that ends before the status shows the last annotation", after: "late controllers" },
+  { seed: 27001126, name: "a second bad edit while the clock of the leader is behind", after: "late controllers" },
+  { seed: 31001196, name: "a stuck rollout that ends long after it was read last", after: "late controllers" },
+  { seed: 34001216, name: "a workload without batches that was broken before its rollout", after: "late controllers" },
+  { seed: 35001406, name: "a live read whose status is older than that of the cache", after: "late controllers" },
+  { seed: 38001229, name: "a rollout in the moment in which an API server is back", after: "late controllers" },
+  { seed: 32001023, name: "a share that ends while its content is recorded", after: "late controllers" },
+  { seed: 26001158, name: "an undo whose content a validator has refused", after: "late controllers" },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */

@@ -231,6 +231,8 @@ export interface Recording {
   readonly endAt: number;
   /** Every start of a container, oldest first, and the moments at which every Pod had to be right. Undefined: not recorded. */
   readonly containers?: { readonly starts: readonly ContainerStart[]; readonly rightAt: readonly number[] } | undefined;
+  /** When the API server began to be down for a moment, after the faults had stopped. Default: never. */
+  readonly gapsAt?: readonly number[];
   /** The rounds of the scene with returns. Default: none was played. */
   readonly returned?: readonly PlayedReturn[];
   /** The parts of the scene with stuck rollouts. Default: none was played. */

@@ -44,6 +44,8 @@ export interface Cluster {
   readonly obstacles: Map<string, Obstacle>;
   /** Whether only the world gets answers. */
   down: boolean;
+  /** When calm gaps began: the API server is down for a moment and forgets the history of its watches. */
+  readonly gapsAt: number[];
   /** The namespace that no process of Wave can list. */
   unlisted: Unlisted | undefined;
 }
@@ -142,6 +144,7 @@ export function startCluster(options: {
       isFull: false,
       obstacles: new Map(),
       down: false,
+      gapsAt: [],
       unlisted: undefined,
     },
   };

@@ -86,6 +86,7 @@ export class Encore {
     const end = scheduler.now + (round === "asksForADay" ? longRoundMs : roundMs);
     if (round === "reset") this.#breakAll();
     if (round === "gap") {
+      cluster.gapsAt.push(scheduler.now);
       cluster.down = true;
       this.#breakAll();
       scheduler.after(2_500, () => {

@@ -173,7 +173,8 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
       const { lives } = director;
       const containers = nodes && { starts: nodes.starts, rightAt: podsRightAt };
       const unlisted = cluster.unlisted?.namespace;
-      const told = { reviews: webhooks.reviews, sent: cluster.sent, lives, unlisted };
+      const { sent, gapsAt } = cluster;
+      const told = { reviews: webhooks.reviews, sent, lives, unlisted, gapsAt };
       return { seed, epoch, settings, history, calmAt, rightAt: right, endAt: scheduler.now, containers, ...told };
     };
     const podsRightAt: number[] = [];
