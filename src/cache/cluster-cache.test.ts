@@ -210,7 +210,12 @@ describe("the caches", () => {
     expect(configChanges).toHaveLength(1);
     expect(held()).toMatchObject({ sharedWith: ",other,", ...times });
     await feed.push({ type: "apply", object: written(3, {}, {}) });
-    expect(held()).toMatchObject({ keys: [], isUntimed: true });
+    expect(held()).toMatchObject({ keys: [], isUntimed: true, ...times });
+    await feed.push({ type: "apply", object: written(3, {}, { key: "2" }) });
+    expect(held()).toMatchObject({ keys: ["key"], isUntimed: true, ...times });
+    await feed.push({ type: "apply", object: written(4, {}, { key: "3" }) });
+    expect(held()).toMatchObject({ changedAt: (times.changedAt ?? 0) + 3 });
+    expect(held()?.isUntimed).toBeUndefined();
   });
 
   it("do not trust the time of a change that only a list or a live read shows: a removal of keys may have followed", async () => {

@@ -88,7 +88,8 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
           ...(hasContent && { changedAt: held.changedAt, editedAt: held.editedAt }),
         };
         const fitted = namespaceLimits.fit(held, slim, (exceeded) => withoutKeys(slim, exceeded));
-        if (hasContent) touchedAt.set(fitted, Math.max(newestTime ?? 0, newestTimeOf(read)));
+        const newest = Math.max(newestTime ?? 0, newestTimeOf(read));
+        if (newest > newestTimeOf(fitted)) touchedAt.set(fitted, newest);
         return fitted;
       },
       same: Object.is,

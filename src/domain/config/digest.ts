@@ -295,8 +295,8 @@ export function isReceived({ revision }: Pick<Config, "revision">, syncedUpTo: n
 }
 
 /**
- * Returns an object after a change, marked if the API has no time of it. With the same content it keeps `wasAbsentSince`. `before` is the object
- * before; undefined: it did not exist.
+ * Returns an object after a change, marked if the API has no time of it. Then it keeps the times before: later ones are of writes that left
+ * its content as it was. With the same content it keeps `wasAbsentSince`. `before` is the object before; undefined: it did not exist.
  * `isOnlyChange`: no other change came between, as in a watch. Otherwise the last one may be the removal of a key, which can have no time, also if
  * the content is the same again.
  * `newestTime`: the newest time that the object had before, also if a write with this time changed nothing.
@@ -312,8 +312,10 @@ export function withChangeTime(
     ? same.isUntimed === true
     : !isOnlyChange || (newestTime !== undefined && newestTimeOf(config) <= newestTime);
   const wasAbsentSince = same?.wasAbsentSince;
-  const timed = wasAbsentSince === undefined ? config : { ...config, wasAbsentSince };
-  return isUntimed ? { ...timed, isUntimed } : timed;
+  const changed = wasAbsentSince === undefined ? config : { ...config, wasAbsentSince };
+  if (!isUntimed) return changed;
+  const times = isOnlyChange && before && { changedAt: before.changedAt, editedAt: before.editedAt };
+  return { ...changed, ...times, isUntimed };
 }
 
 /** Returns the newest time that the API shows for an object, in seconds since the epoch; 0 if it shows none. */
