@@ -20,21 +20,48 @@ import type { Workload } from "./workload-shape.ts";
  */
 export function matchesObject(workload: Workload, object: WorkloadObject, context: DirectiveContext = {}): boolean {
   const { metadata } = object;
-  if (metadata?.generation === undefined || metadata.generation === 0) return false;
-  const annotations = metadata.annotations;
+  // It is compared first: a change of it is frequent, and the rest takes longer.
+  if (metadata?.uid === undefined || metadata.generation !== workload.generation) return false;
+  const { annotations, generation, uid } = metadata;
+  const written = {
+    generation,
+    uid,
+    deleting: isDeleting(metadata),
+    oldFinalizer: hasOldFinalizer(metadata),
+    hasAnnotations: annotations !== undefined && annotations !== null,
+    annotationsFingerprint: fingerprintOf(metadata, peerAnnotationNames(context.compatibility?.understood)),
+  };
   return (
-    // Its patch names a place in `managedFields`, which moves when the status changes.
-    workload.disowning === undefined &&
-    metadata.generation === workload.generation &&
-    metadata.uid === workload.uid &&
-    isDeleting(metadata) === workload.deleting &&
-    hasOldFinalizer(metadata) === workload.oldFinalizer &&
-    (annotations !== undefined && annotations !== null) === workload.hasAnnotations &&
-    fingerprintOf(metadata, peerAnnotationNames(context.compatibility?.understood)) ===
-      workload.annotationsFingerprint &&
+    isUnwritten(workload, written) &&
     sameTemplateSource(workload, object) &&
     stillOptedIn(ownOptIn(annotations ?? {}, workload.namespace, context), workload.optIn)
   );
+}
+
+/** The fields that a write of the status alone leaves as they are. */
+type Written = Pick<
+  Workload,
+  "generation" | "uid" | "deleting" | "oldFinalizer" | "hasAnnotations" | "annotationsFingerprint"
+>;
+
+/** Reports whether nothing but the status was written between two states. */
+function isUnwritten(workload: Workload, other: Written): boolean {
+  return (
+    // Its patch names a place in `managedFields`, which moves when the status changes.
+    workload.disowning === undefined &&
+    workload.generation > 0 &&
+    other.generation === workload.generation &&
+    other.uid === workload.uid &&
+    other.deleting === workload.deleting &&
+    other.oldFinalizer === workload.oldFinalizer &&
+    other.hasAnnotations === workload.hasAnnotations &&
+    other.annotationsFingerprint === workload.annotationsFingerprint
+  );
+}
+
+/** Reports whether two states of a workload differ at most in their status. A cache entry keeps its resourceVersion when only the status changes. */
+export function differsInStatusOnly(a: Workload, b: Workload): boolean {
+  return isUnwritten(a, b);
 }
 
 /** Reports whether the pod template of the template source is still the one that was read, as far as the controller has observed. */

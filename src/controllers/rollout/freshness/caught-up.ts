@@ -1,5 +1,6 @@
 // Whether caches and memory are fresh enough to write from them, and what to read if they are not.
 import type { Caches } from "../../../cache/cluster-cache.ts";
+import { differsInStatusOnly } from "../../../domain/model/cached-workload.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import type { ConfigName } from "../../../domain/references/references.ts";
@@ -88,14 +89,8 @@ export function newestOf(
 function isBehind(cached: Workload, { cached: before, newest }: NewerThanCache): boolean {
   if (cached === before) return true;
   return (
-    cached.uid === newest.uid && cached.resourceVersion < newest.resourceVersion && !isOfSameVersion(cached, newest)
+    cached.uid === newest.uid && cached.resourceVersion < newest.resourceVersion && !differsInStatusOnly(cached, newest)
   );
-}
-
-/** Reports whether two states differ in their status only. A cache entry keeps its resource version when only the status changes. */
-function isOfSameVersion(a: Workload, b: Workload): boolean {
-  const isKnown = a.generation > 0 && a.generation === b.generation && a.deleting === b.deleting;
-  return isKnown && a.annotationsFingerprint === b.annotationsFingerprint;
 }
 
 /** Returns the newest known state, as `newestOf`, and forgets a stored state that is not newer than the cache any more. */
