@@ -61,7 +61,7 @@ function isUnwritten(workload: Workload, other: Written): boolean {
 
 /** Reports whether two states of a workload differ at most in their status. A cache entry keeps its resourceVersion when only the status changes. */
 export function differsInStatusOnly(a: Workload, b: Workload): boolean {
-  return isUnwritten(a, b);
+  return isUnwritten(a, b) && equalJson(a.templateSource, b.templateSource);
 }
 
 /** Reports whether the pod template of the template source is still the one that was read, as far as the controller has observed. */

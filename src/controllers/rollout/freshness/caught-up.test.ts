@@ -154,6 +154,15 @@ describe("the newest known state of a workload", () => {
     expect(newestOf(findings, complete, 0)).toBe(complete);
   });
 
+  it("is used if the cache has an earlier pod template of the workload that it refers to", () => {
+    const findings = findingsOf(undefined);
+    const source = { apiVersion: "apps/v1", kind: "Deployment", name: "web", observed: "1" };
+    const [old, read] = [web(1, "1", 1), { ...web(3, "1", 1), templateSource: { ...source, generation: 2 } }];
+    rememberNewest(findings, old, read, 0);
+    const later = { ...web(2, "1", 1), templateSource: { ...source, generation: 1 } };
+    expect(newestOf(findings, later, 0)).toBe(read);
+  });
+
   it("does not hide a workload that was recreated with the same name", () => {
     const findings = findingsOf(undefined);
     const old = web(1);
