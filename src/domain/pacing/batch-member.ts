@@ -191,8 +191,8 @@ export function hasLostHash(
  * prove nothing.
  */
 export function batchedChanges(due: DueWrite): readonly ConfigName[] | undefined {
-  const { workload, decision, changed } = due;
-  if (!isBatched(due)) return undefined;
+  const { workload, decision, changed, rules } = due;
+  if (!rules.batches.value || !showsResult(due)) return undefined;
   if (decision.outcome === "firstHash" && hasNoPodYet(workload)) return undefined;
   // A text that no object can have as its name has not changed, and must not become part of a path.
   return changed.filter(({ name }) => isDnsSubdomain(name));
@@ -205,7 +205,7 @@ export function batchedChanges(due: DueWrite): readonly ConfigName[] | undefined
 export function rolledIncompleteBy(due: DueWrite): IncompleteRollout | undefined {
   const { workload, moment, rules } = due;
   // Also with `batches: off`, which may be removed before the rollout fails.
-  if (rules.pacing.maxConcurrent === 0 || workload.progress.state === "idle" || isComplete(workload)) return undefined;
+  if (!showsResult(due) || isComplete(workload)) return undefined;
   // A bad edit is the reason why it is not complete. It must still check the next one.
   if (isValidator(workload) && canCheck(workload, lastChange(due))) return undefined;
   return incompleteRollout(workload, moment, rules.pacing.soakMs);
@@ -217,9 +217,9 @@ function lastChange({ changed, lookup }: DueWrite): number {
   return times.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...times) * 1000;
 }
 
-/** Reports whether the rollout of a workload has a stage in the batches of its changes. */
-function isBatched({ workload, rules }: DueWrite): boolean {
-  return rules.pacing.maxConcurrent > 0 && rules.batches.value && workload.progress.state !== "idle";
+/** Reports whether there are batches, and the rollout of a workload shows them a result. */
+function showsResult({ workload, rules }: DueWrite): boolean {
+  return rules.pacing.maxConcurrent > 0 && workload.progress.state !== "idle";
 }
 
 /**
