@@ -8,7 +8,7 @@ import type { AnnotationReads } from "./annotation-reads.ts";
 import type { Progress, TemplateSource, WorkloadKind, WorkloadRow } from "./kind-row.ts";
 import type { KeptPods, RolloutStrategy } from "./rollout-strategy.ts";
 
-/** A write of a pod template that a watch has shown. It may restore an earlier template, of which Pods still exist. */
+/** A write of a pod template that a watch has shown. It may restore an earlier template that still has Pods. */
 export interface TemplateWrite {
   /** The resourceVersion of the workload after the write. */
   readonly revision: number;
