@@ -36,7 +36,7 @@ function scene(fails?: number) {
     return Number(made.metadata.resourceVersion);
   };
   const of = (name: string, resourceVersion: number) =>
-    pods.of({ ...workload({ kind: "StatefulSet" }), name, resourceVersion });
+    pods.of({ ...workload({ kind: "StatefulSet" }), name }, resourceVersion);
   return { client, clock, create, of, path, lists: () => lists };
 }
 
@@ -64,7 +64,7 @@ it("finds the oldest running Pod of all workloads of a namespace by one list", a
   expect(lists()).toBe(1);
 });
 
-it("lists again for a later version of a workload, and after 15 s", async () => {
+it("lists again for a later resourceVersion, and after 15 s", async () => {
   const { clock, create, of, lists } = scene();
   const first = await create("a-0");
   await of("a", first);

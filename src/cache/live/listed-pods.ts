@@ -13,10 +13,10 @@ import type { Caches } from "../cluster-cache.ts";
 /** Finds out since when the Pods of workloads read, by one list of the Pods of a namespace for all of its workloads. */
 export interface PodLists {
   /**
-   * Returns what a list shows that began after the last write of the workload. If Wave may not list Pods, or there are too many, the Pods
+   * Returns what a list shows that has this resourceVersion, or a later one. If Wave may not list Pods, or there are too many, the Pods
    * count as older than everything. Rejects with the errors of requests.
    */
-  readonly of: (workload: Workload) => Promise<ListedPods>;
+  readonly of: (workload: Workload, upTo: number) => Promise<ListedPods>;
 }
 
 /** What {@link createPodLists} needs. */
@@ -71,12 +71,12 @@ export function createPodLists(options: PodListsOptions): PodLists {
   };
 
   return {
-    of: async (workload) => {
-      const { namespace, resourceVersion } = workload;
+    of: async (workload, upTo) => {
+      const { namespace } = workload;
       const last = lists.get(namespace);
       let list = last !== undefined && isValid(last) ? last : begin(namespace);
       let oldest = await list.done;
-      if (list === last && (list.upTo ?? 0) < resourceVersion) {
+      if (list === last && (list.upTo ?? 0) < upTo) {
         const next = lists.get(namespace);
         list = next === undefined || next === last ? begin(namespace) : next;
         oldest = await list.done;

@@ -73,8 +73,9 @@ export async function planFromCaches(
 ): Promise<Planned | ReconcileOutcome> {
   const { findings, memory } = run;
   let plan = planCached(run, workload, options);
-  if (mayBeProven(plan, workload, findings, options.clock)) {
-    const failure = await listPods(findings, workload, options);
+  const upTo = unlistedUpTo(plan, workload, findings, options.clock);
+  if (upTo !== undefined) {
+    const failure = await listPods(findings, workload, upTo, options);
     if (failure !== undefined) return failure;
     plan = planCached(run, workload, options);
   }
@@ -124,31 +125,33 @@ export function needsVerificationFirst({ legacy }: Findings, workload: Workload,
 const heldListsMs = 60_000;
 
 /**
- * Reports whether a list of the Pods may show that they read what is live. All Pods of a held workload may have been replaced: then it is due no
- * longer. A hold that only waits ends soon.
+ * Returns the resourceVersion of a list of the Pods that may show that they read what is live; undefined if none may now. All Pods of a held
+ * workload may have been replaced: then it is due no longer. A hold that only waits ends soon.
  */
-function mayBeProven(
+function unlistedUpTo(
   plan: RolloutPlan,
   { uid, resourceVersion, progress }: Workload,
   { pods }: Pick<Findings, "pods">,
   clock: Pick<Clock, "monotonic">,
-): boolean {
+): number | undefined {
   const due = plan.outcome === "held" ? plan.due : plan;
-  if (!("unlisted" in due) || due.unlisted !== true) return false;
-  if (plan.outcome !== "held") return true;
+  const upTo = "unlisted" in due ? due.unlisted : undefined;
+  if (upTo === undefined || plan.outcome !== "held") return upTo;
   const isListed = pods?.uid === uid && pods.resourceVersion === resourceVersion;
   const isRecent = isListed && clock.monotonic() - pods.at < heldListsMs;
-  return !holdRows[plan.hold.reason].isShort && progress.state !== "progressing" && !isRecent;
+  const mayList = !holdRows[plan.hold.reason].isShort && progress.state !== "progressing" && !isRecent;
+  return mayList ? upTo : undefined;
 }
 
-/** Lists the Pods of a workload. Returns how the run ends if that is not possible now. */
+/** Lists the Pods of a workload, with this resourceVersion or a later one. Returns how the run ends if that is not possible now. */
 async function listPods(
   findings: Writable<Findings>,
   workload: Workload,
+  upTo: number,
   { pods, clock, leadership }: ReconcileOptions,
 ): Promise<ReconcileOutcome | undefined> {
   try {
-    const listed = await pods.of(workload);
+    const listed = await pods.of(workload, upTo);
     const { uid, resourceVersion } = workload;
     findings.pods = { uid, resourceVersion, at: clock.monotonic(), listed };
     return undefined;

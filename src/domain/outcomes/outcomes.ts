@@ -84,7 +84,8 @@ export interface IncompleteRollout {
 
 /** Present if a list of the Pods may show that they read the configuration, so that the decision is another one. */
 interface MayBeProven {
-  readonly unlisted?: true;
+  /** The resourceVersion that the list must have, or a later one. */
+  readonly unlisted?: number;
   /** Present if Kubernetes is replacing the Pods, and the new ones may be such Pods. */
   readonly underWay?: true;
 }

@@ -96,14 +96,15 @@ function planUnproven(view: ConfigView, unproven: UnprovenTimes, evidence: Evide
 }
 
 /** Returns what may still show that the Pods read what is live. */
-function open(evidence: Evidence | undefined): { readonly unlisted?: true; readonly underWay?: true } {
-  if (evidence?.state === "unlisted") return { unlisted: true };
+function open(evidence: Evidence | undefined): { readonly unlisted?: number; readonly underWay?: true } {
+  if (evidence?.state === "unlisted") return { unlisted: evidence.upTo };
   return evidence?.state === "underWay" ? { underWay: true } : {};
 }
 
 /** Returns what is recorded with a configuration that nothing proves yet. A rollout that is under way may prove it, and may be undone. */
 function unprovenBy(evidence: Evidence | undefined): { readonly unproven?: UnprovenTimes } {
-  if (evidence?.state !== "unproven" && evidence?.state !== "underWay") return {};
+  if (evidence === undefined || evidence.state === "proven") return {};
+  if (evidence.state === "unlisted") return { unproven: { changedAt: 0, podsAt: 0 } };
   const { changedAt, podsAt } = evidence;
   return { unproven: { changedAt, podsAt } };
 }

@@ -6,12 +6,13 @@ import type { ListedPods, Moment } from "../pacing/moment.ts";
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";
 
 /**
- * Whether the Pods of a workload read what is live. "unlisted": a list of its Pods may prove it. "underWay": Kubernetes is replacing them after
- * a later write of the pod template. `changedAt` is the last change of what they
- * read, and `podsAt` the time at which the first Pod got its node, in seconds since the epoch; 0 if unknown.
+ * Whether the Pods of a workload read what is live. "unlisted": a list of its Pods, with the resourceVersion `upTo` or a later one, may prove
+ * it. "underWay": Kubernetes is replacing them after a later write of the pod template. `changedAt` is the last change of what they read, and
+ * `podsAt` the time at which the first Pod got its node, in seconds since the epoch; 0 if unknown.
  */
 export type Evidence =
-  | { readonly state: "proven" | "unlisted" }
+  | { readonly state: "proven" }
+  | { readonly state: "unlisted"; readonly upTo: number }
   | { readonly state: "unproven" | "underWay"; readonly changedAt: number; readonly podsAt: number };
 
 /** Changes that the watch has shown are so recent, in seconds: a workload that has not changed since has older Pods. */
@@ -58,21 +59,24 @@ export function evidenceOf(
     templateWrite !== undefined && configs.every((config) => changedBeforeWrite(config, templateWrite));
   const isLaterWrite = isAfterChanges && absent.length === 0;
   if (isLaterWrite && templateWrite.isFirst) return { state: "proven" };
-  const changedAt = configs.reduce((last, config) => Math.max(last, contentChangedAt(config) ?? 0), 0);
-  const times = { changedAt, podsAt: nothing.podsAt };
+  const times = {
+    changedAt: configs.reduce((last, config) => Math.max(last, contentChangedAt(config) ?? 0), 0),
+    podsAt: nothing.podsAt,
+  };
   if (isLaterWrite && progress.state === "progressing") return { state: "underWay", ...times };
   // No container of a Pod starts without an object that all of them require. So a Pod of that time has read nothing earlier.
   const isOptional = (object: ConfigName) => (each: Reference) =>
     configKey(each) === configKey(object) && (each.optional || each.annotation !== undefined);
   const wasRequired = (config: Config) => config.wasAbsentSince !== undefined && !references.some(isOptional(config));
+  const changedUpTo = configs.reduce((last, { revision = 0 }) => Math.max(last, revision), 0);
+  const unlisted = { state: "unlisted", upTo: Math.max(changedUpTo, workload.resourceVersion) } as const;
   if (pods === undefined) {
     const isLater = configs.some((config) => {
       if (wasRequired(config)) return false;
       const changedAt = contentChangedAt(config) ?? 0;
       return (config.revision ?? 0) > workload.resourceVersion && now / 1000 - changedAt < recentS;
     });
-    if (!isLater) return { state: "unlisted" };
-    return nothing;
+    return isLater ? nothing : unlisted;
   }
   // A hash in the pod template of a workload without Pods replaces nothing.
   const { times: { scheduledAt, envAt } = { scheduledAt: 0, envAt: 0 }, listedUpTo } = pods;
@@ -105,9 +109,11 @@ export function evidenceOf(
   // Its Pods may not exist yet.
   const wasAbsent = (object: ConfigName) => isAbsentBefore(absentSince?.(object), templateWrite?.at ?? 0, pods);
   if (isAfterChanges && templateWrite.isFirst && absent.every(wasAbsent)) return { state: "proven" };
-  if (absent.length > 0) return nothing;
   if (isLaterWrite && isOfTemplate(workload, templateWrite, scheduledAt)) return { state: "proven" };
-  return { state: "unproven", ...times };
+  // The workload is new: its first Pods got their nodes after the list, and a later one may prove more.
+  const hasNode = pods.times !== undefined && Number.isFinite(scheduledAt);
+  if (!hasNode && progress.state !== "idle" && listedUpTo < changedUpTo) return unlisted;
+  return absent.length > 0 ? nothing : { state: "unproven", ...times };
 }
 
 /** How far the clocks of API servers may differ, in seconds, and the monotonic clock of this process, as a part of the time that it measures. */
