@@ -139,8 +139,9 @@ export class HashKeyStore {
     const remembered = (known ?? []).filter(({ id }) => !stored.includes(id)).slice(0, maxRemembered);
     this.#keys = { current, previous, remembered };
     this.#first.resolve();
-    if (before === undefined) this.#options.log.info("using a hash key", { key: current.id });
-    else if (idsOf(before) !== idsOf(this.#keys)) this.#options.onChange();
+    // Each replica says it: another one may have rotated the key.
+    if (before?.current.id !== current.id) this.#options.log.info("using a hash key", { key: current.id });
+    if (before !== undefined && idsOf(before) !== idsOf(this.#keys)) this.#options.onChange();
   }
 
   #recovered(): void {
