@@ -60,6 +60,9 @@ describeOnControlPlane("the hash key", (cluster) => {
     });
   };
   const startWithKey = () => start(`--hash-key-secret=${ns}/wave-hash-key`);
+  /** Returns the digits of the key that each replica uses. */
+  const usedKeys = () =>
+    replicas.map(({ log }) => [...log().matchAll(/using a hash key.*?([0-9a-f]{8})\b/g)].at(-1)?.[1]);
   const stop = async () => {
     await Promise.all(replicas.splice(0).map((replica) => replica.stop()));
   };
@@ -95,28 +98,33 @@ describeOnControlPlane("the hash key", (cluster) => {
     await startWithKey();
     const first = await keys();
     expect([first.type, Object.keys(first.data)]).toEqual(["Opaque", ["key"]]);
-    const said = replicas.map(({ log }) => /using a hash key.*?([0-9a-f]{8})\b/.exec(log())?.[1]);
-    expect(new Set(said).size).toBe(1);
+    const used = usedKeys();
+    expect(new Set(used).size).toBe(1);
     expect(await hashes()).toEqual(kindNames.map(() => expect.stringMatching(/^v2:/)));
     await nothingRolled();
-    await editRollsOnce("1", new RegExp(`^v2-${said[0]}:`));
+    await editRollsOnce("1", new RegExp(`^v2-${used[0]}:`));
 
     // Rotated once: Wave keeps the hashes and verifies them with the previous key.
     const rotate = async () => {
-      const { data } = await keys();
+      const [{ data }, before] = [await keys(), usedKeys()];
       await cluster.kubectl([
         ...["-n", ns, "annotate", "secret", "wave-hash-key"],
         "wave.pusher.com/rotate-hash-key=true",
       ]);
-      return until("another key", async () => {
+      const rotated = await until("another key", async () => {
         const stored = await keys();
         return stored.data.key === data.key ? undefined : stored;
       });
+      // One replica rotates the key, and the other one receives it later.
+      await until("all replicas to use it", async () =>
+        usedKeys().every((key, index) => key !== before[index]) && new Set(usedKeys()).size === 1 ? true : undefined,
+      );
+      return rotated;
     };
     const rotated = await rotate();
     expect(rotated.data.previous).toBe(first.data.key);
     expect(rotated.metadata.annotations ?? {}).not.toHaveProperty(["wave.pusher.com/rotate-hash-key"]);
-    await editRollsOnce("2", new RegExp(`^v2-(?!${said[0]})`));
+    await editRollsOnce("2", new RegExp(`^v2-${usedKeys()[0]}:`));
 
     // Rotated twice: the key of the hashes is no longer stored, so Wave records the configuration before it drops the key.
     await rotate();
