@@ -49,7 +49,7 @@ interface Begun {
   readonly changed: ReadonlyMap<string, number>;
   /** The first time at which nothing was left to do. */
   completeAt: number | undefined;
-  /** Whether the workload was deleted or edited since, or need not wait for other workloads. Its result then shows nothing. */
+  /** Whether the workload was deleted or edited since, or takes no part in batches. Its result then shows nothing. */
   excused: boolean;
 }
 
@@ -124,20 +124,22 @@ class BatchJudge {
       this.#begun.push({ ...begun, idle: true, changed: new Map(), excused: false });
       return [];
     }
-    const alone = this.#mayBeAlone(before, at);
+    const alone = this.#mayBeAlone(before, at - namespaceLateMs, at);
     const unmarked = alone || kind === "quiet" ? [] : this.#wrongMark(write);
     const changes = kind === "roll" ? this.#changesOf(write) : [];
     const waitsForNone = hasOutgrownCopies(write, this.#run);
     const wrongFor = (change: Change) => {
       const { key, shownSince } = change;
-      const earlier = this.#begun.filter(
-        (one) =>
-          // By a slow clock, rollouts that the API dates come after a change that the API does not date.
-          one.at > shownSince - 1_000 - 2 * write.wallOffMs &&
-          one.uid !== uid &&
-          one.namespace === namespace &&
-          one.reads.includes(key),
-      );
+      const earlier = this.#begun
+        .filter(
+          (one) =>
+            // By a slow clock, rollouts that the API dates come after a change that the API does not date.
+            one.at > shownSince - 1_000 - 2 * write.wallOffMs &&
+            one.uid !== uid &&
+            one.namespace === namespace &&
+            one.reads.includes(key),
+        )
+        .map((one) => ({ ...one, excused: one.excused || this.#mayHaveLeft(one, write.sentAt) }));
       return [...this.#wrongIn(write, change, earlier), ...this.#unvalidated(write, change)].map(
         (each) => `wave: ${what}: ${each} of ${key}`,
       );
@@ -304,9 +306,19 @@ class BatchJudge {
     ).length;
   }
 
-  #mayBeAlone(workload: StoredObject, at: number): boolean {
-    const states = this.#namespaces.between(workload.metadata.namespace, at - namespaceLateMs, at);
-    return states.some((namespace) => saidOf(workload, namespace, this.#pacing).alone);
+  /** Reports whether a replica may have taken a workload as outside of batches between two times, because of its Namespace. */
+  #mayBeAlone(workload: StoredObject, from: number, to: number): boolean {
+    const states = this.#namespaces.between(workload.metadata.namespace, from, to);
+    return states.some(
+      (namespace) =>
+        saidOf(workload, namespace, this.#pacing).alone || !optedIn(workload, this.#run.settings, namespace),
+    );
+  }
+
+  /** Reports whether a workload may have left the batches after Wave rolled it, because its Namespace changed. */
+  #mayHaveLeft({ uid, at }: Begun, until: number): boolean {
+    const workload = this.#workloads.get(uid);
+    return workload === undefined || this.#mayBeAlone(workload, at - namespaceLateMs, until);
   }
 
   /** Reports whether a person resumed the workload by its own annotation, at any time. */
