@@ -186,6 +186,7 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 38001229, name: "a rollout in the moment in which an API server is back", after: "late controllers" },
   { seed: 32001023, name: "a share that ends while its content is recorded", after: "late controllers" },
   { seed: 26001158, name: "an undo whose content a validator has refused", after: "late controllers" },
+  { seed: 37001991, name: "a removal of all keys after a later annotation", after: "late controllers" },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */
