@@ -123,14 +123,16 @@ export async function startWave(
   child.stderr.on("data", keep);
   const log = () => text;
   logs.push(log);
-  await until("wave to be ready", async () => {
-    if (child.exitCode !== null) throw new Error(`wave exited with ${child.exitCode}: ${text}`);
+  const ended = () => child.exitCode ?? child.signalCode;
+  await until("wave to be ready, or to end", async () => {
+    if (ended() !== null) return true;
     const response = await fetch(`http://127.0.0.1:${probePort}/readyz`);
     return response.ok ? true : undefined;
   }).catch((error: unknown) => {
     child.kill("SIGKILL");
     throw new Error(`wave did not become ready: ${text}`, { cause: error });
   });
+  if (ended() !== null) throw new Error(`wave exited with ${ended()}: ${text}`);
   return {
     process: child,
     log,
