@@ -244,6 +244,36 @@ describe("the caches", () => {
     expect([held()?.isUntimed, caches.lookup("ConfigMap", "ns", "new")?.isUntimed]).toEqual([undefined, true]);
   });
 
+  it("know when the content of an object changed better than a live read, after an annotation of the same client", async () => {
+    const { fake, caches } = start();
+    const feed = fake.feed("configmaps");
+    const written = (second: number, value: string, metadata: object = {}) => {
+      const time = `2026-01-01T00:00:0${second}Z`;
+      const managedFields = [{ manager: "kubectl", operation: "Update", time, fieldsV1: { "f:data": {} } }];
+      const all = {
+        managedFields,
+        creationTimestamp: "2026-01-01T00:00:00Z",
+        resourceVersion: `${second}`,
+        ...metadata,
+      };
+      return configMap("c", { key: value }, all);
+    };
+    const annotated = (second: number, value: string) => written(second, value, { annotations: { any: "note" } });
+    const read = (object: object) => {
+      const live = new Map([["ConfigMap/ns/c", toConfig("ConfigMap", object as never)]]);
+      return liveLookup(live, caches.lookup, caches.syncedUpTo)("ConfigMap", "ns", "c");
+    };
+    const times = (at: number, revision?: number) => ({ editedAt: Date.UTC(2026, 0, 1) / 1000 + at, revision });
+    await feed.list(written(2, "1"));
+    await feed.push({ type: "apply", object: annotated(3, "1") });
+    expect(read(annotated(3, "1"))).toMatchObject(times(2));
+    await feed.push({ type: "apply", object: written(4, "2") });
+    await feed.push({ type: "apply", object: annotated(5, "2") });
+    expect(read(annotated(5, "2"))).toMatchObject(times(4, 4));
+    expect(read(annotated(5, "2"))?.isUntimed).toBeUndefined();
+    expect(read(annotated(6, "2"))).toMatchObject({ ...times(6, 6), isUntimed: true });
+  });
+
   it("do not trust the times of content that is there again after changes that no watch has shown", async () => {
     const { fake, caches, clock, configChanges } = start();
     const feed = fake.feed("configmaps");

@@ -2,7 +2,6 @@
 import {
   type Config,
   type ConfigObject,
-  hasSameContent,
   isReceived,
   newestTimeOf,
   sameConfig,
@@ -71,9 +70,8 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
         }
         const { name } = held ?? read; // The store keeps the name of the first object.
         const config = withChangeTime(read, held, source !== "later list", newestTime);
-        const hasContent = held !== undefined && isKnown && hasSameContent(held, read);
         // Tens of thousands of objects never change.
-        const revision = hasContent ? held.revision : source === "first list" ? undefined : config.revision;
+        const revision = source === "first list" ? undefined : config.revision;
         const [namespace, keys] = [sharedString(config.namespace), shared.list(config.keys)];
         // A list after a gap may hide that the object came and went.
         const wasAbsentSince = held === undefined && source === "watch" ? absences.before(config) : undefined;
@@ -84,8 +82,6 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
           keys,
           revision,
           ...(wasAbsentSince !== undefined && { wasAbsentSince }),
-          // A later time would start new batches of a change that is halted.
-          ...(hasContent && { changedAt: held.changedAt, editedAt: held.editedAt }),
         };
         const fitted = namespaceLimits.fit(held, slim, (exceeded) => withoutKeys(slim, exceeded));
         const newest = Math.max(newestTime ?? 0, newestTimeOf(read));

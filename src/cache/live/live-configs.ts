@@ -77,17 +77,20 @@ export function liveLookup(
   cached: Lookup,
   syncedUpTo: Caches["syncedUpTo"] = () => 0,
 ): Lookup {
-  const isKnown = (read: Config, held: Config | undefined) => {
-    if (held === undefined) return false;
-    const upTo = Math.max(syncedUpTo(read.kind, read.namespace), held.revision ?? 0);
-    return read === held || (isReceived(read, upTo) && hasSameContent(held, read));
+  const known = (read: Config, held: Config | undefined): Config => {
+    if (held !== undefined && hasSameContent(held, read)) {
+      const upTo = Math.max(syncedUpTo(read.kind, read.namespace), held.revision ?? 0);
+      // The caches have received this state or a later one, with the same content: they know better when that changed.
+      if (isReceived(read, upTo)) return held;
+    }
+    return withChangeTime(read, held, false);
   };
   return (kind, namespace, name) => {
     if (kind === "SecretProviderClass") return cached(kind, namespace, name);
     const key = configKey({ kind, namespace, name });
     const held = cached(kind, namespace, name);
     const read = found.get(key);
-    if (found.has(key)) return read && withChangeTime(read, held, isKnown(read, held));
+    if (found.has(key)) return read && (read === held ? held : known(read, held));
     // A pinned copy cannot change.
     return held?.isCopy ? held : undefined;
   };

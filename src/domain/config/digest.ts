@@ -295,8 +295,9 @@ export function isReceived({ revision }: Pick<Config, "revision">, syncedUpTo: n
 }
 
 /**
- * Returns an object after a change, marked if the API has no time of it. Then it keeps the times before: later ones are of writes that left
- * its content as it was. With the same content it keeps `wasAbsentSince`. `before` is the object before; undefined: it did not exist.
+ * Returns an object after a write, with what is known of the last change of its content. If the content is the same as before, that is what was
+ * known before. If it changed and the API has no time of it, the object is marked, and keeps the times before: later ones are of writes that left
+ * its content as it was. `before` is the object before; undefined: it did not exist.
  * `isOnlyChange`: no other change came between, as in a watch. Otherwise the last one may be the removal of a key, which can have no time, also if
  * the content is the same again.
  * `newestTime`: the newest time that the object had before, also if a write with this time changed nothing.
@@ -307,15 +308,15 @@ export function withChangeTime(
   isOnlyChange: boolean,
   newestTime = before && newestTimeOf(before),
 ): Config {
-  const same = isOnlyChange && before !== undefined && hasSameContent(before, config) ? before : undefined;
-  const isUntimed = same
-    ? same.isUntimed === true
-    : !isOnlyChange || (newestTime !== undefined && newestTimeOf(config) <= newestTime);
-  const wasAbsentSince = same?.wasAbsentSince;
-  const changed = wasAbsentSince === undefined ? config : { ...config, wasAbsentSince };
-  if (!isUntimed) return changed;
-  const times = isOnlyChange && before && { changedAt: before.changedAt, editedAt: before.editedAt };
-  return { ...changed, ...times, isUntimed };
+  if (!isOnlyChange) return { ...config, isUntimed: true };
+  if (before === undefined) return config;
+  const { changedAt, editedAt, revision, wasAbsentSince, isUntimed } = before;
+  if (hasSameContent(before, config)) {
+    const known = { ...config, changedAt, editedAt, revision, ...(wasAbsentSince !== undefined && { wasAbsentSince }) };
+    return isUntimed ? { ...known, isUntimed } : known;
+  }
+  const isTimed = newestTime === undefined || newestTimeOf(config) > newestTime;
+  return isTimed ? config : { ...config, changedAt, editedAt, isUntimed: true };
 }
 
 /** Returns the newest time that the API shows for an object, in seconds since the epoch; 0 if it shows none. */

@@ -32,20 +32,20 @@ export function matchesObject(workload: Workload, object: WorkloadObject, contex
     annotationsFingerprint: fingerprintOf(metadata, peerAnnotationNames(context.compatibility?.understood)),
   };
   return (
-    isUnwritten(workload, written) &&
+    equalOutsideStatus(workload, written) &&
     sameTemplateSource(workload, object) &&
     stillOptedIn(ownOptIn(annotations ?? {}, workload.namespace, context), workload.optIn)
   );
 }
 
 /** The fields that a write of the status alone leaves as they are. */
-type Written = Pick<
+type OutsideStatus = Pick<
   Workload,
   "generation" | "uid" | "deleting" | "oldFinalizer" | "hasAnnotations" | "annotationsFingerprint"
 >;
 
-/** Reports whether nothing but the status was written between two states. */
-function isUnwritten(workload: Workload, other: Written): boolean {
+/** Reports whether two states of a workload are equal in these fields. */
+function equalOutsideStatus(workload: Workload, other: OutsideStatus): boolean {
   return (
     // Its patch names a place in `managedFields`, which moves when the status changes.
     workload.disowning === undefined &&
@@ -61,7 +61,7 @@ function isUnwritten(workload: Workload, other: Written): boolean {
 
 /** Reports whether two states of a workload differ at most in their status. A cache entry keeps its resourceVersion when only the status changes. */
 export function differsInStatusOnly(a: Workload, b: Workload): boolean {
-  return isUnwritten(a, b) && equalJson(a.templateSource, b.templateSource);
+  return equalOutsideStatus(a, b) && equalJson(a.templateSource, b.templateSource);
 }
 
 /** Reports whether the pod template of the template source is still the one that was read, as far as the controller has observed. */
