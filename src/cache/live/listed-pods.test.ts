@@ -81,3 +81,12 @@ it("takes Pods that Wave may not list as older than everything, and rejects with
   expect(await scene(403).of("a", 1)).toEqual({ times: { scheduledAt: 0, envAt: 0 }, listedUpTo: 0 });
   await expect(scene(422).of("a", 1)).rejects.toMatchObject({ status: 422 });
 });
+
+it("does not repeat a list that failed for 5 s, for any workload of the namespace", async () => {
+  const { clock, of, lists } = scene(500);
+  for (const name of ["a", "b"]) await expect(of(name, 1)).rejects.toMatchObject({ status: 500 });
+  expect(lists()).toBe(1);
+  await clock.advance(5_000);
+  await expect(of("b", 1)).rejects.toMatchObject({ status: 500 });
+  expect(lists()).toBe(2);
+});

@@ -29,12 +29,16 @@ export interface PodListsOptions extends Pick<ProcessContext, "clock" | "log"> {
 
 /** How long a list is used, in milliseconds. Its Pods are not younger later, so an old list proves less. */
 const validMs = 15_000;
+/** How long the failure of a list stands for all workloads of its namespace, in milliseconds. */
+const failedMs = 5_000;
 /** A namespace with more Pods is not read to the end. */
 const maxPods = 20_000;
 const older: ListedPods = { times: { scheduledAt: 0, envAt: 0 }, listedUpTo: 0 };
 
 interface List {
   readonly begunAt: number;
+  /** Until when the list is used, in monotonic milliseconds. */
+  validUntil: number;
   readonly done: Promise<ReadonlyMap<string, PodTimes> | "unread">;
   /** The resourceVersion of the list; undefined until it is complete. */
   upTo?: number;
@@ -46,12 +50,14 @@ interface List {
 export function createPodLists(options: PodListsOptions): PodLists {
   const { clock } = options;
   const lists = new Map<string, List>();
-  const isValid = ({ begunAt }: List) => clock.monotonic() - begunAt < validMs;
+  const isValid = ({ validUntil }: List) => clock.monotonic() < validUntil;
 
   const begin = (namespace: string): List => {
     for (const [each, list] of lists) if (!isValid(list)) lists.delete(each);
+    const begunAt = clock.monotonic();
     const list: List = {
-      begunAt: clock.monotonic(),
+      begunAt,
+      validUntil: begunAt + validMs,
       done: oldestPods(namespace, options).then(
         ({ oldest, upTo, serverTime }) => {
           list.upTo = upTo;
@@ -59,8 +65,10 @@ export function createPodLists(options: PodListsOptions): PodLists {
           return oldest;
         },
         (error) => {
-          if (lists.get(namespace) === list && !isForbidden(error)) lists.delete(namespace);
-          if (!isForbidden(error)) throw error;
+          if (!isForbidden(error)) {
+            list.validUntil = clock.monotonic() + failedMs;
+            throw error;
+          }
           list.upTo = Number.POSITIVE_INFINITY;
           return "unread" as const;
         },

@@ -6,6 +6,7 @@ import type { Lookup } from "../../domain/config/view-of-references.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
 import type { Hold, RolloutPlan } from "../../domain/outcomes/outcomes.ts";
 import { holdRows } from "../../domain/pacing/holds.ts";
+import type { ListedPods } from "../../domain/pacing/moment.ts";
 import { decide } from "../../domain/plan/decide.ts";
 import { unpaced } from "../../domain/policy/policy.ts";
 import { rulesFor } from "../../domain/policy/rules.ts";
@@ -15,6 +16,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { LeaderParts } from "../leader-context.ts";
 import { rememberCaughtUp } from "./freshness/caught-up.ts";
 import { type LivePlanOptions, type Planned, readFailure } from "./freshness/live-plan.ts";
+import { checkBy } from "./memory/finish.ts";
 import { type MomentSources, momentOf } from "./memory/moment.ts";
 import type { ReconcileOutcome } from "./memory/outcome.ts";
 import { knownFailedAlert, rememberFailedAlert, rememberProgress } from "./memory/pacing-memory.ts";
@@ -76,8 +78,10 @@ export async function planFromCaches(
   const upTo = unlistedUpTo(plan, workload, findings, options.clock);
   if (upTo !== undefined) {
     const failure = await listPods(findings, workload, upTo, options);
-    if (failure !== undefined) return failure;
-    plan = planCached(run, workload, options);
+    if (failure === undefined) plan = planCached(run, workload, options);
+    else if (failure.type === "stopped" || plan.outcome !== "held") return failure;
+    // Nothing is written, and people see why.
+    else checkBy(findings, options.clock.monotonic() + heldListsMs);
   }
   if (mayBeMixed && (await findMixedPods(workload, plan, findings, memory.unpinned, options)))
     plan = planCached(run, workload, options);
@@ -126,7 +130,7 @@ const heldListsMs = 60_000;
 
 /**
  * Returns the resourceVersion of a list of the Pods that may show that they read what is live; undefined if none may now. All Pods of a held
- * workload may have been replaced: then it is due no longer. A hold that only waits ends soon.
+ * workload may have been replaced: then it is due no longer. A short hold ends soon, so that its Pods are listed at most once before.
  */
 function unlistedUpTo(
   plan: RolloutPlan,
@@ -137,26 +141,30 @@ function unlistedUpTo(
   const due = plan.outcome === "held" ? plan.due : plan;
   const upTo = "unlisted" in due ? due.unlisted : undefined;
   if (upTo === undefined || plan.outcome !== "held") return upTo;
-  const isListed = pods?.uid === uid && pods.resourceVersion === resourceVersion;
-  const isRecent = isListed && clock.monotonic() - pods.at < heldListsMs;
-  const mayList = !holdRows[plan.hold.reason].isShort && progress.state !== "progressing" && !isRecent;
-  return mayList ? upTo : undefined;
+  const last = pods?.uid === uid ? pods : undefined;
+  const isRecent = last?.resourceVersion === resourceVersion && clock.monotonic() - last.at < heldListsMs;
+  const { isShort, listsPods } = holdRows[plan.hold.reason];
+  const mayList = isShort ? listsPods && last === undefined : !isRecent;
+  return mayList && progress.state !== "progressing" ? upTo : undefined;
 }
 
-/** Lists the Pods of a workload, with this resourceVersion or a later one. Returns how the run ends if that is not possible now. */
+/** Lists the Pods of a workload, with this resourceVersion or a later one. Returns how the run ends if that fails and the workload is not held. */
 async function listPods(
   findings: Writable<Findings>,
   workload: Workload,
   upTo: number,
   { pods, clock, leadership }: ReconcileOptions,
 ): Promise<ReconcileOutcome | undefined> {
-  try {
-    const listed = await pods.of(workload, upTo);
-    const { uid, resourceVersion } = workload;
+  const { uid, resourceVersion } = workload;
+  const remember = (listed: ListedPods | undefined) => {
     findings.pods = { uid, resourceVersion, at: clock.monotonic(), listed };
+  };
+  try {
+    remember(await pods.of(workload, upTo));
     return undefined;
   } catch (error) {
     if (leadership.abort.aborted) return { type: "stopped" };
+    remember(undefined);
     return { ...readFailure(error, workload), workload };
   }
 }

@@ -38,6 +38,11 @@ interface HoldRow {
   readonly yieldsToHalt?: true;
   /** The command of `wave` that ends the hold, or explains what ends it. Undefined: a person need not do anything. */
   readonly command: HoldCommand | undefined;
+  /**
+   * Whether Wave lists the Pods of the workload once although the hold is short: other workloads may take long, and the list may show that this one
+   * need not wait.
+   */
+  readonly listsPods?: true;
   /** Whether `kubectl rollout status` shows what the workload waits for. Default: `wave explain` shows it. */
   readonly isRollout?: true;
   /**
@@ -192,6 +197,7 @@ export const holdRows: Readonly<Record<HoldReason, HoldRow>> = {
   batch: {
     ...wait,
     check: undefined,
+    listsPods: true,
     holds: ["rollout"],
     when: "other workloads roll first after the same change",
     ends: "their rollouts complete, or `wave roll`",

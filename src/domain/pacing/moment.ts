@@ -12,6 +12,8 @@ export interface ListedPods {
   readonly listedUpTo: number;
   /** One moment before the API server answered, by both clocks: monotonic milliseconds, and seconds since the epoch. Undefined: unknown. */
   readonly requested?: { readonly monotonic: number; readonly serverTime: number } | undefined;
+  /** Whether the workload may have changed since. Then the list can prove something, because later Pods are newer, and cannot disprove it. */
+  readonly isEarlier?: boolean;
 }
 
 /**

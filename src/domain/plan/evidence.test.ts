@@ -57,7 +57,13 @@ describe.each([
     ["rolls if a Pod is as old as the change", listed(second), {}, {}, rolls],
     ["is recorded if no Pod has a node yet", listed(noNode, 500), {}, {}, "recorded"],
     ["rolls if a Pod may have got its node after the list, before the change", listed(noNode, 499), {}, {}, rolls],
-    ["rolls if no Pod has a node, and the change is not ordered", listed(noNode), { revision: undefined }, {}, rolls],
+    [
+      "is recorded if no Pod has a node yet after a change before the watch",
+      listed(noNode),
+      { revision: undefined },
+      {},
+      "recorded",
+    ],
     [
       "is recorded if all containers have read the variables again",
       listed(0, 500, second + 6),
@@ -119,6 +125,36 @@ describe.each([
     const now = second + 590;
     expect(planned(workload, web("1", now, { revision: 901 }), undefined)).not.toHaveProperty("unlisted");
     expect(planned(workload, web("1", now, { revision: 899 }), undefined)).toMatchObject({ unlisted: 900 });
+  });
+
+  it.each<readonly [string, ListedPods, Partial<Config>, Partial<Workload>, object]>([
+    [
+      "is recorded by it, because Pods that were created since are newer",
+      listed(second + 1),
+      {},
+      {},
+      { outcome: "recorded" },
+    ],
+    ["is recorded by it if no Pod had a node", listed(noNode, 500), {}, {}, { outcome: "recorded" }],
+    [
+      "is recorded by it if containers had started again",
+      listed(0, 500, second + 6),
+      {},
+      onlyOne,
+      { outcome: "recorded" },
+    ],
+    ["asks for a new one if a Pod was as old as the change: it may be gone", listed(second), {}, {}, { unlisted: 900 }],
+    ["asks for a new one if the change is later", listed(second + 1, 499), {}, {}, { unlisted: 900 }],
+    [
+      "asks for a new one although Pods were newer than a later pod template, which may restore others",
+      listed(noNode, 499),
+      {},
+      later(501, second),
+      { unlisted: 900 },
+    ],
+  ])("with an earlier list, %s", (_, pods, config, known, plan) => {
+    const earlier = { ...pods, isEarlier: true };
+    expect(planned({ ...workload, ...known }, web("1", second, config), earlier)).toMatchObject(plan);
   });
 
   it("asks for a later list if one from before the change shows no Pod with a node", () => {

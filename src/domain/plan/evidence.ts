@@ -27,8 +27,8 @@ const startMarginS = 5;
  * A Pod that got its node while an object did not exist that its pod template requires has waited for it.
  * Times of the API are whole seconds, so in one second only resourceVersions, which a watch has shown, order two changes. The creation of the
  * workload after that change is enough: all of its Pods are created later. A later write of the pod template is not: it may restore an
- * earlier one, whose Pods are still there. `pods` is
- * undefined if they were not listed. `now` is in milliseconds since the epoch. Returns undefined if a hash replaces no Pods.
+ * earlier one, whose Pods are still there. `pods` is undefined if they were not listed. What an earlier list proves stays proven: Pods that
+ * were created since, or got their node since, are newer. `now` is in milliseconds since the epoch. Returns undefined if a hash replaces no Pods.
  */
 export function evidenceOf(
   workload: Workload,
@@ -70,19 +70,22 @@ export function evidenceOf(
   const wasRequired = (config: Config) => config.wasAbsentSince !== undefined && !references.some(isOptional(config));
   const changedUpTo = configs.reduce((last, { revision = 0 }) => Math.max(last, revision), 0);
   const unlisted = { state: "unlisted", upTo: Math.max(changedUpTo, workload.resourceVersion) } as const;
-  if (pods === undefined) {
+  const withoutList = () => {
     const isLater = configs.some((config) => {
       if (wasRequired(config)) return false;
       const changedAt = contentChangedAt(config) ?? 0;
       return (config.revision ?? 0) > workload.resourceVersion && now / 1000 - changedAt < recentS;
     });
     return isLater ? nothing : unlisted;
-  }
+  };
+  if (pods === undefined) return withoutList();
   // A hash in the pod template of a workload without Pods replaces nothing.
   const { times: { scheduledAt, envAt } = { scheduledAt: 0, envAt: 0 }, listedUpTo } = pods;
-  // The list shows no Pod without a node that gets it before an unordered change.
+  // The list shows no Pod without a node that gets it before a later change. Wave lists Pods only after the first lists of its caches, which have the
+  // content of objects without a revision.
   const isBefore = (config: Config, at: number) =>
-    changedBefore(config, at) && (config.revision === undefined ? Number.isFinite(at) : config.revision <= listedUpTo);
+    changedBefore(config, at) &&
+    (config.revision === undefined ? Number.isFinite(at) || at === scheduledAt : config.revision <= listedUpTo);
   const files = new Set(references.filter(({ reads }) => reads === "files").map(configKey));
   const changes = [
     ...configs.map((config) => ({
@@ -104,11 +107,12 @@ export function evidenceOf(
   if (changes.every(isRead)) {
     // Pods of an earlier pod template may have started without the object, and their containers may have read no variables.
     if (templateWrite?.isFirst || hasOneTemplate(workload)) return { state: "proven" };
-    if (progress.state === "progressing") return { state: "underWay", ...times };
+    if (progress.state === "progressing" && !pods.isEarlier) return { state: "underWay", ...times };
   }
   // Its Pods may not exist yet.
   const wasAbsent = (object: ConfigName) => isAbsentBefore(absentSince?.(object), templateWrite?.at ?? 0, pods);
   if (isAfterChanges && templateWrite.isFirst && absent.every(wasAbsent)) return { state: "proven" };
+  if (pods.isEarlier) return withoutList();
   if (isLaterWrite && isOfTemplate(workload, templateWrite, scheduledAt)) return { state: "proven" };
   // The workload is new: its first Pods got their nodes after the list, and a later one may prove more.
   const hasNode = pods.times !== undefined && Number.isFinite(scheduledAt);
@@ -132,9 +136,9 @@ function isOfTemplate(workload: Workload, { at, hasOnlyNewPods }: TemplateWrite,
   return at < scheduledAt || (at === scheduledAt && hasOnlyNewPods && hasOneTemplate(workload));
 }
 
-/** Returns when the first Pod got its node, in seconds since the epoch; 0 if unknown. */
+/** Returns when the first Pod got its node, in seconds since the epoch; 0 if unknown: there may be other Pods than in an earlier list. */
 function scheduledAtOf(pods: ListedPods | undefined): number {
-  const { scheduledAt = 0 } = pods?.times ?? {};
+  const { scheduledAt = 0 } = (!pods?.isEarlier && pods?.times) || {};
   return Number.isFinite(scheduledAt) ? scheduledAt : 0;
 }
 

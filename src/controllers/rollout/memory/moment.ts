@@ -2,10 +2,10 @@ import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { Moment, NamespaceAlerts } from "../../../domain/pacing/moment.ts";
 import type { NewPods } from "../../../domain/pods/new-pods.ts";
 import type { LeaderParts } from "../../leader-context.ts";
-import { knownFailedAlert } from "./pacing-memory.ts";
+import { knownFailedAlert, type PodsRead } from "./pacing-memory.ts";
 import type { Findings, WorkloadMemory } from "./workload-memory.ts";
 
-/** How long a list of Pods is used, in milliseconds: other Pods may have replaced them since. */
+/** How long a list of Pods shows which ones there are, in milliseconds: other Pods may have replaced them since. */
 const podsValidMs = 15_000;
 
 /** What the moment needs beside the memory. */
@@ -40,8 +40,8 @@ export function momentOf(
     alerts: alerts?.(workload.namespace),
     failedAlert: knownFailedAlert(findings, workload),
     pods:
-      pods?.uid === uid && pods.resourceVersion === resourceVersion && monotonic - pods.at < podsValidMs
-        ? pods.listed
+      pods?.uid === uid && pods.listed !== undefined
+        ? { ...pods.listed, isEarlier: !isCurrent(pods, resourceVersion, monotonic) }
         : undefined,
     absentSince,
     mixed: mixed?.pods?.uid === uid && mixed.pods.hash === recordedHash ? mixed.pods : undefined,
@@ -50,4 +50,9 @@ export function momentOf(
     unrestored,
     heldBy,
   };
+}
+
+/** Reports whether a list still shows the Pods of a workload that has this resourceVersion now. */
+function isCurrent({ resourceVersion: listedAs, at }: PodsRead, resourceVersion: number, now: number): boolean {
+  return listedAs === resourceVersion && now - at < podsValidMs;
 }

@@ -228,7 +228,8 @@ export interface PodsRead {
   readonly resourceVersion: number;
   /** In monotonic milliseconds. */
   readonly at: number;
-  readonly listed: ListedPods;
+  /** Undefined: the list failed. */
+  readonly listed: ListedPods | undefined;
 }
 
 /** A rollout during which an alert began to fire. */
