@@ -43,8 +43,8 @@ export interface Caches {
   readonly found: (object: StoredName) => void;
   /** Returns the resourceVersion up to which the workloads of a kind in a namespace are synced. */
   readonly workloadsSyncedUpTo: (kind: WorkloadKind, namespace: string) => number;
-  /** Returns how many objects of a kind in a namespace the caches hold. */
-  readonly countIn: (kind: StoredKind, namespace: string) => number;
+  /** Returns how many objects of a kind the caches hold, in a namespace or in all. */
+  readonly countIn: (kind: StoredKind, namespace?: string) => number;
   /**
    * Returns the workload of a {@link workloadKey}. Returns undefined if the workload does not exist or is not relevant, or if
    * it, or an object that it reads, is in an unsynced namespace. Nothing may be decided about such a workload.
@@ -219,7 +219,7 @@ export function cachesOver(source: CacheSource, options: CachesOptions): Caches 
       if (configs[kind].get(namespace, name) === undefined) absences.found(configKey({ kind, namespace, name }));
     },
     workloadsSyncedUpTo: (kind, namespace) => workloads.get(kind)?.syncedUpTo(namespace) ?? 0,
-    countIn: (kind, namespace) => configs[kind].countIn(namespace),
+    countIn: (kind, namespace) => (namespace === undefined ? configs[kind].size : configs[kind].countIn(namespace)),
     workload: (key) => {
       const { kind, namespace, name } = parseWorkloadKey(key);
       const workload = workloads.get(kind)?.get(namespace, name);

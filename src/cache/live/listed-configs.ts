@@ -2,6 +2,7 @@ import type { CompatibilitySettings } from "../../domain/compatibility/directive
 import { type Config, type ConfigObject, isReceived, sameConfig, toConfig } from "../../domain/config/digest.ts";
 import type { WorkloadKind } from "../../domain/model/kind-row.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
 import { configKey, type StoredKind, type StoredName } from "../../domain/references/references.ts";
 import { type KubeObject, resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -11,7 +12,7 @@ import type { Caches } from "../cluster-cache.ts";
 import { withoutHelmReleases } from "../configs/config-caches.ts";
 import { configResources } from "./live-configs.ts";
 
-/** Confirms cached objects for many workloads by one list of their namespace, in place of one GET for each. */
+/** Confirms cached objects for many workloads by one list of their namespace, or of a small cluster, in place of one GET for each. */
 export interface ListedConfigs {
   /**
    * Returns those of `objects`, by key, whose cached state is what a list showed that began after the last write of the
@@ -24,13 +25,15 @@ export interface ListedConfigs {
 export interface ListedConfigsOptions extends Pick<ProcessContext, "clock" | "log"> {
   readonly client: ApiClient;
   readonly caches: Pick<Caches, "countIn" | "found" | "kinds" | "lookup" | "syncedUpTo" | "workloadsSyncedUpTo">;
-  readonly compatibility: CompatibilitySettings | undefined;
+  readonly policy: Pick<Policy, "compatibility" | "namespaces">;
   /** Ends all lists. */
   readonly signal: AbortSignal;
 }
 
 /** How many objects of a list cost as much as one GET. */
 const objectsPerRead = 50;
+/** A cluster with at most so many objects of a kind is listed as a whole: many namespaces then need one list. */
+const maxInCluster = 1_000;
 /** A namespace with more objects of a kind is not listed: the list would take seconds. */
 const maxObjects = 20_000;
 /** The time limit of a list, in milliseconds. Without a complete list, nothing is confirmed. */
@@ -38,7 +41,7 @@ const timeoutMs = 10_000;
 /** How long a list confirms objects, in milliseconds: a watch may be late, and an edit after the list would need another rollout. */
 const validMs = 15_000;
 
-/** A list of one kind in one namespace. */
+/** A list of one kind in one namespace, or in all. */
 interface List {
   readonly begunAt: number;
   /** The versions of workloads, by kind, that were written before the list began. */
@@ -51,15 +54,16 @@ interface List {
 
 /** Creates it. At most one list runs at a time, because its pages take memory. */
 export function createListedConfigs(options: ListedConfigsOptions): ListedConfigs {
-  const { caches, clock, signal } = options;
+  const { caches, clock, policy, signal } = options;
   const lists = new Map<string, List>();
-  /** How many objects were needed since the last list began, by kind and namespace. */
+  /** How many objects were needed since the last list began, by kind and listed namespace. */
   const needed = new Map<string, number>();
   let isListing = false;
 
   const hasExpired = ({ begunAt }: List) => clock.monotonic() - begunAt >= validMs;
 
-  const begin = (kind: StoredKind, namespace: string): List => {
+  /** `listed`: the namespace to list; undefined for all. The caches receive the workloads of all in one watch, as those of `namespace`. */
+  const begin = (kind: StoredKind, listed: string | undefined, namespace: string): List => {
     const upTo = new Map(caches.kinds().map(({ id }) => [id, caches.workloadsSyncedUpTo(id, namespace)]));
     const confirmed = new WeakSet<Config>();
     for (const [key, each] of lists) if (hasExpired(each)) lists.delete(key);
@@ -68,7 +72,7 @@ export function createListedConfigs(options: ListedConfigsOptions): ListedConfig
       isListing = false;
     };
     // If the list fails, the objects are read one by one, and those reads report the failure.
-    const done = readList(kind, namespace, options, (config) => confirmed.add(config)).then(end, end);
+    const done = readList(kind, listed, options, (config) => confirmed.add(config)).then(end, end);
     return { begunAt: clock.monotonic(), upTo, confirmed, done };
   };
 
@@ -83,9 +87,11 @@ export function createListedConfigs(options: ListedConfigsOptions): ListedConfig
 
   const listFor = (kind: StoredKind, workload: Workload, objects: number): List | undefined => {
     const { namespace } = workload;
-    const key = `${kind}/${namespace}`;
+    const all = policy.namespaces === undefined ? caches.countIn(kind) : Number.POSITIVE_INFINITY;
+    const listed = all <= maxInCluster ? undefined : namespace;
+    const key = `${kind}/${listed ?? ""}`;
     const last = lists.get(key);
-    const size = caches.countIn(kind, namespace);
+    const size = listed === undefined ? all : caches.countIn(kind, listed);
     const count = (needed.get(key) ?? 0) + objects;
     if (last !== undefined && covers(last, workload)) {
       needed.set(key, count);
@@ -96,7 +102,7 @@ export function createListedConfigs(options: ListedConfigsOptions): ListedConfig
       return undefined;
     }
     needed.delete(key);
-    const next = begin(kind, namespace);
+    const next = begin(kind, listed, namespace);
     lists.set(key, next);
     return next;
   };
@@ -126,11 +132,11 @@ export function createListedConfigs(options: ListedConfigsOptions): ListedConfig
   };
 }
 
-/** Lists the objects of a kind in a namespace as they are stored, and passes on each cached object with the same content. */
+/** Lists the objects of a kind in a namespace, or in all, as they are stored, and passes on each cached object with the same content. */
 async function readList(
   kind: StoredKind,
-  namespace: string,
-  { client, caches, compatibility, clock, log, signal }: ListedConfigsOptions,
+  listed: string | undefined,
+  { client, caches, policy, clock, log, signal }: ListedConfigsOptions,
   onSame: (cached: Config) => void,
 ): Promise<void> {
   const late = new AbortController();
@@ -139,8 +145,8 @@ async function readList(
   try {
     const events = pagedList<KubeObject & ConfigObject>({
       client,
-      path: resourcePath(resource, { namespace }),
-      what: `${resource.plural} in ${namespace}`,
+      path: resourcePath(resource, { namespace: listed }),
+      what: listed === undefined ? resource.plural : `${resource.plural} in ${listed}`,
       fieldSelector: kind === "Secret" ? withoutHelmReleases : undefined,
       digestsOf: kind,
       clock,
@@ -149,11 +155,11 @@ async function readList(
     });
     for await (const event of events) {
       if (event.type !== "initApply") continue;
-      const { name } = event.object.metadata;
+      const { namespace = "", name } = event.object.metadata;
       caches.found({ kind, namespace, name });
       const cached = caches.lookup(kind, namespace, name);
       const syncedUpTo = caches.syncedUpTo(kind, namespace);
-      if (cached !== undefined && shows(event.object, cached, kind, syncedUpTo, compatibility)) onSame(cached);
+      if (cached !== undefined && shows(event.object, cached, kind, syncedUpTo, policy.compatibility)) onSame(cached);
     }
   } finally {
     cancel();

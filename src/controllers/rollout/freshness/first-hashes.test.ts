@@ -1,7 +1,10 @@
 import { expect, it, onTestFinished } from "vitest";
+import type { Pod } from "#kubernetes";
 import { planRollout } from "../../../../test/support/domain/decisions.ts";
+import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { workload } from "../../../../test/support/fake-cluster.ts";
 import { LateReplica, MemoryCluster } from "../../../../test/support/late-replica.ts";
+import { defaultFlags } from "../../../../test/support/pacing/due.ts";
 import { startMemoryServer } from "../../../../test/support/sandbox-memory-server.ts";
 import { type ConfigObject, toConfig } from "../../../domain/config/digest.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
@@ -13,6 +16,11 @@ import { resources } from "../../../kube/api/resources.ts";
 const { configMaps, deployments } = resources;
 const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true } as const;
 
+/** A pod spec that reads all keys of a ConfigMap. */
+const reading = (name: string) => ({
+  containers: [{ name: "main", image: "x", envFrom: [{ configMapRef: { name } }] }],
+});
+
 /** A cluster with `count` Deployments without hashes, each with a ConfigMap of its own, and a replica that has listed nothing yet. */
 async function unseen(count: number, options: ConstructorParameters<typeof LateReplica>[1] = {}) {
   const server = startMemoryServer({ controllers: false });
@@ -23,12 +31,9 @@ async function unseen(count: number, options: ConstructorParameters<typeof LateR
     server.stop();
   });
   const names = Array.from({ length: count }, (_, index) => `app-${index}`);
-  const read = (name: string) => ({
-    containers: [{ name: "main", image: "x", envFrom: [{ configMapRef: { name } }] }],
-  });
   for (const name of names) {
     await cluster.create(configMaps, { metadata: { name }, data: { v: "0" } });
-    await cluster.create(deployments, workload(name, read(name)));
+    await cluster.create(deployments, workload(name, reading(name)));
   }
   const optIn = (name: string, value: string) =>
     cluster.edit(deployments, name, {
@@ -62,17 +67,37 @@ async function unseen(count: number, options: ConstructorParameters<typeof LateR
   return { cluster, leader, names, optIn, editConfig, hashes, expectCurrent, sent };
 }
 
-it("1,000 first hashes need at most 60 reads: fewer than 50 of single objects, and lists in pages", async () => {
-  const { leader, names, sent, expectCurrent } = await unseen(1_000);
+it("1,001 first hashes need at most 60 reads: fewer than 50 of single objects, and lists in pages", async () => {
+  const { cluster, leader, names, sent, expectCurrent } = await unseen(1_001);
   await leader.list();
   sent();
   await leader.lead();
+  expect(cluster.asked).toContain("GET default/configmaps");
+  expect(cluster.asked).not.toContain("GET v1/configmaps");
   const { reads, gets, lists, patches } = sent();
-  expect(patches).toBe(1_000);
+  expect(patches).toBe(1_001);
   expect(reads).toBeLessThanOrEqual(60);
   expect(gets).toBeLessThan(50);
   expect(lists).toBeLessThan(10);
   await expectCurrent(...names.slice(0, 3), ...names.slice(-3));
+});
+
+it.for([
+  ["one list of all namespaces confirms first hashes in a small cluster", undefined, "GET v1/configmaps"],
+  ["lists are of one namespace if Wave watches only some", ["default"], "GET default/configmaps"],
+] as const)("%s", async ([, namespaces, list]) => {
+  const { cluster, leader, names, sent, expectCurrent } = await unseen(100, { policy: { ...policy, namespaces } });
+  await cluster.create(resources.namespaces, { metadata: { name: "other" } });
+  for (const name of names.slice(0, 10)) {
+    await cluster.create(configMaps, { metadata: { name }, data: { v: "0" } }, "other");
+    await cluster.create(deployments, workload(name, reading(name)), "other");
+  }
+  await leader.list();
+  sent();
+  await leader.lead();
+  expect(new Set(cluster.asked.filter((request) => request.endsWith("/configmaps")))).toEqual(new Set([list]));
+  expect(sent()).toMatchObject({ patches: namespaces === undefined ? 110 : 100 });
+  await expectCurrent(...names);
 });
 
 it("a first hash is of the stored configuration, if the caches have not received an edit that a list shows", async () => {
@@ -151,4 +176,147 @@ it("first hashes are confirmed one by one if lists fail", async () => {
   await leader.lead();
   expect(sent()).toMatchObject({ gets: 100, lists: 1, patches: 100 });
   await expectCurrent(...names);
+});
+
+/** A replica of a cluster whose Pods run, and a function that lets seconds pass. */
+function running(options: ConstructorParameters<typeof LateReplica>[1] = {}) {
+  const clock = new FakeClock();
+  const server = startMemoryServer({ clock });
+  const cluster = new MemoryCluster(server, clock);
+  const leader = new LateReplica(cluster, { policy: { ...policy, pacing: defaultFlags }, ...options });
+  onTestFinished(() => {
+    leader.end();
+    server.stop();
+  });
+  const seconds = async (count: number) => {
+    for (let second = 0; second < count; second++) {
+      await clock.advance(1_000);
+      await cluster.settled();
+    }
+  };
+  const pods = async () => (await cluster.list(resources.pods)) as readonly Pod[];
+  return { cluster, leader, seconds, pods };
+}
+
+it("an annotation on a ConfigMap after the start of the Pods restarts nothing when their workload opts in", async () => {
+  const { cluster, leader, seconds, pods } = running();
+  const { metadata, ...rest } = workload("app", reading("app"));
+  await cluster.create(configMaps, { metadata: { name: "app" }, data: { v: "0" } });
+  await seconds(4);
+  await cluster.create(deployments, { ...rest, metadata: { ...metadata, annotations: {} } });
+  await seconds(4);
+  const before = await pods();
+  await leader.list();
+  await leader.lead();
+  await cluster.edit(configMaps, "app", { metadata: { annotations: { note: "of the client of the data" } } });
+  await leader.hear(configMaps);
+  await seconds(4);
+  await cluster.edit(deployments, "app", { metadata });
+  await leader.hear(deployments);
+  await seconds(30);
+  expect(cluster.asked.filter((request) => request.startsWith("PATCH"))).toEqual(["PATCH deployments/app"]);
+  expect(cluster.asked).toContain("GET configmaps/app");
+  expect((await pods()).map(({ metadata }) => metadata?.uid)).toEqual(before.map(({ metadata }) => metadata?.uid));
+});
+
+it.each(["kubectl", "other"])(
+  "an annotation by %s while proven workloads wait for permits restarts nothing",
+  async (client) => {
+    const { cluster, leader, seconds, pods } = running();
+    const names = Array.from({ length: 30 }, (_, index) => `app-${index}`);
+    const editAs = (fieldManager: string, body: object) =>
+      cluster.request({
+        method: "PATCH",
+        path: "/api/v1/namespaces/default/configmaps/app",
+        query: { fieldManager },
+        body,
+        contentType: "application/merge-patch+json",
+      });
+    await cluster.create(configMaps, { metadata: { name: "app" }, data: { v: "0" } });
+    await seconds(3);
+    for (const name of names) await cluster.create(deployments, workload(name, reading("app")));
+    await seconds(3);
+    await leader.list();
+    await leader.lead();
+    await seconds(5);
+    leader.end();
+    // No Wave runs during an edit, and a restart by hand.
+    await editAs("kubectl", { data: { v: "1" } });
+    await seconds(5);
+    const restarted = { spec: { template: { metadata: { annotations: { restarted: "now" } } } } };
+    for (const name of names) await cluster.edit(deployments, name, restarted);
+    await seconds(60);
+    const uids = async () => new Set((await pods()).map(({ metadata }) => metadata?.uid));
+    const before = await uids();
+
+    const next = new LateReplica(cluster, {
+      policy: { ...policy, pacing: defaultFlags },
+      updateRate: 1,
+      updateBurst: 1,
+    });
+    onTestFinished(() => next.end());
+    await next.list();
+    cluster.asked.splice(0);
+    await next.lead();
+    await seconds(20);
+    await editAs(client, { metadata: { annotations: { note: "x" } } });
+    await next.hear(configMaps);
+    for (let second = 0; second < 60; second++) {
+      await seconds(1);
+      await next.hear(deployments);
+    }
+    expect(cluster.asked.filter((request) => request.startsWith("PATCH deployments/"))).toHaveLength(30);
+    expect(await uids()).toEqual(before);
+  },
+);
+
+it("if lists of Pods fail, workloads stay held by their batch, and the lists are not repeated for each", async () => {
+  const { cluster, leader, seconds } = running({ updateRate: 10, updateBurst: 10 });
+  await cluster.create(configMaps, { metadata: { name: "app" }, data: { v: "0" } });
+  for (let index = 0; index < 100; index++) await cluster.create(deployments, workload(`app-${index}`, reading("app")));
+  await seconds(5);
+  await cluster.edit(configMaps, "app", { data: { v: "1" } });
+  await seconds(70);
+  await leader.list();
+  const failure = new ApiError({ request: "list", status: 500, reason: "InternalError", serverMessage: "" });
+  cluster.answers = ({ path }) => (path.endsWith("/pods") ? failure : undefined);
+  cluster.asked.splice(0);
+  await leader.lead();
+  for (let second = 0; second < 120; second++) {
+    await seconds(1);
+    await leader.hear(deployments);
+  }
+  expect(leader.metrics.render()).toContain('wave_workloads{state="held"} 99\n');
+  expect(cluster.asked.filter((request) => request.endsWith("/pods")).length).toBeLessThan(30);
+});
+
+it("2,000 first sights that their Pods prove need at most 60 reads and restart nothing, although the writes take minutes", async () => {
+  const { cluster, leader, seconds, pods } = running({ updateRate: 10, updateBurst: 10 });
+  const namespaces = Array.from({ length: 10 }, (_, index) => `team-${index}`);
+  for (const name of namespaces) {
+    await cluster.create(resources.namespaces, { metadata: { name } });
+    await cluster.create(configMaps, { metadata: { name: "app" }, data: { v: "0" } }, name);
+  }
+  await seconds(4);
+  for (const namespace of namespaces)
+    for (let index = 0; index < 200; index++)
+      await cluster.create(deployments, workload(`app-${index}`, reading("app")), namespace);
+  await seconds(2);
+  const before = await pods();
+  expect(before.filter(({ status }) => status?.phase === "Running")).toHaveLength(2_000);
+
+  await leader.list();
+  await leader.lead();
+  let reads = 0;
+  let patches = 0;
+  for (let second = 0; second < 200; second++) {
+    await seconds(1);
+    const asked = cluster.asked.splice(0);
+    reads += asked.filter((request) => request.startsWith("GET")).length;
+    patches += asked.filter((request) => request.startsWith("PATCH")).length;
+    await leader.hear(deployments);
+  }
+  expect(patches).toBe(2_000);
+  expect(reads).toBeLessThanOrEqual(60);
+  expect((await pods()).map(({ metadata }) => metadata?.uid)).toEqual(before.map(({ metadata }) => metadata?.uid));
 });
