@@ -187,6 +187,11 @@ export const keptSeeds: readonly KeptSeed[] = [
   { seed: 32001023, name: "a share that ends while its content is recorded", after: "late controllers" },
   { seed: 26001158, name: "an undo whose content a validator has refused", after: "late controllers" },
   { seed: 37001991, name: "a removal of all keys after a later annotation", after: "late controllers" },
+  {
+    seed: 42001264,
+    name: "a record from a cache that has not received an edit which the Pods have read",
+    after: "late controllers",
+  },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */
