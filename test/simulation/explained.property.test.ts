@@ -113,7 +113,7 @@ class Stage {
       onOwnersChange: undefined,
     });
     const { signal } = this.#stop;
-    const listed = createListedConfigs({ client, caches, policy, clock, log, signal });
+    const listed = createListedConfigs({ client, caches, policy, waiting: () => 0, clock, log, signal });
     const leadership = soleLeadership(signal);
     const tokens = new TokenBucket({ clock, perSecond: Number.POSITIVE_INFINITY, burst: 1 });
     this.#workers = new RolloutWorkers({

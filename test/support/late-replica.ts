@@ -201,6 +201,13 @@ export class LateReplica {
     await this.#cluster.settled();
   }
 
+  /** Lists a kind again, as after a broken watch: the changes in between never arrive. */
+  async relist(resource: Resource): Promise<void> {
+    this.#unheard.get(resource.plural)?.splice(0);
+    await this.#watch.feed(resource.plural).list(...(await this.#cluster.list(resource)));
+    await this.#cluster.settled();
+  }
+
   end(): void {
     this.#end.abort();
   }

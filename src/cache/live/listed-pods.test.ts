@@ -58,9 +58,10 @@ it("finds the oldest running Pod of all workloads of a namespace by one list", a
   expect(a).toEqual({
     times: { scheduledAt: start + 10, envAt: Number.POSITIVE_INFINITY },
     listedUpTo: last,
+    answeredAt: clock.monotonic(),
     requested,
   });
-  expect(b).toEqual({ times: undefined, listedUpTo: last, requested });
+  expect(b).toEqual({ times: undefined, listedUpTo: last, answeredAt: clock.monotonic(), requested });
   expect(lists()).toBe(1);
 });
 

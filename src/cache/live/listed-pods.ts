@@ -42,6 +42,8 @@ interface List {
   readonly done: Promise<ReadonlyMap<string, PodTimes> | "unread">;
   /** The resourceVersion of the list; undefined until it is complete. */
   upTo?: number;
+  /** When the response to its last request began, in monotonic milliseconds. */
+  answeredAt?: number | undefined;
   /** When the API server answered, by its own clock, in seconds since the epoch. */
   serverTime?: number | undefined;
 }
@@ -59,8 +61,9 @@ export function createPodLists(options: PodListsOptions): PodLists {
       begunAt,
       validUntil: begunAt + validMs,
       done: oldestPods(namespace, options).then(
-        ({ oldest, upTo, serverTime }) => {
+        ({ oldest, upTo, answeredAt, serverTime }) => {
           list.upTo = upTo;
+          list.answeredAt = answeredAt;
           list.serverTime = serverTime;
           return oldest;
         },
@@ -90,9 +93,9 @@ export function createPodLists(options: PodListsOptions): PodLists {
         oldest = await list.done;
       }
       if (oldest === "unread") return older;
-      const { begunAt: monotonic, upTo: listedUpTo = 0, serverTime } = list;
+      const { begunAt: monotonic, upTo: listedUpTo = 0, answeredAt, serverTime } = list;
       const requested = serverTime === undefined ? undefined : { monotonic, serverTime };
-      return { times: oldest.get(workloadKey(workload)), listedUpTo, requested };
+      return { times: oldest.get(workloadKey(workload)), listedUpTo, answeredAt, requested };
     },
   };
 }
@@ -104,11 +107,13 @@ async function oldestPods(
 ): Promise<{
   readonly oldest: ReadonlyMap<string, PodTimes> | "unread";
   readonly upTo: number;
+  readonly answeredAt?: number | undefined;
   readonly serverTime?: number | undefined;
 }> {
   const kinds = caches.kinds();
   const oldest = new Map<string, PodTimes>();
   let serverTime: number | undefined;
+  let answeredAt: number | undefined;
   const events = pagedList<KubeObject & Pick<Pod, "spec" | "status">>({
     client: client as ApiClient,
     path: resourcePath(resources.pods, { namespace }),
@@ -118,6 +123,7 @@ async function oldestPods(
     // Pages have the time of the first one.
     answered: (at) => {
       serverTime ??= at;
+      answeredAt = clock.monotonic();
     },
     clock,
     log,
@@ -125,7 +131,7 @@ async function oldestPods(
   });
   for (let read = 0; ; ) {
     const { done, value } = await events.next();
-    if (done) return { oldest, upTo: Number(value) || 0, serverTime };
+    if (done) return { oldest, upTo: Number(value) || 0, answeredAt, serverTime };
     if (value.type !== "initApply") continue;
     if (++read > maxPods) return { oldest: "unread", upTo: Number.POSITIVE_INFINITY };
     const { metadata } = value.object;

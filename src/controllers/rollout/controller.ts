@@ -86,7 +86,8 @@ export function createController(options: ControllerOptions): Controller {
     }
     // Nothing is awaited from here until all workloads are enqueued, so no change is lost in between.
     const signal = leadership.abort;
-    const listed = createListedConfigs({ client, caches, policy, clock, log, signal });
+    const waiting = () => rollouts?.waiting ?? 0;
+    const listed = createListedConfigs({ client, caches, policy, waiting, clock, log, signal });
     const { lookup: cached, syncedUpTo, found: onFound } = caches;
     const live = createLiveReads({ client, policy, cached, syncedUpTo, onFound, listed, signal });
     const pods = createPodLists({ client, caches, clock, log, signal });

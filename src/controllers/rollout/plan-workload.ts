@@ -155,9 +155,9 @@ async function listPods(
   upTo: number,
   { pods, clock, leadership }: ReconcileOptions,
 ): Promise<ReconcileOutcome | undefined> {
-  const { uid, resourceVersion } = workload;
+  const { uid, resourceVersion, progress } = workload;
   const remember = (listed: ListedPods | undefined) => {
-    findings.pods = { uid, resourceVersion, at: clock.monotonic(), listed };
+    findings.pods = { uid, resourceVersion, progress, at: clock.monotonic(), listed };
   };
   try {
     remember(await pods.of(workload, upTo));

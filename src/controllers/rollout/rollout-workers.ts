@@ -159,12 +159,17 @@ export class RolloutWorkers {
     };
   }
 
+  /** The number of workloads that wait for a permit. */
+  get waiting(): number {
+    return this.#loop.permits.waiting;
+  }
+
   /** The values of the gauges. */
   get observed(): RolloutGauges {
     return {
       depth: this.#workers.depth,
       delayed: this.#workers.delayed,
-      waitingForPermit: this.#loop.permits.waiting,
+      waitingForPermit: this.waiting,
       waitingEvents: this.#outbox.waiting,
       viewEntries: this.#loop.views.entries,
       haltedChanges: this.#loop.batches?.halted ?? 0,

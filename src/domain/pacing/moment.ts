@@ -10,6 +10,8 @@ export interface ListedPods {
   readonly times: PodTimes | undefined;
   /** The resourceVersion of the list: the list shows all Pods that were created before, and no other. */
   readonly listedUpTo: number;
+  /** When the API server had answered, in monotonic milliseconds: the list shows an earlier state. Undefined: unknown. */
+  readonly answeredAt?: number | undefined;
   /** One moment before the API server answered, by both clocks: monotonic milliseconds, and seconds since the epoch. Undefined: unknown. */
   readonly requested?: { readonly monotonic: number; readonly serverTime: number } | undefined;
   /** Whether the workload may have changed since. Then the list can prove something, because later Pods are newer, and cannot disprove it. */

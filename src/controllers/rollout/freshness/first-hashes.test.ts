@@ -21,6 +21,14 @@ const reading = (name: string) => ({
   containers: [{ name: "main", image: "x", envFrom: [{ configMapRef: { name } }] }],
 });
 
+/** The hash of a Deployment, and the hash of its current ConfigMap. */
+async function hashesOf(cluster: MemoryCluster, name: string) {
+  const config = toConfig("ConfigMap", await cluster.get<ConfigObject>(configMaps, name));
+  const stored = toWorkload(kinds.Deployment, await cluster.get<WorkloadObject>(deployments, name));
+  const plan = planRollout(stored, () => config, policy);
+  return { recorded: stored.recordedHash, current: "view" in plan ? plan.view.hash : "" };
+}
+
 /** A cluster with `count` Deployments without hashes, each with a ConfigMap of its own, and a replica that has listed nothing yet. */
 async function unseen(count: number, options: ConstructorParameters<typeof LateReplica>[1] = {}) {
   const server = startMemoryServer({ controllers: false });
@@ -40,16 +48,9 @@ async function unseen(count: number, options: ConstructorParameters<typeof LateR
       metadata: { annotations: { "wave.pusher.com/update-on-config-change": value } },
     });
   const editConfig = (name: string, v: string) => cluster.edit(configMaps, name, { data: { v } });
-  /** The hash of a Deployment, and the hash of its current ConfigMap. */
-  const hashes = async (name: string) => {
-    const config = toConfig("ConfigMap", await cluster.get<ConfigObject>(configMaps, name));
-    const stored = toWorkload(kinds.Deployment, await cluster.get<WorkloadObject>(deployments, name));
-    const plan = planRollout(stored, () => config, policy);
-    return { recorded: stored.recordedHash, current: "view" in plan ? plan.view.hash : "" };
-  };
   const expectCurrent = async (...of: readonly string[]) => {
     for (const name of of) {
-      const { recorded, current } = await hashes(name);
+      const { recorded, current } = await hashesOf(cluster, name);
       expect(recorded, name).toBe(current);
     }
   };
@@ -64,16 +65,14 @@ async function unseen(count: number, options: ConstructorParameters<typeof LateR
       patches: count(/^PATCH/),
     };
   };
-  return { cluster, leader, names, optIn, editConfig, hashes, expectCurrent, sent };
+  return { cluster, leader, names, optIn, editConfig, expectCurrent, sent };
 }
 
 it("1,001 first hashes need at most 60 reads: fewer than 50 of single objects, and lists in pages", async () => {
-  const { cluster, leader, names, sent, expectCurrent } = await unseen(1_001);
+  const { leader, names, sent, expectCurrent } = await unseen(1_001);
   await leader.list();
   sent();
   await leader.lead();
-  expect(cluster.asked).toContain("GET default/configmaps");
-  expect(cluster.asked).not.toContain("GET v1/configmaps");
   const { reads, gets, lists, patches } = sent();
   expect(patches).toBe(1_001);
   expect(reads).toBeLessThanOrEqual(60);
@@ -83,10 +82,14 @@ it("1,001 first hashes need at most 60 reads: fewer than 50 of single objects, a
 });
 
 it.for([
-  ["one list of all namespaces confirms first hashes in a small cluster", undefined, "GET v1/configmaps"],
-  ["lists are of one namespace if Wave watches only some", ["default"], "GET default/configmaps"],
-] as const)("%s", async ([, namespaces, list]) => {
+  ["one list of all namespaces confirms first hashes in a small cluster", undefined, 0, "GET v1/configmaps"],
+  ["lists are of one namespace in a large cluster", undefined, 5_000, "GET default/configmaps"],
+  ["lists are of one namespace if Wave watches only some", ["default"], 0, "GET default/configmaps"],
+] as const)("%s", async ([, namespaces, others, list]) => {
   const { cluster, leader, names, sent, expectCurrent } = await unseen(100, { policy: { ...policy, namespaces } });
+  await cluster.create(resources.namespaces, { metadata: { name: "large" } });
+  for (let index = 0; index < others; index++)
+    await cluster.create(configMaps, { metadata: { name: `other-${index}` } }, "large");
   await cluster.create(resources.namespaces, { metadata: { name: "other" } });
   for (const name of names.slice(0, 10)) {
     await cluster.create(configMaps, { metadata: { name }, data: { v: "0" } }, "other");
@@ -115,14 +118,14 @@ it("a first hash is of the stored configuration, if the caches have not received
 });
 
 it("a workload waits, if the caches have not received the deletion of its ConfigMap that a list shows", async () => {
-  const { cluster, leader, hashes, sent } = await unseen(100);
+  const { cluster, leader, sent } = await unseen(100);
   await leader.list();
   const { data } = await cluster.get<ConfigObject>(configMaps, "app-60");
   await cluster.remove(configMaps, "app-60");
   await leader.lead();
   expect(sent()).toMatchObject({ patches: 99 });
   await cluster.create(configMaps, { metadata: { name: "app-60" }, data });
-  expect((await hashes("app-60")).recorded).toBeUndefined();
+  expect((await hashesOf(cluster, "app-60")).recorded).toBeUndefined();
 });
 
 it("a list confirms nothing for a workload that was written after the list began", async () => {
@@ -148,8 +151,12 @@ it("a list does not confirm an object that changed and changed back, if the cach
   await expectCurrent("app-60", "app-61");
 });
 
-it("a list confirms first hashes for 15 s, and is then repeated", async () => {
-  const { cluster, leader, sent } = await unseen(200, { updateRate: 1, updateBurst: 50 });
+it.for([
+  ["a list confirms first hashes for 15 s, and is then repeated", "roll"],
+  ["a list confirms records of first sight for longer", "record"],
+] as const)("%s", async ([, firstSight]) => {
+  const options = { policy: { ...policy, firstSight }, updateRate: 1, updateBurst: 50 };
+  const { cluster, leader, sent } = await unseen(200, options);
   await leader.list();
   await leader.lead();
   expect(sent()).toMatchObject({ patches: 50 });
@@ -164,8 +171,25 @@ it("a list confirms first hashes for 15 s, and is then repeated", async () => {
   await passed(10);
   const { gets, lists, patches } = sent();
   expect(patches).toBe(10);
-  expect(lists).toBeGreaterThan(0);
+  expect(lists > 0).toBe(firstSight === "roll");
   expect(gets).toBe(0);
+});
+
+it("workloads that change while they wait for permits do not cause a list each", async () => {
+  const options = { policy: { ...policy, firstSight: "record" }, updateRate: 1, updateBurst: 50 } as const;
+  const { cluster, leader, names, sent } = await unseen(200, options);
+  await leader.list();
+  await leader.lead();
+  sent();
+  for (let second = 0; second < 12; second++) {
+    for (const name of names) await cluster.edit(deployments, name, { spec: { replicas: 2 + second } });
+    await leader.hear(deployments);
+    await cluster.clock.advance(1_000);
+    await cluster.settled();
+  }
+  const { gets, lists, patches } = sent();
+  expect(patches).toBe(12);
+  expect(lists).toBeLessThanOrEqual(gets);
 });
 
 it("first hashes are confirmed one by one if lists fail", async () => {
@@ -290,17 +314,83 @@ it("if lists of Pods fail, workloads stay held by their batch, and the lists are
   expect(cluster.asked.filter((request) => request.endsWith("/pods")).length).toBeLessThan(30);
 });
 
+it("a list of ConfigMaps does not confirm what Pods have read that were listed after it", async () => {
+  const { cluster, leader, seconds, pods } = running();
+  await cluster.create(resources.namespaces, { metadata: { name: "other" } });
+  for (const namespace of ["default", "other"])
+    await cluster.create(configMaps, { metadata: { name: "app" }, data: { v: "0" } }, namespace);
+  await seconds(3);
+  await cluster.create(deployments, workload("app", reading("app")));
+  for (let index = 0; index < 5; index++)
+    await cluster.create(deployments, workload(`app-${index}`, reading("app")), "other");
+  await seconds(3);
+  await leader.list();
+  const failure = new ApiError({ request: "list", status: 500, reason: "InternalError", serverMessage: "" });
+  cluster.answers = ({ path }) => (path.endsWith("/default/pods") ? failure : undefined);
+  await leader.lead();
+  await seconds(2);
+  expect(cluster.asked).toContain("GET v1/configmaps");
+
+  await cluster.edit(configMaps, "app", { data: { v: "1" } });
+  await seconds(2);
+  for (const { metadata } of await pods())
+    if (metadata?.namespace === "default") await cluster.remove(resources.pods, `${metadata.name}`);
+  await seconds(2);
+  cluster.answers = () => undefined;
+  await seconds(6);
+  const { recorded, current } = await hashesOf(cluster, "app");
+  expect(recorded).toBe(current);
+});
+
+it("Pods that read an edit which was reverted while their workload waited for a permit are restarted, if the watch was broken", async () => {
+  const { cluster, leader, seconds, pods } = running({ updateRate: 1, updateBurst: 1 });
+  const names = Array.from({ length: 24 }, (_, index) => `app-${index}`);
+  const passed = async (count: number) => {
+    for (let second = 0; second < count; second++) {
+      await seconds(1);
+      await leader.hear(deployments);
+    }
+  };
+  const edit = async (of: readonly string[], v: string) => {
+    for (const name of of) await cluster.edit(configMaps, name, { data: { v } });
+  };
+  for (const name of names) await cluster.create(configMaps, { metadata: { name }, data: { v: "0" } });
+  await seconds(4);
+  for (const name of names) await cluster.create(deployments, workload(name, reading(name)));
+  await seconds(4);
+  await leader.list();
+  await leader.lead();
+  await passed(4);
+  const waiting = () => names.filter((name) => !cluster.asked.includes(`PATCH deployments/${name}`));
+  const podsOf = async (of: readonly string[]) =>
+    (await pods()).filter(({ metadata }) => of.includes(`${metadata?.labels?.app}`));
+
+  await edit(waiting(), "1");
+  for (const { metadata } of await podsOf(waiting())) await cluster.remove(resources.pods, `${metadata?.name}`);
+  await passed(3);
+  const late = waiting();
+  expect(late.length).toBeGreaterThan(10);
+  const read = new Set((await podsOf(late)).map(({ metadata }) => metadata?.uid));
+  await edit(late, "0");
+  await passed(60);
+  await leader.relist(configMaps);
+  await passed(60);
+  expect((await podsOf(late)).filter(({ metadata }) => read.has(metadata?.uid))).toEqual([]);
+});
+
 it("2,000 first sights that their Pods prove need at most 60 reads and restart nothing, although the writes take minutes", async () => {
   const { cluster, leader, seconds, pods } = running({ updateRate: 10, updateBurst: 10 });
   const namespaces = Array.from({ length: 10 }, (_, index) => `team-${index}`);
-  for (const name of namespaces) {
-    await cluster.create(resources.namespaces, { metadata: { name } });
-    await cluster.create(configMaps, { metadata: { name: "app" }, data: { v: "0" } }, name);
+  const indexes = Array.from({ length: 200 }, (_, index) => index);
+  for (const namespace of namespaces) {
+    await cluster.create(resources.namespaces, { metadata: { name: namespace } });
+    for (const index of indexes)
+      await cluster.create(configMaps, { metadata: { name: `app-${index}` }, data: { v: "0" } }, namespace);
   }
   await seconds(4);
   for (const namespace of namespaces)
-    for (let index = 0; index < 200; index++)
-      await cluster.create(deployments, workload(`app-${index}`, reading("app")), namespace);
+    for (const index of indexes)
+      await cluster.create(deployments, workload(`app-${index}`, reading(`app-${index}`)), namespace);
   await seconds(2);
   const before = await pods();
   expect(before.filter(({ status }) => status?.phase === "Running")).toHaveLength(2_000);

@@ -1,5 +1,5 @@
 import type { Caches } from "../../../cache/cluster-cache.ts";
-import type { ListedConfigs } from "../../../cache/live/listed-configs.ts";
+import type { ConfirmedRecord, ListedConfigs } from "../../../cache/live/listed-configs.ts";
 import { type LegacyRead, liveLookup, readLegacy } from "../../../cache/live/live-configs.ts";
 import { createLiveReader } from "../../../cache/live/live-reader.ts";
 import { readWithBorrowedTemplate } from "../../../cache/workloads/workload-reads.ts";
@@ -29,7 +29,7 @@ import type { Findings, Writable } from "../memory/workload-memory.ts";
 import { refusedTexts, retriedTexts } from "../report/event-texts.ts";
 
 /** What {@link planLive} needs. */
-export interface LivePlanOptions extends LeaderParts<"policy" | "leadership"> {
+export interface LivePlanOptions extends LeaderParts<"clock" | "policy" | "leadership"> {
   readonly live: LiveReads;
   /** Reads the hash keys that other replicas have made. Rejects if they cannot be read. Undefined without hash keys. */
   readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
@@ -53,7 +53,7 @@ export async function planLive(
   cached: RolloutPlan,
   findings: Writable<Findings>,
   planWith: (workload: Workload, lookup: Lookup) => RolloutPlan,
-  { live, policy, readHashKeys, leadership }: LivePlanOptions,
+  { live, clock, policy, readHashKeys, leadership }: LivePlanOptions,
 ): Promise<Planned | Unplanned> {
   try {
     const isKnown = isVerified(workload, findings.legacy) && findings.legacy.isCurrent;
@@ -68,7 +68,7 @@ export async function planLive(
     const newest =
       read && workload.limitExceeded?.limit === "namespace" ? withoutReferences(read, workload.limitExceeded) : read;
     if (newest === undefined) return { type: "gone" };
-    const lookup = legacy?.lookup ?? (await (isFirst(newest, cached) ? live.firstLookup(newest) : live.lookup(newest)));
+    const lookup = legacy?.lookup ?? (await readLookup(newest, cached, findings, { live, clock }));
     const plan = planWith(newest, lookup);
     if (plan.outcome !== "recorded" || isWithoutKeys(plan.cause) || readHashKeys === undefined) {
       return { type: "planned", workload: newest, plan, lookup };
@@ -81,6 +81,24 @@ export async function planLive(
     if (leadership.abort.aborted) return { type: "stopped" };
     return { ...readFailure(error, workload), workload };
   }
+}
+
+/** Reads the configuration with which a plan from the caches is confirmed. */
+function readLookup(
+  workload: Workload,
+  cached: RolloutPlan,
+  { pods }: Findings,
+  { live, clock }: Pick<LivePlanOptions, "live" | "clock">,
+): Promise<Lookup> {
+  if (!isFirst(workload, cached)) return live.lookup(workload);
+  if (cached.outcome !== "recorded") return live.firstLookup(workload);
+  if (cached.cause !== "proven") return live.firstLookup(workload, { notBefore: 0, isLasting: true });
+  const { answeredAt } = (pods?.uid === workload.uid && pods.listed) || {};
+  if (answeredAt === undefined) return live.firstLookup(workload, { notBefore: 0, isLasting: false });
+  // A later status may be that of other Pods, which have read later edits. A Pod that is not available may still read one.
+  const hasSamePods = pods?.progress === workload.progress;
+  const isLasting = hasSamePods && workload.progress.state === "complete";
+  return live.firstLookup(workload, { notBefore: hasSamePods ? answeredAt : clock.monotonic(), isLasting });
 }
 
 /** Reports whether a configuration is recorded for a reason that no hash key changes. */
@@ -120,9 +138,9 @@ export interface LiveReads {
   /**
    * Finds the references of a workload without a recorded hash, each as it was after the last write of the workload: by lists,
    * if many such workloads need objects of one namespace, and otherwise by reads. Returns the lookup of the caches if lists show that the
-   * caches have all of them.
+   * caches have all of them. `record`: the plan only records what Pods read.
    */
-  readonly firstLookup: (workload: Workload) => Promise<Lookup>;
+  readonly firstLookup: (workload: Workload, record?: ConfirmedRecord) => Promise<Lookup>;
   /** Reports whether all of these objects exist. */
   readonly exist: (objects: readonly ConfigName[]) => Promise<boolean>;
   /** Returns the workload as it is now; undefined if it is gone. */
@@ -168,9 +186,9 @@ export function createLiveReads(options: {
 
   return {
     lookup: async (workload, pinned) => liveLookup(await readAll(objectsOf(workload, pinned)), cached, syncedUpTo),
-    firstLookup: async (workload) => {
+    firstLookup: async (workload, record) => {
       const objects = objectsOf(workload);
-      const confirmed = (await listed?.confirmed(workload, objects)) ?? new Map<string, Config>();
+      const confirmed = (await listed?.confirmed(workload, objects, record)) ?? new Map<string, Config>();
       const others = objects.filter((object) => !confirmed.has(configKey(object)));
       if (others.length === 0) return cached;
       const found = await readAll(others);

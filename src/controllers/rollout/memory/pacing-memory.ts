@@ -226,6 +226,8 @@ function rememberedHold(
 export interface PodsRead {
   readonly uid: string;
   readonly resourceVersion: number;
+  /** Its progress in the cache before the list. Another object is a later status, which may be of other Pods. */
+  readonly progress: Workload["progress"];
   /** In monotonic milliseconds. */
   readonly at: number;
   /** Undefined: the list failed. */
