@@ -1,6 +1,5 @@
 // What follows from a run beside its write: notes on the workload, and the Pods that keep it from its return.
-import { failedAlertOf } from "../../domain/pacing/failed-alert.ts";
-import { rolloutResult } from "../../domain/pacing/rollout-result.ts";
+import { failedAlertOf, rolloutResult } from "../../domain/pacing/rollout-result.ts";
 import { isPinned } from "../../domain/pinning/pin-request.ts";
 import { withRejected } from "../../domain/pinning/rejections.ts";
 import { type Verdict, verdictOf } from "../../domain/plan/verdict.ts";

@@ -5,7 +5,7 @@
 import { workloadPath } from "../../cache/workloads/workload-reads.ts";
 import { type Workload, workloadKey } from "../../domain/model/workload-shape.ts";
 import type { RolloutPlan } from "../../domain/outcomes/outcomes.ts";
-import { storedFailedAlert } from "../../domain/pacing/failed-alert.ts";
+import { storedFailedAlert } from "../../domain/pacing/rollout-result.ts";
 import { previousPinsPatch } from "../../domain/patch/workload-patch.ts";
 import { parseVerdict, type Verdict, verdictId, writeVerdict } from "../../domain/plan/verdict.ts";
 import { annotationFor, openSpanOf, recordedSpans } from "../../domain/pods/spans.ts";

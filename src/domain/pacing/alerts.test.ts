@@ -3,9 +3,8 @@ import { defaultFlags, momentAt, noon, outdated, planned } from "../../../test/s
 import type { Workload } from "../model/workload-shape.ts";
 import { verdictOf } from "../plan/verdict.ts";
 import { alertSinceRollout } from "./alerts.ts";
-import { failedAlertOf, writeFailedAlert } from "./failed-alert.ts";
 import type { Moment, NamespaceAlerts } from "./moment.ts";
-import { rolloutResult } from "./rollout-result.ts";
+import { failedAlertOf, rolloutResult, writeFailedAlert } from "./rollout-result.ts";
 import { stageOf } from "./stage.ts";
 
 const second = noon / 1000;

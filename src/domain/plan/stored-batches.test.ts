@@ -3,7 +3,7 @@ import { planRollout } from "../../../test/support/domain/decisions.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import { writeCause } from "../pacing/cause.ts";
-import { writeFailedAlert } from "../pacing/failed-alert.ts";
+import { writeFailedAlert } from "../pacing/rollout-result.ts";
 import { incompleteMark } from "../pacing/rollout-time.ts";
 import { unpaced } from "../policy/policy.ts";
 import { rulesFor } from "../policy/rules.ts";

@@ -4,7 +4,7 @@ import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { processorMs } from "../../../../test/support/processor-time.ts";
 import { type Workload, workloadKey } from "../../../domain/model/workload-shape.ts";
 import type { Hold } from "../../../domain/outcomes/outcomes.ts";
-import { writeFailedAlert } from "../../../domain/pacing/failed-alert.ts";
+import { writeFailedAlert } from "../../../domain/pacing/rollout-result.ts";
 import { unpaced } from "../../../domain/policy/policy.ts";
 import { configKey } from "../../../domain/references/references.ts";
 import { newMemory, type WorkloadMemory } from "../memory/workload-memory.ts";

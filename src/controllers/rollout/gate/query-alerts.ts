@@ -1,6 +1,6 @@
 // The client of the alert gate: one fixed query to Prometheus. Only the names of alerts and namespaces leave this file.
 import { readFile } from "node:fs/promises";
-import { maxAlertName } from "../../../domain/pacing/failed-alert.ts";
+import { maxAlertName } from "../../../domain/pacing/rollout-result.ts";
 import { fieldsOf, textOf } from "../../../domain/syntax/json.ts";
 import { isDnsLabel } from "../../../domain/syntax/names.ts";
 import { isCertificate, noCertificate } from "../../../kube/config/cluster-access.ts";

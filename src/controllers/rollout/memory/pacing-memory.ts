@@ -3,9 +3,9 @@ import { type Held, type HoldReason, isRollAgain, type RolloutPlan } from "../..
 import { alertSinceRollout } from "../../../domain/pacing/alerts.ts";
 import type { WriteForChanges } from "../../../domain/pacing/batch-member.ts";
 import { replacesPods } from "../../../domain/pacing/due.ts";
-import { alertIn, writeFailedAlert } from "../../../domain/pacing/failed-alert.ts";
 import { hasSettled, holdRows } from "../../../domain/pacing/holds.ts";
 import type { ListedPods, Moment } from "../../../domain/pacing/moment.ts";
+import { alertIn, writeFailedAlert } from "../../../domain/pacing/rollout-result.ts";
 import { hasSoaked } from "../../../domain/pacing/rollout-time.ts";
 import type { PacingFlags } from "../../../domain/policy/policy.ts";
 import { configKey } from "../../../domain/references/references.ts";

@@ -1,9 +1,9 @@
 import type { WorkloadKind } from "../../../domain/model/kind-row.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { HoldReason, RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
-import { failedAlertOf } from "../../../domain/pacing/failed-alert.ts";
 import { holdReasons } from "../../../domain/pacing/holds.ts";
 import { isFlapping } from "../../../domain/pacing/interval.ts";
+import { failedAlertOf } from "../../../domain/pacing/rollout-result.ts";
 import type { NewPods } from "../../../domain/pods/new-pods.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { workloadMetrics } from "../../../telemetry/catalogue/workloads.ts";
