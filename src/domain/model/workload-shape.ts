@@ -151,3 +151,14 @@ export function parseWorkloadKey(key: string): WorkloadName {
 export function hasOneTemplate({ progress, keptPods }: Pick<Workload, "progress" | "keptPods">): boolean {
   return progress.state === "complete" && keptPods === undefined;
 }
+
+/**
+ * Returns when another field manager last changed the pod template, in seconds since the epoch; 0 if none did, or if that is not recorded. The
+ * API has one time for all fields of a manager, and the manager may have changed an annotation later. A watch shows which of them changed.
+ */
+export function templateEditAt({
+  templateEditedAt,
+  templateWrite,
+}: Pick<Workload, "templateEditedAt" | "templateWrite">): number {
+  return Math.min(templateEditedAt, templateWrite?.editedAt ?? templateEditedAt);
+}

@@ -1,4 +1,4 @@
-import type { Workload } from "../model/workload-shape.ts";
+import { templateEditAt, type Workload } from "../model/workload-shape.ts";
 import type { IncompleteRollout } from "../outcomes/outcomes.ts";
 import type { Moment } from "./moment.ts";
 
@@ -23,17 +23,6 @@ export function lastRolloutAt(
 ): number | undefined {
   const last = Math.max(storedRolloutAt(workload, now), lastWrite?.at ?? 0);
   return last > 0 ? last : undefined;
-}
-
-/**
- * Returns when another field manager last changed the pod template, in seconds since the epoch; 0 if none did, or if that is not recorded. The
- * API has one time for all fields of a manager, and the manager may have changed an annotation later. A watch shows which of them changed.
- */
-export function templateEditAt({
-  templateEditedAt,
-  templateWrite,
-}: Pick<Workload, "templateEditedAt" | "templateWrite">): number {
-  return Math.min(templateEditedAt, templateWrite?.editedAt ?? templateEditedAt);
 }
 
 /** Reports whether another field manager changed the pod template after the last rollout by Wave. */

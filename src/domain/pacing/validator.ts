@@ -1,21 +1,14 @@
 // Validators: workloads whose Pods check a change before any other workload rolls.
 
 import { isComplete, type Progress } from "../model/kind-row.ts";
-import type { Workload } from "../model/workload-shape.ts";
+import { templateEditAt, type Workload } from "../model/workload-shape.ts";
 import type { HoldReason } from "../outcomes/outcomes.ts";
 import type { LastRolloutPods } from "../pods/new-pods.ts";
 import type { PacingFlags } from "../policy/policy.ts";
 import { isValidator } from "../policy/rules.ts";
 import { holdRows } from "./holds.ts";
 import { rolloutDeadline } from "./rollout-result.ts";
-import {
-  hasMark,
-  isEditedSinceRollout,
-  resumedAfter,
-  resumedSince,
-  storedRolloutAt,
-  templateEditAt,
-} from "./rollout-time.ts";
+import { hasMark, isEditedSinceRollout, resumedAfter, resumedSince, storedRolloutAt } from "./rollout-time.ts";
 import { type Stage, type StageFacts, soak } from "./stage.ts";
 
 /**

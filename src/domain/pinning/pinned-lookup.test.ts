@@ -90,6 +90,7 @@ describe("a pod template that reads keys that its copies lack", () => {
     ["the last edit changed another field", () => planned(["a", "b"], { templateWrite: templateWrittenAt(4) })],
     ["only an annotation names more keys", () => planned(["a"], {}, 5, { "wave.pusher.com/extra-configmaps": "page" })],
     ["the ConfigMap changed after it", () => planned(["a", "b"], {}, 21)],
+    ["Wave wrote it later", () => planned(["a", "b"], { rolledAt: 30, templateWrite: templateWrittenAt(30) }, 25)],
   ])("waits as any other workload if %s", (_when, plan) => {
     expect(plan()).toBe("window");
   });

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { ConfigMap } from "#kubernetes";
 import { type Config, changedBeforeWrite, digestOf, keysOf } from "../config/digest.ts";
 import { type Lookup, missingFrom } from "../config/view-of-references.ts";
-import type { Workload } from "../model/workload-shape.ts";
+import { templateEditAt, type Workload } from "../model/workload-shape.ts";
 import type { Reference, StoredName } from "../references/references.ts";
 import { maxNameLength } from "../syntax/names.ts";
 
@@ -142,8 +142,9 @@ export function readablePins(workload: Workload, before: Workload | undefined, l
  * after the template is a change of its own. An edit outside of the pod template replaces no Pods. Only a watch shows which of the two it was.
  */
 export function hasOutgrownPins(workload: Workload, live: Lookup): boolean {
-  const { namespace, pinned, templateWrite } = workload;
-  if (templateWrite === undefined) return false;
+  const { namespace, pinned, templateWrite, rolledAt } = workload;
+  // Wave may write a template just after an edit that it has not seen. Its next rollout waits.
+  if (templateWrite === undefined || templateEditAt(workload) < rolledAt) return false;
   return pinsIn(pinned)
     .entries()
     .some(([name, copyName]) => {
