@@ -20,11 +20,15 @@ const env = (optional: boolean) => ({
   ],
 });
 
-/** Judges a record of a ConfigMap that had these states since these times, in seconds. The Pod got its node at 10 s. */
+/**
+ * Judges a record at 30 s of a ConfigMap that had these states since these times, in seconds. The Pod got its node at 10 s, and its container
+ * was started at the times of `starts`.
+ */
 function judged(
   spec: object,
   states: readonly (readonly [number, StoredObject])[],
   lists: readonly (readonly [string, number])[] = [["", 0]],
+  starts: readonly number[] = [],
 ): readonly string[] {
   const before = stored("DaemonSet", "web", { spec: { template: { spec } } });
   const { hash } = standsFor(namedBy(before, settings), () => config);
@@ -39,9 +43,20 @@ function judged(
   const entry = (at: number, resource: string, of: StoredObject, actor: string): HistoryEntry => {
     return { at: 1000 * at, rv: at, type: "ADDED", resource, after: of, by: { actor, replica: "a#1" } };
   };
+  const started = starts.map((at, restartCount) => {
+    const running = { startedAt: `${at}` };
+    return [
+      at,
+      { ...pod, status: { containerStatuses: [{ name: "app", restartCount, state: { running } }] } },
+    ] as const;
+  });
   const history = [
     entry(1, "daemonsets", before, "world"),
     entry(10, "pods", pod, "kube-controller-manager"),
+    ...started.map(([at, of], index) => ({
+      ...entry(at, "pods", of, "kubelet"),
+      before: started[index - 1]?.[1] ?? pod,
+    })),
     ...states.map(([at, state]) => entry(at, "configmaps", state, "world")),
     { ...entry(30, "daemonsets", after, "wave"), type: "MODIFIED", before } as const,
   ].sort((a, b) => a.at - b.at);
@@ -96,4 +111,18 @@ it.each([
   const spec = { containers: [{ ...container, volumeMounts: [{ name: "v", subPath }] }], volumes };
   const states = [[5, { ...config, data: { k: "B" } }] as const, [20, config] as const];
   expect(judged(spec, states)).toEqual(violations);
+});
+
+it.each([
+  ["allows an edit and the first start after Wave listed the Pods", [29.8], []],
+  ["reports a container that has read earlier content", [11, 29.8], older],
+  ["allows a container that has started again since", [11, 25, 29.8], []],
+])("the judge %s", (_, starts, violations) => {
+  const [before, edited] = [{ k: "B" }, { k: "C" }].map((data) => ({ ...config, data }));
+  const states = [
+    [5, before],
+    [20, config],
+    [29.7, edited],
+  ] as [number, StoredObject][];
+  expect(judged(env(false), states, undefined, starts)).toEqual(violations);
 });

@@ -26,7 +26,7 @@ export function judgeRecorded({
   const timeline = new ConfigTimeline(history);
   const objects = new Map<string, StoredObject>();
   const scheduled = new Map<string, number>();
-  const starts = new Map<string, number>();
+  const starts = new Map<string, number[]>();
   const violations: string[] = [];
   for (const entry of history) {
     const { resource, before, after, at, by, rv } = entry;
@@ -41,10 +41,13 @@ export function judgeRecorded({
       if (hasNode(after) && !hasNode(before)) scheduled.set(uid, rv);
       const was = startsOf(before);
       for (const [container, at] of startsOf(after))
-        if (was.get(container) !== at) starts.set(`${uid}/${container}`, rv);
+        if (was.get(container) !== at) {
+          const earlier = starts.get(`${uid}/${container}`) ?? [];
+          starts.set(`${uid}/${container}`, [...earlier, rv]);
+        }
     }
     if (after === undefined || !isRecord(entry)) continue;
-    // A Pod without a node, or a container that has not started, will read later content.
+    // A Pod without a node will read later content.
     const sentAt = by.sentAt ?? at;
     const sentRv = history.findLast((each) => each.at <= sentAt)?.rv ?? rv;
     // A watch may not have shown an edit yet when the write was sent.
@@ -56,7 +59,10 @@ export function judgeRecorded({
       // A share may have ended in an edit that a watch has not shown yet.
       const contentAt = (seenRv: number, metadataRv: number) => (of: string) => {
         const stored = (when: number) => timeline.versions(of)[timeline.at(of, when)]?.object;
-        const readAt = variablesReadAt(pod, of, (container) => starts.get(`${uid}/${container}`) ?? seenRv);
+        // A container that had not started by then will read later content.
+        const startOf = (container: string) =>
+          starts.get(`${uid}/${container}`)?.findLast((startedRv) => startedRv <= seenRv) ?? seenRv;
+        const readAt = variablesReadAt(pod, of, startOf);
         const readyAt = readAt ?? scheduled.get(uid) ?? seenRv;
         // Kubernetes starts no container of the Pod before a required object exists. Until then, it has read nothing.
         const created = timeline.versions(of).find((each) => each.rv > readyAt && each.object !== undefined)?.rv;

@@ -192,6 +192,8 @@ export const keptSeeds: readonly KeptSeed[] = [
     name: "a record from a cache that has not received an edit which the Pods have read",
     after: "late controllers",
   },
+  { seed: 48001389, name: "an edit between a list and the first hash that it confirms", after: "late controllers" },
+  { seed: 42001800, name: "a container that starts just after Wave has listed its Pod", after: "late controllers" },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */
