@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Workload } from "../model/workload-shape.ts";
-import { type HashKey, type HashKeys, hmac } from "../policy/hash-key.ts";
+import { type HashKey, type HashKeys, hmac, keyWithId } from "../policy/hash-key.ts";
 import type { ConfigName } from "../references/references.ts";
 
 /** One key that the Pods of a workload read. */
@@ -44,11 +44,6 @@ export function viewOf(entries: readonly ViewEntry[], key?: HashKey): ConfigView
 export function hashFormat(recorded: string): { readonly keyId: string | undefined } | "foreign" {
   const form = /^v2(?:-([0-9a-f]{8}))?:[0-9a-f]{64}$/.exec(recorded);
   return form === null ? "foreign" : { keyId: form[1] };
-}
-
-/** Reports whether a recorded hash, made with `key` or without a key, is the hash of a view. */
-function isHashOf(recorded: string, view: ConfigView, key: HashKey | undefined): boolean {
-  return recorded === view.hash || recorded === hashOf(view.entries, key);
 }
 
 /** The prefix of the hashed bytes: two versions of the algorithm never hash the same bytes. */
@@ -163,16 +158,10 @@ function compareHash(hash: string, view: ConfigView, keys: HashKeys | undefined)
   const format = hashFormat(hash);
   if (format === "foreign") return { state: "foreign" };
   const { keyId } = format;
-  const key = keyId === undefined ? undefined : storedKeys(keys).find(({ id }) => id === keyId);
-  const remembered = key === undefined ? keys?.remembered.find(({ id }) => id === keyId) : undefined;
-  if (keyId !== undefined && key === undefined && remembered === undefined) return { state: "unknownKey", keyId };
-  if (!isHashOf(hash, view, key ?? remembered)) return { state: "outdated", hash };
-  return { state: "current", hash, keyExpires: remembered !== undefined };
-}
-
-function storedKeys(keys: HashKeys | undefined): readonly HashKey[] {
-  if (keys === undefined) return [];
-  return keys.previous === undefined ? [keys.current] : [keys.current, keys.previous];
+  const key = keyWithId(keys, keyId);
+  if (keyId !== undefined && key === undefined) return { state: "unknownKey", keyId };
+  if (hash !== hashOf(view.entries, key)) return { state: "outdated", hash };
+  return { state: "current", hash, keyExpires: key !== undefined && keys?.remembered.includes(key) === true };
 }
 
 /**

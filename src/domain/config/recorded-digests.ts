@@ -1,7 +1,7 @@
 // Short digests of what a recorded hash covers, beside that hash: so a process that did not see a change names the objects and keys (ADR 22).
 import { hash } from "node:crypto";
 import type { Workload } from "../model/workload-shape.ts";
-import { type HashKey, type HashKeys, hmac } from "../policy/hash-key.ts";
+import { type HashKey, type HashKeys, hmac, keyWithId } from "../policy/hash-key.ts";
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";
 import { type Config, wholeKey } from "./digest.ts";
 import { type ConfigView, hashFormat, type ViewEntry } from "./hash.ts";
@@ -63,8 +63,7 @@ export function readDigests(
   const format = hashFormat(of);
   if (end !== of.slice(-hashLength) || objects === undefined || format === "foreign") return undefined;
   const { keyId } = format;
-  const stored = known === undefined ? [] : [known.current, known.previous, ...known.remembered];
-  const key = keyId === undefined ? undefined : stored.find((each) => each?.id === keyId);
+  const key = keyWithId(known, keyId);
   if (keyId !== key?.id) return undefined;
   return { key, objects: pairsOf(objects), keys: keys === undefined ? undefined : pairsOf(keys) };
 }

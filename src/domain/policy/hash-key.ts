@@ -30,6 +30,12 @@ export function hashKey(bytes: Uint8Array): HashKey {
   return { id: hmac(secret, idDomain).slice(0, 8), secret };
 }
 
+/** Returns the key with an id, as a hash has it; undefined for a hash without key, or if Wave does not have the key. */
+export function keyWithId(keys: HashKeys | undefined, id: string | undefined): HashKey | undefined {
+  const known = keys === undefined ? [] : [keys.current, keys.previous, ...keys.remembered];
+  return known.find((key) => key !== undefined && key.id === id);
+}
+
 /** Returns the HMAC-SHA-256 (RFC 2104) of a message, as 64 hexadecimal digits. */
 export function hmac(secret: KeyObject, message: string | Uint8Array): string {
   return createHmac("sha256", secret).update(message).digest("hex");
