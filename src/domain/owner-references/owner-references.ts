@@ -1,7 +1,7 @@
 // Owner references between workloads and the ConfigMaps and Secrets that they read: who owns what. Pure.
 
 import type { OwnerReference } from "#kubernetes";
-import type { WorkloadRow } from "../model/kind-row.ts";
+import { isOfKind, type WorkloadRow } from "../model/kind-row.ts";
 import { type Workload, workloadKey } from "../model/workload-shape.ts";
 import type { Policy } from "../policy/policy.ts";
 import { isOptedIn, type Rules, rulesFor } from "../policy/rules.ts";
@@ -159,20 +159,12 @@ export function withPlannedOwners(
 }
 
 /** Returns the workload of a reference that is not the controller, as {@link ownerText}; undefined for other references. */
-function workloadOf(
-  { apiVersion, kind, name, uid, controller }: OwnerReference,
-  namespace: string,
-  kinds: readonly WorkloadRow[],
-) {
-  const row = kinds.find((each) => each.kind === kind && groupOf(each.apiVersion) === groupOf(apiVersion));
+function workloadOf(reference: OwnerReference, namespace: string, kinds: readonly WorkloadRow[]) {
+  const { name, uid, controller } = reference;
+  const row = kinds.find((each) => isOfKind(reference, each));
   // Any client can write these texts.
   if (row === undefined || controller === true || uid.length > longestUid || !isDnsSubdomain(name)) return undefined;
   return sharedString(ownerText({ kind: row.id, namespace, name, uid }));
-}
-
-/** Returns the API group: all versions of a group have the same objects. */
-function groupOf(apiVersion: string): string {
-  return apiVersion.slice(0, apiVersion.indexOf("/") + 1);
 }
 
 /** Reports whether a reference is the Namespace owner of Wave. Both fields are explicit, to distinguish it from one of another client. */
