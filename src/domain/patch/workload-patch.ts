@@ -37,8 +37,6 @@ import { annotationPointer, forMissingAnnotations, type JsonPatch, type JsonPatc
 
 const templateMetadata = "/spec/template/metadata";
 const templateAnnotations = `${templateMetadata}/annotations`;
-const classesPath = annotationPointer(providerClasses);
-const recordedConfigPath = annotationPointer(recordedConfigAnnotation);
 
 /** The annotations of pins that are written beside a hash. */
 export interface PinsToWrite {
@@ -83,11 +81,15 @@ function operationsFor(
       return [
         ...testIdentity(workload),
         ...testAnnotations(workload),
-        ...recordConfig(workload, {
-          ...plan.view,
-          ...unprovenAfter(workload, plan),
-          recorded: workload.recordedHash ?? "",
-        }),
+        ...setAnnotation(
+          recordedConfigAnnotation,
+          workload.recordedConfig,
+          writeRecordedConfig({
+            ...plan.view,
+            ...unprovenAfter(workload, plan),
+            recorded: workload.recordedHash ?? "",
+          }),
+        ),
         ...recordDigests(workload, plan.view),
         ...recordClasses(workload, plan.view),
         ...recordIncomplete(workload, plan),
@@ -114,8 +116,8 @@ function operationsFor(
         ...rollWithSameHash(workload, plan.hash, now),
         ...setPinned(workload, pinned),
         ...setRejected(workload, rejected),
-        ...setPrevious(workload, previous),
-        ...forgetFailedAlert(workload),
+        ...setAnnotation(previousPins, workload.previousPins, previous),
+        ...setAnnotation(failedAlertAnnotation, workload.failedAlert, undefined),
         ...(plan.outcome === "roll" ? restart(workload, now) : []),
         ...liftSchedulingHold(workload),
       ];
@@ -149,9 +151,7 @@ function recordConsecutiveRollouts(
   { consecutiveRollouts: recorded }: Workload,
   count: number | undefined,
 ): readonly JsonPatchOperation[] {
-  const value = `${count}`;
-  if (count === undefined || value === recorded) return [];
-  return [{ op: "add", path: annotationPointer(consecutiveRollouts), value }];
+  return count === undefined ? [] : setAnnotation(consecutiveRollouts, recorded, `${count}`);
 }
 
 /** Records the cause of a rollout, so that each leader can report how the rollout ends, and its revision shows why there is one. */
@@ -168,10 +168,8 @@ function recordIncomplete(
   { rolledIncomplete: recorded }: Workload,
   plan: { readonly incomplete?: IncompleteRollout | undefined },
 ): readonly JsonPatchOperation[] {
-  const wanted = plan.incomplete && incompleteMark(plan.incomplete);
-  if (!("incomplete" in plan) || wanted === recorded) return [];
-  const path = annotationPointer(rolledIncomplete);
-  return [wanted === undefined ? { op: "remove", path } : { op: "add", path, value: wanted }];
+  if (!("incomplete" in plan)) return [];
+  return setAnnotation(rolledIncomplete, recorded, plan.incomplete && incompleteMark(plan.incomplete));
 }
 
 /**
@@ -180,7 +178,11 @@ function recordIncomplete(
  */
 function rollWithSameHash(workload: Workload, hash: string, now: number): readonly JsonPatchOperation[] {
   if (!workload.strategy.podsCarryHash || !readsOtherContent(workload, hash)) return [];
-  return [{ op: "remove", path: recordedConfigPath }, setRolledAt(workload, now), ...forgetDifferences(workload)];
+  return [
+    { op: "remove", path: annotationPointer(recordedConfigAnnotation) },
+    setRolledAt(workload, now),
+    ...forgetDifferences(workload),
+  ];
 }
 
 /**
@@ -194,19 +196,16 @@ export function writeHash(
   previous: "keep" | "remove" = "remove",
 ): readonly JsonPatchOperation[] {
   const { hash, fullHash } = view;
+  const { recordedConfig: before } = workload;
   const classes = recordClasses(workload, view);
-  if (fullHash !== undefined) {
-    const recordedConfig = recordConfig(workload, { recorded: hash, hash, fullHash });
-    return [...setHash(workload, hash), ...recordedConfig, ...recordDigests(workload, view), ...classes];
-  }
-  if (workload.recordedHash === hash) return classes;
+  if (fullHash === undefined && workload.recordedHash === hash) return classes;
   // No other client takes a hash out of an immutable template.
   const isKept =
     previous === "keep" &&
     !workload.strategy.hasImmutableTemplate &&
-    recordedConfigFor(workload.recordedHash ?? "", workload.recordedConfig) !== undefined;
-  const recordedConfig: readonly JsonPatchOperation[] =
-    workload.recordedConfig === undefined || isKept ? [] : [{ op: "remove", path: recordedConfigPath }];
+    recordedConfigFor(workload.recordedHash ?? "", before) !== undefined;
+  const after = fullHash === undefined ? undefined : writeRecordedConfig({ recorded: hash, hash, fullHash });
+  const recordedConfig = setAnnotation(recordedConfigAnnotation, before, after ?? (isKept ? before : undefined));
   return [...setHash(workload, hash), ...recordedConfig, ...recordDigests(workload, view), ...classes];
 }
 
@@ -218,19 +217,36 @@ export function setHash(
 ): readonly JsonPatchOperation[] {
   if (workload.recordedHash === hash) return [];
   if (workload.strategy.hashOn === "workload") return [{ op: "add", path: annotationPointer(annotation), value: hash }];
-  if (!workload.hasTemplateMetadata)
-    return [{ op: "add", path: templateMetadata, value: { annotations: { [annotation]: hash } } }];
-  // "add" also replaces.
-  if (!workload.hasTemplateAnnotations)
-    return [{ op: "add", path: templateAnnotations, value: { [annotation]: hash } }];
-  return [{ op: "add", path: annotationPointer(annotation, templateMetadata), value: hash }];
+  return [addToTemplate(workload, annotation, hash)];
+}
+
+/** Returns the write of an annotation into the pod template. "add" also replaces. */
+function addToTemplate(
+  { hasTemplateMetadata, hasTemplateAnnotations }: Workload,
+  annotation: string,
+  value: string,
+): JsonPatchOperation {
+  if (!hasTemplateMetadata)
+    return { op: "add", path: templateMetadata, value: { annotations: { [annotation]: value } } };
+  if (!hasTemplateAnnotations) return { op: "add", path: templateAnnotations, value: { [annotation]: value } };
+  return { op: "add", path: annotationPointer(annotation, templateMetadata), value };
+}
+
+/** Returns the write or removal of an annotation, if that changes it. "add" also replaces. */
+function setAnnotation(
+  name: string,
+  before: string | undefined,
+  value: string | undefined,
+  metadata?: string,
+): readonly JsonPatchOperation[] {
+  if (value === before) return [];
+  const path = annotationPointer(name, metadata);
+  return [value === undefined ? { op: "remove", path } : { op: "add", path, value }];
 }
 
 /** Returns the write of the pins beside a hash, which must be in the pod template or be written before. */
 export function setPinned({ pinned: before }: Workload, pinned: string | undefined): readonly JsonPatchOperation[] {
-  if (pinned === before) return [];
-  const path = annotationPointer(pinnedAnnotation, templateMetadata);
-  return [pinned === undefined ? { op: "remove", path } : { op: "add", path, value: pinned }];
+  return setAnnotation(pinnedAnnotation, before, pinned, templateMetadata);
 }
 
 /** Returns the write of what is rejected. */
@@ -238,19 +254,7 @@ export function setRejected(
   { rejected: before }: Workload,
   rejected: string | undefined,
 ): readonly JsonPatchOperation[] {
-  if (rejected === before) return [];
-  const path = annotationPointer(rejectedConfigMaps);
-  return [rejected === undefined ? { op: "remove", path } : { op: "add", path, value: rejected }];
-}
-
-function setPrevious({ previousPins: before }: Workload, previous: string | undefined): readonly JsonPatchOperation[] {
-  if (previous === before) return [];
-  const path = annotationPointer(previousPins);
-  return [previous === undefined ? { op: "remove", path } : { op: "add", path, value: previous }];
-}
-
-function forgetFailedAlert({ failedAlert }: Workload): readonly JsonPatchOperation[] {
-  return failedAlert === undefined ? [] : [{ op: "remove", path: annotationPointer(failedAlertAnnotation) }];
+  return setAnnotation(rejectedConfigMaps, before, rejected);
 }
 
 /**
@@ -277,7 +281,8 @@ export function rejectPatch(workload: Workload, rejected: string | undefined): J
 
 /** Returns the patch of the annotation of previous pins, without new Pods. It fails if the workload has changed. */
 export function previousPinsPatch(workload: Workload, previous: string | undefined): JsonPatch {
-  return patchOfKind(workload.row, [...testIdentity(workload), ...setPrevious(workload, previous)]);
+  const write = setAnnotation(previousPins, workload.previousPins, previous);
+  return patchOfKind(workload.row, [...testIdentity(workload), ...write]);
 }
 
 /** Returns the patch that lifts a scheduling hold whatever the plan is. It fails if the workload has changed. */
@@ -290,38 +295,21 @@ function liftOperations(workload: Workload): readonly JsonPatchOperation[] {
 }
 
 /** Returns the write that replaces all Pods without a change of the hash. `now` is in milliseconds since the epoch. */
-function setRolledAt({ hasTemplateMetadata, hasTemplateAnnotations }: Workload, now: number): JsonPatchOperation {
-  const time = new Date(now).toISOString().replace(/\.\d+Z$/, "Z");
-  if (!hasTemplateMetadata)
-    return { op: "add", path: templateMetadata, value: { annotations: { [rolledAtAnnotation]: time } } };
-  if (!hasTemplateAnnotations) return { op: "add", path: templateAnnotations, value: { [rolledAtAnnotation]: time } };
-  return { op: "add", path: annotationPointer(rolledAtAnnotation, templateMetadata), value: time };
+function setRolledAt(workload: Workload, now: number): JsonPatchOperation {
+  return addToTemplate(workload, rolledAtAnnotation, new Date(now).toISOString().replace(/\.\d+Z$/, "Z"));
 }
 
-/** Records the configuration of a recorded hash, if it is not recorded already. "add" also replaces. */
-function recordConfig(
-  { recordedConfig }: Workload,
-  { recorded, hash, fullHash, removed, unproven }: RecordedConfig,
-): readonly JsonPatchOperation[] {
-  const value = writeRecordedConfig({ recorded, hash, fullHash, removed, unproven });
-  return value === recordedConfig ? [] : [{ op: "add", path: recordedConfigPath, value }];
-}
-
-/** Records the digests of what a hash covers. "add" also replaces. */
+/** Records the digests of what a hash covers. */
 function recordDigests({ configDigests: before }: Workload, view: ConfigView): readonly JsonPatchOperation[] {
-  const value = writeDigests(view);
-  if (value === before) return [];
-  const path = annotationPointer(configDigests);
-  return [value === undefined ? { op: "remove", path } : { op: "add", path, value }];
+  return setAnnotation(configDigests, before, writeDigests(view));
 }
 
-/** Records the versions of SecretProviderClasses that the hash includes. "add" also replaces. */
+/** Records the versions of SecretProviderClasses that the hash includes. */
 function recordClasses(
   { recordedClasses: before }: Workload,
-  { recordedClasses: value }: Pick<ConfigView, "recordedClasses">,
+  { recordedClasses }: ConfigView,
 ): readonly JsonPatchOperation[] {
-  if (value === before) return [];
-  return [value === undefined ? { op: "remove", path: classesPath } : { op: "add", path: classesPath, value }];
+  return setAnnotation(providerClasses, before, recordedClasses);
 }
 
 function testIdentity({ uid, generation }: Workload): readonly JsonPatchOperation[] {
