@@ -1,52 +1,5 @@
-import type {
-  Container,
-  EnvFromSource,
-  EnvVarSource,
-  KeyToPath,
-  PodSpec,
-  Volume,
-  VolumeMount,
-  VolumeProjection,
-} from "#kubernetes";
-import { type ConfigKind, type Reading, type Reference, wholeObject } from "../references/references.ts";
-
-/** A field of the pod spec that references a ConfigMap or Secret. */
-interface Source<Owner, Value> {
-  readonly field: string;
-  readonly kind: ConfigKind;
-  readonly of: (owner: Owner) => Value | undefined;
-}
-
-interface KeySelector {
-  readonly name?: string;
-  readonly key: string;
-  readonly optional?: boolean;
-}
-
-interface WholeObject {
-  readonly name?: string;
-  readonly optional?: boolean;
-}
-
-interface NamedVolumeSource extends VolumeSource {
-  readonly name?: string;
-}
-
-const envSources: readonly Source<EnvVarSource, KeySelector>[] = [
-  { field: "configMapKeyRef", kind: "ConfigMap", of: (source) => source.configMapKeyRef },
-  { field: "secretKeyRef", kind: "Secret", of: (source) => source.secretKeyRef },
-];
-
-const envFromSources: readonly Source<EnvFromSource, WholeObject>[] = [
-  { field: "configMapRef", kind: "ConfigMap", of: (source) => source.configMapRef },
-  { field: "secretRef", kind: "Secret", of: (source) => source.secretRef },
-];
-
-const volumeSources: readonly Source<Volume, NamedVolumeSource>[] = [
-  { field: "configMap", kind: "ConfigMap", of: (volume) => volume.configMap },
-  // The only place where the API has another name for the field.
-  { field: "secret", kind: "Secret", of: ({ secret }) => secret && { ...secret, name: secret.secretName ?? "" } },
-];
+import type { Container, KeyToPath, PodSpec, Volume, VolumeMount } from "#kubernetes";
+import type { ConfigKind, Reading, Reference } from "../references/references.ts";
 
 /** The Secrets Store CSI driver, and the volume attribute that names a class (https://secrets-store-csi-driver.sigs.k8s.io/concepts). */
 const secretsStore = { driver: "secrets-store.csi.k8s.io", attribute: "secretProviderClass" };
@@ -55,11 +8,6 @@ const secretsStore = { driver: "secrets-store.csi.k8s.io", attribute: "secretPro
 export function mountsSecretsStore({ volumes }: PodSpec): boolean {
   return volumes?.some(({ csi }) => csi?.driver === secretsStore.driver) ?? false;
 }
-
-const projectedSources: readonly Source<VolumeProjection, NamedVolumeSource>[] = [
-  { field: "configMap", kind: "ConfigMap", of: (source) => source.configMap },
-  { field: "secret", kind: "Secret", of: (source) => source.secret },
-];
 
 /** A function that receives each reference that is found. */
 export type ReferenceVisitor = (reference: Reference) => void;
@@ -72,58 +20,62 @@ export type ReferenceVisitor = (reference: Reference) => void;
 export function podReferences(spec: PodSpec, namespace: string, found: ReferenceVisitor): void {
   const { volumes = [], initContainers = [], containers = [] } = spec;
   const path = "spec.template.spec";
-  for (const [i, container] of initContainers.entries()) {
-    environmentOf(container, `${path}.initContainers[${i}]`, namespace, found);
-  }
-  for (const [i, container] of containers.entries()) {
-    environmentOf(container, `${path}.containers[${i}]`, namespace, found);
-  }
+  const visit: SourceVisitor = (kind, name, field, readings) => {
+    // The API server rejects a missing name if it matters.
+    if (name)
+      for (const { reads, keys, optional } of readings)
+        found({ kind, namespace, name, reads, keys, optional, path: field });
+  };
+  for (const [i, container] of initContainers.entries())
+    environmentOf(container, `${path}.initContainers[${i}]`, visit);
+  for (const [i, container] of containers.entries()) environmentOf(container, `${path}.containers[${i}]`, visit);
   const visible = visiblePathsByVolume([...initContainers, ...containers]);
   for (const [i, volume] of volumes.entries()) {
-    volumeReferences(volume, `${path}.volumes[${i}]`, namespace, visible.get(volume.name) ?? "all", found);
+    volumeReferences(volume, `${path}.volumes[${i}]`, visible.get(volume.name) ?? "all", visit);
   }
 }
 
-function environmentOf(
-  { envFrom = [], env = [] }: Container,
-  path: string,
-  namespace: string,
-  found: ReferenceVisitor,
-): void {
-  for (const [i, source] of envFrom.entries()) {
-    read(envFromSources, source, `${path}.envFrom[${i}]`, namespace, readAll, found);
+/** A function that receives the name of the object in a field of the pod spec, and what Pods read of the object through this field. */
+type SourceVisitor = (kind: ConfigKind, name: string | undefined, field: string, readings: readonly Reading[]) => void;
+
+function environmentOf({ envFrom = [], env = [] }: Container, path: string, visit: SourceVisitor): void {
+  for (const [i, { configMapRef, secretRef }] of envFrom.entries()) {
+    const field = `${path}.envFrom[${i}]`;
+    if (configMapRef) visit("ConfigMap", configMapRef.name, `${field}.configMapRef`, readEnv("all", configMapRef));
+    if (secretRef) visit("Secret", secretRef.name, `${field}.secretRef`, readEnv("all", secretRef));
   }
   for (const [i, { valueFrom }] of env.entries()) {
-    if (valueFrom) read(envSources, valueFrom, `${path}.env[${i}].valueFrom`, namespace, readKey, found);
+    const { configMapKeyRef: config, secretKeyRef: secret } = valueFrom ?? {};
+    const field = `${path}.env[${i}].valueFrom`;
+    if (config) visit("ConfigMap", config.name, `${field}.configMapKeyRef`, readEnv([config.key], config));
+    if (secret) visit("Secret", secret.name, `${field}.secretKeyRef`, readEnv([secret.key], secret));
   }
 }
 
-function readAll({ optional = false }: WholeObject): readonly Reading[] {
-  return [{ reads: "env", keys: "all", optional }];
+function readEnv(keys: Reading["keys"], { optional = false }: { readonly optional?: boolean }): readonly Reading[] {
+  return [{ reads: "env", keys, optional }];
 }
 
-function readKey({ key, optional = false }: KeySelector): readonly Reading[] {
-  return [{ reads: "env", keys: [key], optional }];
-}
-
-function volumeReferences(
-  volume: Volume,
-  path: string,
-  namespace: string,
-  visible: VisiblePaths,
-  found: ReferenceVisitor,
-): void {
-  const reading = (source: VolumeSource) => readVolume(source, visible);
-  read(volumeSources, volume, path, namespace, reading, found);
-  const { driver, volumeAttributes } = volume.csi ?? {};
-  const className = driver === secretsStore.driver ? volumeAttributes?.[secretsStore.attribute] : undefined;
-  if (typeof className === "string" && className !== "") {
+function volumeReferences(volume: Volume, path: string, visible: VisiblePaths, visit: SourceVisitor): void {
+  const { configMap, secret, csi, projected } = volume;
+  if (configMap) visit("ConfigMap", configMap.name, `${path}.configMap`, readVolume(configMap, visible));
+  if (secret) visit("Secret", secret.secretName, `${path}.secret`, readVolume(secret, visible));
+  if (csi?.driver === secretsStore.driver) {
     // Wave does not wait for a class: its objects are known only after a Pod has mounted them.
-    const origin = `${path}.csi.volumeAttributes.${secretsStore.attribute}`;
-    found(wholeObject("SecretProviderClass", namespace, className, { path: origin }));
+    const readings = [{ reads: "files", keys: "all", optional: true }] as const;
+    const { attribute } = secretsStore;
+    visit(
+      "SecretProviderClass",
+      csi.volumeAttributes?.[attribute],
+      `${path}.csi.volumeAttributes.${attribute}`,
+      readings,
+    );
   }
-  for (const [i, source] of (volume.projected?.sources ?? []).entries()) {
-    read(projectedSources, source, `${path}.projected.sources[${i}]`, namespace, reading, found);
+  for (const [i, source] of (projected?.sources ?? []).entries()) {
+    const field = `${path}.projected.sources[${i}]`;
+    if (source.configMap)
+      visit("ConfigMap", source.configMap.name, `${field}.configMap`, readVolume(source.configMap, visible));
+    if (source.secret) visit("Secret", source.secret.name, `${field}.secret`, readVolume(source.secret, visible));
   }
 }
 
@@ -132,24 +84,6 @@ function visiblePathsByVolume(containers: readonly Container[]): ReadonlyMap<str
   const mounts = containers.flatMap(({ volumeMounts = [] }) => volumeMounts);
   const byVolume: ReadonlyMap<string, readonly VolumeMount[]> = Map.groupBy(mounts, ({ name }) => name);
   return new Map(Array.from(byVolume, ([name, ofVolume]) => [name, visiblePathsOf(ofVolume)]));
-}
-
-function read<Owner, Value extends { readonly name?: string }>(
-  sources: readonly Source<Owner, Value>[],
-  owner: Owner,
-  path: string,
-  namespace: string,
-  reading: (value: Value) => readonly Reading[],
-  found: ReferenceVisitor,
-): void {
-  for (const { field, kind, of } of sources) {
-    const value = of(owner);
-    // The API server rejects a missing name if it matters.
-    if (!value?.name) continue;
-    for (const { reads, keys, optional } of reading(value)) {
-      found({ kind, namespace, name: value.name, reads, keys, optional, path: `${path}.${field}` });
-    }
-  }
 }
 
 /** The fields that `configMap`, `secret` and the same sources of `projected` volumes have in common. */
