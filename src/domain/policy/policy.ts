@@ -1,5 +1,6 @@
 import type { Namespace } from "#kubernetes";
 import type { CompatibilitySettings, NamesMatching } from "../compatibility/directive.ts";
+import type { DirectiveContext } from "../compatibility/directives.ts";
 import { holdCluster, updateOnConfigChange } from "../references/annotations.ts";
 import type { ConfigKind } from "../references/references.ts";
 import { equalJson } from "../syntax/json.ts";
@@ -8,7 +9,7 @@ import type { HashKeys } from "./hash-key.ts";
 import { noPolicy, type PolicyAnnotations, policyAnnotationsOf } from "./policy-rows.ts";
 
 /** What the flags of `wave run` and the state of the cluster decide for all workloads. The state may change at any time. */
-export interface Policy {
+export interface Policy extends DirectiveContext {
   /**
    * Whether a workload may name objects of other namespaces. "granted": if the object is shared with the namespace of the workload.
    * "any": always. "none": never.
@@ -22,10 +23,6 @@ export interface Policy {
   readonly pacing?: PacingFlags | undefined;
   /** How to treat a running workload that Wave has not seen before; undefined: as its compatibility requires. */
   readonly firstSight?: "roll" | "record" | undefined;
-  /** The enabled compatibilities; undefined: Wave reads only its own annotations. */
-  readonly compatibility?: CompatibilitySettings | undefined;
-  /** Whether Wave tracks the objects of SecretProviderClasses. */
-  readonly providerClasses?: boolean | undefined;
   /** Whether Wave stores pinned copies for the workloads that ask for it. */
   readonly pinConfig?: boolean | undefined;
   /**
