@@ -43,6 +43,11 @@ it("stores whether flags select the labels of Namespaces and objects, and report
   await fake.feed("namespaces").push({ type: "apply", object: shop(reload) });
   await fake.feed("configmaps").push({ type: "apply", object: page(reload) });
   await eventually(() => expect(told).toHaveLength(2));
-  expect(caches.namespace("shop")).toEqual({ optsIn: false, annotations: {} });
+  expect(caches.namespace("shop")).toEqual({
+    optsIn: false,
+    annotations: {},
+    unselected: false,
+    deleting: false,
+  });
   expect(caches.lookup("ConfigMap", "shop", "page")?.directive).toBeUndefined();
 });

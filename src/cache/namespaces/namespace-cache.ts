@@ -1,12 +1,8 @@
 // The cache of Namespaces: what each decides for its workloads, and which namespaces are synced.
+import type { Namespace } from "#kubernetes";
 import type { CompatibilitySettings } from "../../domain/compatibility/directive.ts";
-import {
-  type ClusterHold,
-  type NamespaceObject,
-  type NamespacePolicy,
-  sameNamespacePolicy,
-  toNamespacePolicy,
-} from "../../domain/policy/policy.ts";
+import { type ClusterHold, type NamespacePolicy, toNamespacePolicy } from "../../domain/policy/policy.ts";
+import { equalJson } from "../../domain/syntax/json.ts";
 import { type KubeObject, resources } from "../../kube/api/resources.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { ListListener, Watch } from "../store/kind-cache.ts";
@@ -57,7 +53,7 @@ export class NamespaceCache {
         if (optInChanged && listed.isOpen) onOptInChange(name);
         onChange(name);
       };
-      return { store: new Store({ kind: this.kind, same: sameNamespacePolicy, onChange: announce }), listed };
+      return { store: new Store({ kind: this.kind, same: equalJson, onChange: announce }), listed };
     };
     const names = new Set(own === undefined || namespaces.includes("") ? namespaces : [...namespaces, own]);
     this.#watched = new Map(Array.from(names, (name) => [name, watched()]));
@@ -105,7 +101,7 @@ export class NamespaceCache {
       const selector = name === "" ? {} : { fieldSelector: `metadata.name=${name}` };
       return runReflector({
         kind: this.kind,
-        events: watch<KubeObject & NamespaceObject>({ resource: resources.namespaces, ...selector }, signal),
+        events: watch<KubeObject & Namespace>({ resource: resources.namespaces, ...selector }, signal),
         store: watched.store,
         transform: (object) => toNamespacePolicy(object, this.#compatibility),
         log: this.#log,

@@ -127,7 +127,12 @@ describe("the opt-in of a Namespace", () => {
     await listed(scene, [workload("web")], [namespace("shop", { [optIn]: "true" })]);
     await say({ [optIn]: "true", [hold]: "true", other: "x" });
     await say({ [optIn]: "true", [hold]: "true", other: "y" });
-    expect(caches.namespace("shop")).toEqual({ optsIn: true, annotations: { hold: "true" } });
+    expect(caches.namespace("shop")).toEqual({
+      optsIn: true,
+      annotations: { hold: "true" },
+      unselected: false,
+      deleting: false,
+    });
     expect(caches.namespace("elsewhere")).toBeUndefined();
     expect(Array.from(caches.workloadsIn("shop"), ({ name }) => name)).toEqual(["web"]);
     expect([...caches.workloadsIn("elsewhere")]).toEqual([]);

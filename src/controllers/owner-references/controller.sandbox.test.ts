@@ -4,7 +4,7 @@ import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { httpClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
 import { oldFinalizer } from "../../domain/model/scheduling-hold.ts";
-import { emptyNamespacePolicy } from "../../domain/policy/policy.ts";
+import { toNamespacePolicy } from "../../domain/policy/policy.ts";
 import { ApiError } from "../../kube/api/api-failure.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
@@ -355,7 +355,7 @@ it.each([403, 422])(
 
 it("removes only the finalizer if the Namespace is being deleted, because Wave may lose its roles soon", async () => {
   let ends = false;
-  const namespacePolicyOf = () => ({ ...emptyNamespacePolicy, ...(ends && { deleting: true as const }) });
+  const namespacePolicyOf = () => ({ ...toNamespacePolicy({}), deleting: ends });
   const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true } as const;
   const { configMaps, create, start, owners, finalizers, showAll, cluster, looks } = await scene({
     policy: { ...policy, ownership: "keep", namespacePolicyOf },

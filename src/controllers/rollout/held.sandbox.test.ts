@@ -6,7 +6,7 @@ import { leadingCluster, plainPolicy } from "../../../test/support/leading-clust
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import { parseCause } from "../../domain/pacing/cause.ts";
-import { type PacingFlags, type Policy, unpaced } from "../../domain/policy/policy.ts";
+import { type PacingFlags, type Policy, toNamespacePolicy, unpaced } from "../../domain/policy/policy.ts";
 import { noPolicy, type PolicyAnnotations } from "../../domain/policy/policy-rows.ts";
 
 const flags: PacingFlags = { ...unpaced, settleMs: 1_000 };
@@ -19,7 +19,10 @@ async function scene(annotations: Readonly<Record<string, string>> = {}) {
   const policy: Policy = {
     ...plainPolicy,
     pacing: flags,
-    namespacePolicyOf: (name) => ({ optsIn: false, annotations: name === "default" ? ofNamespace : noPolicy }),
+    namespacePolicyOf: (name) => ({
+      ...toNamespacePolicy({}),
+      annotations: name === "default" ? ofNamespace : noPolicy,
+    }),
   };
   const cluster = await leadingCluster(startSandbox, policy, async (cluster) => {
     await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });

@@ -5,6 +5,7 @@ import type { WorkloadRow } from "../model/kind-row.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { parseRequestedKind, requestedKindRow } from "../model/kinds/requested-kind.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
+import { toNamespacePolicy } from "../policy/policy.ts";
 import { planAdmission, toAdmissionObject } from "./admission.ts";
 
 function rowOf(id: string, kind: string): WorkloadRow {
@@ -48,7 +49,7 @@ describe("a workload whose Pods would keep a scheduling hold for ever", () => {
     const annotations = { "scheduling-hold": "off" };
     const policy =
       by === "Namespace"
-        ? { ...defaultPolicy, namespacePolicyOf: () => ({ optsIn: false, annotations }) }
+        ? { ...defaultPolicy, namespacePolicyOf: () => ({ ...toNamespacePolicy({}), annotations }) }
         : defaultPolicy;
     const planOf = (schedulerName: string) => {
       const object = objectOf(kinds.Deployment, { schedulerName });

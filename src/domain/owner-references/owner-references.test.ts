@@ -4,13 +4,13 @@ import { defaultPolicy, readsAll, type WorkloadFixture, workload } from "../../.
 import { builtInKinds } from "../model/kinds/apps-kinds.ts";
 import { oldFinalizer } from "../model/scheduling-hold.ts";
 import { type Workload, workloadKey } from "../model/workload-shape.ts";
-import { emptyNamespacePolicy, type Policy, unpaced } from "../policy/policy.ts";
+import { type Policy, toNamespacePolicy, unpaced } from "../policy/policy.ts";
 import { rulesFor } from "../policy/rules.ts";
 import { maxOwners, ownershipActionOf, ownersOf, planOwners, withPlannedOwners } from "./owner-references.ts";
 
 const keeps: Policy = { ...defaultPolicy, ownership: "keep" };
 const removes: Policy = { ...defaultPolicy, ownership: "remove" };
-const inEnding: Policy = { ...keeps, namespacePolicyOf: () => ({ ...emptyNamespacePolicy, deleting: true }) };
+const inEnding: Policy = { ...keeps, namespacePolicyOf: () => ({ ...toNamespacePolicy({}), deleting: true }) };
 const pod = readsAll("ConfigMap", "settings");
 const optedOut = { "wave.pusher.com/update-on-config-change": "false" };
 const observed = { "wave.pusher.com/mode": "observe" };

@@ -3,7 +3,7 @@ import { decide, planRollout } from "../../../test/support/domain/decisions.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import type { Config } from "../config/digest.ts";
 import type { Workload } from "../model/workload-shape.ts";
-import { type Policy, unpaced } from "../policy/policy.ts";
+import { type Policy, toNamespacePolicy, unpaced } from "../policy/policy.ts";
 import { type PolicyAnnotation, type PolicyAnnotations, policyRows } from "../policy/policy-rows.ts";
 import { configHash } from "../references/annotations.ts";
 import type { Moment } from "./moment.ts";
@@ -35,7 +35,7 @@ function planned({ own = {}, ofNamespace = {}, flags, config = edited, now = "20
   const policy: Policy = {
     ...defaultPolicy,
     pacing: { ...unpaced, ...flags },
-    namespacePolicyOf: () => ({ optsIn: false, annotations: ofNamespace }),
+    namespacePolicyOf: () => ({ ...toNamespacePolicy({}), annotations: ofNamespace }),
   };
   return decide({
     workload: { ...reader, policy: own, ...of },

@@ -5,7 +5,7 @@ import type { Workload } from "../model/workload-shape.ts";
 import { writeCause } from "../pacing/cause.ts";
 import { writeFailedAlert } from "../pacing/rollout-result.ts";
 import { incompleteMark } from "../pacing/rollout-time.ts";
-import { unpaced } from "../policy/policy.ts";
+import { toNamespacePolicy, unpaced } from "../policy/policy.ts";
 import { rulesFor } from "../policy/rules.ts";
 import { isHaltedFor } from "./stored-batches.ts";
 
@@ -145,7 +145,7 @@ it.each([
 ])(
   "a change of a key that a validator does not read %s if the validator failed for its own reason",
   (_, annotations, halted) => {
-    const namespacePolicyOf = () => annotations && { optsIn: false, annotations };
+    const namespacePolicyOf = () => annotations && { ...toNamespacePolicy({}), annotations };
     const rulesOf = (reader: Workload) => rulesFor(reader, { ...policy, namespacePolicyOf });
     const object = { kind: "ConfigMap", namespace: "default", name: "page" } as const;
     const readers = [web, { ...refusing, rolledIncomplete: "never" }];

@@ -16,8 +16,7 @@ import { invalidScheduler } from "../model/scheduling-hold.ts";
 import { toWorkload } from "../model/workload.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
 import { patchFor } from "../patch/workload-patch.ts";
-import type { NamespacePolicy, Policy } from "./policy.ts";
-import { noPolicy } from "./policy-rows.ts";
+import { type NamespacePolicy, type Policy, toNamespacePolicy } from "./policy.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 const hash = "wave.pusher.com/config-hash";
@@ -25,7 +24,7 @@ const streak = "wave.pusher.com/consecutive-rollouts";
 const pod = readsAll("ConfigMap", "web");
 const web = configMap("web", { a: "1" });
 
-const decides = (optsIn: boolean): NamespacePolicy => ({ optsIn, annotations: noPolicy });
+const decides = (optsIn: boolean): NamespacePolicy => ({ ...toNamespacePolicy({}), optsIn });
 const optingIn = () => decides(true);
 const policyOf = (namespacePolicy: NamespacePolicy | undefined): Policy => ({
   ...defaultPolicy,

@@ -3,10 +3,9 @@ import type { CompatibilitySettings, NamesMatching } from "../compatibility/dire
 import type { DirectiveContext } from "../compatibility/directives.ts";
 import { holdCluster, updateOnConfigChange } from "../references/annotations.ts";
 import type { ConfigKind } from "../references/references.ts";
-import { equalJson } from "../syntax/json.ts";
 import { selects } from "../syntax/label-selector.ts";
 import type { HashKeys } from "./hash-key.ts";
-import { noPolicy, type PolicyAnnotations, policyAnnotationsOf } from "./policy-rows.ts";
+import { type PolicyAnnotations, policyAnnotationsOf } from "./policy-rows.ts";
 
 /** What the flags of `wave run` and the state of the cluster decide for all workloads. The state may change at any time. */
 export interface Policy extends DirectiveContext {
@@ -47,12 +46,12 @@ export interface NamespacePolicy {
   /** Whether the Namespace has `update-on-config-change: "true"`. */
   readonly optsIn: boolean;
   readonly annotations: PolicyAnnotations;
-  /** Present if the Namespace holds every rollout of the Wave that runs in it: the reason, or "". */
-  readonly clusterHold?: string;
-  /** Present if `--namespace-selector` does not select the labels of the Namespace. */
-  readonly unselected?: true;
-  /** Present if the Namespace, and everything in it, is being deleted. */
-  readonly deleting?: true;
+  /** Set if the Namespace holds every rollout of the Wave that runs in it: the reason, or "". */
+  readonly clusterHold: string | undefined;
+  /** Whether `--namespace-selector` does not select the labels of the Namespace. */
+  readonly unselected: boolean;
+  /** Whether the Namespace, and everything in it, is being deleted. */
+  readonly deleting: boolean;
 }
 
 /** The pacing flags: when a due rollout may start, for all workloads without their own annotations. */
@@ -108,44 +107,21 @@ export function readClusterHold(annotations: Readonly<Record<string, string>> | 
   return text === "true" ? "" : text.slice(0, maxReason);
 }
 
-/** A Namespace in the form that the API server sends. */
-export type NamespaceObject = Namespace;
-
-/** The shared policy of a Namespace without Wave annotations, which nearly every Namespace is. */
-export const emptyNamespacePolicy: NamespacePolicy = { optsIn: false, annotations: noPolicy };
-
-/**
- * Returns what a Namespace decides for its workloads; {@link emptyNamespacePolicy} if it has no Wave annotation. Of the labels, the result
- * keeps only whether a flag selects the Namespace.
- */
+/** Returns what a Namespace decides for its workloads. Of the labels, the result keeps only whether a flag selects the Namespace. */
 export function toNamespacePolicy(
-  { metadata }: Pick<NamespaceObject, "metadata">,
+  { metadata = {} }: Pick<Namespace, "metadata">,
   compatibility?: CompatibilitySettings,
 ): NamespacePolicy {
-  const annotations = policyAnnotationsOf(metadata?.annotations, "namespace");
-  // Only "true" opts in, as on a workload. An unclear value does not.
-  const optsIn = metadata?.annotations?.[updateOnConfigChange] === "true";
-  const reason = readClusterHold(metadata?.annotations);
-  const clusterHold = reason === undefined ? undefined : { clusterHold: reason };
-  const deleting = metadata?.deletionTimestamp ? ({ deleting: true } as const) : undefined;
-  if (!selectsNamespace(compatibility, metadata?.labels))
-    return { optsIn, annotations, unselected: true, ...clusterHold, ...deleting };
-  return optsIn || annotations !== noPolicy || clusterHold || deleting
-    ? { optsIn, annotations, ...clusterHold, ...deleting }
-    : emptyNamespacePolicy;
-}
-
-/** Reports whether two Namespace policies are equal. */
-export function sameNamespacePolicy(a: NamespacePolicy, b: NamespacePolicy): boolean {
-  return equalJson(a, b);
-}
-
-type Labels = Readonly<Record<string, string>> | null | undefined;
-
-/** Reports whether `--namespace-selector` selects a Namespace with these labels. */
-function selectsNamespace(settings: CompatibilitySettings | undefined, labels: Labels): boolean {
-  const selector = settings?.filters?.namespaces;
-  return selector === undefined || selects(selector, labels);
+  const { annotations, labels, deletionTimestamp } = metadata;
+  const selector = compatibility?.filters?.namespaces;
+  return {
+    // Only "true" opts in, as on a workload. An unclear value does not.
+    optsIn: annotations?.[updateOnConfigChange] === "true",
+    annotations: policyAnnotationsOf(annotations, "namespace"),
+    clusterHold: readClusterHold(annotations),
+    unselected: selector !== undefined && !selects(selector, labels),
+    deleting: Boolean(deletionTimestamp),
+  };
 }
 
 /** Reports whether a flag excludes all objects of a kind. */
@@ -154,7 +130,11 @@ export function ignoresKind(settings: CompatibilitySettings | undefined, kind: C
 }
 
 /** Reports whether the flags allow Wave to track a ConfigMap or Secret with these labels. */
-export function selectsConfig(settings: CompatibilitySettings | undefined, kind: ConfigKind, labels: Labels): boolean {
+export function selectsConfig(
+  settings: CompatibilitySettings | undefined,
+  kind: ConfigKind,
+  labels: Readonly<Record<string, string>> | null | undefined,
+): boolean {
   const selector = settings?.filters?.configs;
   return !ignoresKind(settings, kind) && (selector === undefined || selects(selector, labels));
 }

@@ -170,7 +170,7 @@ export function ignoredReason(namespace: string, { compatibility, namespacePolic
   if (filters.ignoredNamespaces.includes(namespace))
     return `namespace "${namespace}", which --namespaces-to-ignore names`;
   if (filters.namespaces === undefined) return undefined;
-  const selected = namespacePolicy !== undefined && namespacePolicy.unselected !== true;
+  const selected = namespacePolicy !== undefined && !namespacePolicy.unselected;
   return selected ? undefined : `namespace "${namespace}", which --namespace-selector does not select`;
 }
 

@@ -7,7 +7,7 @@ import { type ConfigObject, toConfig } from "../../domain/config/digest.ts";
 import type { Lookup } from "../../domain/config/view-of-references.ts";
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
-import type { Policy } from "../../domain/policy/policy.ts";
+import { type Policy, toNamespacePolicy } from "../../domain/policy/policy.ts";
 import type { JsonPatchOperation } from "../../domain/syntax/json.ts";
 import { ApiError, ConnectionError } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/resources.ts";
@@ -132,8 +132,8 @@ describe("the reviewer", () => {
     const silent = { ...rest, metadata: { namespace: metadata.namespace, name: metadata.name } };
     const deciding = (optsIn: boolean) => {
       const namespacePolicyOf: Policy["namespacePolicyOf"] = (name) => ({
+        ...toNamespacePolicy({}),
         optsIn: optsIn && name === "shop",
-        annotations: {},
       });
       return createReviewer({ ...options(silentLogger), policy: { ...policy, namespacePolicyOf } });
     };
@@ -275,7 +275,7 @@ describe("the reviewer", () => {
 
   it("keeps the opt-in of the Namespace in an undo by kubectl", async () => {
     await createBoth();
-    const namespacePolicyOf = () => ({ optsIn: true, annotations: {} });
+    const namespacePolicyOf = () => ({ ...toNamespacePolicy({}), optsIn: true });
     const inNamespace = createReviewer({ ...options(silentLogger), policy: { ...policy, namespacePolicyOf } });
     const withoutOptIn = (hash: string, image: string) => {
       const { metadata, ...rest } = deployment({ hash, image });
