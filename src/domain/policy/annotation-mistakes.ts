@@ -235,18 +235,15 @@ export function misusesOf(
   object: AnnotatedObject,
   { annotations, labels }: { readonly annotations?: Annotations | null; readonly labels?: Annotations | null },
 ): string | undefined {
-  let found: string[] | undefined;
-  for (const name in annotations) {
-    const message = misuseOf(object, name, `${annotations[name]}`);
-    if (message !== undefined) found = [...(found ?? []), message];
-    if (found?.length === mostNamed) break;
-  }
-  for (const name in labels) {
-    if (found?.length === mostNamed) break;
-    if (name.startsWith(annotationPrefix) && !labelsOfCreated.includes(name))
-      found = [...(found ?? []), texts.label(name, object.kind)];
-  }
-  return found?.join(" ");
+  // An iterator stops at the limit: each message takes a comparison with all known names.
+  const misused = Object.keys(annotations ?? {})
+    .values()
+    .map((name) => misuseOf(object, name, `${annotations?.[name]}`))
+    .filter((message) => message !== undefined)
+    .take(mostNamed);
+  const mislabelled = misplacedLabels(labels ?? {}).map((name) => texts.label(name, object.kind));
+  const found = [...misused, ...mislabelled].slice(0, mostNamed);
+  return found.length === 0 ? undefined : found.join(" ");
 }
 
 /**
