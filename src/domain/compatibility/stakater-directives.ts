@@ -22,7 +22,7 @@ import {
   stakaterRows,
 } from "./stakater.ts";
 
-const { kinds, excludeOf, search, pausePeriod } = stakaterNames;
+const { kinds, search, pausePeriod } = stakaterNames;
 
 /** What the annotations for one kind of object request. */
 interface KindRequest {
@@ -42,11 +42,8 @@ export function stakaterDirective(
   { providerClasses = false }: { readonly providerClasses?: boolean | undefined },
   settings: CompatibilitySettings,
 ): WorkloadDirective {
-  const excluded = {
-    ConfigMap: splitList(source.annotations[excludeOf.ConfigMap]),
-    Secret: splitList(source.annotations[excludeOf.Secret]),
-    SecretProviderClass: splitList(source.annotations[excludeOf.SecretProviderClass]),
-  };
+  const lists = kinds.map(({ kind, exclude }) => [kind, splitList(source.annotations[exclude])]);
+  const excluded: NamesByKind = Object.fromEntries(lists);
   const fromPodSpec: Record<ConfigKind, KindRequest["fromPodSpec"]> = {
     ConfigMap: "none",
     Secret: "none",
@@ -77,7 +74,7 @@ export function stakaterDirective(
   };
 }
 
-/** Returns warnings for values that Stakater Reloader does not understand, and for annotations that have no effect on a workload. */
+/** Returns messages about values that Stakater Reloader does not understand, and about annotations that have no effect on a workload. */
 function otherMistakes(source: CompatibilitySource, excluded: NamesByKind): readonly Warning[] {
   const messages: string[] = [];
   for (const { name, on, values, accepts } of stakaterRows) {
@@ -88,10 +85,10 @@ function otherMistakes(source: CompatibilitySource, excluded: NamesByKind): read
     if (isMisplaced) messages.push(invalidAnnotationTexts.onlyOnConfig(name));
     else if (invalid !== undefined) messages.push(invalidAnnotationTexts.ignoredValue(name, invalid, values));
   }
-  for (const { kind } of kinds) {
+  for (const { kind, exclude } of kinds) {
     const invalid = excluded[kind].filter((name) => !isDnsSubdomain(name));
     if (invalid.length > 0)
-      messages.push(invalidAnnotationTexts.invalidNames(excludeOf[kind], kind, formatList(invalid, 2, quoted)));
+      messages.push(invalidAnnotationTexts.invalidNames(exclude, kind, formatList(invalid, 2, quoted)));
   }
   return messages.map((message) => ({ reason: "InvalidAnnotation", message }));
 }

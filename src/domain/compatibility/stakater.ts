@@ -1,4 +1,4 @@
-import type { ConfigKind } from "../references/references.ts";
+import { type ConfigKind, configKinds } from "../references/references.ts";
 import type { CompatibilityRow, CompatibilitySettings } from "./directive.ts";
 
 /** The end of the prefix of all Stakater Reloader annotations. */
@@ -19,44 +19,29 @@ export const rolloutStrategy = "reloader.stakater.com/rollout-strategy";
 const search = `${domain}/search`;
 const pausePeriod = `deployment.${domain}/pause-period`;
 
+const pluralOf = (kind: ConfigKind) => (kind.endsWith("s") ? `${kind}es` : `${kind}s`);
+
 /** The annotations for one kind of object. */
 export interface StakaterKind {
   readonly kind: ConfigKind;
   readonly auto: string;
   readonly reload: string;
+  readonly exclude: string;
 }
 
-const kinds: readonly StakaterKind[] = [
-  {
-    kind: "ConfigMap",
-    auto: `configmap.${domain}/auto`,
-    reload: `configmap.${domain}/reload`,
-  },
-  {
-    kind: "Secret",
-    auto: `secret.${domain}/auto`,
-    reload: `secret.${domain}/reload`,
-  },
-  {
-    kind: "SecretProviderClass",
-    auto: `secretproviderclass.${domain}/auto`,
-    reload: `secretproviderclass.${domain}/reload`,
-  },
-];
-
-const excludeOf: Readonly<Record<ConfigKind, string>> = {
-  ConfigMap: `configmaps.exclude.${domain}/reload`,
-  Secret: `secrets.exclude.${domain}/reload`,
-  SecretProviderClass: `secretproviderclasses.exclude.${domain}/reload`,
-};
+const kinds: readonly StakaterKind[] = configKinds.map((kind) => ({
+  kind,
+  auto: `${kind.toLowerCase()}.${domain}/auto`,
+  reload: `${kind.toLowerCase()}.${domain}/reload`,
+  exclude: `${pluralOf(kind).toLowerCase()}.exclude.${domain}/reload`,
+}));
 
 /** The names of annotations that {@link stakaterRows} describes. */
-export const stakaterNames = { kinds, excludeOf, search, pausePeriod } as const;
+export const stakaterNames = { kinds, search, pausePeriod } as const;
 
 /** Limits of one workload: number of patterns, and characters of each pattern. */
 export const patternLimits = { patterns: 100, characters: 256 };
 
-const pluralOf = (kind: ConfigKind) => (kind.endsWith("s") ? `${kind}es` : `${kind}s`);
 const whereOn = (kind: ConfigKind) => (kind === "SecretProviderClass" ? ", with `--enable-csi-integration`" : "");
 const onlyRotations =
   "A rotation that many Pods report is one change. Wave also rolls for a rotation that happened while Wave was not running.";
@@ -115,7 +100,7 @@ export const stakaterRows: readonly CompatibilityRow[] = [
     ...(row.kind === "SecretProviderClass" && { unlike: onlyRotations }),
   })),
   ...kinds.map((row) => ({
-    name: excludeOf[row.kind],
+    name: row.exclude,
     on: ["workload"] as const,
     values: "names, separated by commas",
     means: `Stakater annotations do not track these ${pluralOf(row.kind)}.`,
