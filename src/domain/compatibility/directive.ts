@@ -8,7 +8,7 @@ import {
   type StoredKind,
   wholeObject,
 } from "../references/references.ts";
-import { invalidAnnotationTexts, type Warning } from "../references/warning.ts";
+import { invalidAnnotationTexts } from "../references/warning.ts";
 import type { LabelSelector } from "../syntax/label-selector.ts";
 import { formatList, isDnsSubdomain, quoted, splitList } from "../syntax/names.ts";
 
@@ -43,7 +43,8 @@ export interface WorkloadDirective {
   readonly excluded: NamesByKind;
   /** Minimum time between two rollouts, in milliseconds. */
   readonly minIntervalMs: number | undefined;
-  readonly mistakes: readonly Warning[];
+  /** Messages about invalid annotations. */
+  readonly mistakes: readonly string[];
 }
 
 /** Shared value for directives that exclude no object. */
@@ -194,7 +195,7 @@ export const sapRows: readonly CompatibilityRow[] = [
  */
 export function sapDirective({ namespace, annotations }: CompatibilitySource): WorkloadDirective {
   const named: Reference[] = [];
-  const mistakes: Warning[] = [];
+  const mistakes: string[] = [];
   for (const { kind, annotation } of sapLists) {
     const origin = annotationOrigin(annotation);
     const invalid: string[] = [];
@@ -202,10 +203,8 @@ export function sapDirective({ namespace, annotations }: CompatibilitySource): W
       if (!isDnsSubdomain(name)) invalid.push(name);
       else named.push(wholeObject(kind, namespace, name, origin));
     }
-    if (invalid.length > 0) {
-      const message = invalidAnnotationTexts.invalidNames(annotation, kind, formatList(invalid, 2, quoted));
-      mistakes.push({ reason: "InvalidAnnotation", message });
-    }
+    if (invalid.length > 0)
+      mistakes.push(invalidAnnotationTexts.invalidNames(annotation, kind, formatList(invalid, 2, quoted)));
   }
   return {
     compatibility: "sap",

@@ -1,6 +1,6 @@
 import { type Annotations, configHash, updateOnConfigChange } from "../references/annotations.ts";
 import { extraReferences } from "../references/references.ts";
-import { invalidAnnotationTexts, type Warning } from "../references/warning.ts";
+import { invalidAnnotationTexts } from "../references/warning.ts";
 import {
   type Compatibility,
   type CompatibilityRow,
@@ -88,11 +88,11 @@ export function optInOf(directives: readonly WorkloadDirective[]): OptIn {
   );
 }
 
-/** Returns a warning if one compatibility opts a workload in and an annotation of another one opts it out. */
-export function contradictionWarnings(
+/** Returns messages about annotations that opt a workload out although another compatibility opts it in. */
+export function contradictions(
   { annotations }: CompatibilitySource,
   directives: readonly WorkloadDirective[],
-): readonly Warning[] {
+): readonly string[] {
   const optingIn = directives.filter(({ optIn }) => optIn.state === "in");
   if (optingIn.length === 0) return [];
   const names = optingIn.map(({ compatibility }) => compatibilityTitles[compatibility]).join(" and ");
@@ -100,8 +100,7 @@ export function contradictionWarnings(
     const annotation = optInAnnotations[compatibility];
     const value = annotation && annotations[annotation];
     if (optIn.state === "in" || !annotation || !value) return [];
-    const message = invalidAnnotationTexts.contradiction(annotation, value, names);
-    return [{ reason: "InvalidAnnotation", message }];
+    return [invalidAnnotationTexts.contradiction(annotation, value, names)];
   });
 }
 

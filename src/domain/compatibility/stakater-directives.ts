@@ -1,6 +1,6 @@
 import { updateOnConfigChange } from "../references/annotations.ts";
 import { annotationOrigin, type ConfigKind, type Reference, wholeObject } from "../references/references.ts";
-import { invalidAnnotationTexts, type Warning } from "../references/warning.ts";
+import { invalidAnnotationTexts } from "../references/warning.ts";
 import { boundedMemo } from "../syntax/json.ts";
 import { formatList, isDnsSubdomain, quoted, splitList } from "../syntax/names.ts";
 import { parseDuration } from "../syntax/time.ts";
@@ -29,7 +29,7 @@ interface KindRequest {
   readonly fromPodSpec: "all" | "marked" | "none";
   readonly named: readonly Reference[];
   readonly patterns: readonly PatternReference[];
-  readonly mistakes: readonly Warning[];
+  readonly mistakes: readonly string[];
 }
 
 /**
@@ -75,7 +75,7 @@ export function stakaterDirective(
 }
 
 /** Returns messages about values that Stakater Reloader does not understand, and about annotations that have no effect on a workload. */
-function otherMistakes(source: CompatibilitySource, excluded: NamesByKind): readonly Warning[] {
+function otherMistakes(source: CompatibilitySource, excluded: NamesByKind): readonly string[] {
   const messages: string[] = [];
   for (const { name, on, values, accepts } of stakaterRows) {
     const invalid = [source.annotations, ...(on.includes("template") ? [source.templateAnnotations] : [])]
@@ -90,7 +90,7 @@ function otherMistakes(source: CompatibilitySource, excluded: NamesByKind): read
     if (invalid.length > 0)
       messages.push(invalidAnnotationTexts.invalidNames(exclude, kind, formatList(invalid, 2, quoted)));
   }
-  return messages.map((message) => ({ reason: "InvalidAnnotation", message }));
+  return messages;
 }
 
 /** Reads the annotations for one kind of object. `patternCount` is the number of patterns for the kinds before it. */
@@ -120,8 +120,8 @@ function requestForKind(
     }
   }
   const mistakes = [
-    ...(isOverLimit ? [overLimitWarning(row.reload)] : []),
-    ...(invalid.length > 0 ? [invalidPatternsWarning(row.reload, invalid)] : []),
+    ...(isOverLimit ? [overLimitText(row.reload)] : []),
+    ...(invalid.length > 0 ? [invalidPatternsText(row.reload, invalid)] : []),
   ];
   return { fromPodSpec: trackedFromPodSpec(annotations, row, settings), named, patterns, mistakes };
 }
@@ -162,34 +162,25 @@ function unusableReason(entry: string): string | undefined {
   return pattern.state === "invalid" ? pattern.reason : undefined;
 }
 
-/** Returns a warning with the first few invalid expressions, each with the reason. */
-function invalidPatternsWarning(annotation: string, invalid: readonly string[]): Warning {
+/** Returns a message with the first few invalid expressions, each with the reason. */
+function invalidPatternsText(annotation: string, invalid: readonly string[]): string {
   const which = formatList(invalid, 2, (entry) => `${quoted(entry)} (${unusableReason(entry)})`);
-  return {
-    reason: "InvalidAnnotation",
-    message: invalidAnnotationTexts.invalidPattern(annotation, which),
-  };
+  return invalidAnnotationTexts.invalidPattern(annotation, which);
 }
 
-function overLimitWarning(annotation: string): Warning {
-  const message = invalidAnnotationTexts.tooManyPatterns(
-    annotation,
-    String(limits.patterns),
-    String(limits.characters),
-  );
-  return { reason: "InvalidAnnotation", message };
+function overLimitText(annotation: string): string {
+  return invalidAnnotationTexts.tooManyPatterns(annotation, String(limits.patterns), String(limits.characters));
 }
 
 /** Parses the pause period, in milliseconds. Accepts only positive durations, as Stakater Reloader does. */
 function readPause(text: string | undefined): {
   readonly ms: number | undefined;
-  readonly mistakes: readonly Warning[];
+  readonly mistakes: readonly string[];
 } {
   if (text === undefined || text === "") return { ms: undefined, mistakes: [] };
   const ms = parseDuration(text.trim());
   if (ms !== undefined && ms > 0) return { ms, mistakes: [] };
-  const message = invalidAnnotationTexts.invalidPause(pausePeriod, text);
-  return { ms: undefined, mistakes: [{ reason: "InvalidAnnotation", message }] };
+  return { ms: undefined, mistakes: [invalidAnnotationTexts.invalidPause(pausePeriod, text)] };
 }
 
 /** The annotation or flag that requests rollouts of a workload for a reference. */

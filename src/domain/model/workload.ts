@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 import type { ObjectMeta } from "#kubernetes";
 import type { CompatibilitySource, OptIn, WorkloadDirective } from "../compatibility/directive.ts";
 import {
-  contradictionWarnings,
+  contradictions,
   type DirectiveContext,
   hashAnnotationOf,
   optInOf,
@@ -147,9 +147,11 @@ function slimForm(
     isTooLong || controlledBy !== undefined
       ? []
       : [
-          ...mistakesOf(source, metadata.labels ?? {}, directives, policy),
+          ...annotationMistakes(source, metadata.labels ?? {}, policy),
+          ...directives.flatMap((directive) => directive.mistakes),
+          ...contradictions(source, directives),
           ...validatorMistakes(row, policy),
-          ...(references.length > 0 ? inPlaceWarnings(row, object) : []),
+          ...(references.length > 0 ? inPlaceMistakes(row, object) : []),
         ];
   const { byWaveAt, hashWrittenAt, editedBy, templateEditedAt } = lastWriters(metadata, row.template);
   return {
@@ -192,7 +194,8 @@ function slimForm(
     disowning: templateSource === undefined ? disownScheduler(row, metadata, schedulerName) : undefined,
     pausedByReloader: row.id === "Deployment" && optIn.state === "in" && isPausedByReloader(recorded, compatibility),
     oldFinalizer: hasOldFinalizer(metadata),
-    mistakes: mistakes.length === 0 ? noMistakes : mistakes,
+    mistakes:
+      mistakes.length === 0 ? noMistakes : mistakes.map((message) => ({ reason: "InvalidAnnotation", message })),
     policy: isTooLong ? shortPolicyAnnotations(policy, maxKeptLength) : policy,
     replicas: replicasOf(spec),
     progress: row.progress(object, templateSource),
@@ -237,16 +240,15 @@ function optedInReferences(
   return referencesOf(object, context.compatibility && optingIn, context);
 }
 
-/** Returns a warning if the annotation that makes a Deployment a validator is on another kind. */
-function validatorMistakes({ id }: WorkloadRow, { validator }: PolicyAnnotations): readonly Warning[] {
-  if (validator?.trim() !== "true" || id === "Deployment") return [];
-  return [{ reason: "InvalidAnnotation", message: invalidAnnotationTexts.validatorKind(id) }];
+/** Returns a message if the annotation that makes a Deployment a validator is on another kind. */
+function validatorMistakes({ id }: WorkloadRow, { validator }: PolicyAnnotations): readonly string[] {
+  return validator?.trim() !== "true" || id === "Deployment" ? [] : [invalidAnnotationTexts.validatorKind(id)];
 }
 
-/** Returns a warning if an update in place would not make containers read new configuration. */
-function inPlaceWarnings({ inPlaceUpdateMistake }: WorkloadRow, object: WorkloadObject): readonly Warning[] {
+/** Returns a message if an update in place would not make containers read new configuration. */
+function inPlaceMistakes({ inPlaceUpdateMistake }: WorkloadRow, object: WorkloadObject): readonly string[] {
   const message = inPlaceUpdateMistake?.(object);
-  return message === undefined ? [] : [{ reason: "InvalidAnnotation", message }];
+  return message === undefined ? [] : [message];
 }
 
 /** Returns the object with a pod template that reads nothing. */
@@ -270,17 +272,4 @@ function shortened({ namespace, annotations, templateAnnotations }: Compatibilit
   const short = (all: Annotations) =>
     Object.fromEntries(Object.entries(all).map(([name, text]) => [name, text.slice(0, maxKeptLength)]));
   return { namespace, annotations: short(annotations), templateAnnotations: short(templateAnnotations) };
-}
-
-function mistakesOf(
-  source: CompatibilitySource,
-  labels: Annotations,
-  directives: readonly WorkloadDirective[],
-  policy: PolicyAnnotations,
-): readonly Warning[] {
-  return [
-    ...annotationMistakes(source, labels, policy),
-    ...directives.flatMap(({ mistakes }) => mistakes),
-    ...contradictionWarnings(source, directives),
-  ];
 }

@@ -18,7 +18,7 @@ import {
   writtenOnCopies,
   writtenOnTemplates,
 } from "../references/annotations.ts";
-import { invalidAnnotationTexts, misusedAnnotationTexts as texts, type Warning } from "../references/warning.ts";
+import { invalidAnnotationTexts, misusedAnnotationTexts as texts } from "../references/warning.ts";
 import { closestName, editDistance, formatCount, isDnsLabel, splitList } from "../syntax/names.ts";
 import {
   type AnnotationPlace,
@@ -89,14 +89,14 @@ export const userAnnotations: Readonly<Record<string, UserAnnotation>> = {
 const maxShown = 3;
 
 /**
- * Returns warnings for Wave annotations that are invalid, have no effect in their place, or have an unknown name, and for labels with such a
+ * Returns messages about Wave annotations that are invalid, have no effect in their place, or have an unknown name, and about labels with such a
  * name. The first few get their own message with a correction. The others are counted.
  */
 export function annotationMistakes(
   { annotations, templateAnnotations }: WorkloadAnnotations,
   labels: Annotations,
   policy: PolicyAnnotations,
-): readonly Warning[] {
+): readonly string[] {
   // The hash on the workload itself has no effect, but people do not write it by mistake.
   const unknown = waveAnnotationNames(annotations).filter((name) => !known.includes(name) && name !== configHash);
   const misplaced = waveAnnotationNames(templateAnnotations).filter((name) => !onTemplate.includes(name));
@@ -105,7 +105,7 @@ export function annotationMistakes(
     ...firstFew(unknown, mistakeOnWorkload, invalidAnnotationTexts.moreUnknown),
     ...firstFew(misplaced, mistakeOnTemplate, invalidAnnotationTexts.moreOnTemplate),
     ...firstFew(misplacedLabels(labels), invalidAnnotationTexts.label, invalidAnnotationTexts.moreLabels),
-  ].map((message) => ({ reason: "InvalidAnnotation", message }));
+  ];
 }
 
 /** Returns the names of labels that are annotations of Wave. */

@@ -1,6 +1,6 @@
 import { formatCount, formatList, isDnsLabel, isDnsSubdomain, quoted, splitList } from "../syntax/names.ts";
 import { extraConfigMaps, extraSecrets, type WorkloadAnnotations, workloadFirst } from "./annotations.ts";
-import { invalidAnnotationTexts, type Warning } from "./warning.ts";
+import { invalidAnnotationTexts } from "./warning.ts";
 
 /** The kinds whose content the API server stores. */
 export type StoredKind = "ConfigMap" | "Secret";
@@ -197,14 +197,14 @@ const shownEntries = 2;
 
 /**
  * Returns the objects that the annotations `extra-configmaps` and `extra-secrets` name, as comma-separated `name` or
- * `namespace/name`. These objects are required, with all their keys. Returns one warning per annotation with invalid entries.
+ * `namespace/name`. These objects are required, with all their keys. Returns one message per annotation with invalid entries.
  */
 export function extraReferences(
   source: WorkloadAnnotations,
   namespace: string,
-): { readonly references: readonly Reference[]; readonly mistakes: readonly Warning[] } {
+): { readonly references: readonly Reference[]; readonly mistakes: readonly string[] } {
   const references: Reference[] = [];
-  const mistakes: Warning[] = [];
+  const mistakes: string[] = [];
   for (const { kind, annotation } of sources) {
     const { value, metadata } = workloadFirst(source, annotation);
     const origin = annotationOrigin(annotation, metadata);
@@ -227,13 +227,9 @@ function parseEntry(entry: string, own: string): { readonly namespace: string; r
   return valid ? { namespace, name } : undefined;
 }
 
-function mistake(annotation: string, entries: readonly string[]): Warning {
+function mistake(annotation: string, entries: readonly string[]): string {
   const shown = formatList(entries, shownEntries, quoted);
-  return {
-    reason: "InvalidAnnotation",
-    message:
-      entries.length === 1
-        ? invalidAnnotationTexts.invalidEntry(annotation, shown)
-        : invalidAnnotationTexts.invalidEntries(formatCount(entries.length), annotation, shown),
-  };
+  return entries.length === 1
+    ? invalidAnnotationTexts.invalidEntry(annotation, shown)
+    : invalidAnnotationTexts.invalidEntries(formatCount(entries.length), annotation, shown);
 }
