@@ -67,19 +67,6 @@ function waveDirective(source: CompatibilitySource, { namespacePolicyOf }: Direc
   };
 }
 
-/**
- * Returns the directives that opt a workload in. Returns undefined if no directive does, or if Wave reads only its own
- * annotations.
- */
-export function optedInDirectives(
-  source: CompatibilitySource,
-  context: DirectiveContext,
-): readonly WorkloadDirective[] | undefined {
-  if (context.compatibility === undefined) return undefined;
-  const directives = readDirectives(source, context).filter(({ optIn }) => optIn.state === "in");
-  return directives.length > 0 ? directives : undefined;
-}
-
 /** Returns the opt-in of a workload. One directive that opts in is enough, whatever the others request. */
 export function optInOf(directives: readonly WorkloadDirective[]): OptIn {
   const optIns = directives.map(({ optIn }) => optIn);

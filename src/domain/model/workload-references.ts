@@ -36,7 +36,7 @@ export function referencesOf(
   });
   if (places > limits.places.max) return { limitExceeded: { limit: "places", count: places } };
   if (objects.size > limits.objects.max) return { limitExceeded: { limit: "objects", count: objects.size } };
-  return { merged: directives === undefined ? mergeReferences(kept) : withoutMarkedTwice(mergeReferences(kept)) };
+  return { merged: withoutMarkedTwice(mergeReferences(kept)) };
 }
 
 /** Removes references that require a mark if another reference to the same object does not. */

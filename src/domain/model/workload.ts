@@ -2,7 +2,7 @@
 
 import { hash } from "node:crypto";
 import type { ObjectMeta } from "#kubernetes";
-import type { CompatibilitySource, OptIn, WorkloadDirective } from "../compatibility/directive.ts";
+import type { CompatibilitySource, OptIn } from "../compatibility/directive.ts";
 import {
   contradictions,
   type DirectiveContext,
@@ -44,12 +44,7 @@ import { standardForm, type TemplateSource, type WorkloadRow } from "./kind-row.
 import { mountsSecretsStore } from "./pod-references.ts";
 import { keptPodsOf, strategyOf } from "./rollout-strategy.ts";
 import { disownScheduler, hasOldFinalizer, isPausedByReloader } from "./scheduling-hold.ts";
-import {
-  compatibilitySourceOf,
-  referencesOf,
-  type WorkloadObject,
-  type WorkloadReferences,
-} from "./workload-references.ts";
+import { compatibilitySourceOf, referencesOf, type WorkloadObject } from "./workload-references.ts";
 import type { Workload } from "./workload-shape.ts";
 
 /** An object of a kind of workload that does not have the form of a workload. Definitions of custom resources may allow that. */
@@ -132,7 +127,11 @@ function slimForm(
   const { merged: references = [], limitExceeded } = isTooLong
     ? { limitExceeded: { limit: "annotations", count: bytes } as const }
     : optIn.state === "in"
-      ? optedInReferences(recorded, directives, context)
+      ? referencesOf(
+          object,
+          directives.filter((directive) => directive.optIn.state === "in"),
+          context,
+        )
       : { merged: [] };
   const peer = compatibility && peerDirectivesOf(isTooLong ? {} : annotations, directives, compatibility);
   const withHash = strategy.hashOn === "workload" ? annotations : (template ?? {});
@@ -228,16 +227,6 @@ export function fingerprintOf({ annotations, labels }: ObjectMeta, peerNames: re
 /** Returns the number in `spec.replicas`; undefined if there is none. */
 function replicasOf(spec: object): number | undefined {
   return "replicas" in spec && typeof spec.replicas === "number" ? spec.replicas : undefined;
-}
-
-/** Returns the references that the directives which opt the workload in request. */
-function optedInReferences(
-  object: WorkloadObject,
-  directives: readonly WorkloadDirective[],
-  context: DirectiveContext,
-): WorkloadReferences {
-  const optingIn = directives.filter(({ optIn }) => optIn.state === "in");
-  return referencesOf(object, context.compatibility && optingIn, context);
 }
 
 /** Returns a message if the annotation that makes a Deployment a validator is on another kind. */

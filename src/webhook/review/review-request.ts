@@ -2,7 +2,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { hasPrecondition } from "../../domain/admission/mutation.ts";
 import type { CompatibilitySettings } from "../../domain/compatibility/directive.ts";
-import { optedInDirectives, peerAnnotationNames, peerHashAnnotation } from "../../domain/compatibility/directives.ts";
+import {
+  optInOf,
+  peerAnnotationNames,
+  peerHashAnnotation,
+  readDirectives,
+} from "../../domain/compatibility/directives.ts";
 import { isOfKind, standardForm, type WorkloadRow } from "../../domain/model/kind-row.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
@@ -47,7 +52,7 @@ export function isNotOptedIn(
   if (standard === undefined) return false;
   if (
     compatibility !== undefined &&
-    optedInDirectives(compatibilitySourceOf(standard), { compatibility, providerClasses }) !== undefined
+    optInOf(readDirectives(compatibilitySourceOf(standard), { compatibility, providerClasses })).state === "in"
   )
     return false;
   if (

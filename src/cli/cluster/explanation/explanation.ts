@@ -2,7 +2,7 @@
 // Explains one workload: the plan, the state, and everything that they depend on. Pure: the snapshot holds all that was read.
 
 import type { Compatibility, OptIn } from "../../../domain/compatibility/directive.ts";
-import { optedInDirectives, readDirectives } from "../../../domain/compatibility/directives.ts";
+import { readDirectives } from "../../../domain/compatibility/directives.ts";
 import { directiveSourcesOf } from "../../../domain/compatibility/stakater-directives.ts";
 import { readRecordedHash, recordedConfigFor } from "../../../domain/config/hash.ts";
 import { type TrackedReferences, trackedReferences } from "../../../domain/config/tracked-references.ts";
@@ -193,8 +193,11 @@ export function explainPods(snapshot: WorkloadSnapshot): ExplainedPods {
   const rules = rulesFor(workload, policy);
   const source = compatibilitySourceOf(object);
   const directives = readDirectives(source, policy);
+  const optingIn = directives.filter((directive) => directive.optIn.state === "in");
   const written =
-    reader.limitExceeded === undefined ? collectReferences(object, optedInDirectives(source, policy), policy) : [];
+    reader.limitExceeded === undefined
+      ? collectReferences(object, optingIn.length > 0 ? optingIn : undefined, policy)
+      : [];
   const named = new Set(written.map(configKey));
   // No place names the objects that a regular expression matches.
   const places = [...written, ...reader.references.filter((reference) => !named.has(configKey(reference)))].map(
