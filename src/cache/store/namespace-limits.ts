@@ -132,11 +132,11 @@ function bytesOfConfig({ name, keys, digests, sharedWith = "" }: Config): number
 }
 
 function bytesOfWorkload(workload: Workload): number {
-  const { name, references, annotationReads, peer, templateSource } = workload;
-  // The annotations that were read share their texts with the other fields of the workload.
+  const { name, references, plannedAnnotations, peer, templateSource } = workload;
+  // These annotations share their texts with the other fields of the workload.
   const texts = [
     name,
-    ...Object.values(annotationReads.values),
+    ...Object.values(plannedAnnotations),
     ...peerTexts(peer),
     ...(templateSource === undefined
       ? []

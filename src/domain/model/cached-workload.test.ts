@@ -105,6 +105,6 @@ describe("withoutReferences", () => {
     expect(withoutReferences(workload({ annotations }), { limit: "namespace", count: 21 }).policy).toEqual({
       hold: "true",
     });
-    expect(withoutReferences(workload(), { limit: "namespace", count: 21 }).policy).toBe(noPolicy);
+    expect(withoutReferences(workload(), { limit: "namespace", count: 21 }).policy).toEqual(noPolicy);
   });
 });

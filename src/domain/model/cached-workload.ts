@@ -1,12 +1,11 @@
 import { noExclusions, type OptIn, readOptIn } from "../compatibility/directive.ts";
 import { type DirectiveContext, peerAnnotationNames } from "../compatibility/directives.ts";
-import { shortPolicyAnnotations } from "../policy/policy-rows.ts";
 import type { Annotations } from "../references/annotations.ts";
 import type { LimitExceeded } from "../references/references.ts";
 import { equalJson } from "../syntax/json.ts";
-import { withShortValues } from "./annotation-reads.ts";
+import { maxKeptLength, withShortValues } from "./annotation-reads.ts";
 import { hasOldFinalizer } from "./scheduling-hold.ts";
-import { fingerprintOf, isDeleting, maxKeptLength } from "./workload.ts";
+import { fingerprintOf, isDeleting } from "./workload.ts";
 import type { WorkloadObject } from "./workload-references.ts";
 import type { Workload } from "./workload-shape.ts";
 
@@ -103,13 +102,13 @@ export function withoutReferences(workload: Workload, limitExceeded: LimitExceed
     ...workload,
     references: [],
     limitExceeded,
-    annotationReads: withShortValues(workload.annotationReads, maxKeptLength),
+    plannedAnnotations: withShortValues(workload.plannedAnnotations),
     recordedConfig: short(workload.recordedConfig),
     configDigests: short(workload.configDigests),
     recordedClasses: short(workload.recordedClasses),
     schedulerToRestore: short(workload.schedulerToRestore),
     peer: workload.peer && { ...workload.peer, patterns: [], excluded: noExclusions },
-    policy: shortPolicyAnnotations(workload.policy, maxKeptLength),
+    policy: withShortValues(workload.policy),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ObjectMeta } from "#kubernetes";
-import { userAnnotations } from "../policy/annotation-mistakes.ts";
+import { workloadNames } from "../policy/annotation-mistakes.ts";
 import { type Annotations, annotationPrefix } from "../references/annotations.ts";
 import { kubectlUndoManager } from "../references/field-managers.ts";
 import type { Warning } from "../references/warning.ts";
@@ -29,13 +29,9 @@ export function isUndone({ row, editedBy }: Pick<Workload, "row" | "editedBy">):
   return row.id === "Deployment" && editedBy === kubectlUndoManager;
 }
 
-const userNames = Object.entries(userAnnotations)
-  .filter(([, { places }]) => places.includes("workload"))
-  .map(([name]) => name);
-
 /** Returns the names without prefix of the annotations of users that differ, sorted. */
 export function changedUserAnnotations(before: Annotations, after: Annotations): readonly string[] {
-  return userNames.filter((name) => before[annotationPrefix + name] !== after[annotationPrefix + name]).sort();
+  return workloadNames.filter((name) => before[annotationPrefix + name] !== after[annotationPrefix + name]).sort();
 }
 
 /** Limit of the names in a text. */

@@ -1,10 +1,10 @@
 import type { OptIn } from "../compatibility/directive.ts";
 import type { PeerDirectives } from "../compatibility/directives.ts";
 import type { PolicyAnnotations } from "../policy/policy-rows.ts";
+import type { Annotations } from "../references/annotations.ts";
 import type { LimitExceeded, Reference } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
 import type { JsonPatch } from "../syntax/json.ts";
-import type { AnnotationReads } from "./annotation-reads.ts";
 import type { Progress, TemplateSource, WorkloadKind, WorkloadRow } from "./kind-row.ts";
 import type { KeptPods, RolloutStrategy } from "./rollout-strategy.ts";
 
@@ -43,7 +43,7 @@ export interface Workload extends WorkloadName {
   /** The limit that it exceeds, so that its references are unknown. Undefined if it has not opted in, except for the limit of its namespace. */
   readonly limitExceeded: LimitExceeded | undefined;
   /** The annotations that decide about it, for the tests of a patch. */
-  readonly annotationReads: AnnotationReads;
+  readonly plannedAnnotations: Annotations;
   /** The Wave annotations and those of the enabled compatibilities, or a digest of them. Equal if they are equal. */
   readonly annotationsFingerprint: string;
   /** What annotations of other controllers request; undefined if no compatibility is enabled. */

@@ -14,7 +14,7 @@ import {
   readDirectives,
 } from "../compatibility/directives.ts";
 import { annotationMistakes, misplacedLabels } from "../policy/annotation-mistakes.ts";
-import { type PolicyAnnotations, policyAnnotationsOf, shortPolicyAnnotations } from "../policy/policy-rows.ts";
+import { type PolicyAnnotations, policyAnnotationsOf } from "../policy/policy-rows.ts";
 import {
   type Annotations,
   causeAnnotation,
@@ -39,7 +39,7 @@ import { limits } from "../references/references.ts";
 import { invalidAnnotationTexts, type Warning } from "../references/warning.ts";
 import { sharedString } from "../syntax/json.ts";
 import { quoted } from "../syntax/names.ts";
-import { recordReads } from "./annotation-reads.ts";
+import { maxKeptLength, plannedAnnotations, withShortValues } from "./annotation-reads.ts";
 import { standardForm, type TemplateSource, type WorkloadRow } from "./kind-row.ts";
 import { mountsSecretsStore } from "./pod-references.ts";
 import { keptPodsOf, strategyOf } from "./rollout-strategy.ts";
@@ -89,9 +89,6 @@ export function toWorkloadIfValid(
 /** Most workloads share this list. */
 const noMistakes: readonly Warning[] = [];
 
-/** Limit of the characters that are kept of an annotation if all of them together are too long. No hash or scheduler is longer. */
-export const maxKeptLength = 300;
-
 function slimForm(
   row: WorkloadRow,
   object: WorkloadObject,
@@ -104,24 +101,18 @@ function slimForm(
   if (spec?.template?.spec === undefined)
     throw new Error(`${row.template.slice(1).replaceAll("/", ".")}.spec is missing`);
   const { schedulerName } = spec.template.spec;
-  const written: Annotations = metadata.annotations ?? {};
+  const annotations: Annotations = metadata.annotations ?? {};
   const template = spec.template.metadata?.annotations;
   const { compatibility } = context;
   const peerNames = peerAnnotationNames(compatibility?.understood);
-  const bytes = waveAnnotationBytes(written, peerNames) + waveAnnotationBytes(template ?? {}, peerNames);
+  const bytes = waveAnnotationBytes(annotations, peerNames) + waveAnnotationBytes(template ?? {}, peerNames);
   const isTooLong = bytes > limits.annotations.max;
   const kept = (text: string | undefined) =>
     isTooLong && text !== undefined && text.length > maxKeptLength ? undefined : text;
 
-  // Everything below reads annotations through this recorder, so that a patch can test what was read.
-  const { annotations, reads } = recordReads(written);
-  const recorded = { ...object, metadata: { ...metadata, annotations } } as WorkloadObject;
-  const source = compatibilitySourceOf(recorded);
+  const source = compatibilitySourceOf(object);
   const controlledBy = row.skipsControlled ? controllerOf(metadata) : undefined;
-  const directives =
-    controlledBy === undefined
-      ? readDirectives(isTooLong ? shortened(compatibilitySourceOf(object)) : source, context)
-      : [];
+  const directives = controlledBy === undefined ? readDirectives(isTooLong ? shortened(source) : source, context) : [];
   const optIn: OptIn = controlledBy === undefined ? optInOf(directives) : { state: "out", controlledBy };
   const strategy = strategyOf(row, templateSource, annotations, context);
   const { merged: references = [], limitExceeded } = isTooLong
@@ -152,6 +143,7 @@ function slimForm(
           ...validatorMistakes(row, policy),
           ...(references.length > 0 ? inPlaceMistakes(row, object) : []),
         ];
+  const planned = plannedAnnotations(annotations, compatibility?.understood);
   const { byWaveAt, hashWrittenAt, editedBy, templateEditedAt } = lastWriters(metadata, row.template);
   return {
     kind: row.id,
@@ -178,11 +170,10 @@ function slimForm(
     pinned: pinned && sharedString(pinned),
     rejected: kept(annotations[rejectedConfigMaps]),
     previousPins: kept(annotations[previousPins]),
-    // No plan depends on it, so no patch tests it.
-    differed: kept(written[configDiffered]),
-    state: kept(written[stateAnnotation]),
-    cause: kept(written[causeAnnotation]),
-    configDigests: kept(written[configDigests]),
+    differed: kept(annotations[configDiffered]),
+    state: kept(annotations[stateAnnotation]),
+    cause: kept(annotations[causeAnnotation]),
+    configDigests: kept(annotations[configDigests]),
     hasAnnotations: metadata.annotations !== undefined && metadata.annotations !== null,
     hasTemplateMetadata: spec.template.metadata !== undefined && spec.template.metadata !== null,
     hasTemplateAnnotations: template !== undefined && template !== null,
@@ -191,11 +182,11 @@ function slimForm(
     mountsSecretsStore: mountsSecretsStore(spec.template.spec ?? {}),
     schedulerToRestore: kept(annotations[schedulingDisabled]),
     disowning: templateSource === undefined ? disownScheduler(row, metadata, schedulerName) : undefined,
-    pausedByReloader: row.id === "Deployment" && optIn.state === "in" && isPausedByReloader(recorded, compatibility),
+    pausedByReloader: row.id === "Deployment" && optIn.state === "in" && isPausedByReloader(object, compatibility),
     oldFinalizer: hasOldFinalizer(metadata),
     mistakes:
       mistakes.length === 0 ? noMistakes : mistakes.map((message) => ({ reason: "InvalidAnnotation", message })),
-    policy: isTooLong ? shortPolicyAnnotations(policy, maxKeptLength) : policy,
+    policy: isTooLong ? withShortValues(policy) : policy,
     replicas: replicasOf(spec),
     progress: row.progress(object, templateSource),
     keptPods: keptPodsOf(object),
@@ -209,8 +200,7 @@ function slimForm(
     rolledIncomplete: kept(annotations[rolledIncomplete]),
     failedAlert: kept(annotations[failedAlertAnnotation]),
     editedBy,
-    // The last field: all annotations have been read.
-    annotationReads: reads(isTooLong ? maxKeptLength : undefined),
+    plannedAnnotations: isTooLong ? withShortValues(planned) : planned,
   };
 }
 

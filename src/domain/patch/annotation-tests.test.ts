@@ -85,8 +85,8 @@ const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
 
 /** Whether the parsed workload differs in anything that a plan reads: not in the bookkeeping of annotations, and not in a note about Pods. */
 function differs(a: ReturnType<typeof toWorkload>, b: ReturnType<typeof toWorkload>): boolean {
-  const { annotationReads, annotationsFingerprint, mistakes, differed, state, cause, configDigests } = a;
-  const ignored = { annotationReads, annotationsFingerprint, mistakes, differed, state, cause, configDigests };
+  const { plannedAnnotations, annotationsFingerprint, mistakes, differed, state, cause, configDigests } = a;
+  const ignored = { plannedAnnotations, annotationsFingerprint, mistakes, differed, state, cause, configDigests };
   return !sameWorkload(a, { ...b, ...ignored });
 }
 

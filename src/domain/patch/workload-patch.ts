@@ -7,6 +7,7 @@ import {
   writeRecordedConfig,
 } from "../config/hash.ts";
 import { writeDigests } from "../config/recorded-digests.ts";
+import { plannedNames } from "../model/annotation-reads.ts";
 import { patchOfKind } from "../model/kind-row.ts";
 import { liftSchedulingHold, testSchedulingHold, unpausePatch } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload-shape.ts";
@@ -320,7 +321,7 @@ function testIdentity({ uid, generation }: Workload): readonly JsonPatchOperatio
 }
 
 /**
- * Returns operations that fail if an annotation that was read for the plan has changed, or is present now. Such an annotation may name
+ * Returns operations that fail if an annotation that the plan may depend on has changed, or is present now. Such an annotation may name
  * other objects. The tests also cover annotations that Wave writes: if a stale cache lacks the first hash on the workload, Wave would
  * treat the next hash as the first one.
  *
@@ -330,10 +331,11 @@ function testIdentity({ uid, generation }: Workload): readonly JsonPatchOperatio
  * A test for null passes if the annotation is missing, although RFC 6902 differs. The library of the API server does the same, and the
  * conformance tests check it.
  */
-function testAnnotations({ annotationReads, hasAnnotations, row }: Workload): readonly JsonPatchOperation[] {
+function testAnnotations({ plannedAnnotations, peer, hasAnnotations, row }: Workload): readonly JsonPatchOperation[] {
   if (row.annotationsRaiseGeneration) {
     return hasAnnotations ? [] : [{ op: "test", path: "/metadata/annotations", value: null }];
   }
-  const { names, values } = annotationReads;
-  return names.map((name) => ({ op: "test", path: annotationPointer(name), value: values[name] ?? null }));
+  return plannedNames(peer?.understood).map((name) => {
+    return { op: "test", path: annotationPointer(name), value: plannedAnnotations[name] ?? null };
+  });
 }

@@ -134,8 +134,10 @@ function mistakeOnTemplate(name: string): string {
   return known.includes(name) ? invalidAnnotationTexts.onTemplate(name) : mistakeOnWorkload(name);
 }
 
-/** The annotations that people write on a workload, without prefix, and those that apply only to a ConfigMap or Secret. */
-const workloadNames = namesOn("workload");
+/** The annotations that people write on a workload, without prefix. */
+export const workloadNames = namesOn("workload");
+
+/** The annotations that apply only to a ConfigMap or Secret. */
 const onConfigs = namesOn("config")
   .filter((name) => !workloadNames.includes(name))
   .map((name) => annotationPrefix + name);

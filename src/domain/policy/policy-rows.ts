@@ -286,9 +286,3 @@ function inPlace(place: "workload" | "namespace") {
       return { name, annotation: annotationPrefix + name, maxLength, isOnTemplate: each.includes("template") };
     });
 }
-
-/** Returns the policy annotations of at most `maxLength` characters; {@link noPolicy} if there are none. */
-export function shortPolicyAnnotations(policy: PolicyAnnotations, maxLength: number): PolicyAnnotations {
-  const short = Object.entries(policy).filter(([, text]) => text.length <= maxLength);
-  return short.length === 0 ? noPolicy : Object.fromEntries(short);
-}

@@ -236,8 +236,7 @@ const none: readonly string[] = [];
 
 /** Returns the annotations to remember of a workload. A process that did not see the workload before the undo recognizes none. */
 export function seenAnnotations(seen: SeenAnnotations | undefined, workload: Workload): SeenAnnotations {
-  const { uid } = workload;
-  const { values } = workload.annotationReads;
+  const { uid, plannedAnnotations: values } = workload;
   if (seen === undefined || seen.uid !== uid) return { uid, values, changedByUndo: none };
   if (seen.values === values) return seen;
   const changed = changedUserAnnotations(seen.values, values);
