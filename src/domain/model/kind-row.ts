@@ -1,4 +1,4 @@
-import { type JsonPatch, valueAtPointer } from "../syntax/json.ts";
+import { type JsonPatch, numberOf, valueAtPointer } from "../syntax/json.ts";
 import type { WorkloadObject } from "./workload-references.ts";
 
 /**
@@ -245,4 +245,10 @@ export type Progress =
 /** Reports whether a workload is complete now, so that a rollout that fails after this moment shows that the change is bad. */
 export function isComplete({ progress }: { readonly progress: Progress }): boolean {
   return progress.state === "complete" || (progress.state === "progressing" && progress.wasComplete === true);
+}
+
+/** Reports whether a status reflects the current spec. The observed generation may be a number or a text. */
+export function isObserved(generation: number | undefined, observed: unknown): boolean {
+  const seen = typeof observed === "string" ? Number(observed) : (numberOf(observed) ?? 0);
+  return seen > 0 && seen >= (generation ?? 0);
 }

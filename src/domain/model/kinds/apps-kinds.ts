@@ -1,6 +1,6 @@
 import type { DaemonSet, Deployment, StatefulSet } from "#kubernetes";
 import { epochSeconds } from "../../references/field-managers.ts";
-import type { Progress, WorkloadRow } from "../kind-row.ts";
+import { isObserved, type Progress, type WorkloadRow } from "../kind-row.ts";
 import type { WorkloadObject } from "../workload-references.ts";
 
 /** Shared values, because most workloads are complete or idle. */
@@ -117,11 +117,6 @@ function rowOf<K extends keyof Apps>(kind: K): WorkloadRow {
     // The API server serves each kind under its own path.
     progress: (object: WorkloadObject) => progress(object as Apps[K]),
   };
-}
-
-/** Reports whether the status reflects the current spec. */
-function isObserved(generation = 0, observed = 0): boolean {
-  return observed > 0 && observed >= generation;
 }
 
 /**

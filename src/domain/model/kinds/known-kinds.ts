@@ -1,7 +1,7 @@
 import { rolloutStrategy } from "../../compatibility/stakater.ts";
 import { configHash } from "../../references/annotations.ts";
 import { fieldsOf, numberOf, textOf } from "../../syntax/json.ts";
-import type { Progress, TemplateSource, WorkloadKind, WorkloadRow } from "../kind-row.ts";
+import { isObserved, type Progress, type TemplateSource, type WorkloadKind, type WorkloadRow } from "../kind-row.ts";
 import type { WorkloadObject } from "../workload-references.ts";
 
 // domain/model/kinds: the rules of each kind of workload beyond apps/v1. Knows the model only.
@@ -241,12 +241,6 @@ export function progressByCounts(counts: ReplicaCounts): Progress {
   const isDone = observed && updated >= Math.min(toUpdate, wanted) && available >= wanted && there <= wanted;
   if (!isDone) return { state: "progressing", step: 2 * updated + available - there, available };
   return toUpdate <= 0 || wanted === 0 ? { state: "idle" } : { state: "complete", since: undefined };
-}
-
-/** Reports whether a status reflects the current spec. The observed generation may be a number or a text. */
-export function isObserved(generation: number | undefined, observed: unknown): boolean {
-  const seen = typeof observed === "string" ? Number(observed) : (numberOf(observed) ?? 0);
-  return seen > 0 && seen >= (generation ?? 0);
 }
 
 /** The kinds with special rules, by id. */

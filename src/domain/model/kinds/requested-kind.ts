@@ -1,8 +1,8 @@
 import { fieldsOf, numberOf } from "../../syntax/json.ts";
 import { isDnsLabel, isDnsSubdomain } from "../../syntax/names.ts";
-import type { Progress, WorkloadKind, WorkloadRow } from "../kind-row.ts";
+import { isObserved, type Progress, type WorkloadKind, type WorkloadRow } from "../kind-row.ts";
 import type { WorkloadObject } from "../workload-references.ts";
-import { isObserved, type KnownKind, knownKinds, progressByCounts } from "./known-kinds.ts";
+import { type KnownKind, knownKinds, progressByCounts } from "./known-kinds.ts";
 
 /** A kind of workload that `--workload-kinds` adds to the built-in kinds. Wave rolls it if the cluster has its API. */
 export interface RequestedKind {
