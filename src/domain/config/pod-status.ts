@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { ObjectMeta } from "#kubernetes";
 import { epochSeconds } from "../references/field-managers.ts";
 import type { LimitExceeded } from "../references/references.ts";
-import { sharedString } from "../syntax/json.ts";
+import { equalJson, sharedString } from "../syntax/json.ts";
 
 /**
  * A SecretProviderClassPodStatus, which the driver writes for each Pod that mounts a SecretProviderClass
@@ -73,15 +73,7 @@ export function toPodStatus(
 
 /** Reports whether two states of one object are equal in everything but the resourceVersion. */
 export function samePodStatus(a: PodStatus, b: PodStatus): boolean {
-  return (
-    a.className === b.className &&
-    a.pod === b.pod &&
-    a.mountedAs === b.mountedAs &&
-    a.rotated === b.rotated &&
-    a.digest === b.digest &&
-    a.writtenAt === b.writtenAt &&
-    a.limitExceeded?.count === b.limitExceeded?.count
-  );
+  return equalJson(a, { ...b, resourceVersion: a.resourceVersion });
 }
 
 /**
