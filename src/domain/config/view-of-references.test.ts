@@ -9,7 +9,6 @@ import {
   changesBetween,
   describeChanges,
   describeMissing,
-  describeWaiting,
   missingFrom,
   viewOfReferences,
 } from "./view-of-references.ts";
@@ -164,7 +163,7 @@ const web = { kind: "ConfigMap", namespace: "shop", name: "web" } as const;
 
 describe("messages", () => {
   it("name missing objects, each with its missing keys", () => {
-    expect(describeWaiting([{ ...db, key: "password" }], "shop")).toBe('waiting for Secret "db" (key "password")');
+    expect(describeMissing([{ ...db, key: "password" }], "shop")).toBe('Secret "db" (key "password")');
     expect(describeMissing([web, { ...db, key: "a" }, { ...db, key: "b" }], "shop")).toBe(
       'ConfigMap "web" and Secret "db" (keys "a" and "b")',
     );
@@ -176,14 +175,14 @@ describe("messages", () => {
 
   it("escape control characters and text direction marks in names", () => {
     const name = "\u001b[31m\u009b31m\u202e\u2028\u{e0041}";
-    const message = describeWaiting([{ ...db, name }], "shop");
-    expect(message).toBe('waiting for Secret "\\u001b[31m\\u{9b}31m\\u{202e}\\u{2028}\\u{e0041}"');
+    const message = describeMissing([{ ...db, name }], "shop");
+    expect(message).toBe('Secret "\\u001b[31m\\u{9b}31m\\u{202e}\\u{2028}\\u{e0041}"');
   });
 
   it("are short enough for an Event, whatever is missing", () => {
     const name = "n".repeat(60);
     const missing = Array.from({ length: 100 }, (_, i) => ({ ...db, name: `${name}${i % 20}`, key: `k${i}` }));
-    const message = describeWaiting(missing, "shop");
+    const message = describeMissing(missing, "shop");
     expect(message.length).toBeLessThan(1024);
     expect(message).toContain("and 15 more");
   });

@@ -239,11 +239,6 @@ export function describeMissing(missing: readonly Missing[], workloadNamespace: 
   });
 }
 
-/** Returns why a workload waits: `waiting for Secret "db" (key "password")`. */
-export function describeWaiting(missing: readonly Missing[], workloadNamespace: string): string {
-  return `waiting for ${describeMissing(missing, workloadNamespace)}`;
-}
-
 /** Returns the changes, each with a suffix: `ConfigMap "web" changed (key "index.html") and Secret "db" was added`. Undefined or none: unknown changes. */
 export function describeChanges(
   changed: readonly Change[] | undefined,

@@ -5,7 +5,6 @@ import { missingTemplateWarning, trackedViews, withWholeObjects } from "../confi
 import {
   describeMissing,
   describeObject,
-  describeWaiting,
   type Lookup,
   limitExceededBy,
   type Missing,
@@ -146,14 +145,15 @@ function planIncomplete(
   warnings: readonly Warning[],
   now: number | undefined,
 ): DuePlan {
-  const reason = describeWaiting(missing, workload.namespace);
+  const described = describeMissing(missing, workload.namespace);
+  const reason = `waiting for ${described}`;
   if (!isSchedulingHeld(workload)) return { outcome: "waiting", missing, schedulingHold: "open", reason, warnings };
   if (!rules.schedulingHold) return { ...cleanUp(`scheduling holds are off; ${reason}`), warnings };
   if (!acceptsSchedulingHold(workload)) return { ...cleanUp(`its Pods would stay pending; ${reason}`), warnings };
   const endsAt = schedulingHoldEndsAt(workload);
   if (now === undefined || now < endsAt)
     return { outcome: "waiting", missing, schedulingHold: "closed", reason, warnings, checkAt: endsAt };
-  const message = holdExpiredText(describeMissing(missing, workload.namespace));
+  const message = holdExpiredText(described);
   const all: readonly Warning[] = [...warnings, { reason: "SchedulingHoldExpired", message }];
   return { ...cleanUp(`it is 10 minutes old; ${reason}`), warnings: all };
 }
