@@ -55,32 +55,34 @@ export interface RolloutStrategy {
   readonly texts: { readonly rollout: string; readonly firstHash: string };
 }
 
+/** What most strategies have in common. */
+const usual = {
+  hashOn: "podTemplate",
+  podsCarryHash: false,
+  hasPods: true,
+  hasImmutableTemplate: false,
+  acceptsSchedulingHold: false,
+  apply: "patch",
+  setsRestartAt: false,
+  permissions: [],
+} as const;
+
 /** Every strategy, by name. */
 export const rolloutStrategies: Readonly<Record<RolloutStrategyName, RolloutStrategy>> = {
   // The hash is in the pod template of the workload itself.
   template: {
+    ...usual,
     name: "template",
-    hashOn: "podTemplate",
     podsCarryHash: true,
-    hasPods: true,
-    hasImmutableTemplate: false,
     acceptsSchedulingHold: true,
-    apply: "patch",
-    setsRestartAt: false,
-    permissions: [],
     texts: { rollout: "Kubernetes replaces the Pods.", firstHash: "Kubernetes replaces the Pods once." },
   },
   // The pod template belongs to another object (workloadRef). Its hash may be that of its own workload.
   templateSource: {
+    ...usual,
     name: "templateSource",
     hashOn: "workload",
-    podsCarryHash: false,
-    hasPods: true,
-    hasImmutableTemplate: false,
-    acceptsSchedulingHold: false,
     apply: "preApply",
-    setsRestartAt: false,
-    permissions: [],
     texts: {
       rollout: "The controller of the workload replaces the Pods, through the pod template of its workloadRef.",
       firstHash: "No Pod is replaced.",
@@ -88,40 +90,28 @@ export const rolloutStrategies: Readonly<Record<RolloutStrategyName, RolloutStra
   },
   // Pods are restarted without a change of the pod template, and keep the hash that they were created with.
   restart: {
+    ...usual,
     name: "restart",
     hashOn: "workload",
-    podsCarryHash: false,
-    hasPods: true,
-    hasImmutableTemplate: false,
     acceptsSchedulingHold: true,
-    apply: "patch",
     setsRestartAt: true,
-    permissions: [],
     texts: { rollout: "The controller of the workload restarts the Pods.", firstHash: "No Pod is restarted." },
   },
   // The workload runs once in addition to its schedule. The Pods of a run end.
   run: {
+    ...usual,
     name: "run",
-    hashOn: "podTemplate",
-    podsCarryHash: false,
     hasPods: false,
-    hasImmutableTemplate: false,
-    acceptsSchedulingHold: false,
     apply: "preApply",
-    setsRestartAt: false,
     permissions: [{ resource: "jobs.batch", verbs: ["create"] }],
     texts: { rollout: "The job runs once, in addition to its schedule.", firstHash: "Nothing runs." },
   },
   // Another object with the same name replaces the workload.
   replacement: {
+    ...usual,
     name: "replacement",
-    hashOn: "podTemplate",
-    podsCarryHash: false,
-    hasPods: true,
     hasImmutableTemplate: true,
-    acceptsSchedulingHold: false,
     apply: "recreate",
-    setsRestartAt: false,
     permissions: [{ resource: undefined, verbs: ["create", "delete"] }],
     texts: { rollout: "Wave recreates the object with the same name.", firstHash: "Nothing is recreated." },
   },
