@@ -127,9 +127,9 @@ export function replacementRecord(manifest: object, replaces: string): object {
   };
 }
 
-/** Returns the name of the record of a Job. It depends only on the Job. */
-export function recordName(name: string, uid: string): string {
-  return `${name.slice(0, 40).replace(/[.-]+$/, "")}-wave-${hash("sha256", uid).slice(0, 10)}`;
+/** Returns the name of a Job that Wave creates for a Job or CronJob: of the record of the Job with an id, or of the run with an id. */
+export function recordName(name: string, id: string): string {
+  return `${name.slice(0, 40).replace(/[.-]+$/, "")}-wave-${hash("sha256", id).slice(0, 10)}`;
 }
 
 /** Returns the Job that a record stores; undefined if Wave did not store the record. */
@@ -197,7 +197,7 @@ export function cronJobRun({ spec }: CronJobObject, workload: Workload, recorded
     kind: "Job",
     metadata: {
       namespace,
-      name: `${name.slice(0, 40).replace(/[.-]+$/, "")}-wave-${hash("sha256", `${uid} ${generation} ${recorded}`).slice(0, 10)}`,
+      name: recordName(name, `${uid} ${generation} ${recorded}`),
       labels: metadata?.labels ?? {},
       annotations: { ...metadata?.annotations, "cronjob.kubernetes.io/instantiate": "manual" },
       // With a controller, the history limits of the CronJob include the run. Otherwise such runs would never be deleted.
