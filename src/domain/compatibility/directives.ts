@@ -163,11 +163,8 @@ export function peerHashAnnotation(understood: readonly Compatibility[] = []): s
  * Returns the annotation of a pod template that has the hash, or that will have it. An existing hash keeps its annotation, because
  * moving it would replace Pods. A first hash uses the annotation of SAP if SAP annotations alone request rollouts.
  */
-export function hashAnnotationOf(
-  template: Annotations,
-  peer: PeerDirectives | undefined,
-  other: string | undefined,
-): string {
+export function hashAnnotationOf(template: Annotations, peer: PeerDirectives | undefined): string {
+  const other = peerHashAnnotation(peer?.understood);
   if (peer === undefined || other === undefined) return configHash;
   const alone = peer.compatibility.length === 1 && peer.compatibility[0] === "sap";
   const [wanted, second] = alone ? [other, configHash] : [configHash, other];

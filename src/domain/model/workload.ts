@@ -10,7 +10,6 @@ import {
   optInOf,
   peerAnnotationNames,
   peerDirectivesOf,
-  peerHashAnnotation,
   readDirectives,
 } from "../compatibility/directives.ts";
 import { annotationMistakes, misplacedLabels } from "../policy/annotation-mistakes.ts";
@@ -126,10 +125,7 @@ function slimForm(
       : { merged: [] };
   const peer = compatibility && peerDirectivesOf(isTooLong ? {} : annotations, directives, compatibility);
   const withHash = strategy.hashOn === "workload" ? annotations : (template ?? {});
-  const hashAnnotation =
-    strategy.hashOn === "workload"
-      ? configHash
-      : hashAnnotationOf(withHash, peer, peerHashAnnotation(compatibility?.understood));
+  const hashAnnotation = strategy.hashOn === "workload" ? configHash : hashAnnotationOf(withHash, peer);
   const recordedHash = kept(withHash[hashAnnotation]);
   const pinned = templateSource === undefined ? kept(template?.[pinnedAnnotation]) : undefined;
   const policy = policyAnnotationsOf(annotations, "workload", template);
