@@ -1,4 +1,4 @@
-import { withoutMarkedTwice } from "../model/workload-references.ts";
+import { type WorkloadReferences, withoutMarkedTwice } from "../model/workload-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import { ignoresKind } from "../policy/policy.ts";
 import type { Rules } from "../policy/rules.ts";
@@ -7,7 +7,6 @@ import {
   type ConfigName,
   configKey,
   isStored,
-  type LimitExceeded,
   limits,
   type Reference,
   type StoredName,
@@ -67,17 +66,11 @@ export function isExcluded(
   return isListed((object.kind === "ConfigMap" ? excludeConfigMaps : excludeSecrets).value, object, namespace);
 }
 
-/** The references of a workload with the objects that its regular expressions match, or the limit that they exceed. */
-interface MatchedReferences {
-  readonly references: readonly Reference[];
-  readonly limitExceeded: LimitExceeded | undefined;
-}
-
 /** Returns the references of a workload. Regular expressions match the objects that exist in its namespace now. */
 export function matchedReferences(
   workload: Workload,
   { matchedNames }: Pick<Rules, "matchedNames">,
-): MatchedReferences {
+): WorkloadReferences {
   const { references, peer, namespace } = workload;
   if (peer === undefined || peer.patterns.length === 0 || matchedNames === undefined) {
     return { references, limitExceeded: undefined };

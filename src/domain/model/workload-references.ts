@@ -11,10 +11,11 @@ export type WorkloadObject = Deployment | StatefulSet | DaemonSet;
 /** The sources of configuration that must be enabled by flag. */
 type Sources = Pick<DirectiveContext, "providerClasses">;
 
-/** The references of a workload, or the limit that they exceed. */
-export type WorkloadReferences =
-  | { readonly merged: readonly Reference[]; readonly limitExceeded?: undefined }
-  | { readonly merged?: undefined; readonly limitExceeded: LimitExceeded };
+/** The references of a workload, and the limit that they exceed. */
+export interface WorkloadReferences {
+  readonly references: readonly Reference[];
+  readonly limitExceeded: LimitExceeded | undefined;
+}
 
 /**
  * Returns the references of a workload, merged per object and way of reading, sorted. `directives` are those that opt it in; without
@@ -34,9 +35,10 @@ export function referencesOf(
     objects.add(configKey(reference));
     if (places <= limits.places.max && objects.size <= limits.objects.max) kept.push(reference);
   });
-  if (places > limits.places.max) return { limitExceeded: { limit: "places", count: places } };
-  if (objects.size > limits.objects.max) return { limitExceeded: { limit: "objects", count: objects.size } };
-  return { merged: withoutMarkedTwice(mergeReferences(kept)) };
+  if (places > limits.places.max) return { references: [], limitExceeded: { limit: "places", count: places } };
+  if (objects.size > limits.objects.max)
+    return { references: [], limitExceeded: { limit: "objects", count: objects.size } };
+  return { references: withoutMarkedTwice(mergeReferences(kept)), limitExceeded: undefined };
 }
 
 /** Removes references that require a mark if another reference to the same object does not. */

@@ -43,7 +43,12 @@ import { standardForm, type TemplateSource, type WorkloadRow } from "./kind-row.
 import { mountsSecretsStore } from "./pod-references.ts";
 import { keptPodsOf, strategyOf } from "./rollout-strategy.ts";
 import { disownScheduler, hasOldFinalizer, isPausedByReloader } from "./scheduling-hold.ts";
-import { compatibilitySourceOf, referencesOf, type WorkloadObject } from "./workload-references.ts";
+import {
+  compatibilitySourceOf,
+  referencesOf,
+  type WorkloadObject,
+  type WorkloadReferences,
+} from "./workload-references.ts";
 import type { Workload } from "./workload-shape.ts";
 
 /** An object of a kind of workload that does not have the form of a workload. Definitions of custom resources may allow that. */
@@ -114,15 +119,15 @@ function slimForm(
   const directives = controlledBy === undefined ? readDirectives(isTooLong ? shortened(source) : source, context) : [];
   const optIn: OptIn = controlledBy === undefined ? optInOf(directives) : { state: "out", controlledBy };
   const strategy = strategyOf(row, templateSource, annotations, context);
-  const { merged: references = [], limitExceeded } = isTooLong
-    ? { limitExceeded: { limit: "annotations", count: bytes } as const }
+  const { references, limitExceeded }: WorkloadReferences = isTooLong
+    ? { references: [], limitExceeded: { limit: "annotations", count: bytes } }
     : optIn.state === "in"
       ? referencesOf(
           object,
           directives.filter((directive) => directive.optIn.state === "in"),
           context,
         )
-      : { merged: [] };
+      : { references: [], limitExceeded: undefined };
   const peer = compatibility && peerDirectivesOf(isTooLong ? {} : annotations, directives, compatibility);
   const withHash = strategy.hashOn === "workload" ? annotations : (template ?? {});
   const hashAnnotation = strategy.hashOn === "workload" ? configHash : hashAnnotationOf(withHash, peer);

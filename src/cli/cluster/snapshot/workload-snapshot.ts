@@ -46,8 +46,7 @@ export function withAllReferences(
   sources: Pick<KnownPolicy, "providerClasses">,
 ): Workload {
   if (workload.limitExceeded !== undefined || workload.optIn.state === "in") return workload;
-  const { merged = [], limitExceeded } = referencesOf(object, undefined, sources);
-  return { ...workload, references: merged, limitExceeded };
+  return { ...workload, ...referencesOf(object, undefined, sources) };
 }
 
 /** At most this number of batches is computed; later workloads have no number. */
