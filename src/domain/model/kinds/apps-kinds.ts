@@ -1,7 +1,6 @@
 import type { DaemonSet, Deployment, StatefulSet } from "#kubernetes";
 import { epochSeconds } from "../../references/field-managers.ts";
 import { isObserved, type Progress, type WorkloadRow } from "../kind-row.ts";
-import type { WorkloadObject } from "../workload-references.ts";
 
 /** Shared values, because most workloads are complete or idle. */
 const complete: Progress = { state: "complete", since: undefined };
@@ -10,22 +9,17 @@ const idle: Progress = { state: "idle" };
 /** The reason of the condition `Progressing` of a Deployment from the end of a rollout until the next one. */
 const completed = "NewReplicaSetAvailable";
 
-/** The object types of the kinds of `apps/v1` that Wave rolls. */
-interface Apps {
-  readonly Deployment: Deployment;
-  readonly StatefulSet: StatefulSet;
-  readonly DaemonSet: DaemonSet;
-}
+/** The name of a kind of workload that Wave always rolls. */
+export type BuiltInKind = "Deployment" | "StatefulSet" | "DaemonSet";
 
-/** A row without the fields that follow from its name. The rules of its progress are those of `kubectl rollout status`. */
-interface AppsRow<O>
-  extends Omit<WorkloadRow, "id" | "apiVersion" | "kind" | "namespaced" | "isValidated" | "template" | "progress"> {
-  readonly progress: (object: O) => Progress;
-}
+const apps = { apiVersion: "apps/v1", namespaced: true, isValidated: true, template: "/spec/template" } as const;
 
-/** https://github.com/kubernetes/kubectl/blob/master/pkg/polymorphichelpers/rollout_status.go */
-const appsRows: { readonly [K in keyof Apps]: AppsRow<Apps[K]> } = {
+/** The kinds of workload that Wave always rolls, by name. The API server serves the objects of each kind under its own path. */
+export const kinds: Readonly<Record<BuiltInKind, WorkloadRow>> = {
   Deployment: {
+    ...apps,
+    id: "Deployment",
+    kind: "Deployment",
     plural: "deployments",
     shortNames: ["deploy"],
     annotationsRaiseGeneration: true,
@@ -33,90 +27,78 @@ const appsRows: { readonly [K in keyof Apps]: AppsRow<Apps[K]> } = {
     keepsPendingPods: false,
     // https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label
     replicaSetLabel: "pod-template-hash",
-    progress: ({ metadata, spec, status }) => {
-      if (spec?.paused) return idle;
-      const { replicas = 0, updatedReplicas: updated = 0, availableReplicas: available = 0 } = status ?? {};
-      const rollout = status?.conditions?.find(({ type }) => type === "Progressing");
-      const progressing = { state: "progressing", step: available - 2 * (replicas - updated), available } as const;
-      const isFailed = rollout?.reason === "ProgressDeadlineExceeded";
-      const isComplete = updated >= (spec?.replicas ?? 1) && replicas <= updated && available >= updated;
-      if (!isObserved(metadata?.generation, status?.observedGeneration))
-        return isComplete && !isFailed && updated > 0 ? { ...progressing, wasComplete: true } : progressing;
-      if (isFailed) return { state: "failed" };
-      if (!isComplete) {
-        const lost = rollout?.reason === completed ? { lostPods: true } : {};
-        const unavailable = status?.conditions?.find(({ type, status }) => type === "Available" && status === "False");
-        if (unavailable === undefined) return { ...progressing, ...lost };
-        return { ...progressing, ...lost, unavailableSince: epochSeconds(unavailable.lastTransitionTime) };
-      }
-      if (spec?.replicas === 0) return idle;
-      const since = rollout?.reason === completed ? epochSeconds(rollout.lastUpdateTime) : 0;
-      return since === 0 ? complete : { state: "complete", since };
-    },
+    progress: (object) => progressOfDeployment(object as Deployment),
   },
   StatefulSet: {
+    ...apps,
+    id: "StatefulSet",
+    kind: "StatefulSet",
     plural: "statefulsets",
     shortNames: ["sts"],
     annotationsRaiseGeneration: false,
     keepsPendingPods: true,
     replicaSetLabel: "",
-    progress: ({ metadata, spec, status }) => {
-      if (spec?.updateStrategy?.type === "OnDelete") return idle;
-      const { replicas = 1 } = spec ?? {};
-      const { updatedReplicas: updated = 0, currentRevision, updateRevision } = status ?? {};
-      const available = status?.availableReplicas ?? status?.readyReplicas ?? 0;
-      const partition = spec?.updateStrategy?.rollingUpdate?.partition ?? 0;
-      const replaced = partition > 0 ? updated >= replicas - partition : updateRevision === currentRevision;
-      const observed = isObserved(metadata?.generation, status?.observedGeneration);
-      if (observed && replaced && available >= replicas) return partition >= replicas ? idle : complete;
-      const progressing = { state: "progressing", step: 2 * updated + available, available } as const;
-      const waitsFor = observed && available < replicas ? podInOrder(metadata?.name ?? "", spec, status) : undefined;
-      return waitsFor === undefined ? progressing : { ...progressing, waitsFor };
-    },
+    progress: (object) => progressOfStatefulSet(object as StatefulSet),
   },
   DaemonSet: {
+    ...apps,
+    id: "DaemonSet",
+    kind: "DaemonSet",
     plural: "daemonsets",
     shortNames: ["ds"],
     annotationsRaiseGeneration: false,
     keepsPendingPods: true,
     replicaSetLabel: "",
-    progress: ({ metadata, spec, status }) => {
-      if (spec?.updateStrategy?.type === "OnDelete") return idle;
-      const { desiredNumberScheduled: desired = 0 } = status ?? {};
-      const { updatedNumberScheduled: updated = 0, numberAvailable: available = 0 } = status ?? {};
-      const observed = isObserved(metadata?.generation, status?.observedGeneration);
-      if (observed && updated >= desired && available >= desired) return desired === 0 ? idle : complete;
-      return { state: "progressing", step: 2 * updated + available, available };
-    },
+    progress: (object) => progressOfDaemonSet(object as DaemonSet),
   },
 };
-
-/** The kinds of workload that Wave always rolls, by name. All of them are in `apps/v1`. */
-export const kinds: Readonly<Record<keyof Apps, WorkloadRow>> = {
-  Deployment: rowOf("Deployment"),
-  StatefulSet: rowOf("StatefulSet"),
-  DaemonSet: rowOf("DaemonSet"),
-};
-
-/** The name of one of {@link kinds}. */
-export type BuiltInKind = keyof typeof kinds;
 
 /** The rows of {@link kinds}. */
 export const builtInKinds: readonly WorkloadRow[] = Object.values(kinds);
 
-function rowOf<K extends keyof Apps>(kind: K): WorkloadRow {
-  const { progress, ...row } = appsRows[kind];
-  return {
-    id: kind,
-    apiVersion: "apps/v1",
-    kind,
-    namespaced: true,
-    isValidated: true,
-    template: "/spec/template",
-    ...row,
-    // The API server serves each kind under its own path.
-    progress: (object: WorkloadObject) => progress(object as Apps[K]),
-  };
+/** The rules are those of `kubectl rollout status`: https://github.com/kubernetes/kubectl/blob/master/pkg/polymorphichelpers/rollout_status.go */
+function progressOfDeployment({ metadata, spec, status }: Deployment): Progress {
+  if (spec?.paused) return idle;
+  const { replicas = 0, updatedReplicas: updated = 0, availableReplicas: available = 0 } = status ?? {};
+  const rollout = status?.conditions?.find(({ type }) => type === "Progressing");
+  const progressing = { state: "progressing", step: available - 2 * (replicas - updated), available } as const;
+  const isFailed = rollout?.reason === "ProgressDeadlineExceeded";
+  const isComplete = updated >= (spec?.replicas ?? 1) && replicas <= updated && available >= updated;
+  if (!isObserved(metadata?.generation, status?.observedGeneration))
+    return isComplete && !isFailed && updated > 0 ? { ...progressing, wasComplete: true } : progressing;
+  if (isFailed) return { state: "failed" };
+  if (!isComplete) {
+    const lost = rollout?.reason === completed ? { lostPods: true } : {};
+    const unavailable = status?.conditions?.find(({ type, status }) => type === "Available" && status === "False");
+    if (unavailable === undefined) return { ...progressing, ...lost };
+    return { ...progressing, ...lost, unavailableSince: epochSeconds(unavailable.lastTransitionTime) };
+  }
+  if (spec?.replicas === 0) return idle;
+  const since = rollout?.reason === completed ? epochSeconds(rollout.lastUpdateTime) : 0;
+  return since === 0 ? complete : { state: "complete", since };
+}
+
+function progressOfStatefulSet({ metadata, spec, status }: StatefulSet): Progress {
+  if (spec?.updateStrategy?.type === "OnDelete") return idle;
+  const { replicas = 1 } = spec ?? {};
+  const { updatedReplicas: updated = 0, currentRevision, updateRevision } = status ?? {};
+  const available = status?.availableReplicas ?? status?.readyReplicas ?? 0;
+  const partition = spec?.updateStrategy?.rollingUpdate?.partition ?? 0;
+  const replaced = partition > 0 ? updated >= replicas - partition : updateRevision === currentRevision;
+  const observed = isObserved(metadata?.generation, status?.observedGeneration);
+  if (observed && replaced && available >= replicas) return partition >= replicas ? idle : complete;
+  const progressing = { state: "progressing", step: 2 * updated + available, available } as const;
+  const waitsFor = observed && available < replicas ? podInOrder(metadata?.name ?? "", spec, status) : undefined;
+  return waitsFor === undefined ? progressing : { ...progressing, waitsFor };
+}
+
+function progressOfDaemonSet({ metadata, spec, status }: DaemonSet): Progress {
+  if (spec?.updateStrategy?.type === "OnDelete") return idle;
+  const { desiredNumberScheduled: desired = 0 } = status ?? {};
+  const { updatedNumberScheduled: updated = 0, numberAvailable: available = 0 } = status ?? {};
+  const observed = isObserved(metadata?.generation, status?.observedGeneration);
+  if (observed && updated >= desired && available >= desired) return desired === 0 ? idle : complete;
+  return { state: "progressing", step: 2 * updated + available, available };
 }
 
 /**
