@@ -204,18 +204,9 @@ const job: KnownKind = {
 
 /** The rules of a kind that Wave knows before it finds the kind in a cluster. */
 export interface KnownKind
-  extends Pick<
+  extends Omit<
     WorkloadRow,
-    | "template"
-    | "shortNames"
-    | "keepsPendingPods"
-    | "replicaSetLabel"
-    | "strategy"
-    | "skipsControlled"
-    | "restartAt"
-    | "workloadRef"
-    | "inPlaceUpdateMistake"
-    | "progress"
+    "id" | "apiVersion" | "kind" | "plural" | "namespaced" | "isValidated" | "annotationsRaiseGeneration"
   > {
   /** When a rollout is complete, as docs/kinds.md describes it. */
   readonly completeWhen: string;
