@@ -87,11 +87,11 @@ export function standardForm(
   const { volumeClaimTemplates, ...spec } = {
     ...(object.spec as Readonly<Record<string, unknown>> | null | undefined),
   };
-  const claims = readClaimTemplates(volumeClaimTemplates);
-  const read = readPodTemplate(found, template.slice(1).replaceAll("/", "."));
+  const claims = read(claimTemplates, volumeClaimTemplates, "spec.volumeClaimTemplates");
+  const podTemplate = read(podTemplateShape, found, template.slice(1).replaceAll("/", "."));
   return {
     ...object,
-    spec: { ...spec, ...(claims ? { volumeClaimTemplates: claims } : {}), template: read },
+    spec: { ...spec, ...(claims ? { volumeClaimTemplates: claims } : {}), template: podTemplate },
   } as WorkloadObject;
 }
 
@@ -154,7 +154,7 @@ const container = listOf({
 });
 
 /** https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podtemplatespec-v1-core */
-const podTemplate = fields({
+const podTemplateShape = fields({
   metadata: fields({ annotations: { values: "string" } }),
   spec: fields({
     schedulerName: "string",
@@ -170,22 +170,13 @@ const podTemplate = fields({
   }),
 });
 
-const claims = listOf({ metadata: fields({ name: "string" }) });
+const claimTemplates = listOf({ metadata: fields({ name: "string" }) });
 
 /**
- * Validates a pod template that no API server has validated, such as that of a custom resource. Returns the template with null fields
- * removed, because decoders treat null as absent (https://pkg.go.dev/encoding/json#Unmarshal). Returns undefined if the template is missing.
+ * Validates a value that no API server has validated, such as a field of a custom resource. Returns the value with null fields removed,
+ * because decoders treat null as absent (https://pkg.go.dev/encoding/json#Unmarshal). Returns undefined if the value is missing.
  * Throws an Error that names the path, but quotes no value, if a field that Wave reads has another type.
  */
-function readPodTemplate(value: unknown, path: string): unknown {
-  return read(podTemplate, value, path);
-}
-
-/** Validates `volumeClaimTemplates` in the same way as {@link readPodTemplate}. */
-function readClaimTemplates(value: unknown): unknown {
-  return read(claims, value, "spec.volumeClaimTemplates");
-}
-
 function read(shape: Shape, value: unknown, path: string): unknown {
   if (value === undefined || value === null) return undefined;
   if (typeof shape === "string") return typeof value === shape ? value : isNot(`a ${shape}`, path);
