@@ -48,16 +48,7 @@ export function jobReplacement(object: JobObject, patch: JsonPatch): object {
   return changed;
 }
 
-interface Fields {
-  [field: string]: unknown;
-  status?: unknown;
-  spec?: unknown;
-  template?: unknown;
-  metadata?: unknown;
-  labels?: unknown;
-  selector?: unknown;
-  manualSelector?: unknown;
-}
+type Fields = Record<string, unknown>;
 
 /** Applies one operation to a field. The patches of Wave have no paths into lists. */
 function applyOperation(object: Fields, operation: Exclude<JsonPatch[number], { readonly op: "test" }>): void {
