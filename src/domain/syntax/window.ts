@@ -37,12 +37,8 @@ export const parseWindow = boundedMemo(64, (text): Window | undefined => {
     .map((part) => part.trim().split(/\s+/))
     .filter(([first]) => first !== "");
   if (parts.length === 0 || parts.length > maxRanges) return undefined;
-  const times: WindowTimes[] = [];
-  for (const part of parts) {
-    const read = readTimes(part);
-    if (read === undefined) return undefined;
-    times.push(read);
-  }
+  const times = parts.map(readTimes);
+  if (!times.every((each) => each !== undefined)) return undefined;
   return { text: parts.map((part) => part.join(" ")).join("; "), times };
 });
 
