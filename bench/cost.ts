@@ -10,6 +10,7 @@ import { patchFor } from "../src/domain/patch/workload-patch.ts";
 import type { Policy } from "../src/domain/policy/policy.ts";
 import { configKey } from "../src/domain/references/references.ts";
 import { planRollout } from "../test/support/domain/decisions.ts";
+import { unpaced } from "../test/support/domain/objects.ts";
 import { type LargeObject, largeObjects } from "./large-objects.ts";
 import { waveEnv, waveFlags } from "./wave-node.ts";
 
@@ -51,6 +52,7 @@ const policy: Policy = {
   crossNamespace: "granted",
   namespaces: undefined,
   schedulingHold: true,
+  pacing: unpaced,
 };
 
 function measure(what: string, entries: number): Cost {

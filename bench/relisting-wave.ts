@@ -12,6 +12,7 @@ import { systemClock } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../src/telemetry/metrics/metrics.ts";
 import { createWebhook } from "../src/webhook/webhook.ts";
+import { unpaced } from "../test/support/domain/objects.ts";
 import { waveEnv, waveFlags } from "./wave-node.ts";
 
 /** What a {@link RelistingWave} is started with. */
@@ -97,7 +98,7 @@ async function run({ kubeconfig, namespace, port }: RelistingOptions): Promise<v
     ...shared,
     client,
     cached: caches.lookup,
-    policy: { crossNamespace: "granted", namespaces: undefined, schedulingHold: true },
+    policy: { crossNamespace: "granted", namespaces: undefined, schedulingHold: true, pacing: unpaced },
     bindAddress: `127.0.0.1:${port}`,
     namespace,
     serviceName: "relisting",

@@ -1,6 +1,6 @@
 import type { PrometheusSettings } from "../controllers/rollout/gate/query-alerts.ts";
 import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
-import type { PacingFlags, Policy } from "../domain/policy/policy.ts";
+import type { Policy } from "../domain/policy/policy.ts";
 import type { ChosenCluster } from "../kube/config/cluster-config.ts";
 import type { SecretName } from "../kube/secrets/own-secret.ts";
 import type { LogFormat, LogLevel } from "../telemetry/logging/log.ts";
@@ -50,8 +50,6 @@ export interface Settings extends Policy {
   readonly hashKeySecret?: SecretName | undefined;
   /** Kinds of workload in addition to the built-in ones. Kinds that the cluster does not have are ignored. */
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
-  /** Flags that decide when a due rollout may start. */
-  readonly pacing: PacingFlags;
   /** Undefined: no alert holds a rollout. */
   readonly alertGate?: AlertGateSettings | undefined;
   /** Undefined: off. */

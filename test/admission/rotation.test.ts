@@ -10,6 +10,7 @@ import type { Cluster } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { freePort, until } from "../control-plane/wave-process.ts";
 import { makeNamespace, workload, workloadPath } from "../end-to-end/objects.ts";
+import { unpaced } from "../support/domain/objects.ts";
 import { configurations, reads } from "./admitted.ts";
 
 const ns = "admission-rotation";
@@ -38,7 +39,7 @@ async function startReplica(cluster: Cluster, url: URL): Promise<Replica> {
     ...base,
     client,
     cached: () => undefined,
-    policy: { crossNamespace: "none", namespaces: [ns], schedulingHold: true },
+    policy: { crossNamespace: "none", namespaces: [ns], schedulingHold: true, pacing: unpaced },
     bindAddress: "127.0.0.1:0",
     namespace: ns,
     serviceName: "rotation",

@@ -13,12 +13,12 @@ import { rolloutMetrics } from "../../src/controllers/rollout/report/rollout-met
 import { RolloutWorkers } from "../../src/controllers/rollout/rollout-workers.ts";
 import { builtInKinds } from "../../src/domain/model/kinds/apps-kinds.ts";
 import { workloadKey } from "../../src/domain/model/workload-shape.ts";
-import { unpaced } from "../../src/domain/policy/policy.ts";
 import { type KubeObject, resourcePath, resources } from "../../src/kube/api/resources.ts";
 import { TokenBucket } from "../../src/runtime/token-bucket.ts";
 import { soleLeadership, WritePermits } from "../../src/runtime/write-permits.ts";
 import { type Logger, silentLogger } from "../../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
+import { unpaced } from "../support/domain/objects.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { FakeWatch } from "../support/fake-watch.ts";
 import { memoryClient } from "../support/memory-client.ts";

@@ -4,6 +4,7 @@ import { type ConfigObject, toConfig } from "../../src/domain/config/digest.ts";
 import { type BuiltInKind, kinds } from "../../src/domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../src/domain/model/workload.ts";
 import { planRollout } from "../support/domain/decisions.ts";
+import { unpaced } from "../support/domain/objects.ts";
 import { createDice, randomFrom } from "./dice.ts";
 import { standsFor } from "./model-search.ts";
 import { hasSchedulingHold, namedBy, optedIn } from "./model-workload.ts";
@@ -49,7 +50,7 @@ describe("model and Wave", () => {
           const found = find(`${of}/${namespace}/${name}`);
           return found && of !== "SecretProviderClass" ? toConfig(of, found as unknown as ConfigObject) : undefined;
         },
-        { ...settings, hashKeys: undefined },
+        { ...settings, pacing: settings.pacing ?? unpaced, hashKeys: undefined },
       );
       // The judge checks scheduling holds, because it reads the writes.
       const schedulingHeld = hasSchedulingHold(workload);

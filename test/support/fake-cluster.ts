@@ -10,6 +10,7 @@ import type { ApiClient } from "../../src/kube/http/client.ts";
 import type { ByteStream } from "../../src/kube/http/open-request.ts";
 import { type LogFields, silentLogger } from "../../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
+import { unpaced } from "./domain/objects.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { FakeWatch } from "./fake-watch.ts";
 
@@ -131,6 +132,7 @@ export class TestCluster {
         crossNamespace: "granted",
         namespaces: undefined,
         schedulingHold: true,
+        pacing: unpaced,
         namespacePolicyOf: caches.namespace,
       },
       recorder: { record: async (event) => void this.events.push(event) },

@@ -8,6 +8,7 @@ import type { ApiRequest } from "../../src/kube/http/api-request.ts";
 import type { ApiClient } from "../../src/kube/http/client.ts";
 import { silentLogger } from "../../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
+import { unpaced } from "./domain/objects.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { bytesOf } from "./fake-cluster.ts";
 import { FakeWatch } from "./fake-watch.ts";
@@ -157,6 +158,7 @@ export class LateReplica {
         crossNamespace: "granted",
         namespaces: undefined,
         schedulingHold: true,
+        pacing: unpaced,
         namespacePolicyOf: caches.namespace,
       },
       recorder: { record: async (event) => void this.events.push(event) },

@@ -1,7 +1,8 @@
 import { onTestFinished } from "vitest";
 import { loadNamePatterns } from "../../src/domain/compatibility/stakater-directives.ts";
-import { type Policy, unpaced } from "../../src/domain/policy/policy.ts";
+import type { Policy } from "../../src/domain/policy/policy.ts";
 import { soleLeadership } from "../../src/runtime/write-permits.ts";
+import { unpaced } from "./domain/objects.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { TestCluster } from "./fake-cluster.ts";
 

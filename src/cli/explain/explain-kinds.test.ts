@@ -1,10 +1,9 @@
 import { expect, it } from "vitest";
-import { configMap, defaultPolicy } from "../../../test/support/domain/objects.ts";
+import { configMap, defaultPolicy, unpaced } from "../../../test/support/domain/objects.ts";
 import { standardForm } from "../../domain/model/kind-row.ts";
 import { parseRequestedKind, type RequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
-import { unpaced } from "../../domain/policy/policy.ts";
 import { explainWorkload } from "../cluster/explanation/explanation.ts";
 import { renderExplanation } from "./explain-text.ts";
 

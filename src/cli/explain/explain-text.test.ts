@@ -8,6 +8,7 @@ import {
 import {
   configMap,
   defaultPolicy,
+  unpaced,
   type WorkloadFixture,
   workload,
   workloadObject,
@@ -17,7 +18,6 @@ import { directiveSourcesOf } from "../../domain/compatibility/stakater-directiv
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
 import { compatibilitySourceOf } from "../../domain/model/workload-references.ts";
-import { unpaced } from "../../domain/policy/policy.ts";
 import { type Explanation, explainWorkload } from "../cluster/explanation/explanation.ts";
 import type { ReadConfig } from "../cluster/read/configs.ts";
 import { printableJson } from "../output/table.ts";

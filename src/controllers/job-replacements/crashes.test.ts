@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { workloadObject } from "../../../test/support/domain/objects.ts";
+import { unpaced, workloadObject } from "../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
@@ -93,7 +93,7 @@ async function lead(server: JobServer, seconds: number): Promise<readonly number
     },
   };
   const start = clock.monotonic();
-  const policy = { crossNamespace: "granted", namespaces: ["default"], schedulingHold: true } as const;
+  const policy = { crossNamespace: "granted", namespaces: ["default"], schedulingHold: true, pacing: unpaced } as const;
   const leadership = soleLeadership(stop.signal);
   const permits = new WritePermits({ clock, tokens: new TokenBucket({ clock, perSecond: 0.1, burst: 1 }), leadership });
   const caches = { kinds: () => [row] };

@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import type { OwnerReference } from "#kubernetes";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { unpaced } from "../../../test/support/domain/objects.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { httpClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
 import { oldFinalizer } from "../../domain/model/scheduling-hold.ts";
@@ -45,7 +46,13 @@ async function scene({ ownership = "keep", fail, before, ...options }: Wanted = 
       return answer;
     },
   };
-  const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true, ownership } as const;
+  const policy = {
+    crossNamespace: "granted",
+    namespaces: undefined,
+    schedulingHold: true,
+    pacing: unpaced,
+    ownership,
+  } as const;
   const cluster = new TestCluster(sandbox.url, { policy, ...options, client });
   const abort = new AbortController();
   let done: Promise<void> = Promise.resolve();
@@ -356,7 +363,7 @@ it.each([403, 422])(
 it("removes only the finalizer if the Namespace is being deleted, because Wave may lose its roles soon", async () => {
   let ends = false;
   const namespacePolicyOf = () => ({ ...toNamespacePolicy({}), deleting: ends });
-  const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true } as const;
+  const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true, pacing: unpaced } as const;
   const { configMaps, create, start, owners, finalizers, showAll, cluster, looks } = await scene({
     policy: { ...policy, ownership: "keep", namespacePolicyOf },
   });

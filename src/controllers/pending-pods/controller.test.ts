@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { unpaced } from "../../../test/support/domain/objects.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { builtInKinds, kinds } from "../../domain/model/kinds/apps-kinds.ts";
@@ -13,7 +14,7 @@ import { type Leadership, soleLeadership, WritePermits } from "../../runtime/wri
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { PendingPods } from "./controller.ts";
 
-const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
+const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true, pacing: unpaced };
 const schedulingHold = "wave.pusher.com/invalid";
 
 function statefulSet(

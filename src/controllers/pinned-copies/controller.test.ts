@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { resources as sandboxResources } from "../../../sandbox/objects/resources.ts";
 import { startApiServer } from "../../../sandbox/requests/api-server.ts";
+import { unpaced } from "../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { memoryClient } from "../../../test/support/memory-client.ts";
 import { toConfig } from "../../domain/config/digest.ts";
@@ -64,7 +65,13 @@ async function scene(refuses: (request: ApiRequest) => boolean = () => false) {
   const collector = new CopyCollector({
     client,
     caches: { workload: () => state.workload, kinds: () => builtInKinds },
-    policy: { crossNamespace: "granted", namespaces: undefined, schedulingHold: false, pinConfig: true },
+    policy: {
+      crossNamespace: "granted",
+      namespaces: undefined,
+      schedulingHold: false,
+      pacing: unpaced,
+      pinConfig: true,
+    },
     post: (event) => void events.push(event),
     clock,
     log: { ...silentLogger, warn: (message) => warnings.push(message) },

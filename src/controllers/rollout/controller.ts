@@ -64,7 +64,7 @@ export function createController(options: ControllerOptions): Controller {
   const { client, caches, policy, clock, log, updateRate, updateBurst, workers = 40, random = Math.random } = options;
   // Kept for all leaderships: writes of the one before use up the rate, too.
   const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
-  const writesNothing = policy.pacing?.observe === true;
+  const writesNothing = policy.pacing.observe;
   const keepsOwners = policy.ownership !== undefined && !writesNothing;
   const ownerWrites = keepsOwners ? options.metrics.counter(ownerReferenceMetrics.writes) : undefined;
   const pins = policy.pinConfig === true && !writesNothing;

@@ -1,8 +1,9 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { unpaced } from "../../../test/support/domain/objects.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { httpClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
-import { type Policy, unpaced } from "../../domain/policy/policy.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { ControllerOptions } from "./controller.ts";
 

@@ -3,7 +3,6 @@ import { failedAlertOf, rolloutResult } from "../../domain/pacing/rollout-result
 import { isPinned } from "../../domain/pinning/pin-request.ts";
 import { withRejected } from "../../domain/pinning/rejections.ts";
 import { type Verdict, verdictOf } from "../../domain/plan/verdict.ts";
-import { unpaced } from "../../domain/policy/policy.ts";
 import { type Rules, rulesFor } from "../../domain/policy/rules.ts";
 import { mayHaveStuckPods, replaceStuckPods } from "./apply/replace-stuck-pods.ts";
 import { checkBy } from "./memory/finish.ts";
@@ -80,7 +79,7 @@ export function endOfRollout(
   trackStart(findings, outcome);
   if (outcome.type !== "done" || outcome.plan.outcome === "ignore") return undefined;
   const { workload } = outcome;
-  const flags = options.policy.pacing ?? unpaced;
+  const flags = options.policy.pacing;
   const moment = momentOf(memory, findings, workload, options);
   const result = rolloutResult(workload, flags, moment);
   const end = trackEnd(findings, workload, result, moment.now, flags.rolloutTimeoutMs);

@@ -1,12 +1,13 @@
 import { expect, it } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { unpaced } from "../../../test/support/domain/objects.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { workload } from "../../../test/support/fake-cluster.ts";
 import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import { parseCause } from "../../domain/pacing/cause.ts";
-import { type PacingFlags, type Policy, toNamespacePolicy, unpaced } from "../../domain/policy/policy.ts";
+import { type PacingFlags, type Policy, toNamespacePolicy } from "../../domain/policy/policy.ts";
 import { noPolicy, type PolicyAnnotations } from "../../domain/policy/policy-rows.ts";
 
 const flags: PacingFlags = { ...unpaced, settleMs: 1_000 };

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { unpaced } from "../../../test/support/domain/objects.ts";
 import { workload } from "../../../test/support/fake-cluster.ts";
 import { LateReplica, MemoryCluster } from "../../../test/support/late-replica.ts";
 import { closedWindow } from "../../../test/support/pacing/closed-window.ts";
@@ -7,7 +8,6 @@ import { startMemoryServer } from "../../../test/support/sandbox-memory-server.t
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
-import { unpaced } from "../../domain/policy/policy.ts";
 import { resources } from "../../kube/api/resources.ts";
 
 const { configMaps, deployments } = resources;

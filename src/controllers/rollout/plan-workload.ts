@@ -8,7 +8,6 @@ import type { Hold, RolloutPlan } from "../../domain/outcomes/outcomes.ts";
 import { holdRows } from "../../domain/pacing/holds.ts";
 import type { ListedPods } from "../../domain/pacing/moment.ts";
 import { decide } from "../../domain/plan/decide.ts";
-import { unpaced } from "../../domain/policy/policy.ts";
 import { rulesFor } from "../../domain/policy/rules.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -105,7 +104,7 @@ export function planNow(
   const { clock, policy, views } = options;
   rememberProgress(findings, workload, clock.monotonic());
   const seen = momentOf(memory, findings, workload, options);
-  if (seen.alerts?.state === "firing") rememberFailedAlert(findings, workload, policy.pacing ?? unpaced, seen);
+  if (seen.alerts?.state === "firing") rememberFailedAlert(findings, workload, policy.pacing, seen);
   const moment = { ...seen, failedAlert: knownFailedAlert(findings, workload) };
   const plan = decide({
     workload,

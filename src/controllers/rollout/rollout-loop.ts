@@ -3,7 +3,6 @@ import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import { MalformedWorkload } from "../../domain/model/workload.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
 import { isDue } from "../../domain/outcomes/outcomes.ts";
-import { unpaced } from "../../domain/policy/policy.ts";
 import type { Priority } from "../../runtime/fair-queue.ts";
 import type { Result } from "../../runtime/workers.ts";
 import type { ControllerPermits } from "../../runtime/write-permits.ts";
@@ -101,7 +100,7 @@ export async function runWorkload(key: string, loop: RolloutLoop): Promise<Resul
   finish(memory, { ...ended, start, findings, now: clock.monotonic() });
   if (hasNewChanges(memory, start)) loop.again(key, priority);
   batch?.ended(outcome);
-  if (needsAlerts(memory, options.policy.pacing ?? unpaced, clock.monotonic())) loop.gate?.wake();
+  if (needsAlerts(memory, options.policy.pacing, clock.monotonic())) loop.gate?.wake();
   permits.drop(outcome !== "bug" && outcome.type === "permitPending");
   if (outcome !== "bug" && outcome.type === "done" && outcome.plan.outcome === "waiting") {
     const { workload } = outcome;

@@ -3,7 +3,6 @@ import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload-shape.ts";
 import type { Judged } from "../../domain/plan/verdict.ts";
-import { unpaced } from "../../domain/policy/policy.ts";
 import { sharedString } from "../../domain/syntax/json.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
@@ -119,7 +118,7 @@ export class RolloutWorkers {
     this.#configEvents = { client: options.client, post, signal: leadership.abort };
     const newPods = new NewPodsWatch({
       ...options,
-      watchMs: (policy.pacing ?? unpaced).rolloutTimeoutMs,
+      watchMs: policy.pacing.rolloutTimeoutMs,
       lastWrite: (workload) => {
         const { lastWrite } = memories.get(workloadKey(workload)) ?? {};
         return lastWrite?.uid === workload.uid ? lastWrite : undefined;
@@ -181,7 +180,7 @@ export class RolloutWorkers {
   /** Returns up to when every change is judged; undefined if Wave only observes, and so publishes no verdicts. */
   judged(): Judged | undefined {
     const { caches, policy, clock } = this.#options;
-    if (policy.pacing?.observe) return undefined;
+    if (policy.pacing.observe) return undefined;
     return judgedNow({
       memories: this.#loop.memories.entries(),
       namespaces: policy.namespaces,
@@ -238,7 +237,7 @@ export class RolloutWorkers {
     return {
       isNeeded: () => {
         const { policy, clock } = this.#options;
-        const [flags, now] = [policy.pacing ?? unpaced, clock.monotonic()];
+        const [flags, now] = [policy.pacing, clock.monotonic()];
         return this.#loop.memories.all().some((memory) => needsAlerts(memory, flags, now));
       },
       onChange: (isChanged) => {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { unpaced } from "../../../test/support/domain/objects.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { workload } from "../../../test/support/fake-cluster.ts";
 import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
-import { type PacingFlags, type Policy, unpaced } from "../../domain/policy/policy.ts";
+import type { PacingFlags, Policy } from "../../domain/policy/policy.ts";
 
 const settles: PacingFlags = { ...unpaced, settleMs: 1_000 };
 /** Long enough that no rollout is consecutive or still in progress. */

@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished } from "vitest";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
-import { defaultPolicy } from "../../../test/support/domain/objects.ts";
+import { defaultPolicy, unpaced } from "../../../test/support/domain/objects.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { TestCluster, workload } from "../../../test/support/fake-cluster.ts";
-import { type Policy, unpaced } from "../../domain/policy/policy.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
 
 /** A StatefulSet `web` that Wave has not seen, with one Pod, and a function that creates and deletes its Pods. */
 async function scene(policy: Partial<Policy>, annotations: Readonly<Record<string, string>> = {}) {

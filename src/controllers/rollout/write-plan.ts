@@ -48,7 +48,7 @@ export async function writePlan(
   const patch = patchFor(workload, plan, clock.wall(), pins.pins) ?? [];
   const hasPassed =
     !["restarts", "exited"].includes(`${options.newPods(workload)?.state}`) &&
-    hasBeenComplete(findings, workload, policy.pacing?.soakMs ?? 0, clock.monotonic());
+    hasBeenComplete(findings, workload, policy.pacing.soakMs, clock.monotonic());
   const result = await applyPlan(workload, plan, patch, options);
   switch (result.type) {
     case "written": {

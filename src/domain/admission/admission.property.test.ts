@@ -55,6 +55,7 @@ const policy: fc.Arbitrary<Policy> = fc.record({
   crossNamespace: fc.constant(defaultPolicy.crossNamespace),
   namespaces: fc.constant(undefined),
   schedulingHold: fc.boolean(),
+  pacing: fc.constant(defaultPolicy.pacing),
   hashKeys: fc.constantFrom(undefined, testKeys(1), testKeys(2, 1), testKeys(3, 2, 1)),
 });
 

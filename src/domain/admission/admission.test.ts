@@ -6,6 +6,7 @@ import {
   defaultPolicy,
   lookupOf,
   readsAll,
+  unpaced,
   type WorkloadFixture,
   workload,
   workloadObject,
@@ -14,7 +15,7 @@ import type { Config } from "../config/digest.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
-import { type Policy, unpaced } from "../policy/policy.ts";
+import type { Policy } from "../policy/policy.ts";
 import { planAdmission, toAdmissionObject } from "./admission.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";

@@ -1,10 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { OwnerReference } from "#kubernetes";
-import { defaultPolicy, readsAll, type WorkloadFixture, workload } from "../../../test/support/domain/objects.ts";
+import {
+  defaultPolicy,
+  readsAll,
+  unpaced,
+  type WorkloadFixture,
+  workload,
+} from "../../../test/support/domain/objects.ts";
 import { builtInKinds } from "../model/kinds/apps-kinds.ts";
 import { oldFinalizer } from "../model/scheduling-hold.ts";
 import { type Workload, workloadKey } from "../model/workload-shape.ts";
-import { type Policy, toNamespacePolicy, unpaced } from "../policy/policy.ts";
+import { type Policy, toNamespacePolicy } from "../policy/policy.ts";
 import { rulesFor } from "../policy/rules.ts";
 import { maxOwners, ownershipActionOf, ownersOf, planOwners, withPlannedOwners } from "./owner-references.ts";
 

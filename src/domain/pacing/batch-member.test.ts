@@ -1,10 +1,16 @@
 import { expect, it } from "vitest";
 import { decide } from "../../../test/support/domain/decisions.ts";
-import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  readsAll,
+  unpaced,
+  workload,
+} from "../../../test/support/domain/objects.ts";
 import { momentAt } from "../../../test/support/pacing/due.ts";
 import type { BuiltInKind } from "../model/kinds/apps-kinds.ts";
 import { workloadKey } from "../model/workload-shape.ts";
-import { unpaced } from "../policy/policy.ts";
 import { rulesFor } from "../policy/rules.ts";
 import { batchMember, type MemberFacts, type MemberPosition } from "./batch-member.ts";
 import { admitBatch } from "./batches.ts";

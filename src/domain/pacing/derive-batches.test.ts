@@ -1,9 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  readsAll,
+  unpaced,
+  workload,
+} from "../../../test/support/domain/objects.ts";
 import { writeDigests } from "../config/recorded-digests.ts";
 import { viewOfReferences } from "../config/view-of-references.ts";
 import { type Workload, workloadKey } from "../model/workload-shape.ts";
-import { unpaced } from "../policy/policy.ts";
 import { rulesFor } from "../policy/rules.ts";
 import { parseConfigKey } from "../references/references.ts";
 import type { MemberFacts } from "./batch-member.ts";

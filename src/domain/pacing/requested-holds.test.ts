@@ -1,9 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { decide, planRollout } from "../../../test/support/domain/decisions.ts";
-import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  readsAll,
+  unpaced,
+  workload,
+} from "../../../test/support/domain/objects.ts";
 import type { Config } from "../config/digest.ts";
 import type { Workload } from "../model/workload-shape.ts";
-import { type Policy, toNamespacePolicy, unpaced } from "../policy/policy.ts";
+import { type Policy, toNamespacePolicy } from "../policy/policy.ts";
 import { type PolicyAnnotation, type PolicyAnnotations, policyRows } from "../policy/policy-rows.ts";
 import { configHash } from "../references/annotations.ts";
 import type { Moment } from "./moment.ts";

@@ -6,6 +6,7 @@ import {
   defaultPolicy,
   lookupOf,
   readsAll,
+  unpaced,
   type WorkloadFixture,
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
@@ -15,7 +16,7 @@ import { kinds } from "../model/kinds/apps-kinds.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import { toWorkload } from "../model/workload.ts";
 import type { WorkloadObject } from "../model/workload-references.ts";
-import { type Policy, unpaced } from "../policy/policy.ts";
+import type { Policy } from "../policy/policy.ts";
 import { patchFor } from "./workload-patch.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";

@@ -1,10 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decide, planRollout } from "../../../test/support/domain/decisions.ts";
-import { configMap, defaultPolicy, lookupOf, pinnedCopy, workload } from "../../../test/support/domain/objects.ts";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  pinnedCopy,
+  unpaced,
+  workload,
+} from "../../../test/support/domain/objects.ts";
 import { toConfig } from "../config/digest.ts";
 import type { Workload } from "../model/workload-shape.ts";
-import { unpaced } from "../policy/policy.ts";
 import { formatPins, hasOutgrownPins, maxPinnedLength, type Pins, parsePins, readablePins } from "./pinned-lookup.ts";
 
 const both = "other=other-0000000001,page=page-0000000001";

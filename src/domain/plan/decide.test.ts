@@ -1,10 +1,16 @@
 import { expect, it } from "vitest";
 import { decide } from "../../../test/support/domain/decisions.ts";
-import { configMap, defaultPolicy, lookupOf, pinnedCopy, workload } from "../../../test/support/domain/objects.ts";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  pinnedCopy,
+  unpaced,
+  workload,
+} from "../../../test/support/domain/objects.ts";
 import { momentAt, noon } from "../../../test/support/pacing/due.ts";
 import type { HoldReason } from "../outcomes/outcomes.ts";
 import type { Moment } from "../pacing/moment.ts";
-import { unpaced } from "../policy/policy.ts";
 
 const policy = { ...defaultPolicy, pinConfig: true, pacing: { ...unpaced, maxConcurrent: 1 } };
 const copy = pinnedCopy("page-0000000001", { a: "1" });

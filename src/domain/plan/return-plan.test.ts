@@ -6,6 +6,7 @@ import {
   lookupOf,
   pinnedCopy,
   readsAll,
+  unpaced,
   workload,
 } from "../../../test/support/domain/objects.ts";
 import { kinds } from "../model/kinds/apps-kinds.ts";
@@ -15,7 +16,6 @@ import { batchMember } from "../pacing/batch-member.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { maxPreviousLength, previousPinsAfter } from "../pinning/pin-request.ts";
 import { rejectionDigest } from "../pinning/rejections.ts";
-import { unpaced } from "../policy/policy.ts";
 import { rulesFor } from "../policy/rules.ts";
 
 const now = Date.UTC(2026, 0, 1, 12);

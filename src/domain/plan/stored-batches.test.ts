@@ -1,11 +1,18 @@
 import { expect, it } from "vitest";
 import { planRollout } from "../../../test/support/domain/decisions.ts";
-import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../../../test/support/domain/objects.ts";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  readsAll,
+  unpaced,
+  workload,
+} from "../../../test/support/domain/objects.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import { writeCause } from "../pacing/cause.ts";
 import { writeFailedAlert } from "../pacing/rollout-result.ts";
 import { incompleteMark } from "../pacing/rollout-time.ts";
-import { toNamespacePolicy, unpaced } from "../policy/policy.ts";
+import { toNamespacePolicy } from "../policy/policy.ts";
 import { rulesFor } from "../policy/rules.ts";
 import { isHaltedFor } from "./stored-batches.ts";
 

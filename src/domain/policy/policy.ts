@@ -18,8 +18,8 @@ export interface Policy extends DirectiveContext {
   readonly namespaces: readonly string[] | undefined;
   /** Whether Wave keeps new Pods pending if their configuration is incomplete. */
   readonly schedulingHold: boolean;
-  /** When a due rollout may start; undefined: immediately. */
-  readonly pacing?: PacingFlags | undefined;
+  /** When a due rollout may start. */
+  readonly pacing: PacingFlags;
   /** How to treat a running workload that Wave has not seen before; undefined: as its compatibility requires. */
   readonly firstSight?: "roll" | "record" | undefined;
   /** Whether Wave stores pinned copies for the workloads that ask for it. */
@@ -74,17 +74,6 @@ export interface PacingFlags {
   /** When workloads may roll, in the syntax of the annotation `window`; undefined: at any time. */
   readonly window: string | undefined;
 }
-
-/** Pacing flags without any delay or batch. */
-export const unpaced: PacingFlags = {
-  settleMs: 0,
-  maxConcurrent: 0,
-  soakMs: 0,
-  haltAfterFailures: 0,
-  rolloutTimeoutMs: 600_000,
-  observe: false,
-  window: undefined,
-};
 
 /** A hold of every rollout of one Wave, which a person sets in an emergency. */
 export interface ClusterHold {

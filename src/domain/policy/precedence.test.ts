@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decide, planRollout } from "../../../test/support/domain/decisions.ts";
-import { configMap, defaultPolicy, lookupOf, workload } from "../../../test/support/domain/objects.ts";
+import { configMap, defaultPolicy, lookupOf, unpaced, workload } from "../../../test/support/domain/objects.ts";
 import { momentAt } from "../../../test/support/pacing/due.ts";
 import type { Config } from "../config/digest.ts";
 import { userAnnotations } from "./annotation-mistakes.ts";
-import { type PacingFlags, toNamespacePolicy, unpaced } from "./policy.ts";
+import { type PacingFlags, toNamespacePolicy } from "./policy.ts";
 
 type Annotations = Readonly<Record<string, string>>;
 

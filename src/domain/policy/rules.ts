@@ -1,7 +1,7 @@
 import type { MatchedNames, OptIn, PatternReference } from "../compatibility/directive.ts";
 import { type Names, noNames } from "../syntax/names.ts";
 import { parseWindow, type Window } from "../syntax/window.ts";
-import { type NamespacePolicy, type PacingFlags, type Policy, unpaced } from "./policy.ts";
+import type { NamespacePolicy, PacingFlags, Policy } from "./policy.ts";
 import {
   noPolicy,
   type PolicyAnnotation,
@@ -93,7 +93,7 @@ interface RuledWorkload {
  * an Error if the flag `window` is invalid.
  */
 export function rulesFor({ namespace, policy: own, peer }: RuledWorkload, policy: Policy): Rules {
-  const { pacing = unpaced } = policy;
+  const { pacing } = policy;
   const namespacePolicy = policy.namespacePolicyOf?.(namespace);
   const shared = namespacePolicy?.annotations ?? noPolicy;
   const invalid: InvalidPolicyAnnotation[] = [];

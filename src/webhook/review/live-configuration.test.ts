@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { unpaced } from "../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { MemoryApi } from "../../../test/support/memory-api.ts";
 import { toConfig } from "../../domain/config/digest.ts";
@@ -10,7 +11,7 @@ import { ConnectionError } from "../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { liveConfiguration } from "./live-configuration.ts";
 
-const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
+const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true, pacing: unpaced };
 const nothing: Lookup = () => undefined;
 const sharedWith = (annotation: string): Lookup => {
   const annotations = { "wave.pusher.com/shared-with": annotation };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { unpaced } from "../../../test/support/domain/objects.ts";
 import { pinnedPodCases } from "../../../test/support/domain/pinned-pods.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { MemoryApi } from "../../../test/support/memory-api.ts";
@@ -28,7 +29,7 @@ function request(change: Partial<AdmissionRequest> = {}, pinned?: string): Admis
 function setUp() {
   const metrics = new MetricsRegistry();
   const api = new MemoryApi();
-  const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true } as const;
+  const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true, pacing: unpaced } as const;
   const cached = () => undefined;
   const review = createReviewer({ client: api, policy, cached, clock: new FakeClock(), log: silentLogger, metrics });
   return { review, metrics };

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Deployment } from "#kubernetes";
+import { unpaced } from "../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { MemoryApi } from "../../../test/support/memory-api.ts";
 import { planAdmission, toAdmissionObject } from "../../domain/admission/admission.ts";
@@ -18,7 +19,7 @@ import type { AdmissionRequest } from "../server/review.ts";
 import { cannotAffectPods } from "./review-request.ts";
 import { createReviewer } from "./reviewer.ts";
 
-const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
+const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true, pacing: unpaced };
 const hashPath = "/spec/template/metadata/annotations/wave.pusher.com~1config-hash";
 
 /** Returns an opted-in Deployment that reads ConfigMap "page" as a volume and Secret "db" as a variable. */

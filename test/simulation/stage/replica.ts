@@ -1,5 +1,4 @@
 import type { CollectorTimes } from "../../../src/controllers/pinned-copies/controller.ts";
-import { unpaced } from "../../../src/domain/policy/policy.ts";
 import type { ClusterConfig } from "../../../src/kube/config/cluster-access.ts";
 import { fixedCredentials, unchanging } from "../../../src/kube/config/credentials.ts";
 import { assemble } from "../../../src/manager/assemble.ts";
@@ -8,6 +7,7 @@ import { runAssembly } from "../../../src/manager/run-assembly.ts";
 import type { Settings } from "../../../src/manager/settings.ts";
 import type { LogFields, Logger } from "../../../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../../src/telemetry/metrics/metrics.ts";
+import { unpaced } from "../../support/domain/objects.ts";
 import type { BatchSettings, Life } from "../record.ts";
 import type { AlertSource } from "./alert-source.ts";
 import type { Cluster } from "./cluster.ts";

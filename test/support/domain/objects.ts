@@ -5,7 +5,7 @@ import { type BuiltInKind, kinds } from "../../../src/domain/model/kinds/apps-ki
 import { toWorkload } from "../../../src/domain/model/workload.ts";
 import type { WorkloadObject } from "../../../src/domain/model/workload-references.ts";
 import type { Workload } from "../../../src/domain/model/workload-shape.ts";
-import type { Policy } from "../../../src/domain/policy/policy.ts";
+import type { PacingFlags, Policy } from "../../../src/domain/policy/policy.ts";
 import { pinnedCopyLabel, updateOnConfigChange } from "../../../src/domain/references/annotations.ts";
 import { type ConfigKind, configKey } from "../../../src/domain/references/references.ts";
 
@@ -90,9 +90,21 @@ export function lookupOf(...configs: readonly Config[]): Lookup {
   return (kind, namespace, name) => byKey.get(configKey({ kind, namespace, name }));
 }
 
+/** Pacing flags without any delay or batch. */
+export const unpaced: PacingFlags = {
+  settleMs: 0,
+  maxConcurrent: 0,
+  soakMs: 0,
+  haltAfterFailures: 0,
+  rolloutTimeoutMs: 600_000,
+  observe: false,
+  window: undefined,
+};
+
 /** The policy of Wave without flags. */
 export const defaultPolicy: Policy = {
   crossNamespace: "granted",
   namespaces: undefined,
   schedulingHold: true,
+  pacing: unpaced,
 };

@@ -2,9 +2,17 @@ import { type Config, digestOf } from "../../../src/domain/config/digest.ts";
 import type { Workload } from "../../../src/domain/model/workload-shape.ts";
 import type { Hold, RolloutPlan } from "../../../src/domain/outcomes/outcomes.ts";
 import type { Moment } from "../../../src/domain/pacing/moment.ts";
-import { type PacingFlags, unpaced } from "../../../src/domain/policy/policy.ts";
+import type { PacingFlags } from "../../../src/domain/policy/policy.ts";
 import { decide, planRollout } from "../domain/decisions.ts";
-import { configMap, defaultPolicy, lookupOf, readsAll, type WorkloadFixture, workload } from "../domain/objects.ts";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  readsAll,
+  unpaced,
+  type WorkloadFixture,
+  workload,
+} from "../domain/objects.ts";
 
 /** The default pacing flags of Wave, for tests. */
 export const defaultFlags: PacingFlags = {

@@ -7,7 +7,6 @@ import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import { canBePinned } from "../../../domain/pinning/pin-request.ts";
 import { type ReadConfig, withReadsOf } from "../../../domain/pods/observed-pod.ts";
 import { configStateOf } from "../../../domain/pods/pod-state.ts";
-import { unpaced } from "../../../domain/policy/policy.ts";
 import { type PolicyAnnotation, policyAnnotations } from "../../../domain/policy/policy-rows.ts";
 import type { DecidedBy } from "../../../domain/policy/rules.ts";
 import { quoted } from "../../../domain/syntax/names.ts";
@@ -131,7 +130,7 @@ export interface DecidedPolicy {
 /** Returns the settings that decide when a workload rolls. The workload's annotation wins over the Namespace annotation, which wins over the flag. */
 export function decidedPolicy(
   { namespace, policy: own }: Pick<Workload, "namespace" | "policy">,
-  { namespacePolicyOf, pacing: flags = unpaced }: Pick<KnownPolicy, "namespacePolicyOf" | "pacing">,
+  { namespacePolicyOf, pacing: flags }: Pick<KnownPolicy, "namespacePolicyOf" | "pacing">,
 ): readonly DecidedPolicy[] {
   const shared = namespacePolicyOf?.(namespace)?.annotations ?? {};
   const decided = policyAnnotations.flatMap((name): readonly DecidedPolicy[] => {

@@ -6,7 +6,7 @@ import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import type { RequestedKind } from "../../../domain/model/kinds/requested-kind.ts";
 import { holdTexts } from "../../../domain/pacing/hold-texts.ts";
 import type { HashKeys } from "../../../domain/policy/hash-key.ts";
-import { type ClusterHold, type PacingFlags, type Policy, readClusterHold } from "../../../domain/policy/policy.ts";
+import { type ClusterHold, type Policy, readClusterHold } from "../../../domain/policy/policy.ts";
 import { formatList } from "../../../domain/syntax/names.ts";
 import { ApiError } from "../../../kube/api/api-failure.ts";
 import { type KubeObject, resourcePath, resources } from "../../../kube/api/resources.ts";
@@ -34,7 +34,6 @@ import {
 
 /** The policy of the running Wave, as far as the user can read it. */
 export interface KnownPolicy extends Policy {
-  readonly pacing: PacingFlags;
   /** Where its `hashKeys` are from, or why they are not known. */
   readonly keys: ReadHashKeys;
   /** Whether Wave can act now; undefined if that was not read. */
@@ -44,7 +43,7 @@ export interface KnownPolicy extends Policy {
   /** The kinds of workload that Wave rolls and this cluster serves. */
   readonly kinds: readonly WorkloadRow[];
   /** The flags of the running Wave, and the policy without them; undefined if the command does not use any, or has shown them. */
-  readonly inherited?: { readonly note: string; readonly without: Pick<KnownPolicy, keyof Policy> } | undefined;
+  readonly inherited?: { readonly note: string; readonly without: Policy } | undefined;
 }
 
 /** The namespace in which the docs install Wave. */
@@ -70,9 +69,7 @@ export async function readPolicy(
 }
 
 /** Returns the part of the policy that does not depend on the cluster. */
-export async function policyOfFlags(
-  values: FlagValues<typeof inheritedFlags>,
-): Promise<Pick<KnownPolicy, keyof Policy>> {
+export async function policyOfFlags(values: FlagValues<typeof inheritedFlags>): Promise<Policy> {
   const compatibility = compatibilitySettings(values);
   await loadNamePatterns(compatibility);
   return {

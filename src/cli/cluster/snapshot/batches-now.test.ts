@@ -5,12 +5,12 @@ import {
   defaultPolicy,
   lookupOf,
   readsAll,
+  unpaced,
   type WorkloadFixture,
   workload,
   workloadObject,
 } from "../../../../test/support/domain/objects.ts";
 import { builtInKinds } from "../../../domain/model/kinds/apps-kinds.ts";
-import { unpaced } from "../../../domain/policy/policy.ts";
 import type { ReadConfig, ReadConfigs } from "../read/configs.ts";
 import type { FoundWorkload } from "../read/pods.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";

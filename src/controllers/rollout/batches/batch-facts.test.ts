@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { configMap, defaultPolicy, workload } from "../../../../test/support/domain/objects.ts";
+import { configMap, defaultPolicy, unpaced, workload } from "../../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { type Workload, workloadKey } from "../../../domain/model/workload-shape.ts";
 import { batchMember } from "../../../domain/pacing/batch-member.ts";
-import { unpaced } from "../../../domain/policy/policy.ts";
 import { rememberProgress } from "../memory/pacing-memory.ts";
 import { newMemory, type WorkloadMemory } from "../memory/workload-memory.ts";
 import { BatchFacts, type BatchFactsOptions } from "./batch-facts.ts";

@@ -1,11 +1,10 @@
 import { expect, it } from "vitest";
-import { configMap, defaultPolicy, readsAll, workload } from "../../../../test/support/domain/objects.ts";
+import { configMap, defaultPolicy, readsAll, unpaced, workload } from "../../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { processorMs } from "../../../../test/support/processor-time.ts";
 import { type Workload, workloadKey } from "../../../domain/model/workload-shape.ts";
 import type { Hold } from "../../../domain/outcomes/outcomes.ts";
 import { writeFailedAlert } from "../../../domain/pacing/rollout-result.ts";
-import { unpaced } from "../../../domain/policy/policy.ts";
 import { configKey } from "../../../domain/references/references.ts";
 import { newMemory, type WorkloadMemory } from "../memory/workload-memory.ts";
 import type { HaltedChange } from "../report/report-halt.ts";

@@ -42,7 +42,7 @@ export function createBatchQueue(
   rest: Omit<BatchQueueOptions, "clock" | "caches" | "policy" | "flags">,
 ): BatchQueue | undefined {
   const flags = policy.pacing;
-  if (flags === undefined || flags.maxConcurrent === 0) return undefined;
+  if (flags.maxConcurrent === 0) return undefined;
   return new BatchQueue({ clock, caches, policy, flags, ...rest });
 }
 

@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import type { Pod } from "#kubernetes";
 import { planRollout } from "../../../../test/support/domain/decisions.ts";
+import { unpaced } from "../../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { workload } from "../../../../test/support/fake-cluster.ts";
 import { LateReplica, MemoryCluster } from "../../../../test/support/late-replica.ts";
@@ -14,7 +15,7 @@ import { ApiError } from "../../../kube/api/api-failure.ts";
 import { resources } from "../../../kube/api/resources.ts";
 
 const { configMaps, deployments } = resources;
-const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true } as const;
+const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true, pacing: unpaced } as const;
 
 /** A pod spec that reads all keys of a ConfigMap. */
 const reading = (name: string) => ({

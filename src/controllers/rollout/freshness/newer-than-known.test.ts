@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { planRollout } from "../../../../test/support/domain/decisions.ts";
+import { unpaced } from "../../../../test/support/domain/objects.ts";
 import { workload } from "../../../../test/support/fake-cluster.ts";
 import { LateReplica, MemoryCluster } from "../../../../test/support/late-replica.ts";
 import { startMemoryServer } from "../../../../test/support/sandbox-memory-server.ts";
@@ -13,7 +14,7 @@ import { resources } from "../../../kube/api/resources.ts";
 
 const { configMaps, deployments, secrets, statefulSets } = resources;
 const hashName = "wave.pusher.com/config-hash";
-const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true } as const;
+const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true, pacing: unpaced } as const;
 
 /** A cluster with a ConfigMap `web` and a Deployment `web` that reads it. */
 async function empty() {

@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished } from "vitest";
 import { startSandbox } from "../../../../sandbox/sandbox.ts";
+import { unpaced } from "../../../../test/support/domain/objects.ts";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { TestCluster, workload } from "../../../../test/support/fake-cluster.ts";
 import { plainPolicy } from "../../../../test/support/leading-cluster.ts";
-import { unpaced } from "../../../domain/policy/policy.ts";
 import { soleLeadership } from "../../../runtime/write-permits.ts";
 
 const hash = "wave.pusher.com/config-hash";
