@@ -149,8 +149,8 @@ describe("the settings of wave run", () => {
     });
     const labels = ["--namespace-selector=team:a", "--resource-label-selector=reload:*"];
     expect(settingsOf(labels).compatibility?.filters).toMatchObject({
-      namespaces: [{ key: "team", operator: "in", values: ["a"] }],
-      configs: [{ key: "reload", operator: "exists" }],
+      namespaces: [{ key: "team", values: ["a"], isNegated: false }],
+      configs: [{ key: "reload", values: undefined, isNegated: false }],
     });
     expect(settingsOf([]).compatibility).toBeUndefined();
   });

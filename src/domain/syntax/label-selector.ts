@@ -1,10 +1,12 @@
 import { isDnsSubdomain } from "./names.ts";
 
-/** One requirement of a label selector. A missing label matches "notIn". */
+/** One requirement of a label selector. */
 interface SelectorRequirement {
   readonly key: string;
-  readonly operator: "in" | "notIn" | "exists" | "absent";
-  readonly values: readonly string[];
+  /** The values that match; undefined: each value does. */
+  readonly values: readonly string[] | undefined;
+  /** Whether it selects the labels that do not match, also those without the key. */
+  readonly isNegated: boolean;
 }
 
 /** A list of requirements that labels must all meet. An empty list selects everything. */
@@ -25,48 +27,33 @@ export function readLabelSelector(text: string): LabelSelector | undefined {
 
 /** Reports whether labels meet all requirements of a selector. */
 export function selects(selector: LabelSelector, labels: Readonly<Record<string, string>> | null | undefined): boolean {
-  const labelValue = (key: string) => (labels && Object.hasOwn(labels, key) ? labels[key] : undefined);
-  return selector.every((requirement) => meets(requirement, labelValue(requirement.key)));
-}
-
-function meets({ operator, values }: SelectorRequirement, value: string | undefined): boolean {
-  switch (operator) {
-    case "in":
-      return value !== undefined && values.includes(value);
-    case "notIn":
-      return value === undefined || !values.includes(value);
-    case "exists":
-      return value !== undefined;
-    case "absent":
-      return value === undefined;
-  }
+  return selector.every(({ key, values, isNegated }) => {
+    const value = labels && Object.hasOwn(labels, key) ? labels[key] : undefined;
+    const matches = value !== undefined && (values === undefined || values.includes(value));
+    return matches !== isNegated;
+  });
 }
 
 const setForm = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
 const equalForm = /^([^\s=!:]+)\s*(!=|==|=|:)\s*(\S*)$/;
 
 function readRequirement(clause: string): SelectorRequirement | undefined {
-  const set = setForm.exec(clause);
-  if (set !== null) {
-    const [, key = "", word, list = ""] = set;
-    return checked({
-      key,
-      operator: word === "in" ? "in" : "notIn",
-      values: list.split(",").map((each) => each.trim()),
-    });
+  const [, listed, word, list = ""] = setForm.exec(clause) ?? [];
+  if (listed !== undefined) {
+    const values = list.split(",").map((each) => each.trim());
+    return checked({ key: listed, values, isNegated: word === "notin" });
   }
-  const equal = equalForm.exec(clause);
-  if (equal !== null) {
-    const [, key = "", sign, value = ""] = equal;
-    if (value === "*" && sign !== "!=") return checked({ key, operator: "exists", values: [] });
-    return checked({ key, operator: sign === "!=" ? "notIn" : "in", values: [value] });
+  const [, key, sign, value = ""] = equalForm.exec(clause) ?? [];
+  if (key !== undefined) {
+    const isNegated = sign === "!=";
+    return checked({ key, values: value === "*" && !isNegated ? undefined : [value], isNegated });
   }
-  if (clause.startsWith("!")) return checked({ key: clause.slice(1).trim(), operator: "absent", values: [] });
-  return checked({ key: clause, operator: "exists", values: [] });
+  const isNegated = clause.startsWith("!");
+  return checked({ key: isNegated ? clause.slice(1).trim() : clause, values: undefined, isNegated });
 }
 
 function checked(requirement: SelectorRequirement): SelectorRequirement | undefined {
-  return isKey(requirement.key) && requirement.values.every(isValue) ? requirement : undefined;
+  return isKey(requirement.key) && requirement.values?.every(isValue) !== false ? requirement : undefined;
 }
 
 const name = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
