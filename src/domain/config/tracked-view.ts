@@ -214,15 +214,12 @@ export function withWholeObjects(
     warnings.push({ reason: "OverLimit", message: textOf(config, count, workloadNamespace) });
   };
   for (const [key, config] of read) if (isWhole(config)) add(key, config, config.limitExceeded?.count ?? 0);
-  if (keys > limits.keys.max) {
-    const inOrder = [...read].filter(([key]) => !whole.has(key)).sort(byKeys);
-    for (const [key, config] of inOrder) {
-      if (keys <= limits.keys.max) break;
-      keys -= (times.get(key) ?? 0) * (config.keys.length - 1);
-      add(key, asWhole(config), config.keys.length);
-    }
+  const inOrder = [...read].filter(([key]) => !whole.has(key)).sort(byKeys);
+  for (const [key, config] of inOrder) {
+    if (keys <= limits.keys.max) break;
+    keys -= (times.get(key) ?? 0) * (config.keys.length - 1);
+    add(key, asWhole(config), config.keys.length);
   }
-  if (whole.size === 0) return { tracked, warnings };
   const lookup: TrackedReferences["lookup"] = (kind, namespace, name) =>
     whole.get(configKey({ kind, namespace, name })) ?? tracked.lookup(kind, namespace, name);
   return { tracked: { ...tracked, lookup }, warnings };
