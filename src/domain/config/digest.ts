@@ -49,29 +49,20 @@ export interface Config extends ConfigName {
    * keys has one key, {@link wholeKey}, with a digest of all its data.
    */
   readonly limitExceeded?: Pick<LimitExceeded, "limit" | "count" | "max">;
-  /**
-   * The time of the last change, seconds since the epoch. If Wave saw the change: of the content. Otherwise: of any field.
-   * {@link sameConfig} does not compare it.
-   */
+  /** The time of the last change, seconds since the epoch. If Wave saw the change: of the content. Otherwise: of any field. */
   readonly changedAt?: number | undefined;
-  /**
-   * When its content was last edited after its creation, seconds since the epoch; undefined if it never was, or if that is not known.
-   * {@link sameConfig} does not compare it.
-   */
+  /** When its content was last edited after its creation, seconds since the epoch; undefined if it never was, or if that is not known. */
   readonly editedAt?: number | undefined;
-  /** The field manager that edited its content last; undefined if that is not known. {@link sameConfig} does not compare it. */
+  /** The field manager that edited its content last; undefined if that is not known. */
   readonly editedBy?: string | undefined;
-  /** The key that the last edit changed, as {@link contentEditedKey} returns it; absent if that is not known. {@link sameConfig} does not compare it. */
+  /** The key that the last edit changed, as {@link contentEditedKey} returns it; absent if that is not known. */
   readonly editedKey?: ReturnType<typeof contentEditedKey>;
   /**
    * The resourceVersion of the object when it had this content: its last change is not later. Undefined if the cache had it from its first
-   * list. {@link sameConfig} does not compare it.
+   * list.
    */
   readonly revision?: number | undefined;
-  /**
-   * Since when the object was absent before it was created with this content, in monotonic milliseconds; absent if no watch has shown both.
-   * {@link sameConfig} does not compare it.
-   */
+  /** Since when the object was absent before it was created with this content, in monotonic milliseconds; absent if no watch has shown both. */
   readonly wasAbsentSince?: number;
   /** True if the API may have no time of its last change, because its field manager was forgotten; otherwise absent. */
   readonly isUntimed?: true;
@@ -269,6 +260,7 @@ export function keysOf(config: Config, parts: Parts = "data and binaryData"): re
   return parts === "data" ? config.keys.slice(0, config.binaryFrom) : config.keys;
 }
 
+/** The fields that {@link sameConfig} does not compare. */
 const notCompared = {
   changedAt: 0,
   editedAt: 0,

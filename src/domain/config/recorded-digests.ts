@@ -25,7 +25,6 @@ const domain = "wave.pusher.com/config-digests\n";
 /** Digests of contents, by the digest of the name. */
 type Digests = ReadonlyMap<string, string>;
 
-/** Digests that were recorded. */
 interface RecordedDigests {
   readonly key: HashKey | undefined;
   readonly objects: Digests;

@@ -157,7 +157,6 @@ export function allowsWorkloadRef({ spec, metadata }: WorkloadObject, source: De
   return metadata?.annotations?.[allowWorkloadRef] === "true";
 }
 
-/** A workload with its rules. */
 interface DecidedWorkload {
   readonly workload: Workload;
   readonly rules: Rules;

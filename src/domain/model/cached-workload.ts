@@ -43,7 +43,6 @@ type OutsideStatus = Pick<
   "generation" | "uid" | "deleting" | "oldFinalizer" | "hasAnnotations" | "annotationsFingerprint"
 >;
 
-/** Reports whether two states of a workload are equal in these fields. */
 function equalOutsideStatus(workload: Workload, other: OutsideStatus): boolean {
   return (
     // Its patch names a place in `managedFields`, which moves when the status changes.

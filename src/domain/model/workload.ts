@@ -205,7 +205,6 @@ function slimForm(
   };
 }
 
-/** Returns 48 bits of a hash of a pod template. */
 function digestOfTemplate(template: object): number {
   return Number.parseInt(hash("sha256", JSON.stringify(template)).slice(0, 12), 16);
 }
@@ -215,7 +214,6 @@ export function fingerprintOf({ annotations, labels }: ObjectMeta, peerNames: re
   return fingerprint(annotations ?? {}, peerNames) + misplacedLabels(labels ?? {}).join("\n");
 }
 
-/** Returns the number in `spec.replicas`; undefined if there is none. */
 function replicasOf(spec: object): number | undefined {
   return "replicas" in spec && typeof spec.replicas === "number" ? spec.replicas : undefined;
 }

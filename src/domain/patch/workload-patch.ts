@@ -300,12 +300,10 @@ function setRolledAt(workload: Workload, now: number): JsonPatchOperation {
   return addToTemplate(workload, rolledAtAnnotation, new Date(now).toISOString().replace(/\.\d+Z$/, "Z"));
 }
 
-/** Records the digests of what a hash covers. */
 function recordDigests({ configDigests: before }: Workload, view: ConfigView): readonly JsonPatchOperation[] {
   return setAnnotation(configDigests, before, writeDigests(view));
 }
 
-/** Records the versions of SecretProviderClasses that the hash includes. */
 function recordClasses(
   { recordedClasses: before }: Workload,
   { recordedClasses }: ConfigView,

@@ -174,7 +174,6 @@ const cronJob: KnownKind = {
   progress: () => ({ state: "idle" }),
 };
 
-/** The part of the status of a Job that shows its progress. */
 interface JobStatus {
   readonly conditions?: readonly { readonly type: string; readonly status: string }[];
 }
