@@ -330,9 +330,8 @@ function testIdentity({ uid, generation }: Workload): readonly JsonPatchOperatio
  * conformance tests check it.
  */
 function testAnnotations({ plannedAnnotations, peer, hasAnnotations, row }: Workload): readonly JsonPatchOperation[] {
-  if (row.annotationsRaiseGeneration) {
-    return hasAnnotations ? [] : [{ op: "test", path: "/metadata/annotations", value: null }];
-  }
+  if (!hasAnnotations) return [{ op: "test", path: "/metadata/annotations", value: null }];
+  if (row.annotationsRaiseGeneration) return [];
   return plannedNames(peer?.understood).map((name) => {
     return { op: "test", path: annotationPointer(name), value: plannedAnnotations[name] ?? null };
   });

@@ -30,29 +30,12 @@ export function valueAtPointer(object: unknown, pointer: string): unknown {
 const annotations = "/metadata/annotations";
 
 /**
- * Returns the patch in the form that an object without any annotations needs, such as a workload that its Namespace opted
- * in. A JSON Pointer cannot go through a missing field (RFC 6902). So one test for a missing map replaces all tests for
- * missing annotations, and the patch adds the map before its first annotation.
+ * Returns the patch in the form that an object without any annotations needs, such as a workload that its Namespace opted in: it adds the map
+ * before its first annotation, because a JSON Pointer cannot go through a missing field (RFC 6902).
  */
 export function forMissingAnnotations(patch: JsonPatch): JsonPatch {
-  const remaining = patch.filter((operation) => !testsAbsence(operation));
-  const tests: JsonPatch = remaining.length < patch.length ? [{ op: "test", path: annotations, value: null }] : [];
-  const first = remaining.findIndex(({ op, path }) => op === "add" && isAnnotation(path));
-  if (first === -1) return [...tests, ...remaining];
-  return [
-    ...tests,
-    ...remaining.slice(0, first),
-    { op: "add", path: annotations, value: {} },
-    ...remaining.slice(first),
-  ];
-}
-
-function testsAbsence(operation: JsonPatchOperation): boolean {
-  return operation.op === "test" && operation.value === null && isAnnotation(operation.path);
-}
-
-function isAnnotation(path: string): boolean {
-  return path.startsWith(`${annotations}/`);
+  const first = patch.findIndex(({ op, path }) => op === "add" && path.startsWith(`${annotations}/`));
+  return first === -1 ? patch : patch.toSpliced(first, 0, { op: "add", path: annotations, value: {} });
 }
 
 /**
