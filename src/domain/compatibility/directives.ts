@@ -6,7 +6,6 @@ import {
   type CompatibilityRow,
   type CompatibilitySettings,
   type CompatibilitySource,
-  compatibilities,
   type NamesByKind,
   type NamespaceOptIn,
   noExclusions,
@@ -35,20 +34,13 @@ export interface DirectiveContext {
 export function readDirectives(source: CompatibilitySource, context: DirectiveContext): readonly WorkloadDirective[] {
   const settings = context.compatibility;
   if (settings === undefined) return [waveDirective(source, context)];
-  const understood = compatibilities.filter((compatibility) => settings.understood.includes(compatibility));
-  return understood.map((compatibility) => directiveReaders[compatibility](source, context, settings));
+  const { understood } = settings;
+  return [
+    ...(understood.includes("wave") ? [waveDirective(source, context)] : []),
+    ...(understood.includes("sap") ? [sapDirective(source)] : []),
+    ...(understood.includes("stakater") ? [stakaterDirective(source, context, settings)] : []),
+  ];
 }
-
-const directiveReaders: Readonly<
-  Record<
-    Compatibility,
-    (source: CompatibilitySource, context: DirectiveContext, settings: CompatibilitySettings) => WorkloadDirective
-  >
-> = {
-  wave: waveDirective,
-  sap: sapDirective,
-  stakater: stakaterDirective,
-};
 
 /** Returns the directive of Wave annotations: everything that Pods read is required, and the extra objects too. */
 function waveDirective(source: CompatibilitySource, { namespacePolicyOf }: DirectiveContext): WorkloadDirective {
@@ -138,20 +130,14 @@ export function peerDirectivesOf(
   };
 }
 
-/** The annotations of a workload that each compatibility reads. */
-const namesOf: Readonly<Record<Compatibility, readonly string[]>> = {
-  wave: [],
-  sap: onWorkload(sapRows),
-  stakater: onWorkload(stakaterRows),
-};
-
-function onWorkload(rows: readonly CompatibilityRow[]): readonly string[] {
-  return rows.filter(({ on }) => on.includes("workload")).map(({ name }) => name);
+/** Returns the annotations of other controllers that the enabled compatibilities read. */
+export function peerAnnotationRows(understood: readonly Compatibility[]): readonly CompatibilityRow[] {
+  return [...(understood.includes("sap") ? sapRows : []), ...(understood.includes("stakater") ? stakaterRows : [])];
 }
 
-/** Returns the annotations of a workload that the enabled compatibilities read, without those of Wave. */
+/** Returns the names of those that the enabled compatibilities read on a workload. */
 export function peerAnnotationNames(understood: readonly Compatibility[] = []): readonly string[] {
-  return understood.flatMap((compatibility) => namesOf[compatibility]);
+  return peerAnnotationRows(understood).flatMap(({ name, on }) => (on.includes("workload") ? [name] : []));
 }
 
 /** Returns the second annotation of a pod template that may have the hash; undefined if there is only that of Wave. */

@@ -1,10 +1,6 @@
-import {
-  type Compatibility,
-  type CompatibilityRow,
-  type CompatibilitySettings,
-  sapRows,
-} from "../compatibility/directive.ts";
-import { isMarked, stakaterIgnore, stakaterRows } from "../compatibility/stakater.ts";
+import type { Compatibility, CompatibilitySettings } from "../compatibility/directive.ts";
+import { peerAnnotationRows } from "../compatibility/directives.ts";
+import { isMarked, stakaterIgnore } from "../compatibility/stakater.ts";
 import {
   type Annotations,
   annotationPrefix,
@@ -208,19 +204,13 @@ function misuseOfOwn({ on, kind }: AnnotatedObject, name: string, value: string)
 }
 
 function misuseOfPeer({ on, kind, understood }: AnnotatedObject, name: string, value: string): string | undefined {
-  const rows = understood.flatMap((compatibility) => peerRows[compatibility]).filter((row) => row.name === name);
+  const rows = peerAnnotationRows(understood).filter((row) => row.name === name);
   const [row] = rows;
   if (row === undefined) return undefined;
   const here = on === "config" ? rows.find(({ on: places }) => places.includes("config")) : undefined;
   if (here === undefined) return texts.noEffect(name, kind, row.on.includes("workload"));
   return (here.accepts?.(value) ?? true) ? undefined : texts.invalid(name, value, here.values);
 }
-
-const peerRows: Readonly<Record<Compatibility, readonly CompatibilityRow[]>> = {
-  wave: [],
-  sap: sapRows,
-  stakater: stakaterRows,
-};
 
 function isReadable(name: string, value: string): boolean {
   if (value.trim() === "") return true;
