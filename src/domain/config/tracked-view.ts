@@ -7,7 +7,7 @@ import { isOptedIn, type Rules } from "../policy/rules.ts";
 import { allowWorkloadRef, workloadRefHash } from "../references/annotations.ts";
 import { type ConfigName, configKey, limits } from "../references/references.ts";
 import { invalidAnnotationTexts, type Warning, wholeObjectText } from "../references/warning.ts";
-import { equalJson } from "../syntax/json.ts";
+import { equalJson, fieldsOf } from "../syntax/json.ts";
 import { formatCount, isDnsSubdomain, quoted } from "../syntax/names.ts";
 import { asWhole, type Config, isWhole } from "./digest.ts";
 import { type ConfigView, matchesView, recordedConfigFor, viewOf } from "./hash.ts";
@@ -86,13 +86,11 @@ export function membershipChange(
 ): ConfigView | undefined {
   const recorded = recordedFullHash(workload);
   if (recorded === undefined) return undefined;
-  const isFullRecorded = untracked.size === 0 && recorded.source !== "fullHash";
+  const isFullRecorded = untracked.size === 0 && !recorded.isFullHash;
   if (!isFullRecorded && full !== undefined && matchesView(recorded.hash, full, keys)) return tracked;
   const unchanged = untracked.size > 0 ? { ...tracked, fullHash: recorded.hash } : tracked;
   // The hash was written for this same configuration before the annotation, and could not be written again.
-  const { recordedHash = "" } = workload;
-  if (recorded.source === "fullHash" && recordedHash === tracked.hash) return unchanged;
-  if (recorded.source === "fullHash" && matchesView(recordedHash, tracked, keys)) return unchanged;
+  if (recorded.isFullHash && matchesView(workload.recordedHash ?? "", tracked, keys)) return unchanged;
   const isUntracked = (change: Change) => untracked.has(configKey(change));
   if (recordedView === undefined || !changesBetween(recordedView, tracked).every(isUntracked)) return undefined;
   return unchanged;
@@ -112,18 +110,14 @@ export function underCurrentKey(
   return { ...tracked, fullHash: recorded.hash };
 }
 
-/** A recorded hash of all objects that the Pods read, tracked or not. */
-interface RecordedFullHash {
-  readonly hash: string;
-  /** The recorded full hash; or the hash in the annotation or in the pod template, from when all objects were tracked. */
-  readonly source: "fullHash" | "recordedConfig" | "template";
-}
-
-function recordedFullHash({ recordedHash, recordedConfig }: Workload): RecordedFullHash | undefined {
+/**
+ * Returns the recorded hash of all objects that the Pods read, tracked or not: the recorded full hash, or the hash in the annotation or in the
+ * pod template, from when all objects were tracked.
+ */
+function recordedFullHash({ recordedHash, recordedConfig }: Workload) {
   const config = recordedConfigFor(recordedHash ?? "", recordedConfig);
-  if (config === undefined) return recordedHash === undefined ? undefined : { hash: recordedHash, source: "template" };
-  if (config.fullHash === undefined) return { hash: config.hash, source: "recordedConfig" };
-  return { hash: config.fullHash, source: "fullHash" };
+  const hash = config?.fullHash ?? config?.hash ?? recordedHash;
+  return hash === undefined ? undefined : { hash, isFullHash: config?.fullHash !== undefined };
 }
 
 /**
@@ -152,8 +146,7 @@ export function missingTemplateWarning({ templateSource }: Pick<Workload, "templ
  * Deployment has opted in, or its annotation allows the write, or it has no Pods.
  */
 export function allowsWorkloadRef({ spec, metadata }: WorkloadObject, source: DecidedWorkload): boolean {
-  const { replicas } = (spec ?? {}) as { readonly replicas?: number };
-  if (replicas === 0 || isOptedIn(source.workload, source.rules)) return true;
+  if (fieldsOf(spec).replicas === 0 || isOptedIn(source.workload, source.rules)) return true;
   return metadata?.annotations?.[allowWorkloadRef] === "true";
 }
 
