@@ -225,7 +225,6 @@ function write({ name, changedAt = 0, digests }: Config): string {
 
 /** Parses a recorded text. Parts in another format were not written by Wave and are ignored. */
 function read(written = ""): readonly Config[] {
-  if (written === "") return [];
   return written.split(",").flatMap((text) => {
     const [, name = "", since, hex = ""] = /^(\S+) (\d{1,12}) ([0-9a-f]{64})$/.exec(text) ?? [];
     if (name === "") return [];

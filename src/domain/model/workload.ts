@@ -36,7 +36,7 @@ import {
 import { epochSeconds, lastWriters } from "../references/field-managers.ts";
 import { limits } from "../references/references.ts";
 import { invalidAnnotationTexts, type Warning } from "../references/warning.ts";
-import { sharedString } from "../syntax/json.ts";
+import { fieldsOf, numberOf, sharedString } from "../syntax/json.ts";
 import { quoted } from "../syntax/names.ts";
 import { maxKeptLength, plannedAnnotations, withShortValues } from "./annotation-reads.ts";
 import { standardForm, type TemplateSource, type WorkloadRow } from "./kind-row.ts";
@@ -188,7 +188,7 @@ function slimForm(
     mistakes:
       mistakes.length === 0 ? noMistakes : mistakes.map((message) => ({ reason: "InvalidAnnotation", message })),
     policy: isTooLong ? withShortValues(policy) : policy,
-    replicas: replicasOf(spec),
+    replicas: numberOf(fieldsOf(spec).replicas),
     progress: row.progress(object, templateSource),
     keptPods: keptPodsOf(object),
     createdAt: epochSeconds(metadata.creationTimestamp),
@@ -212,10 +212,6 @@ function digestOfTemplate(template: object): number {
 /** Returns the fingerprint of the annotations that Wave reads, and of labels that have their names. */
 export function fingerprintOf({ annotations, labels }: ObjectMeta, peerNames: readonly string[]): string {
   return fingerprint(annotations ?? {}, peerNames) + misplacedLabels(labels ?? {}).join("\n");
-}
-
-function replicasOf(spec: object): number | undefined {
-  return "replicas" in spec && typeof spec.replicas === "number" ? spec.replicas : undefined;
 }
 
 /** Returns a message if the annotation that makes a Deployment a validator is on another kind. */
