@@ -42,6 +42,12 @@ const durationUpTo = (most: number) => (text: string) => {
   return ms === undefined || ms > most ? undefined : ms;
 };
 
+const trueOrFalse = { allowed: '"true" or "false"', maxLength: 20, parse: either("true", "false") };
+
+const onOrOff = { allowed: '"on" or "off"', maxLength: 20, parse: either("on", "off") };
+
+const listOfNames = { allowed: "name or namespace/name, separated by commas", maxLength: 8_192, parse: parseNames };
+
 const onAll: readonly AnnotationPlace[] = ["workload", "template", "namespace"];
 
 const row = <T>(each: PolicyRow<T>): PolicyRow<T> => each;
@@ -50,13 +56,11 @@ const row = <T>(each: PolicyRow<T>): PolicyRow<T> => each;
 export const policyRows = {
   hold: row({
     places: ["workload", "namespace", "config"],
-    allowed: '"true" or "false"',
+    ...trueOrFalse,
     means:
       "Stops rollouts until the annotation is removed. Then rolls once if needed. On a ConfigMap or Secret: no workload rolls for this object.",
-    maxLength: 20,
     holdsIfInvalid: true,
     isByOperator: true,
-    parse: either("true", "false"),
   }),
   "hold-reason": row({
     places: ["workload", "namespace", "config"],
@@ -113,37 +117,29 @@ export const policyRows = {
   }),
   batches: row({
     places: onAll,
-    allowed: '"on" or "off"',
+    ...onOrOff,
     means: "`off`: the workload does not wait for other workloads of the same change, and they do not wait for it.",
-    maxLength: 20,
     holdsIfInvalid: true,
-    parse: either("on", "off"),
   }),
   validator: row({
     places: ["workload"],
-    allowed: '"true" or "false"',
+    ...trueOrFalse,
     means:
       "`true`: the Pods of this Deployment only check the configuration. After a change, its rollout must complete before any other workload rolls.",
-    maxLength: 20,
     holdsIfInvalid: false,
-    parse: either("true", "false"),
   }),
   "validator-required": row({
     places: ["namespace"],
-    allowed: '"true" or "false"',
+    ...trueOrFalse,
     means:
       "`true`: a change also waits if one of its validators cannot check it. Default: the change goes on with a Warning.",
-    maxLength: 20,
     holdsIfInvalid: true,
-    parse: either("true", "false"),
   }),
   "scheduling-hold": row({
     places: onAll,
-    allowed: '"on" or "off"',
+    ...onOrOff,
     means: "`off`: new Pods are scheduled although a ConfigMap or Secret that they require is missing.",
-    maxLength: 20,
     holdsIfInvalid: false,
-    parse: either("on", "off"),
   }),
   priority: row({
     places: onAll,
@@ -183,28 +179,22 @@ export const policyRows = {
   }),
   "exclude-configmaps": row({
     places: onAll,
-    allowed: "name or namespace/name, separated by commas",
+    ...listOfNames,
     means: "The workload does not track these ConfigMaps.",
-    maxLength: 8_192,
     holdsIfInvalid: true,
-    parse: parseNames,
   }),
   "exclude-secrets": row({
     places: onAll,
-    allowed: "name or namespace/name, separated by commas",
+    ...listOfNames,
     means: "The workload does not track these Secrets.",
-    maxLength: 8_192,
     holdsIfInvalid: true,
-    parse: parseNames,
   }),
   "pin-config": row({
     places: onAll,
-    allowed: '"true" or "false"',
+    ...trueOrFalse,
     means:
       "`true`: the Pods of a revision read stored, immutable copies of their ConfigMaps. Needs the flag `--pin-config`. Takes effect with the next rollout.",
-    maxLength: 20,
     holdsIfInvalid: false,
-    parse: either("true", "false"),
   }),
   "on-failure": row({
     places: onAll,
