@@ -40,8 +40,6 @@ export const argoRollout: KnownKind = {
       return { ...object, spec, [sourceGeneration]: generation } as unknown as WorkloadObject;
     },
   },
-  completeWhen:
-    "`status.phase` is Healthy for the current generation. Degraded means failed. Paused, for example at a canary step, means progressing until the pause ends.",
   progress: progressOfRollout,
 };
 
@@ -91,8 +89,6 @@ const cloneSet: KnownKind = {
   shortNames: ["clone", "cloneset"],
   keepsPendingPods: false,
   replicaSetLabel: "",
-  completeWhen:
-    "for the current generation, all Pods are updated except those of `updateStrategy.partition`, all Pods are available, and there are no extra Pods. The partition is a number or a percentage. A percentage is rounded up, but not to all Pods.",
   inPlaceUpdateMistake: (object) => inPlaceMistake(object, fieldsOf(fieldsOf(object.spec).updateStrategy).type),
   progress: (object) => {
     const { paused, partition } = fieldsOf(fieldsOf(object.spec).updateStrategy);
@@ -106,8 +102,6 @@ const advancedStatefulSet: KnownKind = {
   shortNames: ["asts"],
   keepsPendingPods: true,
   replicaSetLabel: "",
-  completeWhen:
-    "the same as for a CloneSet, with `updateStrategy.rollingUpdate.partition`. With OnDelete, no Pod is replaced.",
   inPlaceUpdateMistake: (object) => {
     const { rollingUpdate } = fieldsOf(fieldsOf(object.spec).updateStrategy);
     return inPlaceMistake(object, fieldsOf(rollingUpdate).podUpdatePolicy);
@@ -170,7 +164,6 @@ const cronJob: KnownKind = {
   keepsPendingPods: false,
   replicaSetLabel: undefined,
   strategy: "run",
-  completeWhen: "its additional run was created. Wave runs it once, in addition to its schedule.",
   progress: () => ({ state: "idle" }),
 };
 
@@ -190,7 +183,6 @@ const job: KnownKind = {
   strategy: "replacement",
   // Otherwise an edit would recreate every past run of a CronJob, because runs copy the annotations of its template.
   skipsControlled: true,
-  completeWhen: "it has succeeded. Wave recreates it with the same name.",
   progress: (object) => {
     const { status } = object as { readonly status?: JobStatus };
     const hasCondition = (wanted: string) =>
@@ -206,10 +198,7 @@ export interface KnownKind
   extends Omit<
     WorkloadRow,
     "id" | "apiVersion" | "kind" | "plural" | "namespaced" | "isValidated" | "annotationsRaiseGeneration"
-  > {
-  /** When a rollout is complete, as docs/kinds.md describes it. */
-  readonly completeWhen: string;
-}
+  > {}
 
 /** The numbers of Pods that show the progress of a rollout for many kinds. */
 interface ReplicaCounts {

@@ -86,8 +86,6 @@ function genericKind(statusFields: ReadonlySet<string> = new Set()): KnownKind {
     shortNames: [],
     keepsPendingPods: false,
     replicaSetLabel: "",
-    completeWhen:
-      "its status reports a complete rollout in the same way as a Deployment ([fields](../contributing/add-a-kind.md#when-a-rollout-of-another-kind-is-complete))",
     progress: (object) => progressOfAny(object, statusFields),
   };
 }
