@@ -12,7 +12,7 @@ import { invalidAnnotationTexts } from "../references/warning.ts";
 import type { LabelSelector } from "../syntax/label-selector.ts";
 import { formatList, isDnsSubdomain, quoted, splitList } from "../syntax/names.ts";
 
-/** One annotation of another controller. docs/annotations.md has these rows, and a test compares them. */
+/** One annotation of another controller. docs/annotations.md has these rows with their effect, and a test compares them. */
 export interface CompatibilityRow {
   readonly name: string;
   /** Where the annotation applies: "template" is the pod template of a workload, "config" a ConfigMap or Secret. */
@@ -21,10 +21,6 @@ export interface CompatibilityRow {
   readonly values: string;
   /** Reports whether a value is allowed; undefined: its reader decides. */
   readonly accepts?: (text: string) => boolean;
-  /** The effect, as text for people. */
-  readonly means: string;
-  /** How Wave differs from the original controller, and why; undefined if Wave does not differ. */
-  readonly unlike?: string;
 }
 
 /** Names of objects in the namespace of the workload, by kind. */
@@ -155,38 +151,15 @@ export const sapLists: readonly { readonly kind: StoredKind; readonly annotation
   { kind: "Secret", annotation: `${prefix}secrets` },
 ];
 
-const ofNamedConfigMaps = {
-  means:
-    "Rolls the workload when one of these ConfigMaps in its namespace changes, even if the pod spec does not read it. Wave does not wait for a missing object.",
-  unlike:
-    "An edit that changes only labels or annotations of the object is not a change. Spaces around a name are removed.",
-};
-
 /** The SAP pod-reloader annotations that Wave reads. */
 export const sapRows: readonly CompatibilityRow[] = [
-  ...sapLists.map(({ kind, annotation }) => ({
+  ...sapLists.map(({ annotation }) => ({
     name: annotation,
     on: ["workload"] as const,
     values: "names, separated by commas",
-    ...(kind === "ConfigMap" ? ofNamedConfigMaps : { means: `The same for ${kind}s.` }),
   })),
-  {
-    name: sapConfigHash,
-    on: ["template"],
-    values: "written by Wave",
-    means:
-      "The hash of what the Pods read. Used if only SAP annotations request rollouts, or if the annotation is already present.",
-    unlike: "Wave computes the hash from the data, not from UID and resourceVersion.",
-  },
-  {
-    name: sapConfigHash,
-    on: ["workload"],
-    values: "a hash",
-    means:
-      "With webhooks: the hash that the sender of a request expects. If the value is the current hash, the webhook removes the annotation. Otherwise the webhook denies the request.",
-    unlike:
-      "Wave compares the value with its own hash. Clients that compute SAP's hash send another value, so the webhook denies their requests after Wave has written its own hash.",
-  },
+  { name: sapConfigHash, on: ["template"], values: "written by Wave" },
+  { name: sapConfigHash, on: ["workload"], values: "a hash" },
 ];
 
 /**

@@ -42,16 +42,6 @@ export const stakaterNames = { kinds, search, pausePeriod } as const;
 /** Limits of one workload: number of patterns, and characters of each pattern. */
 export const patternLimits = { patterns: 100, characters: 256 };
 
-const whereOn = (kind: ConfigKind) => (kind === "SecretProviderClass" ? ", with `--enable-csi-integration`" : "");
-const onlyRotations =
-  "A rotation that many Pods report is one change. Wave also rolls for a rotation that happened while Wave was not running.";
-
-const ofNamedConfigMaps = {
-  means:
-    "Rolls the workload when one of these ConfigMaps in its namespace changes, even if the pod spec does not read it. Wave does not wait for a missing object.",
-  unlike: `An expression must match the whole name (in Reloader, "a|b" also matches "ab"). At most ${patternLimits.patterns} expressions, each with at most ${patternLimits.characters} characters.`,
-};
-
 /** Reports whether a text is true in the syntax of Go (https://pkg.go.dev/strconv#ParseBool). */
 export function isTrue(text: string): boolean {
   return ["1", "t", "T", "TRUE", "true", "True"].includes(text);
@@ -64,79 +54,29 @@ const isExactly = (text: string) => text === "true" || isFalse(text);
 
 /** The Stakater Reloader annotations that Wave reads. */
 export const stakaterRows: readonly CompatibilityRow[] = [
-  {
-    name: stakaterAuto,
-    on: ["workload", "template"],
-    values: '"true" or "false"',
-    accepts: isSwitch,
-    means:
-      "Rolls the workload when a ConfigMap or Secret that its pod spec reads changes. With `--enable-csi-integration`, also for SecretProviderClasses.",
-    unlike:
-      "Keys that no container reads are not tracked, except in volumes that no container mounts. Secrets that only pull images are not tracked.",
-  },
+  { name: stakaterAuto, on: ["workload", "template"], values: '"true" or "false"', accepts: isSwitch },
   ...kinds.map((row) => ({
     name: row.auto,
     on: ["workload", "template"] as const,
     values: '"true" or "false"',
     accepts: isSwitch,
-    means: `The same for ${pluralOf(row.kind)} only${whereOn(row.kind)}.`,
-    ...(row.kind === "SecretProviderClass" && { unlike: onlyRotations }),
   })),
-  {
-    name: search,
-    on: ["workload", "template"],
-    values: '"true"',
-    accepts: isExactly,
-    means: `Tracks only the objects in the pod spec that have ${stakaterMatch}.`,
-    unlike: "Does not apply to SecretProviderClasses, because Wave does not read those objects.",
-  },
+  { name: search, on: ["workload", "template"], values: '"true"', accepts: isExactly },
   ...kinds.map((row) => ({
     name: row.reload,
     on: ["workload", "template"] as const,
     values: "names or regular expressions, separated by commas",
-    ...(row.kind === "ConfigMap"
-      ? ofNamedConfigMaps
-      : { means: `The same for ${pluralOf(row.kind)}${whereOn(row.kind)}.` }),
-    ...(row.kind === "SecretProviderClass" && { unlike: onlyRotations }),
   })),
-  ...kinds.map((row) => ({
-    name: row.exclude,
-    on: ["workload"] as const,
-    values: "names, separated by commas",
-    means: `Stakater annotations do not track these ${pluralOf(row.kind)}.`,
-  })),
-  {
-    name: pausePeriod,
-    on: ["workload"],
-    values: 'a duration such as "5m"',
-    means: "Minimum time between two rollouts of the workload.",
-    unlike:
-      "Wave does not pause Deployments. Wave unpauses a Deployment that Reloader left paused. Applies to every kind of workload.",
-  },
+  ...kinds.map((row) => ({ name: row.exclude, on: ["workload"] as const, values: "names, separated by commas" })),
+  { name: pausePeriod, on: ["workload"], values: 'a duration such as "5m"' },
   {
     name: rolloutStrategy,
     on: ["workload"],
     values: '"rollout" or "restart"',
     accepts: (text) => ["", "rollout", "restart"].includes(text),
-    means:
-      "For Argo Rollouts, if --workload-kinds includes them: `restart` sets spec.restartAt instead of changing the pod template.",
-    unlike: "With `restart`, the hash is an annotation of the Rollout itself. The first hash restarts no Pod.",
   },
-  {
-    name: stakaterMatch,
-    on: ["config"],
-    values: '"true"',
-    accepts: isExactly,
-    means: `Workloads with ${search} track this object.`,
-  },
-  {
-    name: stakaterIgnore,
-    on: ["config"],
-    values: '"true"',
-    accepts: isExactly,
-    means: "No workload tracks this object.",
-    unlike: "Also applies with Wave annotations.",
-  },
+  { name: stakaterMatch, on: ["config"], values: '"true"', accepts: isExactly },
+  { name: stakaterIgnore, on: ["config"], values: '"true"', accepts: isExactly },
 ];
 
 /** Reports whether a ConfigMap or Secret has one of these marks. Always false if compatibility with Stakater Reloader is off. */

@@ -16,8 +16,6 @@ interface PolicyRow<T> {
   readonly places: readonly AnnotationPlace[];
   /** The allowed values, as a noun phrase for people: `Use …`. */
   readonly allowed: string;
-  /** The effect, as text for people. */
-  readonly means: string;
   /** Limit of the characters of a value. */
   readonly maxLength: number;
   /** Whether an invalid value holds the workload: its author wanted to restrict rollouts. */
@@ -52,20 +50,17 @@ const onAll: readonly AnnotationPlace[] = ["workload", "template", "namespace"];
 
 const row = <T>(each: PolicyRow<T>): PolicyRow<T> => each;
 
-/** The policy annotations, by name without prefix. */
+/** The policy annotations, by name without prefix. docs/annotations.md describes their effect. */
 export const policyRows = {
   hold: row({
     places: ["workload", "namespace", "config"],
     ...trueOrFalse,
-    means:
-      "Stops rollouts until the annotation is removed. Then rolls once if needed. On a ConfigMap or Secret: no workload rolls for this object.",
     holdsIfInvalid: true,
     isByOperator: true,
   }),
   "hold-reason": row({
     places: ["workload", "namespace", "config"],
     allowed: "a text",
-    means: "The person who holds, and the reason. Written by `wave hold`.",
     maxLength: 200,
     holdsIfInvalid: false,
     isByOperator: true,
@@ -74,8 +69,6 @@ export const policyRows = {
   mode: row({
     places: onAll,
     allowed: '"roll", "observe" or "approve"',
-    means:
-      "`observe`: only reports what Wave would do. `approve`: holds each rollout until someone approves it. `roll`: overrides the mode of the Namespace.",
     maxLength: 20,
     holdsIfInvalid: true,
     parse: oneOf("roll", "observe", "approve"),
@@ -83,7 +76,6 @@ export const policyRows = {
   approved: row({
     places: ["workload"],
     allowed: "at least the first 8 digits of the hash, 0-9 and a-f",
-    means: "With `mode: approve`: allows the rollout of the configuration with this hash.",
     maxLength: 100,
     holdsIfInvalid: false,
     isByOperator: true,
@@ -93,7 +85,6 @@ export const policyRows = {
     places: onAll,
     allowed:
       'DAYS HH:MM-HH:MM and a time zone, such as "Mon-Fri 22:00-04:00 Europe/Berlin", or several separated by semicolons',
-    means: "Rolls only in this window, in local time of the time zone (default UTC).",
     maxLength: 1_000,
     holdsIfInvalid: true,
     parse: parseWindow,
@@ -101,8 +92,6 @@ export const policyRows = {
   settle: row({
     places: onAll,
     allowed: 'a duration up to 24h, such as "30s"',
-    means:
-      "Time between the last change of configuration and the rollout. If changes continue, the maximum delay after the first change is ten times this value.",
     maxLength: 40,
     holdsIfInvalid: true,
     parse: durationUpTo(maxDurations.settle),
@@ -110,41 +99,17 @@ export const policyRows = {
   "min-interval": row({
     places: onAll,
     allowed: 'a duration up to 168h, such as "10m"',
-    means: "Minimum time between two rollouts.",
     maxLength: 40,
     holdsIfInvalid: true,
     parse: durationUpTo(maxDurations.interval),
   }),
-  batches: row({
-    places: onAll,
-    ...onOrOff,
-    means: "`off`: the workload does not wait for other workloads of the same change, and they do not wait for it.",
-    holdsIfInvalid: true,
-  }),
-  validator: row({
-    places: ["workload"],
-    ...trueOrFalse,
-    means:
-      "`true`: the Pods of this Deployment only check the configuration. After a change, its rollout must complete before any other workload rolls.",
-    holdsIfInvalid: false,
-  }),
-  "validator-required": row({
-    places: ["namespace"],
-    ...trueOrFalse,
-    means:
-      "`true`: a change also waits if one of its validators cannot check it. Default: the change goes on with a Warning.",
-    holdsIfInvalid: true,
-  }),
-  "scheduling-hold": row({
-    places: onAll,
-    ...onOrOff,
-    means: "`off`: new Pods are scheduled although a ConfigMap or Secret that they require is missing.",
-    holdsIfInvalid: false,
-  }),
+  batches: row({ places: onAll, ...onOrOff, holdsIfInvalid: true }),
+  validator: row({ places: ["workload"], ...trueOrFalse, holdsIfInvalid: false }),
+  "validator-required": row({ places: ["namespace"], ...trueOrFalse, holdsIfInvalid: true }),
+  "scheduling-hold": row({ places: onAll, ...onOrOff, holdsIfInvalid: false }),
   priority: row({
     places: onAll,
     allowed: "a whole number, such as 10 or -10",
-    means: "Workloads with a higher priority roll first. Default: 0.",
     maxLength: 20,
     holdsIfInvalid: true,
     parse: (text) => (/^[+-]?\d{1,9}$/.test(text) ? Number(text) : undefined),
@@ -152,7 +117,6 @@ export const policyRows = {
   resumed: row({
     places: ["workload"],
     allowed: 'a time such as "2026-01-31T12:00:00Z"',
-    means: "Ignores failures before this time. Written by `wave resume`.",
     maxLength: 40,
     holdsIfInvalid: false,
     isByOperator: true,
@@ -161,8 +125,6 @@ export const policyRows = {
   "roll-requested": row({
     places: ["workload"],
     allowed: 'a time and a name, such as "2026-01-31T12:00:00Z alice"',
-    means:
-      "Rolls what is due without waiting for a window, for earlier rollouts, or for other workloads. Applies for 10 minutes after this time, or until the next rollout. Written by `wave roll`.",
     maxLength: 200,
     holdsIfInvalid: false,
     isByOperator: true,
@@ -171,36 +133,16 @@ export const policyRows = {
   "first-sight": row({
     places: onAll,
     allowed: '"roll" or "record"',
-    means:
-      "How to treat a running workload that Wave has not seen before, if a Pod may read an earlier configuration. `roll`: replace its Pods once. `record`: record the current configuration without a restart.",
     maxLength: 20,
     holdsIfInvalid: true,
     parse: oneOf("roll", "record"),
   }),
-  "exclude-configmaps": row({
-    places: onAll,
-    ...listOfNames,
-    means: "The workload does not track these ConfigMaps.",
-    holdsIfInvalid: true,
-  }),
-  "exclude-secrets": row({
-    places: onAll,
-    ...listOfNames,
-    means: "The workload does not track these Secrets.",
-    holdsIfInvalid: true,
-  }),
-  "pin-config": row({
-    places: onAll,
-    ...trueOrFalse,
-    means:
-      "`true`: the Pods of a revision read stored, immutable copies of their ConfigMaps. Needs the flag `--pin-config`. Takes effect with the next rollout.",
-    holdsIfInvalid: false,
-  }),
+  "exclude-configmaps": row({ places: onAll, ...listOfNames, holdsIfInvalid: true }),
+  "exclude-secrets": row({ places: onAll, ...listOfNames, holdsIfInvalid: true }),
+  "pin-config": row({ places: onAll, ...trueOrFalse, holdsIfInvalid: false }),
   "on-failure": row({
     places: onAll,
     allowed: '"halt" or "return"',
-    means:
-      "`return`: if a rollout by Wave fails, the workload returns once to the pinned configuration before it. Needs `pin-config`. `halt`: the failed Pods stay. Default: `halt`.",
     maxLength: 20,
     holdsIfInvalid: false,
     parse: oneOf("halt", "return"),
@@ -208,7 +150,6 @@ export const policyRows = {
   "live-configmaps": row({
     places: onAll,
     allowed: "name, separated by commas",
-    means: "With `pin-config`: Pods read these ConfigMaps live, for applications that reload files themselves.",
     maxLength: 8_192,
     holdsIfInvalid: false,
     parse: parseNames,
