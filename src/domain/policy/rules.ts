@@ -16,7 +16,7 @@ import {
 export type DecidedBy = "workload" | "namespace" | "flag";
 
 /** A value with its source. */
-export interface Decided<T> {
+interface Decided<T> {
   readonly value: T;
   readonly by: DecidedBy;
 }
