@@ -3,11 +3,8 @@ import { printable } from "../../lib/printable.ts";
 import { mapBounded } from "../cluster/requests.ts";
 import { type Cluster, clusterConfigOf, openCluster } from "../command/cluster-command.ts";
 import { type ExitCode, errorLine, exitCodes, type FailureReport, reportFailure } from "../command/command.ts";
-import type { ListedWorkload } from "./list-output.ts";
+import type { ListRow } from "./list-output.ts";
 import { type ListCall, readList } from "./read-list.ts";
-
-/** A workload of one of several clusters. `cluster` is the name of its context. */
-export type FleetWorkload = { readonly cluster: string } & ListedWorkload;
 
 /** One context of several, with a connection to its cluster, or why there is none. */
 interface Member {
@@ -17,7 +14,7 @@ interface Member {
 
 interface MemberList {
   readonly context: string;
-  readonly workloads: readonly FleetWorkload[];
+  readonly workloads: readonly ListRow[];
   readonly code: ExitCode;
 }
 

@@ -3,15 +3,7 @@ import { heldChangeLines } from "../cluster/explanation/workload-notes.ts";
 import { byWave } from "../cluster/snapshot/leader-view.ts";
 import { withKubernetesReason, workloadStates } from "../cluster/states/state-rows.ts";
 import { age, remaining, sentences } from "../output/sentences.ts";
-import {
-  answerText,
-  columnWidths,
-  joined,
-  type Paint,
-  type PaintCell,
-  type ProgramForm,
-  tableLines,
-} from "../output/table.ts";
+import { columnWidths, joined, type Paint, type PaintCell, tableLines } from "../output/table.ts";
 
 /** One workload in `wave list -o json`; docs/commands.md promises its fields. */
 export type ListedWorkload = ReturnType<typeof listedWorkload>;
@@ -38,18 +30,6 @@ export function listedWorkload(explanation: Explanation) {
   };
 }
 
-/** The output format of a list, and the columns of its table. */
-export interface ListForm {
-  readonly output: "table" | "wide" | ProgramForm;
-  /** Whether the table has a column CLUSTER. */
-  readonly clusters: boolean;
-  /** Whether the table has a column NAMESPACE. */
-  readonly namespaces: boolean;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-  readonly paint: Paint;
-}
-
 /** A workload as a list shows it. */
 export type ListRow = ListedWorkload & {
   /** Its context, if the list has several. */
@@ -58,15 +38,14 @@ export type ListRow = ListedWorkload & {
   readonly removed?: true;
 };
 
-/** Renders a list as a table for people, or as JSON or YAML for programs. The result ends with a line feed. */
-export async function renderList(workloads: readonly ListRow[], { output, ...form }: ListForm): Promise<string> {
-  const table = new ListTable({ ...form, wide: output === "wide" });
-  return answerText(output, { version: 1, items: workloads }, () => table.lines(workloads, form.now));
-}
-
 /** The form of a {@link ListTable}. */
-export interface TableForm extends Pick<ListForm, "clusters" | "namespaces" | "paint"> {
+export interface TableForm {
+  /** Whether the table has a column CLUSTER. */
+  readonly clusters: boolean;
+  /** Whether the table has a column NAMESPACE. */
+  readonly namespaces: boolean;
   readonly wide: boolean;
+  readonly paint: Paint;
 }
 
 /** A table that may get more rows later. The first rows get the heading. Columns keep their width, and become wider for a wider cell. */

@@ -13,10 +13,10 @@ import {
   outputLine,
 } from "../command/command.ts";
 import { UsageError } from "../flags/flag-types.ts";
-import { isForProgram, paintFor } from "../output/table.ts";
-import { Fleet, type FleetWorkload } from "./fleet.ts";
-import { type ListedWorkload, renderList } from "./list-output.ts";
-import { columnsOf, isWanted, type ListCall, listedNamespace, listFlags, readList } from "./read-list.ts";
+import { answerText, isForProgram } from "../output/table.ts";
+import { Fleet } from "./fleet.ts";
+import { type ListRow, ListTable } from "./list-output.ts";
+import { isWanted, type ListCall, listedNamespace, listFlags, readList, tableFormOf } from "./read-list.ts";
 import { watchCluster, watchFleet } from "./watch-clusters.ts";
 
 /** Lists every workload that opted in, with its state. Writes one warning for each kind that cannot be listed. */
@@ -81,31 +81,22 @@ async function listFleet(call: ListCall, contexts: readonly string[]): Promise<n
   return isMistake ? exitCodes.usage : exitCodeOf(workloads, complete);
 }
 
-function exitCodeOf(workloads: readonly ListedWorkload[], complete: boolean): number {
+function exitCodeOf(workloads: readonly ListRow[], complete: boolean): number {
   return exitCodeFor({ complete: complete && workloads.every(({ state }) => state !== "unknown") });
 }
 
 /** Writes the wanted workloads, or a line that there are none. `where` follows "found" in that line. */
-async function write(
-  { values, terminal }: ListCall,
-  workloads: readonly (ListedWorkload | FleetWorkload)[],
-  complete: boolean,
-  where: string,
-): Promise<void> {
+async function write(call: ListCall, workloads: readonly ListRow[], complete: boolean, where: string): Promise<void> {
+  const { values, terminal } = call;
   const wanted = workloads.filter((each) => isWanted(values, each));
   if (wanted.length > 0 || isForProgram(values.output)) {
-    const form = { ...columnsOf(values), output: values.output, now: Date.now(), paint: paintFor(terminal) };
-    terminal.write(await renderList(wanted, form));
+    const forPeople = () => new ListTable(tableFormOf(call)).lines(wanted, Date.now());
+    terminal.write(await answerText(values.output, { version: 1, items: wanted }, forPeople));
   } else if (complete) {
     const isFiltered = values.state !== undefined || values.selector !== undefined;
-    terminal.writeError(emptyLine(where, isFiltered));
-  }
-}
-
-function emptyLine(where: string, isFiltered: boolean): string {
-  return outputLine(
-    isFiltered
+    const line = isFiltered
       ? `No matching workloads found${where}.`
-      : `No workloads found${where}. wave list shows only workloads that opted in.`,
-  );
+      : `No workloads found${where}. wave list shows only workloads that opted in.`;
+    terminal.writeError(outputLine(line));
+  }
 }

@@ -11,7 +11,8 @@ import { allNamespacesFlag, connectionFlags, namespaceFlag, outputFlag } from ".
 import { bool, contexts, text, words } from "../flags/flag-types.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
-import { type ListedWorkload, type ListForm, listedWorkload } from "./list-output.ts";
+import { paintFor } from "../output/table.ts";
+import { type ListedWorkload, listedWorkload, type TableForm } from "./list-output.ts";
 
 /** The workloads of one cluster that opted in, in every state, sorted by their names. */
 interface ReadList {
@@ -88,8 +89,9 @@ export function isWanted(values: ListCall["values"], { state }: Pick<ListedWorkl
   return values.state?.includes(state) ?? true;
 }
 
-/** Returns the columns of the table: with several clusters, a namespace may differ from cluster to cluster. */
-export function columnsOf(values: ListCall["values"]): Pick<ListForm, "clusters" | "namespaces"> {
+/** Returns the form of the table: with several clusters, a namespace may differ from cluster to cluster. */
+export function tableFormOf({ values, terminal }: ListCall): TableForm {
   const clusters = values.contexts !== undefined;
-  return { clusters, namespaces: values["all-namespaces"] || (clusters && values.namespace === undefined) };
+  const namespaces = values["all-namespaces"] || (clusters && values.namespace === undefined);
+  return { clusters, namespaces, wide: values.output === "wide", paint: paintFor(terminal) };
 }

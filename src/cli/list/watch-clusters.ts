@@ -3,11 +3,10 @@ import { mayRecover } from "../cluster/requests.ts";
 import type { Cluster } from "../command/cluster-command.ts";
 import { exitCodes, reportFailure, type Terminal, warningLine } from "../command/command.ts";
 import { liveLines } from "../output/live-lines.ts";
-import { paintFor } from "../output/table.ts";
 import { Fleet } from "./fleet.ts";
 import { type ListRow, ListTable } from "./list-output.ts";
 import { liveList, type Reading, watchList } from "./live-list.ts";
-import { columnsOf, isWanted, type ListCall, readList } from "./read-list.ts";
+import { isWanted, type ListCall, readList, tableFormOf } from "./read-list.ts";
 
 /** Watches the workloads of one cluster. Rejects if the first reading fails, or if a later one fails for another reason than an outage. */
 export async function watchCluster(call: ListCall, cluster: Cluster): Promise<never> {
@@ -49,15 +48,11 @@ export async function watchFleet(call: ListCall, contexts: readonly string[]): P
 }
 
 /** Draws one live table on a terminal. Otherwise prints a line for each change. */
-function watch(
-  { values, terminal }: ListCall,
-  read: () => Promise<Reading | undefined>,
-  lines: NewLines,
-): Promise<never> {
-  const form = { ...columnsOf(values), wide: values.output === "wide", paint: paintFor(terminal) };
-  const { live } = terminal;
-  const shared = { read, isWanted: (row: ListRow) => isWanted(values, row), clock: systemClock };
-  if (live === undefined) return watchList({ ...shared, table: new ListTable(form), write: terminal.write });
+function watch(call: ListCall, read: () => Promise<Reading | undefined>, lines: NewLines): Promise<never> {
+  const form = tableFormOf(call);
+  const { live, write } = call.terminal;
+  const shared = { read, isWanted: (row: ListRow) => isWanted(call.values, row), clock: systemClock };
+  if (live === undefined) return watchList({ ...shared, table: new ListTable(form), write });
   const height = () => live.size().rows - 1;
   return liveList({ ...shared, form, draw: liveLines(live), height, warnings: () => lines.current() });
 }
