@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { listRow as row } from "../../../test/support/cli/list-row.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import type { ChangedWorkload, ChangeNow } from "../cluster/snapshot/changes-now.ts";
+import type { BatchMember } from "../../domain/pacing/batches.ts";
+import type { Stage } from "../../domain/pacing/stage.ts";
+import type { ChangeNow } from "./changes-now.ts";
 import type { ListRow } from "./list-output.ts";
 import { changeLines, liveList, type Reading } from "./live-list.ts";
 
@@ -89,36 +91,31 @@ describe("a live list", () => {
 
 describe("the tree of a change", () => {
   const now = Date.parse("2026-01-10T12:00:00Z");
-  const member = (
-    name: string,
-    stage: ChangedWorkload["stage"],
-    more: Partial<ChangedWorkload> = {},
-  ): ChangedWorkload => ({
-    kind: "Deployment",
-    name,
-    stage,
-    until: undefined,
-    batch: undefined,
-    ...more,
-  });
-  const change = (...workloads: readonly ChangedWorkload[]): ChangeNow => ({
-    object: { kind: "ConfigMap", namespace: "shop", name: "page" },
-    namespace: "shop",
-    editedBy: "helm",
-    editedAt: now - 120_000,
-    workloads,
-  });
+  const due: Stage = { state: "due", resumedAt: undefined, wasComplete: true };
+  const failed: Stage = { state: "failed", rolledAt: now, wasComplete: true };
+  const member = (name: string, stage: Stage, batch?: number) => ({ name, stage, batch });
+  const change = (...workloads: readonly ReturnType<typeof member>[]): ChangeNow => {
+    const all = workloads.map(({ name, ...each }) => ({ key: `Deployment/shop/${name}`, ...each }));
+    return {
+      object: { kind: "ConfigMap", namespace: "shop", name: "page" },
+      namespace: "shop",
+      editedBy: "helm",
+      editedAt: now - 120_000,
+      members: all.map(({ key, stage }): BatchMember => ({ key, stage, priority: 0, weight: 0 })),
+      batches: new Map(all.flatMap(({ key, batch }) => (batch === undefined ? [] : [[key, batch]]))),
+    };
+  };
   const pods = { total: 3, current: 1, mixed: 0, ready: 2, notReadyReasons: [], restarts: 0, terminatingOld: 0 };
 
   it("has a branch for what failed, is complete, rolls now, and each batch to come", () => {
-    const waiting = Array.from({ length: 7 }, (_, each) => member(`later-${each}`, "due", { batch: 2 }));
+    const waiting = Array.from({ length: 7 }, (_, each) => member(`later-${each}`, due, 2));
     const lines = changeLines(
       change(
-        member("mail", "due", { batch: 1 }),
+        member("mail", due, 1),
         ...waiting,
-        member("web", "progressing", { until: now + 60_000 }),
-        member("api", "passed"),
-        member("other", "heldElsewhere"),
+        member("web", { state: "progressing", until: now + 60_000, wasComplete: true }),
+        member("api", { state: "passed" }),
+        member("other", { state: "heldElsewhere" }),
       ),
       [row("web", "rolling", { pods })],
       now,
@@ -136,7 +133,7 @@ describe("the tree of a change", () => {
 
   it("shows the soak time that is left, and the failure of a halted change", () => {
     const lines = changeLines(
-      change(member("api", "soaking", { until: now + 20_000 }), member("web", "failed"), member("mail", "due")),
+      change(member("api", { state: "soaking", until: now + 20_000 }), member("web", failed), member("mail", due)),
       [],
       now,
       plain,

@@ -1,9 +1,11 @@
+import { parseWorkloadKey, workloadKey } from "../../domain/model/workload-shape.ts";
+import type { Stage } from "../../domain/pacing/stage.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";
 import { printable } from "../../lib/printable.ts";
-import type { ChangedWorkload, ChangeNow } from "../cluster/snapshot/changes-now.ts";
 import { workloadStateNames, workloadStates } from "../cluster/states/state-rows.ts";
 import { age, type Style } from "../output/sentences.ts";
 import type { Paint } from "../output/table.ts";
+import type { ChangeNow } from "./changes-now.ts";
 import { type ListRow, ListTable, type TableForm } from "./list-output.ts";
 
 /** What a list that is read again and again needs. */
@@ -153,19 +155,18 @@ function contentOf({ state, because, pods, until, currentHash }: ListRow): strin
 const shownWorkloads = 5;
 
 /** The branches of workloads that are not in a batch to come, in the order of the tree. */
-const branches: readonly { readonly stage: ChangedWorkload["stage"]; readonly title: string; readonly style: Style }[] =
-  [
-    { stage: "failed", title: "failed", style: "red" },
-    { stage: "stuck", title: "stuck", style: "yellow" },
-    { stage: "unusable", title: "unusable", style: "yellow" },
-    { stage: "passed", title: "complete", style: "green" },
-    { stage: "soaking", title: "soaking", style: "cyan" },
-    { stage: "progressing", title: "rolling", style: "cyan" },
-  ];
+const branches: readonly { readonly state: Stage["state"]; readonly title: string; readonly style: Style }[] = [
+  { state: "failed", title: "failed", style: "red" },
+  { state: "stuck", title: "stuck", style: "yellow" },
+  { state: "unusable", title: "unusable", style: "yellow" },
+  { state: "passed", title: "complete", style: "green" },
+  { state: "soaking", title: "soaking", style: "cyan" },
+  { state: "progressing", title: "rolling", style: "cyan" },
+];
 
 /** Returns a change as a tree with one branch for each batch: failed, complete, rolling now, and next. `rows` show the Pods. */
 export function changeLines(
-  { object, namespace, editedBy, editedAt, workloads }: ChangeNow,
+  { object, members, batches, editedBy, editedAt }: ChangeNow,
   rows: readonly ListRow[],
   now: number,
   paint: Paint,
@@ -174,32 +175,32 @@ export function changeLines(
     editedAt === undefined
       ? ""
       : `, edited${editedBy === undefined ? "" : ` by ${editedBy}`} ${age(now - editedAt)} ago`;
-  const complete = workloads.filter(({ stage }) => stage === "passed").length;
+  const complete = members.filter(({ stage }) => stage.state === "passed").length;
   const name = `${object.kind.toLowerCase()}/${object.name} -n ${object.namespace}`;
-  const head = `${name}: ${complete} of ${workloads.length} complete${edited}`;
-  const podsOf = new Map(
-    rows.filter((row) => row.namespace === namespace).map(({ kind, name, pods }) => [`${kind}/${name}`, pods]),
-  );
-  const started = branches.flatMap(({ stage, title, style }) => {
-    const inStage = workloads.filter((each) => each.stage === stage);
-    const until = Math.min(...inStage.map((each) => each.until ?? Number.POSITIVE_INFINITY));
-    const left = stage === "soaking" && until > now && Number.isFinite(until) ? ` ${age(until - now)} left` : "";
+  const head = `${name}: ${complete} of ${members.length} complete${edited}`;
+  const podsOf = new Map(rows.map((row) => [workloadKey(row), row.pods]));
+  const started = branches.flatMap(({ state, title, style }) => {
+    const inStage = members.filter(({ stage }) => stage.state === state);
+    const until = Math.min(...inStage.map(({ stage }) => (stage.state === "soaking" ? stage.until : Infinity)));
+    const left = until > now && Number.isFinite(until) ? ` ${age(until - now)} left` : "";
     return inStage.length === 0 ? [] : [{ title: `${title}${left}`, style, members: inStage }];
   });
-  const waiting = workloads.filter(({ stage }) => ["due", "heldElsewhere", "held"].includes(stage));
-  const batches = [...Map.groupBy(waiting, ({ batch }) => batch)].toSorted(([a = Infinity], [b = Infinity]) => a - b);
-  const next = batches.map(([batch, members]) => ({
-    title: batch === undefined ? "held" : `batch ${batch}`,
-    style: "dim" as const,
-    members,
-  }));
+  const waiting = members.filter(({ stage }) => ["due", "heldElsewhere", "held"].includes(stage.state));
+  const next = [...Map.groupBy(waiting, ({ key }) => batches.get(key))]
+    .toSorted(([a = Infinity], [b = Infinity]) => a - b)
+    .map(([batch, members]) => ({
+      title: batch === undefined ? "held" : `batch ${batch}`,
+      style: "dim" as const,
+      members,
+    }));
   const all = [...started, ...next];
   const width = Math.max(...all.map(({ title }) => title.length));
   return [
     paint("bold", printable(head)),
     ...all.map(({ title, style, members }, index) => {
-      const names = members.slice(0, shownWorkloads).map(({ kind, name, stage }) => {
-        const pods = stage === "passed" ? null : podsOf.get(`${kind}/${name}`);
+      const names = members.slice(0, shownWorkloads).map(({ key, stage }) => {
+        const { kind, name } = parseWorkloadKey(key);
+        const pods = stage.state === "passed" ? null : podsOf.get(key);
         return `${kind.toLowerCase()}/${name}${pods ? ` ${pods.current}/${pods.total}` : ""}`;
       });
       const rest = members.length - names.length;

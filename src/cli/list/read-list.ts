@@ -1,6 +1,5 @@
 import { explainWorkload, noteOfFlags } from "../cluster/explanation/explanation.ts";
 import { readRunningPolicy } from "../cluster/running-wave/known-policy.ts";
-import { type ChangeNow, changesNow } from "../cluster/snapshot/changes-now.ts";
 import { readWorkloadSnapshots } from "../cluster/snapshot/read-one.ts";
 import { workloadStateNames } from "../cluster/states/state-rows.ts";
 import type { Cluster } from "../command/cluster-command.ts";
@@ -12,6 +11,7 @@ import { bool, contexts, text, words } from "../flags/flag-types.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
 import { inheritedFlags } from "../flags/run-flags.ts";
 import { paintFor } from "../output/table.ts";
+import { type ChangeNow, changesNow } from "./changes-now.ts";
 import { type ListedWorkload, listedWorkload, type TableForm } from "./list-output.ts";
 
 /** The workloads of one cluster that opted in, in every state, sorted by their names. */
@@ -39,10 +39,9 @@ export async function readList(call: ListCall, cluster: Cluster): Promise<ReadLi
   const note = call.values.watch ? undefined : noteOfFlags(snapshots);
   if (note !== undefined) call.terminal.writeError(noteLine(note));
   const explained = snapshots.map((snapshot) => ({ snapshot, explanation: explainWorkload(snapshot) }));
-  const known = explained.map(({ snapshot, explanation }) => ({ snapshot, held: explanation.hold?.object }));
   return {
     workloads: explained.map(({ explanation }) => listedWorkload(explanation)).sort(byObjectName),
-    changes: call.values.watch ? changesNow(known, batches) : [],
+    changes: call.values.watch ? changesNow(explained, batches) : [],
     complete: unread.length === 0,
   };
 }
