@@ -61,11 +61,8 @@ function linesOf(
   const trees = changes.flatMap((change) => changeLines(change, rows, now, form.paint));
   const below = [...(trees.length === 0 ? [] : ["", ...trees]), "", summaryOf(wanted, form.paint), ...warnings()];
   const fitting = Math.max(1, height() - below.length - 2);
-  const isTooLong = wanted.length > fitting + 1;
-  const first = isTooLong
-    ? wanted.toSorted((a, b) => Number(a.state === "current") - Number(b.state === "current"))
-    : wanted;
-  const shown = isTooLong ? first.slice(0, fitting) : first;
+  const byNeed = () => wanted.toSorted((a, b) => Number(a.state === "current") - Number(b.state === "current"));
+  const shown = wanted.length <= fitting + 1 ? wanted : byNeed().slice(0, fitting);
   const table = new ListTable(form).lines(shown, now).trimEnd().split("\n");
   const rest = wanted.length - shown.length;
   return [...table, ...(rest === 0 ? [] : [form.paint("dim", `and ${rest} more`)]), ...below];
