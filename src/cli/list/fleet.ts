@@ -16,37 +16,33 @@ interface MemberList {
   readonly context: string;
   readonly workloads: readonly ListRow[];
   readonly code: ExitCode;
+  /** What was written to standard error meanwhile. */
+  readonly lines: readonly string[];
 }
 
-/** The clusters of several contexts, as a call of `wave list` reads them. */
-export class Fleet {
-  readonly #call: ListCall;
-  readonly #members: readonly Member[];
-
-  private constructor(call: ListCall, members: readonly Member[]) {
-    this.#call = call;
-    this.#members = members;
-  }
-
-  /** Opens a connection for each context, without a request. */
-  static async open(call: ListCall, contexts: readonly string[]): Promise<Fleet> {
-    return new Fleet(call, await Promise.all(contexts.map((context) => memberOf(call, context))));
-  }
-
+/** The clusters of several contexts. */
+interface Fleet extends AsyncDisposable {
   /**
    * Reads the workloads of all contexts at the same time. A context whose cluster cannot be read becomes one error line, and the others
    * are still read. Writes the lines of each context together, in the order of the contexts.
    */
-  async read(): Promise<readonly MemberList[]> {
-    const lists = await mapBounded(this.#members, (member) => readMember(this.#call, member));
-    for (const { lines } of lists) for (const line of lines) this.#call.terminal.writeError(line);
-    return lists;
-  }
+  readonly read: () => Promise<readonly MemberList[]>;
+}
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    const clusters = this.#members.flatMap(({ target }) => ("cluster" in target ? [target.cluster] : []));
-    await Promise.all(clusters.map(({ client }) => client.close()));
-  }
+/** Opens a connection for each context, without a request. */
+export async function openFleet(call: ListCall, contexts: readonly string[]): Promise<Fleet> {
+  const members = await Promise.all(contexts.map((context) => memberOf(call, context)));
+  return {
+    read: async () => {
+      const lists = await mapBounded(members, (member) => readMember(call, member));
+      for (const { lines } of lists) for (const line of lines) call.terminal.writeError(line);
+      return lists;
+    },
+    [Symbol.asyncDispose]: async () => {
+      const clusters = members.flatMap(({ target }) => ("cluster" in target ? [target.cluster] : []));
+      await Promise.all(clusters.map(({ client }) => client.close()));
+    },
+  };
 }
 
 async function memberOf(call: ListCall, context: string): Promise<Member> {
@@ -59,10 +55,7 @@ async function memberOf(call: ListCall, context: string): Promise<Member> {
   }
 }
 
-async function readMember(
-  call: ListCall,
-  { context, target }: Member,
-): Promise<MemberList & { readonly lines: readonly string[] }> {
+async function readMember(call: ListCall, { context, target }: Member): Promise<MemberList> {
   const lines: string[] = [];
   const fail = ({ line, code }: FailureReport) => {
     return { context, workloads: [], code, lines: [...lines, errorLine(line)] };

@@ -1,7 +1,6 @@
 // `wave list`. This folder renders lists; src/cli/cluster reads the workloads and explains them.
-import { ApiError } from "../../kube/api/api-failure.ts";
-import { resourcePath, resources } from "../../kube/api/resources.ts";
-import { getIfExists } from "../../kube/reads/reads.ts";
+import { readNamespace } from "../cluster/read/namespaces.ts";
+import { tryRead } from "../cluster/requests.ts";
 import { meaningOfStates } from "../cluster/states/state-rows.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import {
@@ -14,9 +13,9 @@ import {
 } from "../command/command.ts";
 import { UsageError } from "../flags/flag-types.ts";
 import { answerText, isForProgram } from "../output/table.ts";
-import { Fleet } from "./fleet.ts";
+import { openFleet } from "./fleet.ts";
 import { type ListRow, ListTable } from "./list-output.ts";
-import { isWanted, type ListCall, listedNamespace, listFlags, readList, tableFormOf } from "./read-list.ts";
+import { isWanted, type ListCall, listFlags, readList, tableFormOf } from "./read-list.ts";
 import { watchCluster, watchFleet } from "./watch-clusters.ts";
 
 /** Lists every workload that opted in, with its state. Writes one warning for each kind that cannot be listed. */
@@ -53,8 +52,7 @@ export const listCommand = clusterCommand({
 });
 
 async function listCluster(call: ListCall, cluster: Cluster): Promise<number> {
-  const { workloads, complete } = await readList(call, cluster);
-  const namespace = listedNamespace(call, cluster);
+  const { workloads, complete, namespace } = await readList(call, cluster);
   if (workloads.length === 0 && namespace !== undefined && (await isMissingNamespace(cluster, namespace)))
     throw new CommandFailure(commandErrorTexts.notFoundInCluster("namespace", namespace, cluster.source));
   await write(call, workloads, complete, namespace === undefined ? "" : ` in namespace ${namespace}`);
@@ -63,16 +61,12 @@ async function listCluster(call: ListCall, cluster: Cluster): Promise<number> {
 
 /** Reports whether a namespace does not exist; false if the user may not read it. */
 async function isMissingNamespace({ client }: Cluster, name: string): Promise<boolean> {
-  try {
-    return (await getIfExists(client, { path: resourcePath(resources.namespaces, { name }) })) === undefined;
-  } catch (error) {
-    if (error instanceof ApiError) return false;
-    throw error;
-  }
+  const found = await tryRead(`get namespaces/${name}`, () => readNamespace(client, name));
+  return "read" in found && found.read.length === 0;
 }
 
 async function listFleet(call: ListCall, contexts: readonly string[]): Promise<number> {
-  await using fleet = await Fleet.open(call, contexts);
+  await using fleet = await openFleet(call, contexts);
   const members = await fleet.read();
   const workloads = members.flatMap((each) => each.workloads);
   const complete = members.every(({ code }) => code === exitCodes.done);

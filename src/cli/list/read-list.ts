@@ -16,6 +16,8 @@ import { type ListedWorkload, listedWorkload, type TableForm } from "./list-outp
 
 /** The workloads of one cluster that opted in, in every state, sorted by their names. */
 interface ReadList {
+  /** Undefined: all namespaces. */
+  readonly namespace: string | undefined;
   readonly workloads: readonly ListedWorkload[];
   /** The changes that workloads roll or wait for now. */
   readonly changes: readonly ChangeNow[];
@@ -23,25 +25,22 @@ interface ReadList {
   readonly complete: boolean;
 }
 
-/** Returns the namespace that a call lists in a cluster; undefined for all namespaces. */
-export function listedNamespace({ values }: ListCall, cluster: Cluster): string | undefined {
-  return values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
-}
-
 /** Reads the workloads of one cluster. Writes a warning for each read that failed. Throws what {@link readWorkloadSnapshots} throws. */
 export async function readList(call: ListCall, cluster: Cluster): Promise<ReadList> {
-  const namespace = listedNamespace(call, cluster);
+  const { values, terminal } = call;
+  const { selector, watch } = values;
+  const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
   const policy = await readRunningPolicy(cluster, call, namespace);
-  const { selector } = call.values;
   const { snapshots, failures, gaps, batches } = await readWorkloadSnapshots(cluster, namespace, selector, policy);
   const unread = [...failures, ...gaps];
-  for (const line of unread) call.terminal.writeError(warningLine(appendCluster(line, cluster)));
-  const note = call.values.watch ? undefined : noteOfFlags(snapshots);
-  if (note !== undefined) call.terminal.writeError(noteLine(note));
+  for (const line of unread) terminal.writeError(warningLine(appendCluster(line, cluster)));
+  const note = watch ? undefined : noteOfFlags(snapshots);
+  if (note !== undefined) terminal.writeError(noteLine(note));
   const explained = snapshots.map((snapshot) => ({ snapshot, explanation: explainWorkload(snapshot) }));
   return {
+    namespace,
     workloads: explained.map(({ explanation }) => listedWorkload(explanation)).sort(byObjectName),
-    changes: call.values.watch ? changesNow(explained, batches) : [],
+    changes: watch ? changesNow(explained, batches) : [],
     complete: unread.length === 0,
   };
 }

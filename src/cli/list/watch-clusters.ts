@@ -3,7 +3,7 @@ import { mayRecover } from "../cluster/requests.ts";
 import type { Cluster } from "../command/cluster-command.ts";
 import { exitCodes, reportFailure, type Terminal, warningLine } from "../command/command.ts";
 import { liveLines } from "../output/live-lines.ts";
-import { Fleet } from "./fleet.ts";
+import { openFleet } from "./fleet.ts";
 import { type ListRow, ListTable } from "./list-output.ts";
 import { liveList, type Reading, watchList } from "./live-list.ts";
 import { isWanted, type ListCall, readList, tableFormOf } from "./read-list.ts";
@@ -33,7 +33,7 @@ export async function watchCluster(call: ListCall, cluster: Cluster): Promise<ne
 /** Watches the workloads of several clusters. A cluster that cannot be read keeps its rows, and is read again. */
 export async function watchFleet(call: ListCall, contexts: readonly string[]): Promise<never> {
   const lines = new NewLines(call.terminal);
-  await using fleet = await Fleet.open({ ...call, terminal: lines.terminal }, contexts);
+  await using fleet = await openFleet({ ...call, terminal: lines.terminal }, contexts);
   const read = async (): Promise<Reading> => {
     lines.begin();
     const members = await fleet.read();
