@@ -76,30 +76,30 @@ function styleOf(block: number, line: number, state: Explanation["state"]): Styl
   return block === 0 ? "bold" : workloadStates[state].style;
 }
 
+/** Returns the rows about the workload; a row without a text is left out. */
 function summary(explanation: Explanation, now: number): readonly Line[] {
-  const { state, because, reason, hold, currentHash, optIn, kubernetes } = explanation;
-  const verdict = explanation.judgedAt === null ? [] : byWave(explanation.judgedAt, now);
-  const rows: [string, string][] = [
-    ["State", [because === null || state === "due" ? state : `${state} (${because})`, verdict].flat().join(", ")],
+  const { state, because, reason, hold, currentHash, optIn, kubernetes, judgedAt, policy } = explanation;
+  const verdict = judgedAt === null ? "" : `, ${byWave(judgedAt, now)}`;
+  const rows: readonly (readonly [label: string, text: string])[] = [
+    ["State", `${because === null || state === "due" ? state : `${state} (${because})`}${verdict}`],
     ["Now", headline(explanation)],
     [hold === null ? "Why" : "Due", sentences(reason)],
-    ...(hold === null || hold.until === null
-      ? []
-      : [["Until", `in ${remaining(hold.until, now)} (${hold.until})`] as [string, string]]),
-    ...batchRow(explanation),
-    ...podsRow(explanation),
-    ...pinnedRow(explanation),
-    ...(kubernetes === null ? [] : [["Kubernetes", describeKubernetesReason(kubernetes)] as [string, string]]),
-    ...nextStepRow(explanation),
+    ["Until", hold?.until ? `in ${remaining(hold.until, now)} (${hold.until})` : ""],
+    ["Batch", batchText(explanation)],
+    ["Pods", podsText(explanation)],
+    ["Pinned", pinnedText(explanation)],
+    ["Kubernetes", kubernetes === null ? "" : describeKubernetesReason(kubernetes)],
+    ["Next step", nextStep(explanation)],
     ["Recorded", recordedText(explanation)],
     ["Current", currentHash ?? whyNoHash(explanation)],
+    ...policy.map(
+      ({ name, value, by }, index) =>
+        [index === 0 ? "Policy" : "", `${name}: ${shortened(value)} (${policySources[by]})`] as const,
+    ),
   ];
-  for (const [index, { name, value, by }] of explanation.policy.entries())
-    rows.push([index === 0 ? "Policy" : "", `${name}: ${shortened(value)} (${policySources[by]})`]);
-  const copied: [string, string][] = optIn === "out" ? [["To opt in", optInCommand(explanation)]] : [];
   return [
-    ...rows.map(([label, text]) => line(label.padEnd(labelWidth), text, labelWidth)),
-    ...copied.map(([label, text]) => line(label.padEnd(labelWidth), text)),
+    ...rows.filter(([, text]) => text !== "").map(([label, text]) => line(label.padEnd(labelWidth), text, labelWidth)),
+    ...(optIn === "out" ? [line("To opt in".padEnd(labelWidth), optInCommand(explanation))] : []),
   ];
 }
 
@@ -120,42 +120,36 @@ function shortened(value: string): string {
   return value.length <= 80 ? value : `${value.slice(0, 79)}…`;
 }
 
-/** Returns the place in the batches of the change; no row if the change concerns no other workload. */
-function batchRow({ batch, workload: { namespace } }: Explanation): readonly [string, string][] {
-  if (batch === null || batch.workloads < 2) return [];
+/** Returns the place in the batches of the change; "" if the change concerns no other workload. */
+function batchText({ batch, workload: { namespace } }: Explanation): string {
+  if (batch === null || batch.workloads < 2) return "";
   const { object, number, of, complete, workloads } = batch;
   const place = number === null ? "" : `${number} of ${of} that are left`;
-  return [
-    [
-      "Batch",
-      sentences(place, `${complete} of ${workloads} workloads are complete for ${describeObject(object, namespace)}`),
-    ],
-  ];
+  return sentences(
+    place,
+    `${complete} of ${workloads} workloads are complete for ${describeObject(object, namespace)}`,
+  );
 }
 
-function podsRow({ pods, because, message, rolledBack }: Explanation): readonly [string, string][] {
-  if (pods !== null && rolledBack.length > 0)
-    return [["Pods", `${pods.current} of ${pods.total} run with the configuration of the pod template.`]];
-  if (pods !== null) return [["Pods", sentences(describePodCount(pods))]];
-  return because === "pods" && message !== null ? [["Pods", message]] : [];
+function podsText({ pods, because, message, rolledBack }: Explanation): string {
+  if (pods === null) return because === "pods" ? (message ?? "") : "";
+  if (rolledBack.length > 0) return `${pods.current} of ${pods.total} run with the configuration of the pod template.`;
+  return sentences(describePodCount(pods));
 }
 
-/** Returns how many Pods read pinned copies, and why others do not; no row if the pod template has no pins. */
-function pinnedRow({ pinning }: Explanation): readonly [string, string][] {
-  if (pinning === null) return [];
+/** Returns how many Pods read pinned copies, and why others do not; "" if the pod template has no pins. */
+function pinnedText({ pinning }: Explanation): string {
+  if (pinning === null) return "";
   const { pinned, partlyPinned, unpinned, why } = pinning;
   const total = pinned + partlyPinned + unpinned;
-  if (total === 0) return [["Pinned", "There are no Pods. New Pods read pinned copies."]];
-  return [
-    ["Pinned", sentences(`${pinned} of ${total} ${total === 1 ? "Pod reads" : "Pods read"} pinned copies`, ...why)],
-  ];
+  if (total === 0) return "There are no Pods. New Pods read pinned copies.";
+  return sentences(`${pinned} of ${total} ${total === 1 ? "Pod reads" : "Pods read"} pinned copies`, ...why);
 }
 
-/** Returns the next step of the state, without steps that only repeat another row or this command. */
-function nextStepRow({ state, optIn }: Explanation): readonly [string, string][] {
-  const next = nextOfState(state, optIn);
+/** Returns the next step of the state; "" if it only repeats another row or this command. */
+function nextStep({ state, optIn }: Explanation): string {
   const isShownElsewhere = state === "held" || state === "unknown" || (state === "ignored" && optIn === "out");
-  return next === "" || isShownElsewhere ? [] : [["Next step", next]];
+  return isShownElsewhere ? "" : nextOfState(state, optIn);
 }
 
 /** Returns the key of a hash in parentheses; "" for a hash without a key, which is the usual case. */
