@@ -6,7 +6,7 @@ import type { BatchedChange } from "../../../domain/pacing/batches.ts";
 import type { Stage } from "../../../domain/pacing/stage.ts";
 import { decide } from "../../../domain/plan/decide.ts";
 import { podSelector } from "../../../domain/pods/pod-owner.ts";
-import { configKey, type StoredName } from "../../../domain/references/references.ts";
+import { type ConfigName, configKey, type StoredName } from "../../../domain/references/references.ts";
 import { formatList } from "../../../domain/syntax/names.ts";
 import { isForbidden } from "../../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
@@ -66,30 +66,27 @@ export async function readWorkloadSnapshot(
     gaps: [...gapsOf(namespaces), ...failures],
   };
   const snapshot = await withVerifiedHash(client, stored);
-  return isInBatch(snapshot) ? withOthers(cluster, snapshot) : snapshot;
-}
-
-/** Reports whether only other workloads of the batch can hold this workload. They are many, so they are read only in this case. */
-function isInBatch({ found, read, policy, now, pods, kubernetes }: WorkloadSnapshot): boolean {
-  return decide(worldOf(found, read, policy, now, { pods, kubernetes })).batched !== undefined;
+  const { batched } = decide(worldOf(snapshot.found, read, policy, now, { pods, kubernetes: stored.kubernetes }));
+  // Others are many, so they are read only if they can hold this workload.
+  return batched === undefined ? snapshot : withOthers(cluster, snapshot, batched);
 }
 
 /** Adds the workloads of the namespace that may roll before this workload, as far as they can be listed. */
-async function withOthers({ client }: Cluster, snapshot: WorkloadSnapshot): Promise<WorkloadSnapshot> {
-  const { now } = snapshot;
-  const { namespace } = snapshot.found.workload;
+async function withOthers(
+  { client }: Cluster,
+  snapshot: WorkloadSnapshot,
+  batched: readonly ConfigName[],
+): Promise<WorkloadSnapshot> {
+  const { workload } = snapshot.found;
+  const { namespace } = workload;
   try {
     const { found: listed, failures } = await listWorkloads(client, { namespace }, snapshot.policy);
     const { policy, found, read, podsIn, refused } = await readForPlans(client, listed, snapshot.policy);
-    const pods = podsIn(namespace);
+    const { now } = snapshot;
     const { holdOf, holderOf, groupOf } = batchesNow({ found, read, policy, now, podsIn, refused });
-    let others: readonly string[] = [];
-    const { kubernetes } = snapshot;
-    const { batched } = decide(worldOf(snapshot.found, snapshot.read, snapshot.policy, now, { pods, kubernetes }));
-    const { workload } = snapshot.found;
-    const holder = batched && holderOf(workload, batched);
-    if (holder !== undefined) others = batchNotes(holder);
-    const [first] = batched ?? [];
+    const holder = holderOf(workload, batched);
+    const others = holder === undefined ? [] : batchNotes(holder);
+    const [first] = batched;
     const group = holder ?? (first && groupOf(first, namespace));
     const place = group && placeIn(group, workloadKey(workload), policy.pacing);
     return { ...snapshot, batch: holdOf, place, others, gaps: [...snapshot.gaps, ...failures.map(othersUnknown)] };
