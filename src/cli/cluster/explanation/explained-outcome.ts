@@ -14,8 +14,8 @@ import { holdRows } from "../../../domain/pacing/holds.ts";
 import type { ConfigName, Reference } from "../../../domain/references/references.ts";
 import { sentences } from "../../output/sentences.ts";
 import type { ReadConfig } from "../read/configs.ts";
-import type { ReadHashKeys } from "../running-wave/known-policy.ts";
 import type { Published } from "../snapshot/leader-view.ts";
+import type { WorkloadSnapshot } from "../snapshot/workload-snapshot.ts";
 
 /** Why a due action must not happen yet. */
 export interface ExplainedHold {
@@ -43,12 +43,7 @@ export interface ExplainedOutcome {
   readonly currentHash: string | null;
 }
 
-/** What could not be read, and the verdict of the leader if there is one. */
-interface UnreadFacts {
-  readonly unread: readonly ConfigName[];
-  readonly unnamed: string | undefined;
-  readonly published: Published | undefined;
-}
+const nothing = { due: null, hold: null, judgedAt: null, currentHash: null } as const;
 
 /**
  * Returns the outcome of a plan that was made from the objects that could be read. Unread objects make the outcome "unknown", except if
@@ -56,19 +51,17 @@ interface UnreadFacts {
  */
 export function explainedOutcome(
   plan: RolloutPlan,
-  { unread, unnamed, published }: UnreadFacts,
-  workload: Workload,
-  keys: ReadHashKeys,
+  unread: readonly ConfigName[],
+  { found: { workload }, unnamed, published, policy: { keys } }: WorkloadSnapshot,
 ): ExplainedOutcome {
   const { outcome, reason } = plan;
-  const nothing = { due: null, hold: null, judgedAt: null, currentHash: null };
   if (outcome === "ignore" || outcome === "cleanUp" || outcome === "waiting" || outcome === "overLimit")
     return { ...nothing, outcome, reason };
   if (unread.length > 0) {
     const objects = describeMissing(unread, workload.namespace);
     return publishedOutcome(`Cannot read ${objects}`, published, workload);
   }
-  if (unnamed !== undefined) return publishedOutcome(unnamed, published, workload);
+  if (unnamed !== undefined) return publishedOutcome(unnamed.error, published, workload);
   const decided = outcome === "held" ? plan.due : plan;
   const known = keys.state === "read";
   if (decided.outcome === "recorded" && decided.cause === "key" && !known)
@@ -89,9 +82,8 @@ export function explainedOutcome(
 
 /** Returns the outcome by the verdict of the leader, or "unknown". `why`: why the command cannot decide itself. */
 function publishedOutcome(why: string, published: Published | undefined, { namespace }: Workload): ExplainedOutcome {
-  const nothing = { due: null, hold: null, currentHash: null };
   if (published === undefined || "why" in published)
-    return { ...nothing, outcome: "unknown", judgedAt: null, reason: sentences(why, published?.why ?? "") };
+    return { ...nothing, outcome: "unknown", reason: sentences(why, published?.why ?? "") };
   const { verdict, upTo } = published;
   const shared = { ...nothing, judgedAt: timeOf(upTo), reason: sentences(why, "This is the verdict of Wave") };
   switch (verdict?.state) {

@@ -124,18 +124,18 @@ export interface Explanation extends ExplainedOutcome {
 
 /** Decides what Wave would do with a workload now, from the objects that could be read. */
 export function explainDecision(snapshot: WorkloadSnapshot) {
-  const { found, unnamed, read, policy, pods, kubernetes, now, batch, published } = snapshot;
+  const { found, read, policy, pods, kubernetes, now, batch } = snapshot;
   const reader = withAllReferences(found, policy);
-  const { untracked } = trackedReferences(reader, lookupIn(read), rulesFor(reader, policy));
+  const { untracked, references } = trackedReferences(reader, lookupIn(read), rulesFor(reader, policy));
   const unread = unreadObjects(reader, read).filter((object) => !untracked.has(configKey(object)));
   const world = { ...worldOf(found, read, policy, now, { pods, kubernetes }), batchHold: batch };
   const first = decide(world);
-  const mixed = first.outcome === "current" ? mixedPods(snapshot, reader) : new Set<string>();
+  const mixed = first.outcome === "current" ? mixedPods(snapshot, references) : new Set<string>();
   const total = pods.state === "read" ? pods.of(found.workload).length : 0;
   const withMixed = { ...world.moment, mixed: { mixed: mixed.size, total, cause: "reverted" } as const };
   const decided = mixed.size === 0 ? first : decide({ ...world, moment: withMixed });
   const plan = withPublishedAlert(decided, found.workload);
-  const explained = explainedOutcome(plan, { unread, unnamed: unnamed?.error, published }, found.workload, policy.keys);
+  const explained = explainedOutcome(plan, unread, snapshot);
   return { reader, untracked, unread, plan, mixed, explained };
 }
 
@@ -230,7 +230,6 @@ export function explainPods(snapshot: WorkloadSnapshot): ExplainedPods {
     object,
     workload,
     ...explained,
-    hold: plan.outcome === "held" ? plan.hold : undefined,
     unread:
       published && "why" in published && published.mayCome
         ? "notJudged"
@@ -238,7 +237,6 @@ export function explainPods(snapshot: WorkloadSnapshot): ExplainedPods {
           ? read.get(configKey(unread[0]))?.state
           : unnamed?.state,
     verdict: isPublished && published && "verdict" in published ? published.verdict : undefined,
-    holdMessage: isPublished ? explained.hold?.message : undefined,
     pods,
     podCount,
     pinning,
@@ -320,11 +318,10 @@ function currentPods(
   { references }: TrackedReferences,
   hashKeys: HashKeys | undefined,
 ): ((pod: RunningPod) => boolean) | undefined {
+  if (outcome === "unknown" || !workload.strategy.podsCarryHash) return undefined;
+  if (judgedAt !== null) return outcome === "current" ? ({ hash }) => hash === workload.recordedHash : undefined;
   const decided = plan.outcome === "held" ? plan.due : plan;
-  if (judgedAt !== null && outcome === "current" && workload.strategy.podsCarryHash)
-    return ({ hash }) => hash === workload.recordedHash;
-  if (judgedAt !== null || outcome === "unknown" || !("view" in decided) || !workload.strategy.podsCarryHash)
-    return undefined;
+  if (!("view" in decided)) return undefined;
   const { view } = decided;
   if (decided.outcome === "current" && decided.unproven !== undefined) return () => false;
   const readsNothing = references.every(({ reads }) => reads === "existence");
@@ -336,11 +333,14 @@ function currentPods(
 }
 
 /** Returns the uids of the Pods that may run configuration that was reverted, by the annotation of their workload. */
-function mixedPods({ found, read, policy, pods, now }: WorkloadSnapshot, reader: Workload): ReadonlySet<string> {
+function mixedPods(
+  { found, pods, now }: WorkloadSnapshot,
+  references: TrackedReferences["references"],
+): ReadonlySet<string> {
   const { differed, recordedHash: hash, rolledAt } = found.workload;
   const spans = parseSpans(differed, hash, now);
   if (spans.length === 0 || pods.state !== "read") return new Set();
-  const config = readConfigOf(trackedReferences(reader, lookupIn(read), rulesFor(reader, policy)).references);
+  const config = readConfigOf(references);
   const history = { hash, spans, changedAt: undefined, rolledAt: rolledAt * 1000 };
   const isMixed = ({ observed }: RunningPod) => configStateOf(withReadsOf(observed, config), history) === "mixed";
   return new Set(

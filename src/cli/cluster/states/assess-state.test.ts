@@ -26,7 +26,7 @@ function standing(
   const written = { manager: "wave", operation: "Update", time: new Date(noon - 86_400_000).toISOString() };
   const object = workloadObject({ ...wanted, metadata: { managedFields: [written] } });
   return assessState({
-    ...{ object, workload: toWorkload(row, object), outcome: "current", reason: "", hold: undefined, podCount },
+    ...{ object, workload: toWorkload(row, object), outcome: "current", reason: "", hold: null, podCount },
     ...{ unread: undefined, kubernetes: null, dueSince: undefined, flags: defaultFlags, now: noon },
     pods: { state: "read", of: () => running, terminating: () => [] },
     pinning: null,

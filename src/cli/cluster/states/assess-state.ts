@@ -44,9 +44,7 @@ export interface StateFacts {
   /** The outcome that `wave explain` shows. */
   readonly outcome: string;
   readonly reason: string;
-  readonly hold: Hold | undefined;
-  /** The text of the hold in the verdict of the leader. */
-  readonly holdMessage?: string | undefined;
+  readonly hold: Pick<Hold, "reason" | "message"> | null;
   /** The first ConfigMap or Secret that could not be read. */
   readonly unread: string | undefined;
   readonly pods: ReadPods;
@@ -73,7 +71,7 @@ export function assessState(facts: StateFacts): AssessedState {
   const { outcome, hold, reason, dueSince, verdict } = facts;
   if (verdict !== undefined && isStateName(verdict.state)) {
     const { state, since } = verdict;
-    return { state, because: verdict.reason, message: facts.holdMessage ?? workloadStates[state].means, since };
+    return { state, because: verdict.reason, message: hold?.message ?? workloadStates[state].means, since };
   }
   switch (outcome) {
     case "current":
