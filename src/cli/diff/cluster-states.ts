@@ -3,7 +3,7 @@ import { readNamePattern } from "../../domain/compatibility/stakater-directives.
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { type ReadConfigs, readManyConfigs } from "../cluster/read/configs.ts";
-import { gapsOf, readNames, readNamespaces, withMatches } from "../cluster/read/namespaces.ts";
+import { readNames, readNamespaces, withMatches } from "../cluster/read/namespaces.ts";
 import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
 import { planObjects } from "../cluster/snapshot/live-plan.ts";
 import { listPairs, pairKey, type WorkloadPair, workloadsOf } from "./list-pairs.ts";
@@ -76,7 +76,12 @@ export async function readClusterStates(
     affected: new Set(affected.map(pairKey)),
     before: { overlaid: known, read: withOverlay("before"), policy: before },
     after: { overlaid: known, read: withOverlay("after"), policy: after },
-    gaps: [...overlay.gaps, ...gapsOf(namespaces, reaches), ...(reaches ? listed.gaps : []), ...names.failures],
+    gaps: [
+      ...overlay.gaps,
+      ...namespaces.gaps,
+      ...(reaches ? [...namespaces.otherGaps, ...listed.gaps] : []),
+      ...names.failures,
+    ],
     unlisted: listed.unlisted,
   };
 }

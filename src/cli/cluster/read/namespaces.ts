@@ -18,10 +18,10 @@ import { readProviderClasses, type UnreadConfig, unreadConfig } from "./configs.
 /** The policies that Namespaces set for their workloads. */
 interface ReadNamespaces {
   readonly of: (namespace: string) => NamespacePolicy | undefined;
-  /** Why no Namespace could be read, in one line; undefined if the read succeeded. */
-  readonly unread: string | undefined;
-  /** Why other Namespaces than the named ones are unknown. */
-  readonly othersUnread?: string;
+  /** One line for each failed read, for people. */
+  readonly gaps: readonly string[];
+  /** The same about other Namespaces than the named ones. */
+  readonly otherGaps: readonly string[];
 }
 
 /** Reads one Namespace, or all. If listing is forbidden, reads the Namespaces in `names` instead. Never rejects. */
@@ -32,42 +32,19 @@ export async function readNamespaces(
   names: readonly string[] = [],
 ): Promise<ReadNamespaces> {
   try {
-    const read = namespace === undefined ? await readAll(client) : await readNamespace(client, namespace);
-    return known(read, compatibility);
+    const read =
+      namespace === undefined
+        ? await listAll<KubeObject, KubeObject>(client, resources.namespaces, {}, (object) => object)
+        : await readNamespace(client, namespace);
+    const byName = new Map(read.map((object) => [object.metadata.name, toNamespacePolicy(object, compatibility)]));
+    return { of: (name) => byName.get(name), gaps: [], otherGaps: [] };
   } catch (error) {
-    if (names.length === 0 || !isForbidden(error)) return { of: () => undefined, unread: errorText(error) };
-    const some = await readNamed(client, names, compatibility);
-    return { ...some, othersUnread: errorText(error) };
+    const gaps = [`Namespace annotations are unknown and may hold workloads or opt them in: ${errorText(error)}.`];
+    if (names.length === 0 || !isForbidden(error)) return { of: () => undefined, gaps, otherGaps: [] };
+    const named = await mapBounded(names, (name) => readNamespaces(client, name, compatibility));
+    const byName = new Map(names.map((name, index) => [name, named[index]]));
+    return { of: (name) => byName.get(name)?.of(name), gaps: named.flatMap((each) => each.gaps), otherGaps: gaps };
   }
-}
-
-async function readNamed(
-  client: ApiClient,
-  names: readonly string[],
-  compatibility: CompatibilitySettings | undefined,
-): Promise<ReadNamespaces> {
-  try {
-    const read = await mapBounded(names, (name) => readNamespace(client, name));
-    return known(read.flat(), compatibility);
-  } catch (error) {
-    return { of: () => undefined, unread: errorText(error) };
-  }
-}
-
-function known(read: readonly KubeObject[], compatibility: CompatibilitySettings | undefined): ReadNamespaces {
-  const byName = new Map(read.map((object) => [object.metadata.name, toNamespacePolicy(object, compatibility)]));
-  return { of: (name) => byName.get(name), unread: undefined };
-}
-
-/** Returns a line about Namespaces that could not be read, for people. `others` also reports unread Namespaces outside `names`. */
-export function gapsOf({ unread, othersUnread }: ReadNamespaces, others = false): readonly string[] {
-  const why = unread ?? (others ? othersUnread : undefined);
-  if (why === undefined) return [];
-  return [`Namespace annotations are unknown and may hold workloads or opt them in: ${why}.`];
-}
-
-function readAll(client: ApiClient): Promise<readonly KubeObject[]> {
-  return listAll<KubeObject, KubeObject>(client, resources.namespaces, {}, (object) => object);
 }
 
 /** Returns one Namespace in a list; the empty list if it does not exist. */

@@ -14,7 +14,7 @@ import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import type { WorkloadArgument } from "../../command/workload-argument.ts";
 import { type ReadConfig, readAllConfigs, readConfigs, readManyConfigs } from "../read/configs.ts";
-import { gapsOf, readNames, readNamespaces, withMatches } from "../read/namespaces.ts";
+import { readNames, readNamespaces, withMatches } from "../read/namespaces.ts";
 import { type FoundWorkload, listWorkloads, type ReadPods, readPods, readWorkload } from "../read/pods.ts";
 import { mapBounded } from "../requests.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";
@@ -63,7 +63,7 @@ export async function readWorkloadSnapshot(
     now,
     batch: undefined,
     others: [],
-    gaps: [...gapsOf(namespaces), ...failures],
+    gaps: [...namespaces.gaps, ...failures],
   };
   const snapshot = await withVerifiedHash(client, stored);
   const { batched } = decide(worldOf(snapshot.found, read, policy, now, { pods, kubernetes: stored.kubernetes }));
@@ -204,7 +204,7 @@ export async function readWorkloadSnapshots(
   return {
     snapshots,
     failures: [...new Set([...failures, ...matching.failures])],
-    gaps: [...gapsOf(namespaces), ...unreadNames],
+    gaps: [...namespaces.gaps, ...unreadNames],
     batches,
   };
 }

@@ -3,7 +3,7 @@ import { contentEditedAt, contentEditedBy } from "../../../domain/references/fie
 import { configKey, type StoredKind } from "../../../domain/references/references.ts";
 import { type KubeObject, metadataOnlyList, type Resource, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { gapsOf, readNamespaces } from "../read/namespaces.ts";
+import { readNamespaces } from "../read/namespaces.ts";
 import { listWorkloads } from "../read/pods.ts";
 import { inScope, listAll, mapBounded, tryRead } from "../requests.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";
@@ -26,7 +26,7 @@ export async function readTimeline(
   const context = { ...policy, namespacePolicyOf: namespaces.of };
   const { found, failures } = await listWorkloads(client, { namespace }, context);
   const workloads = found.map(({ workload }) => workload);
-  const gaps = [...failures, ...gapsOf(namespaces)];
+  const gaps = [...failures, ...namespaces.gaps];
   const read = async <T>(what: string, list: () => Promise<readonly T[]>): Promise<readonly T[]> => {
     const result = await tryRead(`list ${what} ${inScope(namespace)}`, list);
     if ("read" in result) return result.read;

@@ -12,7 +12,7 @@ import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import { CommandFailure, commandErrorTexts } from "../../command/command.ts";
 import type { WorkloadArgument } from "../../command/workload-argument.ts";
-import { gapsOf, readNamespaces } from "../read/namespaces.ts";
+import { readNamespaces } from "../read/namespaces.ts";
 import { type FoundWorkload, readWorkload } from "../read/pods.ts";
 import { listAll } from "../requests.ts";
 import { type KnownPolicy, withAvailableKind } from "../running-wave/known-policy.ts";
@@ -45,7 +45,7 @@ export async function readWorkloadRevisions(
     object,
     workload,
     revisions: await readRevisions(cluster.client, resource, object, workload),
-    gaps: gapsOf(namespaces),
+    gaps: namespaces.gaps,
   };
 }
 

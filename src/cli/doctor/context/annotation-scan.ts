@@ -36,8 +36,8 @@ export async function scanAnnotations(
   namespace: string | undefined,
   known: KnownPolicy,
 ): Promise<AnnotationScan> {
-  const { of: namespacePolicyOf, unread } = await readNamespaces(client, namespace, known.compatibility);
-  const policy = { ...known, namespacePolicyOf: unread === undefined ? namespacePolicyOf : undefined };
+  const { of, gaps } = await readNamespaces(client, namespace, known.compatibility);
+  const policy = { ...known, namespacePolicyOf: gaps.length === 0 ? of : undefined };
   const understood = known.compatibility?.understood;
   const notedOnNamespace = (object: KubeObject) =>
     metadataFindings(
