@@ -5,6 +5,7 @@ import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { explainScene } from "../../../test/support/cli/explain.ts";
 import { updateOnConfigChange } from "../../domain/references/annotations.ts";
 import { ConnectionError } from "../../kube/api/api-failure.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
 import { readConfigs } from "../cluster/read/configs.ts";
 
 const sandbox = await startSandbox({ controllers: false });
@@ -138,15 +139,14 @@ describe("wave explain", () => {
       throw new ConnectionError("no matter");
     };
     const objects = names.map((name) => ({ kind: "Secret", namespace: "default", name }) as const);
-    const read = await readConfigs({ request }, objects);
+    const read = await readConfigs({ request } as unknown as ApiClient, objects);
     expect([...read.values()]).toEqual(names.map(() => ({ state: "unreadable", error: "no matter" })));
   });
 
   it("does not request an object with an invalid name", async () => {
     const request = () => Promise.reject(new Error("it was asked for"));
-    const read = await readConfigs({ request }, [
-      { kind: "Secret", namespace: "default", name: "../../shop/secrets/db" },
-    ]);
+    const object = { kind: "Secret", namespace: "default", name: "../../shop/secrets/db" } as const;
+    const read = await readConfigs({ request } as unknown as ApiClient, [object]);
     expect([...read.values()]).toEqual([{ state: "absent" }]);
   });
 

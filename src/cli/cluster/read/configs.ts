@@ -44,18 +44,8 @@ export type ReadConfigs = ReadonlyMap<string, ReadConfig>;
 /** Up to this number, objects of one kind and namespace are read by one GET each; more are read by one list. */
 export const fewObjects = 10;
 
-/** Reads each object with a GET. Never rejects: the state of an object shows a failed read. */
+/** Reads each ConfigMap and Secret with a GET, and SecretProviderClasses from Pods. Never rejects: the state of an object shows a failed read. */
 export async function readConfigs(
-  client: Pick<ApiClient, "request">,
-  objects: readonly StoredName[],
-  compatibility?: CompatibilitySettings,
-): Promise<ReadConfigs> {
-  const read = async (object: StoredName) => [configKey(object), await readOne(client, object, compatibility)] as const;
-  return new Map(await mapBounded(objects, read));
-}
-
-/** Reads objects like {@link readConfigs}, SecretProviderClasses included. */
-export async function readAllConfigs(
   client: ApiClient,
   objects: readonly ConfigName[],
   compatibility?: CompatibilitySettings,
@@ -64,8 +54,9 @@ export async function readAllConfigs(
     objects.filter((object) => !isStored(object)),
     ({ namespace }) => namespace,
   );
+  const get = async (object: StoredName) => [configKey(object), await readOne(client, object, compatibility)] as const;
   const read = await Promise.all([
-    readConfigs(client, objects.filter(isStored), compatibility),
+    mapBounded(objects.filter(isStored), get),
     ...classes.values().map((group) => readClasses(client, group)),
   ]);
   return new Map(read.flatMap((each) => [...each]));
@@ -88,7 +79,7 @@ export async function readManyConfigs(
     const stored = group.filter(isStored);
     return stored.length > fewObjects
       ? listGroup(client, stored, compatibility)
-      : readAllConfigs(client, group, compatibility);
+      : readConfigs(client, group, compatibility);
   });
   return new Map(read.flatMap((each) => [...each]));
 }
@@ -125,7 +116,7 @@ async function readClasses(client: ApiClient, classes: readonly ConfigName[]): P
 }
 
 async function readOne(
-  client: Pick<ApiClient, "request">,
+  client: ApiClient,
   object: StoredName,
   compatibility: CompatibilitySettings | undefined,
 ): Promise<ReadConfig> {

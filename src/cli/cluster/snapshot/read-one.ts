@@ -13,7 +13,7 @@ import type { ApiClient } from "../../../kube/http/client.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import type { WorkloadArgument } from "../../command/workload-argument.ts";
-import { type ReadConfig, readAllConfigs, readConfigs, readManyConfigs } from "../read/configs.ts";
+import { type ReadConfig, readConfigs, readManyConfigs } from "../read/configs.ts";
 import { readNames, readNamespaces, withMatches } from "../read/namespaces.ts";
 import { type FoundWorkload, listWorkloads, type ReadPods, readPods, readWorkload } from "../read/pods.ts";
 import { mapBounded } from "../requests.ts";
@@ -44,7 +44,7 @@ export async function readWorkloadSnapshot(
   const policy = { ...directiveContext, namesMatching };
   const found = { object: standardForm(argument.resource, object), workload: withMatches(workload, policy) };
   const [read, pods, refused] = await Promise.all([
-    readAllConfigs(client, planObjects(withAllReferences(found, policy), policy), policy.compatibility),
+    readConfigs(client, planObjects(withAllReferences(found, policy), policy), policy.compatibility),
     readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector) }, flags.kinds),
     readRefusedPods(client, [found]),
   ]);
